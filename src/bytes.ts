@@ -1,0 +1,181 @@
+/**
+ * Bytes: UTF-8, hex, comparison and wiping, with ES5's own means and typed arrays only, since the engines
+ * this runs on lack TextEncoder, Buffer, and half of the methods of Uint8Array.
+ */
+import { LocalError } from './errors.ts';
+
+/** Whether a value is a Uint8Array, also one from another realm. */
+export function isBytes(value: unknown): value is Uint8Array {
+  return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
+}
+
+/**
+ * Checks an argument that must be bytes.
+ * @throws LocalError `bad-argument` for anything but a Uint8Array, `bad-length` for another length in bytes.
+ */
+export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
+  if (!isBytes(value))
+    throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
+  if (length !== undefined && value.length !== length) {
+    throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
+  }
+}
+
+/** Names the type of a value for an error's text, without showing the value. */
+export function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** A copy with memory of its own. */
+export function copyBytes(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
+
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  let length = 0;
+  for (let i = 0; i < parts.length; i++) length += parts[i]!.length;
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (let i = 0; i < parts.length; i++) {
+    all.set(parts[i]!, at);
+    at += parts[i]!.length;
+  }
+  return all;
+}
+
+/** Compares in a time that depends on the lengths alone. */
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  let difference = 0;
+  for (let i = 0; i < a.length; i++) difference |= a[i]! ^ b[i]!;
+  return difference === 0;
+}
+
+/** Whether all bytes are zero, in a time that depends on the length alone. */
+export function isZero(bytes: Uint8Array): boolean {
+  let seen = 0;
+  for (let i = 0; i < bytes.length; i++) seen |= bytes[i]!;
+  return seen === 0;
+}
+
+/** Overwrites with zeros. Copies that the engine made on its own are out of JavaScript's reach. */
+export function wipe(bytes: Uint8Array | undefined): void {
+  if (bytes !== undefined) for (let i = 0; i < bytes.length; i++) bytes[i] = 0;
+}
+
+const DIGITS = '0123456789abcdef';
+
+/** Lower-case hex. */
+export function bytesToHex(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let i = 0; i < bytes.length; i++) {
+    pieces.push(DIGITS.charAt(bytes[i]! >> 4) + DIGITS.charAt(bytes[i]! & 15));
+  }
+  return pieces.join('');
+}
+
+/** Reads hex of either case; `undefined` where the text is not hex or has an odd number of digits. */
+export function hexToBytes(text: string): Uint8Array | undefined {
+  if (text.length % 2 !== 0) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) {
+    const high = hexDigit(text.charCodeAt(2 * i));
+    const low = hexDigit(text.charCodeAt(2 * i + 1));
+    if (high < 0 || low < 0) return undefined;
+    bytes[i] = (high << 4) | low;
+  }
+  return bytes;
+}
+
+/** The value of a hex digit given as a UTF-16 unit, or -1. */
+export function hexDigit(unit: number): number {
+  if (unit >= 48 && unit <= 57) return unit - 48; // 0-9
+  const letter = unit | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1; // a-f, A-F
+}
+
+/** The length of a string in UTF-8, in bytes; -1 where a lone surrogate leaves it none. */
+export function utf8Length(text: string): number {
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) length += 1;
+    else if (unit < 0x800) length += 2;
+    else if (unit < 0xd800 || unit > 0xdfff) length += 3;
+    else {
+      const next = i + 1 < text.length ? text.charCodeAt(i + 1) : 0;
+      if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff) return -1;
+      length += 4;
+      i++;
+    }
+  }
+  return length;
+}
+
+/**
+ * Encodes as UTF-8.
+ * @throws LocalError `lone-surrogate` for a string that has no UTF-8 form.
+ */
+export function utf8ToBytes(text: string): Uint8Array {
+  const length = utf8Length(text);
+  if (length < 0) throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (let i = 0; i < text.length; i++) {
+    let point = text.charCodeAt(i);
+    if (point < 0x80) {
+      bytes[at++] = point;
+      continue;
+    }
+    if (point < 0x800) {
+      bytes[at++] = 0xc0 | (point >> 6);
+    } else {
+      if (point < 0xd800 || point > 0xdfff) {
+        bytes[at++] = 0xe0 | (point >> 12);
+      } else {
+        point = 0x10000 + ((point - 0xd800) << 10) + (text.charCodeAt(++i) - 0xdc00);
+        bytes[at++] = 0xf0 | (point >> 18);
+        bytes[at++] = 0x80 | ((point >> 12) & 63);
+      }
+      bytes[at++] = 0x80 | ((point >> 6) & 63);
+    }
+    bytes[at++] = 0x80 | (point & 63);
+  }
+  return bytes;
+}
+
+/** UTF-16 units turned into text at a time: some engines pass arguments on a stack of a few hundred slots. */
+const UNITS_AT_ONCE = 128;
+
+/** Decodes UTF-8 (RFC 3629: shortest form, no surrogates, at most U+10FFFF); `undefined` where it is not. */
+export function bytesToUtf8(bytes: Uint8Array): string | undefined {
+  const pieces: string[] = [];
+  let units: number[] = [];
+  let i = 0;
+  while (i < bytes.length) {
+    const first = bytes[i++]!;
+    let point = first;
+    if (first >= 0x80) {
+      const extra = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
+      if (extra === 0 || i + extra > bytes.length) return undefined;
+      point = first & (0x3f >> extra);
+      for (const end = i + extra; i < end; i++) {
+        if ((bytes[i]! & 0xc0) !== 0x80) return undefined;
+        point = (point << 6) | (bytes[i]! & 63);
+      }
+      if (extra === 2 && (point < 0x800 || (point >= 0xd800 && point <= 0xdfff))) return undefined;
+      if (extra === 3 && (point < 0x10000 || point > 0x10ffff)) return undefined;
+    }
+    if (point < 0x10000) {
+      units.push(point);
+    } else {
+      units.push(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
+    }
+    if (units.length >= UNITS_AT_ONCE) {
+      pieces.push(String.fromCharCode.apply(null, units));
+      units = [];
+    }
+  }
+  pieces.push(String.fromCharCode.apply(null, units));
+  return pieces.join('');
+}

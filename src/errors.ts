@@ -1,0 +1,135 @@
+/**
+ * The two kinds of failure and the closed list of their codes.
+ *
+ * `LocalError` is the caller's mistake, `RemoteError` the peer's (or somebody's in between). Programs
+ * branch on `code`; `message` is for the person who has to do something about it. No message holds a
+ * key, a password, a plaintext or a piece of what the peer sent.
+ */
+
+/** What the caller can do wrong. */
+export type LocalCode =
+  | 'bad-argument' // an argument of the wrong type, or out of its range
+  | 'bad-length' // a key, pin, PSK, salt or buffer of the wrong length in bytes
+  | 'bad-random' // randomBytes() did not answer the number of bytes it was asked for
+  | 'not-json' // a value that JSON has no form for
+  | 'unsafe-number' // a number that JSON, or its canonical form, cannot carry exactly
+  | 'lone-surrogate' // a string that has no UTF-8 form
+  | 'json-depth' // more nesting than MAX_JSON_DEPTH
+  | 'suite-unavailable' // the injected crypto lacks the suite's cipher
+  | 'blake2b-unavailable' // the injected crypto lacks blake2b, which argon2id needs
+  | 'crypto-failed' // the injected crypto threw where only a defect of its own explains it
+  | 'message-too-long' // more than fits into one Noise message
+  | 'nonce-exhausted' // 2^64 - 1 messages under one key
+  | 'wrong-state' // a method called when it has no meaning
+  | 'session-over' // sending on a session that failed or closed
+  | 'trust-unreadable' // pin() threw, or answered neither undefined nor 32 bytes
+  | 'identity-not-json'
+  | 'identity-not-an-object'
+  | 'identity-access-key'
+  | 'identity-password'
+  | 'identity-field'; // an optional field of a type that cannot be read safely
+
+/** What can be wrong with what the peer sent, or did. */
+export type RemoteCode =
+  // JSON
+  | 'bad-utf8'
+  | 'bad-json'
+  | 'duplicate-key'
+  | 'lone-surrogate'
+  | 'json-depth'
+  // cleartext envelopes
+  | 'envelope-too-large'
+  | 'bad-envelope'
+  | 'bad-payload'
+  | 'unexpected-message'
+  // negotiation
+  | 'handshake-before-hello'
+  | 'missing-node-id'
+  | 'bad-node-id'
+  | 'protocol-version'
+  | 'bad-offer'
+  | 'no-common-suite'
+  | 'no-common-pattern'
+  | 'not-offered'
+  // the Noise handshake
+  | 'bad-hex'
+  | 'message-too-short'
+  | 'message-too-long'
+  | 'low-order-key'
+  | 'static-key-not-authentic'
+  | 'payload-not-authentic'
+  | 'prologue-differs'
+  | 'psk-differs'
+  | 'kk-failed'
+  | 'bad-handshake-payload'
+  | 'hub-key-changed'
+  | 'client-key-changed'
+  // transport messages and frames
+  | 'text-after-ready'
+  | 'not-authentic'
+  | 'nonce-exhausted'
+  | 'empty-plaintext'
+  | 'unknown-marker'
+  | 'chunk-without-start'
+  | 'message-while-open'
+  // the first transport message at a hub
+  | 'no-hello'
+  | 'bad-hello'
+  // how a connection ended
+  | 'access-refused'
+  | 'negotiation-refused'
+  | 'kk-refused'
+  | 'client-key-refused'
+  | 'refused'
+  | 'dropped'
+  | 'timeout';
+
+export type ErrorCode = LocalCode | RemoteCode;
+
+/**
+ * An Error in all but the `extends`: lowered to ES5, a class that extends a built-in one loses its
+ * prototype and its fields on several device engines, and these errors must keep both everywhere.
+ */
+class ProtocolError<Code extends ErrorCode> implements Error {
+  readonly name: string;
+  /** One of a closed list; the only part of an error that a program should read. */
+  readonly code: Code;
+  readonly message: string;
+  /** What was caught on the way, where it may be shown; never set for a failure of cryptography. */
+  readonly cause: unknown;
+  readonly stack?: string;
+
+  constructor(name: string, code: Code, message: string, cause: unknown) {
+    this.name = name;
+    this.code = code;
+    this.message = message;
+    this.cause = cause;
+    const stack = new Error(message).stack;
+    if (stack !== undefined) {
+      const header = `Error: ${message}`;
+      this.stack = stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack;
+    }
+    // As with any Error, only the code is an enumerable field.
+    const hidden = ['name', 'message', 'cause', 'stack'];
+    for (let i = 0; i < hidden.length; i++) Object.defineProperty(this, hidden[i]!, { enumerable: false });
+  }
+
+  toString(): string {
+    return `${this.name} [${this.code}]: ${this.message}`;
+  }
+}
+Object.setPrototypeOf(ProtocolError.prototype, Error.prototype);
+
+/** The caller's mistake: an argument, an option, a method at the wrong time, or injected code that failed. */
+export class LocalError extends ProtocolError<LocalCode> {
+  constructor(code: LocalCode, message: string, cause?: unknown) {
+    super('LocalError', code, message, cause);
+  }
+}
+
+/** The peer's mistake, or an attack. Nothing that comes from the network raises any other error. */
+export class RemoteError extends ProtocolError<RemoteCode> {
+  constructor(code: RemoteCode, message: string) {
+    super('RemoteError', code, message, undefined);
+  }
+}

@@ -1,0 +1,25 @@
+/** Every cap of the library, with its source. All are in bytes unless the name says otherwise. */
+
+/** A Noise message, handshake or transport: 65535 (Noise spec, section 3; spec, "Limits"). */
+export const MAX_NOISE_MESSAGE: number = 65535;
+
+/** The authentication tag that ends each sealed text: 16 (RFC 8439, section 2.5; NIST SP 800-38D). */
+export const TAG_LENGTH: number = 16;
+
+/** Payload of one frame, so also of one chunk: 65000 (spec, "Data-plane transport framing"). */
+export const MAX_CHUNK: number = 65000;
+
+/** A message while it is put together again: 32 MiB (spec, "Limits"); one byte more drops it. */
+export const MAX_MESSAGE: number = 32 * 1024 * 1024;
+
+/**
+ * A cleartext envelope as UTF-8: 256 KiB. Ours: the largest handshake message is 131070 hex digits, and a
+ * HELLO with a PEM in it is a few KiB.
+ */
+export const MAX_ENVELOPE: number = 256 * 1024;
+
+/** Arrays and objects open at once in a JSON text: 64. Ours: the protocol's own messages need four. */
+export const MAX_JSON_DEPTH: number = 64;
+
+/** Keys, public and private, PSKs, hashes: 32 (Noise spec, sections 12.1 and 12.5, and "psk" in section 9). */
+export const KEY_LENGTH: number = 32;

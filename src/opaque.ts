@@ -1,0 +1,15 @@
+/**
+ * Objects that hold secrets show nothing of themselves: neither in JSON.stringify nor when Node inspects them
+ * for a log. This keeps secrets out of logs by accident; it does not keep code in the same realm from them.
+ */
+
+/** Makes all instances of a class appear as `shown`: a text, or what it answers for the instance. */
+export function opaque<T extends object>(prototype: T, shown: string | ((instance: T) => unknown)): void {
+  function show(this: T): unknown {
+    return typeof shown === 'string' ? `[${shown}]` : shown(this);
+  }
+  Object.defineProperty(prototype, 'toJSON', { value: show });
+  if (typeof Symbol === 'function') {
+    Object.defineProperty(prototype, Symbol.for('nodejs.util.inspect.custom'), { value: show });
+  }
+}
