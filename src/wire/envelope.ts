@@ -1,0 +1,51 @@
+/**
+ * The JSON envelopes around HELLO and HANDSHAKE: `{"msg_type": …, "payload": {…}, …}`. HELLO travels in clear
+ * from the hub and as the first transport message from the client; HANDSHAKE (`shake`) only in clear.
+ * Spec, "Hub connection (protocol v3)", steps 1 to 7.
+ */
+import { utf8Length } from '../bytes.ts';
+import { RemoteError } from '../errors.ts';
+import { MAX_ENVELOPE } from '../limits.ts';
+import { isJsonObject, type JsonObject, ownField } from './json.ts';
+import { parseJson } from './parse-json.ts';
+import { stringifyJson } from './write-json.ts';
+
+export interface Envelope {
+  /** `handshake` is read as `shake`; any other type is kept as it came. */
+  readonly type: string;
+  readonly payload: JsonObject;
+}
+
+/**
+ * Reads an envelope, once and strictly: an object with a text `msg_type` and an object `payload`. JSON in a
+ * string is a string.
+ * @throws RemoteError `envelope-too-large` beyond MAX_ENVELOPE bytes, `bad-envelope`, `bad-payload`, or as
+ *   `parseJson` does
+ */
+export function parseEnvelope(data: string | Uint8Array): Envelope {
+  if (data.length > MAX_ENVELOPE || (typeof data === 'string' && utf8Length(data) > MAX_ENVELOPE)) {
+    throw new RemoteError('envelope-too-large', `a cleartext envelope of more than ${MAX_ENVELOPE} bytes`);
+  }
+  const envelope = parseJson(data);
+  if (!isJsonObject(envelope))
+    throw new RemoteError('bad-envelope', 'a cleartext message that is not a JSON object');
+  const type = ownField(envelope, 'msg_type');
+  const payload = ownField(envelope, 'payload');
+  if (typeof type !== 'string')
+    throw new RemoteError('bad-envelope', 'an envelope whose msg_type is not a text');
+  if (!isJsonObject(payload))
+    throw new RemoteError('bad-payload', 'an envelope whose payload is not an object');
+  return { type: type === 'handshake' ? 'shake' : type, payload };
+}
+
+/** Writes an envelope: handshakes with four fields, all others with eight. */
+export function writeEnvelope(type: 'hello' | 'shake', payload: JsonObject): string {
+  const short: JsonObject = { msg_type: type, payload, metadata: {}, route: [] };
+  if (type !== 'shake') {
+    short.node = null;
+    short.target_site_id = null;
+    short.target_pubkey = null;
+    short.source_peer = null;
+  }
+  return stringifyJson(short);
+}

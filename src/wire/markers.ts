@@ -1,0 +1,55 @@
+/**
+ * The byte that starts the plaintext of every transport message, and the cutting of messages into such
+ * plaintexts, here called frames. Spec, "Data-plane transport framing".
+ */
+import { assertBytes } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { MAX_CHUNK } from '../limits.ts';
+
+export const MARKER_JSON = 0x00;
+export const MARKER_BINARY = 0x01;
+export const MARKER_FIRST_JSON = 0x02;
+export const MARKER_FIRST_BINARY = 0x03;
+export const MARKER_MIDDLE = 0x04;
+export const MARKER_FINAL = 0x05;
+
+export type MessageKind = 'json' | 'binary';
+
+/** How many frames a payload of this many bytes takes: one up to 65000 bytes, then one for each 65000. */
+export function countFrames(length: number): number {
+  return length <= MAX_CHUNK ? 1 : Math.ceil(length / MAX_CHUNK);
+}
+
+/** Frame `index` of a payload: its marker and at most 65000 bytes. */
+export function frameAt(kind: MessageKind, payload: Uint8Array, index: number): Uint8Array {
+  const start = index * MAX_CHUNK;
+  const part = payload.subarray(start, start + MAX_CHUNK);
+  const frame = new Uint8Array(1 + part.length);
+  frame[0] = markerAt(kind, index, countFrames(payload.length));
+  frame.set(part, 1);
+  return frame;
+}
+
+function markerAt(kind: MessageKind, index: number, count: number): number {
+  if (count === 1) return kind === 'json' ? MARKER_JSON : MARKER_BINARY;
+  if (index === 0) return kind === 'json' ? MARKER_FIRST_JSON : MARKER_FIRST_BINARY;
+  return index < count - 1 ? MARKER_MIDDLE : MARKER_FINAL;
+}
+
+/**
+ * Cuts a message into frames, each the plaintext of one transport message. They must be sealed and sent in
+ * order, with nothing between them.
+ * @param kind - `json` for UTF-8 JSON text, `binary` for anything
+ * @param payload - of any length, zero included
+ * @throws LocalError `bad-argument`
+ */
+export function splitMessage(kind: MessageKind, payload: Uint8Array): Uint8Array[] {
+  if (kind !== 'json' && kind !== 'binary') {
+    throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
+  }
+  assertBytes(payload, 'payload');
+  const frames: Uint8Array[] = [];
+  const count = countFrames(payload.length);
+  for (let i = 0; i < count; i++) frames.push(frameAt(kind, payload, i));
+  return frames;
+}
