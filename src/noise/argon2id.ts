@@ -1,0 +1,431 @@
+/**
+ * Argon2id (RFC 9106, version 0x13), in slices that the caller paces. BLAKE2b comes from the injected crypto.
+ *
+ * Memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word lies in it as two
+ * of 32 bits, the low one first. Blocks are filled slice by slice; within a slice, lane by lane.
+ */
+import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { opaque } from '../opaque.ts';
+import type { Crypto } from './crypto.ts';
+
+export interface Argon2idOptions {
+  crypto: Crypto;
+  /** P: bytes, or text that is taken as UTF-8. */
+  password: string | Uint8Array;
+  /** S: at least 8 bytes. */
+  salt: Uint8Array;
+  /** t: the number of passes over the memory, at least 1. */
+  passes: number;
+  /** m: the memory in KiB, at least 8 for each lane. */
+  memoryKiB: number;
+  /** p: the number of lanes, 1 to 2^24 - 1. They are filled one after the other. */
+  parallelism: number;
+  /** T: the length of the tag in bytes, at least 4. */
+  length: number;
+  /** K: the secret value, if any. */
+  secret?: Uint8Array;
+  /** X: associated data, if any. */
+  associatedData?: Uint8Array;
+  /** Memory to work in, at least `memoryKiB` KiB and aligned to 4 bytes; it is wiped at the end. */
+  memory?: Uint8Array;
+  /** Told of the progress, from 0 to 1, about a hundred times. */
+  onProgress?: (progress: number) => void;
+}
+
+const VERSION = 0x13;
+const TYPE_ARGON2ID = 2;
+const SLICES = 4; // SL, the synchronization points of a pass
+const BLOCK_WORDS = 256; // of 32 bits
+const BLOCK_BYTES = 1024;
+const ADDRESSES_IN_BLOCK = 128;
+
+/**
+ * Derives a tag in one go.
+ * @returns `length` bytes
+ * @throws LocalError as {@link Argon2id}
+ */
+export function argon2id(options: Argon2idOptions): Uint8Array {
+  const derivation = new Argon2id(options);
+  try {
+    while (!derivation.run(ADDRESSES_IN_BLOCK));
+    return derivation.result();
+  } finally {
+    derivation.destroy();
+  }
+}
+
+/** One derivation: `run` until it answers true, then `result`; or `destroy` at any time. */
+export class Argon2id {
+  private readonly crypto: Crypto;
+  private readonly passes: number;
+  private readonly lanes: number;
+  private readonly tagLength: number;
+  private readonly onProgress: ((progress: number) => void) | undefined;
+  private readonly laneLength: number; // q
+  private readonly segmentLength: number;
+  private readonly memory: Uint32Array;
+  private readonly work: Work = { r: new Uint32Array(BLOCK_WORDS), z: new Uint32Array(BLOCK_WORDS) };
+  private readonly input: Uint32Array = new Uint32Array(BLOCK_WORDS); // of the data-independent addresses
+  private readonly addresses: Uint32Array = new Uint32Array(BLOCK_WORDS);
+
+  // Where the next block is.
+  private pass = 0;
+  private slice = 0;
+  private lane = 0;
+  private index = 2; // in the segment; the first two blocks of each lane come from the hash
+  private done: number; // blocks, of `total`
+  private readonly total: number;
+  private reported = 0;
+  private isOver = false;
+
+  /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable` */
+  constructor(options: Argon2idOptions) {
+    const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = options;
+    const secret = options.secret ?? new Uint8Array(0);
+    const associatedData = options.associatedData ?? new Uint8Array(0);
+    assertBytes(salt, 'salt');
+    if (salt.length < 8)
+      throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
+    assertBytes(secret, 'secret');
+    assertBytes(associatedData, 'associatedData');
+    assertCount(passes, 'passes', 1, 0xffffffff);
+    assertCount(parallelism, 'parallelism', 1, 0xffffff);
+    assertCount(memoryKiB, 'memoryKiB', 8 * parallelism, 0xffffffff);
+    assertCount(length, 'length', 4, 0xffffffff);
+    if (crypto.blake2b === undefined) {
+      throw new LocalError(
+        'blake2b-unavailable',
+        'argon2id needs a crypto with blake2b: provide the 32 bytes instead',
+      );
+    }
+    const password = typeof options.password === 'string' ? utf8ToBytes(options.password) : options.password;
+    assertBytes(password, 'password');
+
+    this.crypto = crypto;
+    this.passes = passes;
+    this.lanes = parallelism;
+    this.tagLength = length;
+    this.onProgress = onProgress;
+    this.segmentLength = Math.floor(memoryKiB / (SLICES * parallelism));
+    this.laneLength = SLICES * this.segmentLength;
+    const blocks = parallelism * this.laneLength; // m'
+    this.total = passes * blocks;
+    this.done = 2 * parallelism;
+    this.memory = wordsOf(memory, blocks);
+
+    const h0 = crypto.blake2b(
+      64,
+      littleEndian([parallelism, length, memoryKiB, passes, VERSION, TYPE_ARGON2ID, password.length]),
+      password,
+      littleEndian([salt.length]),
+      salt,
+      littleEndian([secret.length]),
+      secret,
+      littleEndian([associatedData.length]),
+      associatedData,
+    );
+    if (password !== options.password) wipe(password);
+    for (let lane = 0; lane < parallelism; lane++) {
+      for (let column = 0; column < 2; column++) {
+        const block = variableHash(crypto, BLOCK_BYTES, [h0, littleEndian([column, lane])]);
+        const at = (lane * this.laneLength + column) * BLOCK_WORDS;
+        for (let i = 0; i < BLOCK_WORDS; i++) this.memory[at + i] = wordAt(block, 4 * i);
+        wipe(block);
+      }
+    }
+    wipe(h0);
+    this.input.set([0, 0, 0, 0, 0, 0, blocks, 0, passes, 0, TYPE_ARGON2ID]);
+    if (this.index === this.segmentLength) this.nextSegment();
+  }
+
+  /** How much is done, from 0 to 1. */
+  get progress(): number {
+    return this.done / this.total;
+  }
+
+  /**
+   * Fills up to so many blocks of 1024 bytes.
+   * @returns whether all are filled
+   * @throws LocalError `bad-argument`; `wrong-state` after `result` or `destroy`
+   */
+  run(blocks: number): boolean {
+    this.assertNotOver();
+    assertCount(blocks, 'blocks', 1, Infinity);
+    for (let left = blocks; left > 0 && this.pass < this.passes; left--) this.fillBlock();
+    return this.pass === this.passes;
+  }
+
+  /**
+   * The tag, once; the memory is wiped then.
+   * @throws LocalError `wrong-state` before `run` answered true, and after `result` or `destroy`
+   */
+  result(): Uint8Array {
+    this.assertNotOver();
+    if (this.pass < this.passes) throw new LocalError('wrong-state', 'result() before run() answered true');
+    const { memory, laneLength } = this;
+    const block = new Uint8Array(BLOCK_BYTES);
+    for (let i = 0; i < BLOCK_WORDS; i++) {
+      let word = 0;
+      for (let lane = 0; lane < this.lanes; lane++)
+        word ^= memory[((lane + 1) * laneLength - 1) * BLOCK_WORDS + i]!;
+      for (let j = 0; j < 4; j++) block[4 * i + j] = word >>> (8 * j);
+    }
+    const tag = variableHash(this.crypto, this.tagLength, [block]);
+    wipe(block);
+    this.destroy();
+    return tag;
+  }
+
+  /** Wipes the memory, the caller's too. Nothing can be asked of this derivation any more. */
+  destroy(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.memory.fill(0);
+    this.work.r.fill(0);
+    this.work.z.fill(0);
+  }
+
+  private assertNotOver(): void {
+    if (this.isOver) throw new LocalError('wrong-state', 'this derivation is over: make a new Argon2id');
+  }
+
+  /** RFC 9106, section 3.2, steps 5 and 6, for one block. */
+  private fillBlock(): void {
+    const { memory, pass, slice, lane, index, laneLength, segmentLength } = this;
+    const column = slice * segmentLength + index;
+    const laneStart = lane * laneLength;
+    const previous = laneStart + (column === 0 ? laneLength : column) - 1;
+
+    // Section 3.4.1: J1 and J2 come from a counter in the first half of the first pass, later from the block before.
+    let j1: number;
+    let j2: number;
+    if (pass === 0 && slice < SLICES / 2) {
+      const address = index % ADDRESSES_IN_BLOCK;
+      if (address === 0 || (index === 2 && slice === 0)) this.nextAddresses();
+      j1 = this.addresses[2 * address]!;
+      j2 = this.addresses[2 * address + 1]!;
+    } else {
+      j1 = memory[previous * BLOCK_WORDS]!;
+      j2 = memory[previous * BLOCK_WORDS + 1]!;
+    }
+
+    // Section 3.4.2: the reference block, out of the W blocks that are finished and not overwritten.
+    const referenceLane = pass === 0 && slice === 0 ? lane : j2 % this.lanes;
+    const finished = pass === 0 ? slice * segmentLength : laneLength - segmentLength;
+    const w = referenceLane === lane ? finished + index - 1 : finished - (index === 0 ? 1 : 0);
+    const x = highProduct(j1, j1);
+    const start = pass === 0 || slice === SLICES - 1 ? 0 : (slice + 1) * segmentLength;
+    const reference = referenceLane * laneLength + ((start + w - 1 - highProduct(w, x)) % laneLength);
+
+    const at = laneStart + column;
+    compress(
+      this.work,
+      memory,
+      previous * BLOCK_WORDS,
+      memory,
+      reference * BLOCK_WORDS,
+      memory,
+      at * BLOCK_WORDS,
+      pass > 0,
+    );
+    this.done++;
+    if (++this.index === segmentLength) this.nextSegment();
+    if (
+      this.onProgress !== undefined &&
+      (this.progress - this.reported >= 0.01 || this.pass === this.passes)
+    ) {
+      this.reported = this.progress;
+      this.onProgress(this.reported);
+    }
+  }
+
+  private nextSegment(): void {
+    do {
+      this.index = 0;
+      if (++this.lane === this.lanes) {
+        this.lane = 0;
+        if (++this.slice === SLICES) {
+          this.slice = 0;
+          this.pass++;
+        }
+      }
+      if (this.pass === 0 && this.slice === 0) this.index = 2;
+    } while (this.index === this.segmentLength);
+  }
+
+  /** The next 128 pairs J1, J2 of this segment: G(0, G(0, input)) with the counter counted up. */
+  private nextAddresses(): void {
+    const { input, addresses, work } = this;
+    if (this.index < ADDRESSES_IN_BLOCK) input[12] = 0;
+    input[0] = this.pass;
+    input[2] = this.lane;
+    input[4] = this.slice;
+    input[12]!++;
+    compress(work, ZERO_BLOCK, 0, input, 0, addresses, 0, false);
+    compress(work, ZERO_BLOCK, 0, addresses, 0, addresses, 0, false);
+  }
+}
+opaque(Argon2id.prototype, 'Argon2id');
+
+const ZERO_BLOCK = new Uint32Array(BLOCK_WORDS);
+
+/** What one compression works in: R and Z of RFC 9106, section 3.5. */
+interface Work {
+  readonly r: Uint32Array;
+  readonly z: Uint32Array;
+}
+
+/** The compression function G of two blocks (section 3.5), xored onto what was there in later passes. */
+function compress(
+  work: Work,
+  x: Uint32Array,
+  xAt: number,
+  y: Uint32Array,
+  yAt: number,
+  out: Uint32Array,
+  outAt: number,
+  ontoOld: boolean,
+): void {
+  const { r, z } = work;
+  for (let i = 0; i < BLOCK_WORDS; i++) z[i] = r[i] = x[xAt + i]! ^ y[yAt + i]!;
+  for (let i = 0; i < 8; i++) permute(z, 32 * i, 4); // the rows: 16 words of 64 bits, next to each other
+  for (let i = 0; i < 8; i++) permute(z, 4 * i, 32); // the columns: pairs of words, a row apart
+  if (ontoOld) for (let i = 0; i < BLOCK_WORDS; i++) out[outAt + i]! ^= r[i]! ^ z[i]!;
+  else for (let i = 0; i < BLOCK_WORDS; i++) out[outAt + i] = r[i]! ^ z[i]!;
+}
+
+/** The permutation P (section 3.6) of the eight pairs of words v0 v1, v2 v3, … that are `stride` apart. */
+function permute(z: Uint32Array, at: number, stride: number): void {
+  const p0 = at;
+  const p2 = p0 + stride;
+  const p4 = p2 + stride;
+  const p6 = p4 + stride;
+  const p8 = p6 + stride;
+  const p10 = p8 + stride;
+  const p12 = p10 + stride;
+  const p14 = p12 + stride;
+  mix(z, p0, p4, p8, p12);
+  mix(z, p0 + 2, p4 + 2, p8 + 2, p12 + 2);
+  mix(z, p2, p6, p10, p14);
+  mix(z, p2 + 2, p6 + 2, p10 + 2, p14 + 2);
+  mix(z, p0, p4 + 2, p10, p14 + 2);
+  mix(z, p0 + 2, p6, p10 + 2, p12);
+  mix(z, p2, p6 + 2, p8, p12 + 2);
+  mix(z, p2 + 2, p4, p8 + 2, p14);
+}
+
+const TWO_TO_MINUS_32 = 2 ** -32;
+
+/** GB (section 3.6) of the four words of 64 bits at these offsets. */
+function mix(z: Uint32Array, a: number, b: number, c: number, d: number): void {
+  let al = z[a]!;
+  let ah = z[a + 1]!;
+  let bl = z[b]!;
+  let bh = z[b + 1]!;
+  let cl = z[c]!;
+  let ch = z[c + 1]!;
+  let dl = z[d]!;
+  let dh = z[d + 1]!;
+  let sum: number;
+  let low: number;
+  let high: number;
+
+  // x + y + 2 * low(x) * low(y): the low half in integers; the high half is what the same sum in doubles, exact to
+  // 2^12, has above it.
+  low = (al + bl + 2 * Math.imul(al, bl)) >>> 0;
+  sum = al + bl + 2 * al * bl;
+  ah = (ah + bh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
+  al = low;
+  high = dh ^ ah; // d = (d ^ a) >>> 32
+  dh = (dl ^ al) >>> 0;
+  dl = high >>> 0;
+
+  low = (cl + dl + 2 * Math.imul(cl, dl)) >>> 0;
+  sum = cl + dl + 2 * cl * dl;
+  ch = (ch + dh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
+  cl = low;
+  low = bl ^ cl; // b = (b ^ c) >>> 24
+  high = bh ^ ch;
+  bl = ((low >>> 24) | (high << 8)) >>> 0;
+  bh = ((high >>> 24) | (low << 8)) >>> 0;
+
+  low = (al + bl + 2 * Math.imul(al, bl)) >>> 0;
+  sum = al + bl + 2 * al * bl;
+  ah = (ah + bh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
+  al = low;
+  low = dl ^ al; // d = (d ^ a) >>> 16
+  high = dh ^ ah;
+  dl = ((low >>> 16) | (high << 16)) >>> 0;
+  dh = ((high >>> 16) | (low << 16)) >>> 0;
+
+  low = (cl + dl + 2 * Math.imul(cl, dl)) >>> 0;
+  sum = cl + dl + 2 * cl * dl;
+  ch = (ch + dh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
+  cl = low;
+  low = bl ^ cl; // b = (b ^ c) >>> 63
+  high = bh ^ ch;
+  bl = ((high >>> 31) | (low << 1)) >>> 0;
+  bh = ((low >>> 31) | (high << 1)) >>> 0;
+
+  z[a] = al;
+  z[a + 1] = ah;
+  z[b] = bl;
+  z[b + 1] = bh;
+  z[c] = cl;
+  z[c + 1] = ch;
+  z[d] = dl;
+  z[d + 1] = dh;
+}
+
+/** The high 32 bits of a product of two numbers of 32 bits; the product as a double is exact to 2^10. */
+function highProduct(a: number, b: number): number {
+  return Math.round((a * b - (Math.imul(a, b) >>> 0)) * TWO_TO_MINUS_32);
+}
+
+/** The variable-length hash H' (section 3.3). */
+function variableHash(crypto: Crypto, length: number, parts: Uint8Array[]): Uint8Array {
+  const input = concatBytes([littleEndian([length])].concat(parts));
+  if (length <= 64) return crypto.blake2b!(length, input);
+  const out = new Uint8Array(length);
+  let v = crypto.blake2b!(64, input);
+  wipe(input);
+  let at = 0;
+  for (; length - at > 64; at += 32) {
+    out.set(v.subarray(0, 32), at);
+    v = crypto.blake2b!(Math.min(64, length - at - 32), v);
+  }
+  out.set(v, at);
+  return out;
+}
+
+/** LE32 of each number, one after the other. */
+function littleEndian(numbers: number[]): Uint8Array {
+  const bytes = new Uint8Array(4 * numbers.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = numbers[i >> 2]! >>> (8 * (i & 3));
+  return bytes;
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+}
+
+/** The memory of so many blocks: the caller's, or new. */
+function wordsOf(memory: Uint8Array | undefined, blocks: number): Uint32Array {
+  if (memory === undefined) return new Uint32Array(blocks * BLOCK_WORDS);
+  assertBytes(memory, 'memory');
+  if (memory.length < blocks * BLOCK_BYTES || memory.byteOffset % 4 !== 0) {
+    throw new LocalError(
+      'bad-length',
+      `"memory" expected ${blocks * BLOCK_BYTES} bytes or more, aligned to 4`,
+    );
+  }
+  return new Uint32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);
+}
+
+function assertCount(value: unknown, name: string, least: number, most: number): void {
+  if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
+    const got = typeof value === 'number' ? value : kindOf(value);
+    throw new LocalError('bad-argument', `"${name}" expected an integer of at least ${least}, got ${got}`);
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * `hub-protocol/node`: the Crypto interface over Node's own OpenSSL, with both ciphers, ChaChaPoly preferred, and
+ * Node's randomness. BLAKE2b is noble's: OpenSSL's has one output length only.
+ */
+import {
+  type CipherChaCha20Poly1305Types,
+  type CipherGCMTypes,
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  type Hash,
+  type Hmac,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto';
+import { copyBytes, wipe } from '../bytes.ts';
+import { RemoteError } from '../errors.ts';
+import { TAG_LENGTH } from '../limits.ts';
+import type { CipherFactory, Crypto, RandomBytes } from './crypto.ts';
+import { nobleCrypto } from './noble.ts';
+
+/** What precedes the 32 bytes of an X25519 key in DER (RFC 8410, section 7 and 4). */
+const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
+
+function privateKeyObject(privateKey: Uint8Array): KeyObject {
+  const der = Buffer.concat([PKCS8_PREFIX, privateKey]);
+  try {
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  } finally {
+    wipe(der);
+  }
+}
+
+/** Node answers a Buffer, often a slice of memory it shares; a plain copy is the caller's alone. */
+function plain(buffer: Buffer): Uint8Array {
+  const bytes = copyBytes(buffer);
+  wipe(buffer);
+  return bytes;
+}
+
+function digest(hash: Hash | Hmac, parts: Uint8Array[]): Uint8Array {
+  for (const part of parts) hash.update(part);
+  return plain(hash.digest());
+}
+
+function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types): CipherFactory {
+  const options = { authTagLength: TAG_LENGTH };
+  return (key) => ({
+    seal(nonce, associatedData, plaintext) {
+      const cipher = createCipheriv(name as CipherGCMTypes, key, nonce, options);
+      cipher.setAAD(associatedData);
+      const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
+      sealed.set(cipher.update(plaintext));
+      cipher.final();
+      sealed.set(cipher.getAuthTag(), plaintext.length);
+      return sealed;
+    },
+    open(nonce, associatedData, sealed) {
+      const end = sealed.length - TAG_LENGTH;
+      const decipher = createDecipheriv(name as CipherGCMTypes, key, nonce, options);
+      let plaintext: Buffer | undefined;
+      try {
+        decipher.setAAD(associatedData);
+        decipher.setAuthTag(sealed.subarray(end));
+        plaintext = decipher.update(sealed.subarray(0, end));
+        decipher.final();
+        return plain(plaintext);
+      } catch {
+        wipe(plaintext);
+        throw new RemoteError('not-authentic', 'a sealed text that does not open');
+      }
+    },
+  });
+}
+
+export const nodeCrypto: Crypto = {
+  sha256: (...parts) => digest(createHash('sha256'), parts),
+  hmacSha256: (key, ...parts) => digest(createHmac('sha256', key), parts),
+  x25519: {
+    publicKey(privateKey) {
+      const spki = createPublicKey(privateKeyObject(privateKey)).export({ format: 'der', type: 'spki' });
+      return plain(spki.subarray(SPKI_PREFIX.length));
+    },
+    sharedSecret(privateKey, publicKey) {
+      const spki = Buffer.concat([SPKI_PREFIX, publicKey]);
+      try {
+        return plain(
+          diffieHellman({
+            privateKey: privateKeyObject(privateKey),
+            publicKey: createPublicKey({ key: spki, format: 'der', type: 'spki' }),
+          }),
+        );
+      } catch {
+        throw new RemoteError('low-order-key', 'a public key of low order');
+      }
+    },
+  },
+  ciphers: { ChaChaPoly: aead('chacha20-poly1305'), AESGCM: aead('aes-256-gcm') },
+  blake2b: nobleCrypto.blake2b!,
+};
+
+/** Bytes from the operating system's generator. */
+export const randomBytes: RandomBytes = (length) => randomFillSync(new Uint8Array(length));

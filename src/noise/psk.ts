@@ -1,0 +1,53 @@
+/** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
+import { kindOf, utf8ToBytes } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { type Argon2idOptions, argon2id } from './argon2id.ts';
+import type { Crypto } from './crypto.ts';
+
+export interface PskOptions {
+  crypto: Crypto;
+  /** The client's password; taken as UTF-8, without normalization. */
+  password: string;
+  /** The hub's, as it stands in its HELLO. */
+  nodeId: string;
+  /** 64 MiB to work in, aligned to 4 bytes; wiped at the end. */
+  memory?: Uint8Array;
+  /** Told of the progress, from 0 to 1, about a hundred times. */
+  onProgress?: (progress: number) => void;
+}
+
+/** SHA-256 of a hub's node id: the salt; 32 bytes. */
+export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
+  return crypto.sha256(utf8ToBytes(nodeId));
+}
+
+/**
+ * Argon2id of the password with the protocol's own parameters: 3 passes over 64 MiB, 1 lane, and the SHA-256 of
+ * the hub's node id as salt. It takes seconds and 64 MiB; a device that has neither is given the result.
+ * @returns 32 bytes, bound to this password and this hub
+ * @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `lone-surrogate`
+ */
+export function derivePsk(options: PskOptions): Uint8Array {
+  const { crypto, password, nodeId } = options;
+  assertText(password, 'password');
+  assertText(nodeId, 'nodeId');
+  const parameters: Argon2idOptions = {
+    crypto,
+    password,
+    salt: pskSalt(crypto, nodeId),
+    passes: 3,
+    memoryKiB: 65536,
+    parallelism: 1,
+    length: KEY_LENGTH,
+  };
+  if (options.memory !== undefined) parameters.memory = options.memory;
+  if (options.onProgress !== undefined) parameters.onProgress = options.onProgress;
+  return argon2id(parameters);
+}
+
+function assertText(value: unknown, name: string): void {
+  if (typeof value !== 'string' || value === '') {
+    throw new LocalError('bad-argument', `"${name}" expected a text that is not empty, got ${kindOf(value)}`);
+  }
+}

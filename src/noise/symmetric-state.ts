@@ -1,0 +1,111 @@
+/** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the cipher under way. */
+import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { opaque } from '../opaque.ts';
+import { CipherState } from './cipher-state.ts';
+import type { CipherFactory, Crypto } from './crypto.ts';
+import type { CipherName } from './patterns.ts';
+
+const EMPTY = new Uint8Array(0);
+
+export class SymmetricState {
+  private readonly crypto: Crypto;
+  private readonly createCipherState: () => CipherState;
+  private readonly cipherState: CipherState;
+  private chainingKey: Uint8Array;
+  private hash: Uint8Array;
+
+  /** InitializeSymmetric. */
+  constructor(crypto: Crypto, protocolName: string, createCipher: CipherFactory, cipherName: CipherName) {
+    this.crypto = crypto;
+    this.createCipherState = () => new CipherState(createCipher, cipherName);
+    this.cipherState = this.createCipherState();
+    const name = utf8ToBytes(protocolName);
+    if (name.length <= KEY_LENGTH) {
+      this.hash = new Uint8Array(KEY_LENGTH);
+      this.hash.set(name);
+    } else {
+      this.hash = crypto.sha256(name);
+    }
+    this.chainingKey = copyBytes(this.hash);
+  }
+
+  hasKey(): boolean {
+    return this.cipherState.hasKey();
+  }
+
+  /** MixKey. The input stays the caller's to wipe. */
+  mixKey(inputKeyMaterial: Uint8Array): void {
+    const outputs = this.hkdf(inputKeyMaterial, 2);
+    this.setChainingKey(outputs[0]!);
+    this.cipherState.initializeKey(outputs[1]!);
+  }
+
+  mixHash(data: Uint8Array): void {
+    this.hash = this.crypto.sha256(this.hash, data);
+  }
+
+  /** MixKeyAndHash, for pre-shared keys. */
+  mixKeyAndHash(inputKeyMaterial: Uint8Array): void {
+    const outputs = this.hkdf(inputKeyMaterial, 3);
+    this.setChainingKey(outputs[0]!);
+    this.mixHash(outputs[1]!);
+    wipe(outputs[1]);
+    this.cipherState.initializeKey(outputs[2]!);
+  }
+
+  /** GetHandshakeHash; a copy. */
+  handshakeHash(): Uint8Array {
+    return copyBytes(this.hash);
+  }
+
+  encryptAndHash(plaintext: Uint8Array): Uint8Array {
+    const sealed = this.hasKey()
+      ? this.cipherState.encryptWithAd(this.hash, plaintext)
+      : copyBytes(plaintext);
+    this.mixHash(sealed);
+    return sealed;
+  }
+
+  /** @throws RemoteError `not-authentic` */
+  decryptAndHash(sealed: Uint8Array): Uint8Array {
+    const plaintext = this.hasKey() ? this.cipherState.decryptWithAd(this.hash, sealed) : copyBytes(sealed);
+    this.mixHash(sealed);
+    return plaintext;
+  }
+
+  /** Split: the initiator's sending CipherState, then the responder's. This object is done then. */
+  split(): [CipherState, CipherState] {
+    const outputs = this.hkdf(EMPTY, 2);
+    const initiator = this.createCipherState();
+    const responder = this.createCipherState();
+    initiator.initializeKey(outputs[0]!);
+    responder.initializeKey(outputs[1]!);
+    this.destroy();
+    return [initiator, responder];
+  }
+
+  destroy(): void {
+    wipe(this.chainingKey);
+    wipe(this.hash);
+    this.cipherState.destroy();
+  }
+
+  private setChainingKey(chainingKey: Uint8Array): void {
+    wipe(this.chainingKey);
+    this.chainingKey = chainingKey;
+  }
+
+  /** HKDF (section 4.3; RFC 5869 with an empty info): two or three outputs of 32 bytes. */
+  private hkdf(inputKeyMaterial: Uint8Array, count: number): Uint8Array[] {
+    const temporaryKey = this.crypto.hmacSha256(this.chainingKey, inputKeyMaterial);
+    const outputs: Uint8Array[] = [];
+    for (let i = 0; i < count; i++) {
+      const previous = i === 0 ? EMPTY : outputs[i - 1]!;
+      outputs.push(this.crypto.hmacSha256(temporaryKey, previous, new Uint8Array([i + 1])));
+    }
+    wipe(temporaryKey);
+    return outputs;
+  }
+}
+opaque(SymmetricState.prototype, 'SymmetricState');
