@@ -1,0 +1,54 @@
+/**
+ * Identities without their secrets: the access key, passwords, keys, credentials in URLs, and topics, which end with
+ * the access key. Spec, "Local configuration".
+ */
+import type { Endpoints, Identity, Mqtt } from './identity.ts';
+
+const REDACTED = '[redacted]';
+
+/** The identity as it may be shown. */
+export function redactIdentity(identity: Identity): object {
+  return {
+    accessKey: REDACTED,
+    password: REDACTED,
+    siteId: identity.siteId,
+    cryptoKey: redacted(identity.cryptoKey),
+    dataPlaneEndpoints: redactEndpoints(identity.dataPlaneEndpoints),
+    protocols: identity.protocols,
+    mqtt: identity.mqtt && redactMqtt(identity.mqtt),
+    aiDisclosure: identity.aiDisclosure,
+  };
+}
+
+export function redactMqtt(mqtt: Mqtt): object {
+  return {
+    endpoint: redactUrl(mqtt.endpoint),
+    username: REDACTED,
+    password: REDACTED,
+    tls: mqtt.tls,
+    qos: mqtt.qos,
+    topicPrefix: redacted(mqtt.topicPrefix),
+    hubId: mqtt.hubId,
+    c2sTopic: redacted(mqtt.c2sTopic),
+    s2cTopic: redacted(mqtt.s2cTopic),
+    statusTopic: redacted(mqtt.statusTopic),
+    hashTopics: mqtt.hashTopics,
+  };
+}
+
+export function redactEndpoints(endpoints: Endpoints): object {
+  return {
+    wss: redactUrl(endpoints.wss),
+    https: redactUrl(endpoints.https),
+    mqtt: redactUrl(endpoints.mqtt),
+  };
+}
+
+/** A URL without user and password, and without the values of its query. */
+function redactUrl(url: string | undefined): string | undefined {
+  return url?.replace(/\/\/[^/?#]*@/, `//${REDACTED}@`).replace(/=[^&#]*/g, `=${REDACTED}`);
+}
+
+function redacted(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : REDACTED;
+}
