@@ -96,22 +96,24 @@ class ProtocolError<Code extends ErrorCode> implements Error {
   readonly code: Code;
   readonly message: string;
   /** What was caught on the way, where it may be shown; never set for a failure of cryptography. */
-  readonly cause: unknown;
-  readonly stack?: string;
+  declare readonly cause?: unknown;
+  declare readonly stack?: string;
 
   constructor(name: string, code: Code, message: string, cause: unknown) {
     this.name = name;
     this.code = code;
     this.message = message;
-    this.cause = cause;
+    if (cause !== undefined) this.cause = cause;
     const stack = new Error(message).stack;
     if (stack !== undefined) {
       const header = `Error: ${message}`;
       this.stack = stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack;
     }
-    // As with any Error, only the code is an enumerable field.
+    // As with any Error, these do not show among its fields; the code does.
     const hidden = ['name', 'message', 'cause', 'stack'];
-    for (let i = 0; i < hidden.length; i++) Object.defineProperty(this, hidden[i]!, { enumerable: false });
+    for (let i = 0; i < hidden.length; i++) {
+      if (hidden[i]! in this) Object.defineProperty(this, hidden[i]!, { enumerable: false });
+    }
   }
 
   toString(): string {

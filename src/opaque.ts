@@ -3,7 +3,7 @@
  * for a log. This keeps secrets out of logs by accident; it does not keep code in the same realm from them.
  */
 
-/** Makes all instances of a class appear as `shown`: a text, or what it answers for the instance. */
+/** Makes an object, or all instances of a prototype, appear as `shown`: a name, or what it answers for the object. */
 export function opaque<T extends object>(prototype: T, shown: string | ((instance: T) => unknown)): void {
   function show(this: T): unknown {
     return typeof shown === 'string' ? `[${shown}]` : shown(this);

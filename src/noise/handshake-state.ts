@@ -108,6 +108,11 @@ export class HandshakeState {
     return this.failure === undefined && this.next === this.messages.length;
   }
 
+  /** The peer's static public key, 32 bytes, once a message that carried it was read whole. */
+  get remoteStaticKey(): Uint8Array | undefined {
+    return this.failure === undefined ? this.rs : undefined;
+  }
+
   /**
    * Writes the message that is due.
    * @param payload - at most 65535 bytes less the keys and tags before it

@@ -54,6 +54,15 @@ export function ownField(object: JsonObject, key: string): Json | undefined {
   return Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;
 }
 
+/** Sets an own field, `__proto__` included. */
+export function setField(object: JsonObject, key: string, value: Json): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else {
+    object[key] = value;
+  }
+}
+
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }

@@ -5,16 +5,15 @@
 import { bytesToUtf8, hexDigit, isBytes, kindOf, utf8Length } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { isSafeInteger, type Json, JsonNumber, type JsonObject, numberEnd, ownField } from './json.ts';
-
-/** Sets an own field, `__proto__` included. */
-function setField(object: JsonObject, key: string, value: Json): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  } else {
-    object[key] = value;
-  }
-}
+import {
+  isSafeInteger,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+  numberEnd,
+  ownField,
+  setField,
+} from './json.ts';
 
 const ESCAPED: { readonly [letter: string]: string } = {
   '"': '"',

@@ -1,0 +1,29 @@
+/**
+ * hub-protocol: protocol 3 between a client and a hub, sans I/O. This is the core, which depends on nothing;
+ * cryptography is passed in, from `hub-protocol/noble`, `hub-protocol/node` or the integrator's own.
+ */
+export { type ClientOptions, ClientSession, type ClientState } from './client-session.ts';
+export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
+export type * from './events.ts';
+export { type HubOptions, HubSession, type HubState } from './hub-session.ts';
+export {
+  type Endpoints,
+  type Identity,
+  type Mqtt,
+  type Protocols,
+  parseIdentity,
+} from './identity/identity.ts';
+export { redactIdentity } from './identity/redact.ts';
+export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
+export type { Cipher, CipherFactory, Crypto, RandomBytes } from './noise/crypto.ts';
+export { type HandshakeOptions, HandshakeState } from './noise/handshake-state.ts';
+export { type Offer, type Selection, selectNoise } from './noise/negotiation.ts';
+export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
+export { derivePsk, type PskOptions } from './noise/psk.ts';
+export type { Transport } from './noise/transport.ts';
+export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
+export { type MessageKind, splitMessage } from './wire/markers.ts';
+export { parseJson } from './wire/parse-json.ts';
+export { buildPrologue } from './wire/prologue.ts';
+export { type DroppedEvent, type MessageEvent, type Reassembled, Reassembler } from './wire/reassembler.ts';
+export { canonicalJson } from './wire/write-json.ts';
