@@ -118,7 +118,6 @@ def noise():
             first = canonical({"binarize": False, "encodings": []})
             both = [(sender, random_bytes(size)) for size in [1, 16, 17, 255, 1000] for sender in ["init", "resp"]]
             many = [("init", random_bytes(1)) for _ in range(258)] + [("resp", random_bytes(1)) for _ in range(258)]
-        
             edges = [("init", b""), ("resp", b""), ("init", random_bytes(5000)), ("resp", random_bytes(5000))]
             empty = [b""] * count
             tests = [
