@@ -1,0 +1,114 @@
+/** A client over `ws`: ClientSession between the socket and an application that asks. */
+import { ClientSession, type Identity, type Pattern, type SessionEvent } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import WebSocket from 'ws';
+
+/** What a client must keep for as long as it has its identity; here in memory, really in a file that only it can read. */
+export interface Store {
+  staticKey: Uint8Array;
+  pins: Map<string, Uint8Array>;
+  /** Bound to the hub by the key of the map, and to one access key and password by belonging to this identity. */
+  psks: Map<string, Uint8Array>;
+}
+
+export interface ClientOptions {
+  url: string;
+  /** PEM of who signed the hub's certificate. */
+  ca: string;
+  identity: Identity;
+  store: Store;
+  derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
+  patterns?: Pattern[];
+  onKkFailure?: 'unpin' | 'keep-pin';
+  /** Sees every event, and what came from the socket, for a log or a timeline. */
+  observe?: (what: SessionEvent | { type: 'received'; data: string | Uint8Array }) => void;
+}
+
+export type Message = SessionEvent & { type: 'message' };
+
+export class Client {
+  readonly #session: ClientSession;
+  readonly #socket: WebSocket;
+  readonly #options: ClientOptions;
+  readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
+  /** Fulfilled when messages may be sent; rejected with the `ended` event when that will never be. */
+  readonly ready: Promise<void>;
+  /** Fulfilled when the connection is gone. */
+  readonly ended: Promise<SessionEvent & { type: 'ended' }>;
+  #onReady!: () => void;
+  #onEnded!: (event: SessionEvent & { type: 'ended' }) => void;
+
+  constructor(options: ClientOptions) {
+    const { url, ca, identity, store } = options;
+    this.#options = options;
+    this.#session = new ClientSession({
+      crypto: nodeCrypto,
+      identity,
+      staticKey: store.staticKey,
+      randomBytes,
+      pin: (nodeId) => store.pins.get(nodeId),
+      psk: (nodeId) => store.psks.get(nodeId),
+      ...(options.patterns && { patterns: options.patterns }),
+      ...(options.onKkFailure && { onKkFailure: options.onKkFailure }),
+    });
+    this.ended = new Promise((resolve) => {
+      this.#onEnded = resolve;
+    });
+    this.ready = new Promise((resolve, reject) => {
+      this.#onReady = resolve;
+      this.ended.then(reject);
+    });
+    this.ready.catch(() => {}); // who does not wait for it need not handle it
+
+    // The URL is a secret, so it goes nowhere else, and redirects are not followed.
+    const authorization = Buffer.from(`example:${identity.accessKey}`).toString('base64');
+    this.#socket = new WebSocket(`${url}/?authorization=${encodeURIComponent(authorization)}`, {
+      ca,
+      handshakeTimeout: 10_000,
+      maxPayload: 256 * 1024,
+    });
+    this.#socket.on('error', () => {}); // `close` follows, with nothing secret in it
+    this.#socket.on('message', (data, isBinary) => {
+      const received = isBinary ? (data as Buffer) : data.toString();
+      options.observe?.({ type: 'received', data: received });
+      this.#handle(this.#session.receive(received));
+    });
+    this.#socket.on('close', (code) => this.#handle(this.#session.closed(code)));
+  }
+
+  /** Sends JSON or bytes and answers the next message that comes. */
+  request(value: Parameters<ClientSession['sendJson']>[0] | Uint8Array): Promise<Message> {
+    const messages =
+      value instanceof Uint8Array ? this.#session.sendBinary(value) : this.#session.sendJson(value);
+    for (const data of messages) this.#handle([{ type: 'transmit', data }]);
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  close(): Promise<SessionEvent & { type: 'ended' }> {
+    this.#socket.close(1000);
+    return this.ended;
+  }
+
+  #handle(events: SessionEvent[]): void {
+    const { store, derivePsk, observe } = this.#options;
+    for (const event of events) {
+      observe?.(event);
+      if (event.type === 'transmit') this.#socket.send(event.data);
+      else if (event.type === 'pin') store.pins.set(event.nodeId, event.key);
+      else if (event.type === 'unpin') store.pins.delete(event.nodeId);
+      else if (event.type === 'psk-suspect') store.psks.delete(event.nodeId);
+      else if (event.type === 'ready') this.#onReady();
+      else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
+      else if (event.type === 'close') this.#socket.close(event.code);
+      else if (event.type === 'psk-needed') {
+        derivePsk(event.salt).then((psk) => {
+          store.psks.set(event.nodeId, psk);
+          this.#handle(this.#session.providePsk(psk));
+        });
+      } else if (event.type === 'ended') {
+        for (const { reject } of this.#waiting) reject(event); // what was in flight will not be answered
+        this.#onEnded(event);
+      }
+    }
+  }
+}

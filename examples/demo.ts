@@ -1,0 +1,87 @@
+/**
+ * The whole protocol on loopback, as a story: a hub and a client over WebSocket with TLS, from first contact to a hub
+ * that is not the one it was. `npm run demo`
+ */
+import { createHash } from 'node:crypto';
+import { parseIdentity } from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import { generate } from 'selfsigned';
+import { Client, type ClientOptions, type Store } from './client.ts';
+import { derive } from './derive.ts';
+import { startHub } from './hub.ts';
+import { Timeline } from './timeline.ts';
+
+const NODE_ID = 'hub.example';
+const issued = { access_key: 'kiosk-7', password: 'correct horse battery staple', site_id: 'lobby' };
+const MEBIBYTE = 1024 * 1024;
+
+const timeline = new Timeline();
+timeline.legend();
+const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+  keyType: 'ec',
+  algorithm: 'sha256',
+  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+});
+const tls = { key: certificate.private, cert: certificate.cert };
+
+timeline.chapter('The hub knows the client’s password, and derives the pre-shared key from it');
+const salt = createHash('sha256').update(NODE_ID).digest();
+const hubPsk = await timeline.progress('argon2id, 3 passes over 64 MiB', (onProgress) =>
+  derive(issued.password, salt, onProgress),
+);
+const clients = new Map([[issued.access_key, { psk: hubPsk }]]);
+let hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
+
+const store: Store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map() };
+function connect(options: Partial<ClientOptions> & { password?: string } = {}): Client {
+  const password = options.password ?? issued.password;
+  timeline.start();
+  return new Client({
+    url: hub.url,
+    ca: certificate.cert,
+    identity: parseIdentity({ ...issued, password }),
+    store,
+    derivePsk: (salt) =>
+      timeline.progress('argon2id, 3 passes over 64 MiB', (onProgress) => derive(password, salt, onProgress)),
+    observe: (what) => timeline.event(what),
+    ...options,
+  });
+}
+
+timeline.chapter('First contact: XXpsk2 proves the password, and the hub’s key is pinned');
+let client = connect();
+await client.ready;
+const reply = await client.request({ utterance: 'What is on today?' });
+timeline.note(`the hub answers: ${reply.kind === 'json' ? reply.text : ''}`);
+const sent = randomBytes(MEBIBYTE);
+const returned = await client.request(sent);
+const isSame = returned.kind === 'binary' && Buffer.compare(returned.bytes, sent) === 0;
+timeline.note(`1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same bytes' : 'DAMAGED'}`);
+await client.close();
+
+timeline.chapter('Reconnect: KKpsk0 against the pin, with the stored pre-shared key');
+client = connect();
+await client.ready;
+await client.request({ utterance: 'And tomorrow?' });
+await client.close();
+
+timeline.chapter('A wrong password: the client learns it from message 2, and nobody else learns anything');
+const stranger: Store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map() };
+const wrongPassword = await connect({ password: 'wrong horse', store: stranger }).ended;
+
+timeline.chapter('The hub has lost its key: KKpsk0 fails, and XXpsk2 with the pin kept tells why');
+await hub.stop();
+hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
+const failedKk = await connect({ onKkFailure: 'keep-pin' }).ended;
+store.psks.set(NODE_ID, hubPsk); // it was suspected, too; deriving it again would give the same
+const changedKey = await connect({ onKkFailure: 'keep-pin', patterns: ['XXpsk2'] }).ended;
+await hub.stop();
+
+timeline.chapter('The end');
+const asExpected =
+  isSame &&
+  wrongPassword.error.code === 'psk-differs' &&
+  failedKk.error.code === 'kk-refused' &&
+  changedKey.error.code === 'hub-key-changed';
+timeline.note(asExpected ? 'Everything went as it should.' : 'Something went wrong: see above.');
+process.exitCode = asExpected ? 0 : 1;

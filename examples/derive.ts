@@ -1,0 +1,36 @@
+/** Deriving the PSK without blocking the event loop: slices of a few milliseconds, with the loop's turn in between. */
+import { Argon2id } from 'hub-protocol';
+import { nodeCrypto } from 'hub-protocol/node';
+
+const BLOCKS_AT_ONCE = 1024; // about 5 ms on a desktop
+
+/**
+ * @param password - the identity's
+ * @param salt - of the `psk-needed` event
+ * @param onProgress - told after each slice, from 0 to 1
+ */
+export async function derive(
+  password: string,
+  salt: Uint8Array,
+  onProgress: (progress: number) => void,
+): Promise<Uint8Array> {
+  const derivation = new Argon2id({
+    crypto: nodeCrypto,
+    password,
+    salt,
+    passes: 3,
+    memoryKiB: 65536,
+    parallelism: 1,
+    length: 32,
+  });
+  try {
+    while (!derivation.run(BLOCKS_AT_ONCE)) {
+      onProgress(derivation.progress);
+      await new Promise(setImmediate);
+    }
+    onProgress(1);
+    return derivation.result();
+  } finally {
+    derivation.destroy();
+  }
+}

@@ -1,0 +1,89 @@
+/** A hub over a WebSocket server with TLS: HubSession between `ws` and an application that answers. */
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { HubSession, type HubSessionEvent } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+export interface HubOptions {
+  /** PEM. */
+  tls: { key: string; cert: string };
+  port?: number;
+  nodeId: string;
+  staticKey: Uint8Array;
+  /** What was provisioned for each access key: the PSK, and the client's static key once it is pinned. */
+  clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
+}
+
+export interface Hub {
+  url: string;
+  stop(): Promise<void>;
+}
+
+export async function startHub(options: HubOptions): Promise<Hub> {
+  const server = createServer(options.tls);
+  // No message is larger than a cleartext envelope may be.
+  const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
+  sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
+  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `wss://localhost:${port}`,
+    async stop() {
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, clients }: HubOptions): void {
+  socket.on('error', () => socket.terminate()); // its text may hold the URL, so nothing is logged
+  const client = clients.get(accessKey);
+  if (client === undefined) {
+    socket.close(1008);
+    return;
+  }
+  const { psk, clientKey } = client;
+  const session = new HubSession({
+    crypto: nodeCrypto,
+    nodeId,
+    staticKey,
+    randomBytes,
+    psk,
+    ...(clientKey && { clientKey }),
+  });
+
+  const handle = (events: HubSessionEvent[]): void => {
+    for (const event of events) {
+      if (event.type === 'transmit') socket.send(event.data);
+      else if (event.type === 'pin') client.clientKey = event.key;
+      else if (event.type === 'close') socket.close(event.code);
+      else if (event.type === 'message') for (const message of answer(session, event)) socket.send(message);
+    }
+  };
+  // A client that says nothing for 30 seconds while a step is due is given up.
+  const deadline = setInterval(() => session.state !== 'ready' && socket.terminate(), 30_000).unref();
+  socket.on('message', (data, isBinary) =>
+    handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
+  );
+  socket.on('close', (code) => {
+    clearInterval(deadline);
+    handle(session.closed(code));
+  });
+  handle(session.start());
+}
+
+/** The application: it answers an utterance, and sends back binary messages as they came. */
+function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
+  if (event.kind === 'binary') return session.sendBinary(event.bytes);
+  const { utterance } = JSON.parse(event.text);
+  return session.sendJson({ speech: `You said: ${utterance}` });
+}
+
+/** The access key in `?authorization=base64(<user agent>:<access key>)`, which makes the URL a secret. */
+function accessKeyOf(url: string): string {
+  const authorization = new URL(url, 'wss://hub').searchParams.get('authorization') ?? '';
+  const text = Buffer.from(authorization, 'base64').toString();
+  return text.slice(text.indexOf(':') + 1);
+}
