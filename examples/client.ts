@@ -48,8 +48,8 @@ export class Client {
       randomBytes,
       pin: (nodeId) => store.pins.get(nodeId),
       psk: (nodeId) => store.psks.get(nodeId),
-      ...(options.patterns && { patterns: options.patterns }),
-      ...(options.onKkFailure && { onKkFailure: options.onKkFailure }),
+      patterns: options.patterns,
+      onKkFailure: options.onKkFailure,
     });
     this.ended = new Promise((resolve) => {
       this.#onEnded = resolve;

@@ -51,7 +51,7 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     staticKey,
     randomBytes,
     psk,
-    ...(clientKey && { clientKey }),
+    clientKey,
   });
 
   const handle = (events: HubSessionEvent[]): void => {

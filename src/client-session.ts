@@ -45,23 +45,23 @@ export interface ClientOptions extends SessionOptions {
    * The stored static key of a hub, 32 bytes, or `undefined` where none was ever stored, and only then. A store that
    * cannot be read must throw: the session ends before message 1 rather than trust a stranger.
    */
-  pin?: (nodeId: string) => Uint8Array | undefined;
+  pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
   /** A provisioned or cached PSK for this identity at that hub; anything but 32 bytes counts as none. */
-  psk?: (nodeId: string) => Uint8Array | undefined;
+  psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
   /** Fields of the HELLO payload, over the defaults for `pubkey`, `session` and `site_id`. */
-  hello?: JsonObject;
+  hello?: JsonObject | undefined;
   /** Said in message 1: whether binary frames are preferred (default false). */
-  binarize?: boolean;
+  binarize?: boolean | undefined;
   /** Said in message 1: the JSON encodings that are understood (default none). */
-  encodings?: string[];
+  encodings?: string[] | undefined;
   /** The handshake patterns to use (default both). XXpsk2 alone still enforces the pin. */
-  patterns?: Pattern[];
+  patterns?: Pattern[] | undefined;
   /**
    * After a KKpsk0 that failed: 'unpin' (default, as the spec says) drops the pin, and the next attempt trusts whatever
    * hub knows the password; 'keep-pin' leaves it, and the next attempt is to be made with `patterns: ['XXpsk2']`, where
    * the pin still holds. The latter keeps whoever knows the password from shedding a pin by spoiling a handshake.
    */
-  onKkFailure?: 'unpin' | 'keep-pin';
+  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
 }
 
 export type ClientState = 'awaiting-hello' | 'awaiting-offer' | 'awaiting-psk' | 'awaiting-message-2';

@@ -41,15 +41,15 @@ export interface HubOptions extends SessionOptions {
   /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
   psk: Uint8Array;
   /** The client's pinned static key, 32 bytes. Without it KKpsk0 is not offered. */
-  clientKey?: Uint8Array;
+  clientKey?: Uint8Array | undefined;
   /** The patterns to offer (default both). */
-  patterns?: Pattern[];
+  patterns?: Pattern[] | undefined;
   /** The suites to offer (default all that the crypto can do). */
-  suites?: Suite[];
+  suites?: Suite[] | undefined;
   /** Further fields of the HELLO payload. */
-  hello?: JsonObject;
+  hello?: JsonObject | undefined;
   /** Further fields of the HANDSHAKE payload. */
-  handshake?: JsonObject;
+  handshake?: JsonObject | undefined;
 }
 
 export type HubState = 'new' | 'awaiting-message-1' | 'awaiting-message-3';

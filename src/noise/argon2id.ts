@@ -24,13 +24,13 @@ export interface Argon2idOptions {
   /** T: the length of the tag in bytes, at least 4. */
   length: number;
   /** K: the secret value, if any. */
-  secret?: Uint8Array;
+  secret?: Uint8Array | undefined;
   /** X: associated data, if any. */
-  associatedData?: Uint8Array;
+  associatedData?: Uint8Array | undefined;
   /** Memory to work in, at least `memoryKiB` KiB and aligned to 4 bytes; it is wiped at the end. */
-  memory?: Uint8Array;
+  memory?: Uint8Array | undefined;
   /** Told of the progress, from 0 to 1, about a hundred times. */
-  onProgress?: (progress: number) => void;
+  onProgress?: ((progress: number) => void) | undefined;
 }
 
 const VERSION = 0x13;

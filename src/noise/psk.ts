@@ -2,7 +2,7 @@
 import { kindOf, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { type Argon2idOptions, argon2id } from './argon2id.ts';
+import { argon2id } from './argon2id.ts';
 import type { Crypto } from './crypto.ts';
 
 export interface PskOptions {
@@ -12,9 +12,9 @@ export interface PskOptions {
   /** The hub's, as it stands in its HELLO. */
   nodeId: string;
   /** 64 MiB to work in, aligned to 4 bytes; wiped at the end. */
-  memory?: Uint8Array;
+  memory?: Uint8Array | undefined;
   /** Told of the progress, from 0 to 1, about a hundred times. */
-  onProgress?: (progress: number) => void;
+  onProgress?: ((progress: number) => void) | undefined;
 }
 
 /** SHA-256 of a hub's node id: the salt; 32 bytes. */
@@ -32,7 +32,7 @@ export function derivePsk(options: PskOptions): Uint8Array {
   const { crypto, password, nodeId } = options;
   assertText(password, 'password');
   assertText(nodeId, 'nodeId');
-  const parameters: Argon2idOptions = {
+  return argon2id({
     crypto,
     password,
     salt: pskSalt(crypto, nodeId),
@@ -40,10 +40,9 @@ export function derivePsk(options: PskOptions): Uint8Array {
     memoryKiB: 65536,
     parallelism: 1,
     length: KEY_LENGTH,
-  };
-  if (options.memory !== undefined) parameters.memory = options.memory;
-  if (options.onProgress !== undefined) parameters.onProgress = options.onProgress;
-  return argon2id(parameters);
+    memory: options.memory,
+    onProgress: options.onProgress,
+  });
 }
 
 function assertText(value: unknown, name: string): void {
