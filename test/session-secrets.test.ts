@@ -119,10 +119,7 @@ test('sessions show nothing of themselves in JSON or when inspected', () => {
   for (const session of [newClient(), newHub(), readyPair().client, readyPair().hub]) {
     const name = session.constructor.name;
     assert.is(JSON.stringify({ session }), `{"session":"[${name}]"}`);
-    assert.is(
-      inspect(session, { showHidden: true, depth: Number.POSITIVE_INFINITY }),
-      `[${name}]`,
-    );
+    assert.is(inspect(session, { showHidden: true, depth: Number.POSITIVE_INFINITY }), `[${name}]`);
   }
 });
 
@@ -150,7 +147,8 @@ test('no event and no error holds a secret, in bytes, hex or base64', () => {
     const shown =
       inspect(event, { showHidden: true, depth: 9, maxArrayLength: null }) + JSON.stringify(event);
     for (const bytes of reachable(event)) {
-      for (const secret of secrets) assert.is(Buffer.from(bytes).includes(Buffer.from(secret)), false, event.type);
+      for (const secret of secrets)
+        assert.is(Buffer.from(bytes).includes(Buffer.from(secret)), false, event.type);
     }
     for (const secret of secrets) {
       assert.not.match(shown, hex(secret));

@@ -1,0 +1,70 @@
+/** What the README and the examples promise, run as a stranger would run it: on the built package. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const root = new URL('..', import.meta.url);
+const { NODE_V8_COVERAGE: _, ...env } = process.env;
+
+/** Runs Node in the project's folder; rejects where it fails or takes too long. */
+function node(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, args, { cwd: root, env, timeout: 60_000 });
+}
+
+test('the example of the README works as it stands, in at most 30 lines', async () => {
+  const readme = readFileSync(new URL('README.md', root), 'utf8');
+  const code = /```js\n(.*?)```/s.exec(readme)![1]!;
+  assert.ok(code.trim().split('\n').length <= 30);
+  const { stdout } = await node('--input-type=module', '-e', code);
+  assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
+});
+
+test('the demo tells the whole story, in under 20 seconds, and leaves nothing running', async () => {
+  const began = performance.now();
+  const { stdout, stderr } = await node('--import', 'tsx', 'examples/demo.ts');
+  assert.ok(performance.now() - began < 20_000);
+  assert.is(stderr, '');
+  const steps = [
+    /Noise message 1, XXpsk2/,
+    /pin: the hub’s key is stored/,
+    /ready: XXpsk2, 25519_ChaChaPoly_SHA256/,
+    /You said: What is on today\?/,
+    /→ 17 transport messages {2}1 048 865 B/,
+    /← 17 transport messages {2}1 048 865 B/,
+    /the same bytes/,
+    /Noise message 1, KKpsk0/,
+    /ready: KKpsk0/,
+    /psk-differs: the client closes with 1008/,
+    /kk-refused/,
+    /hub-key-changed/,
+    /Everything went as it should\./,
+  ];
+  let rest = stdout;
+  for (const step of steps) {
+    const at = rest.search(step);
+    assert.ok(at >= 0, `${step} is missing, or out of order`);
+    rest = rest.slice(at);
+  }
+  assert.not.match(stdout, 'correct horse');
+});
+
+test('the package’s entries are what they are named', async () => {
+  const code = `
+    const [core, noble, aes, node] = await Promise.all(
+      ['', '/noble', '/noble-aesgcm', '/node'].map((entry) => import('hub-protocol' + entry)));
+    console.log(JSON.stringify([Object.keys(core), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
+  const [core, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
+  const promised =
+    'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError argon2id ' +
+    'buildPrologue canonicalJson derivePsk parseIdentity parseJson protocolName redactIdentity selectNoise splitMessage';
+  assert.equal(core.sort(), promised.split(' '));
+  assert.equal(others, [
+    ['nobleCipher', 'nobleCrypto'],
+    ['nobleCryptoWithAesGcm'],
+    ['nodeCrypto', 'randomBytes'],
+  ]);
+});
+
+test.run();
