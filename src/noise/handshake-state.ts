@@ -194,7 +194,7 @@ export class HandshakeState {
     if (this.failure !== undefined) throw this.failure;
     if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
     const handshakeHash = this.symmetricState.handshakeHash();
-    const [initiator, responder] = this.symmetricState.split();
+    const { initiator, responder } = this.symmetricState.split();
     const transport = this.isInitiator
       ? new Transport(initiator, responder, handshakeHash, this.rs!)
       : new Transport(responder, initiator, handshakeHash, this.rs!);

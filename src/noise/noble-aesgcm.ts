@@ -4,7 +4,8 @@
  */
 import { gcm } from '@noble/ciphers/aes.js';
 import type { Crypto } from './crypto.ts';
-import { nobleCipher, nobleCrypto } from './noble.ts';
+import { nobleCrypto } from './noble.ts';
+import { nobleCipher } from './noble-cipher.ts';
 
 export const nobleCryptoWithAesGcm: Crypto = {
   ...nobleCrypto,

@@ -9,7 +9,8 @@ import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { RemoteError } from '../errors.ts';
-import type { Cipher, Crypto } from './crypto.ts';
+import type { Crypto } from './crypto.ts';
+import { nobleCipher } from './noble-cipher.ts';
 
 /** 2^255 - 19 (RFC 7748, section 4.1). */
 const P = 2n ** 255n - 19n;
@@ -49,30 +50,6 @@ const x25519 = /* @__PURE__ */ montgomery({
   powPminus2: invert,
   adjustScalarBytes: clamp,
 });
-
-/** noble's AEADs take the nonce first. */
-type NobleCipher = (
-  key: Uint8Array,
-  nonce: Uint8Array,
-  associatedData?: Uint8Array,
-) => {
-  encrypt(plaintext: Uint8Array): Uint8Array;
-  decrypt(sealed: Uint8Array): Uint8Array;
-};
-
-/** A CipherFactory over one of noble's AEADs. The key is used in place, so wiping it wipes all there is. */
-export function nobleCipher(aead: NobleCipher): (key: Uint8Array) => Cipher {
-  return (key) => ({
-    seal: (nonce, associatedData, plaintext) => aead(key, nonce, associatedData).encrypt(plaintext),
-    open(nonce, associatedData, sealed) {
-      try {
-        return aead(key, nonce, associatedData).decrypt(sealed);
-      } catch {
-        throw new RemoteError('not-authentic', 'a sealed text that does not open');
-      }
-    },
-  });
-}
 
 export const nobleCrypto: Crypto = {
   sha256(...parts) {

@@ -74,15 +74,15 @@ export class SymmetricState {
     return plaintext;
   }
 
-  /** Split: the initiator's sending CipherState, then the responder's. This object is done then. */
-  split(): [CipherState, CipherState] {
+  /** Split: the CipherStates in which each side sends. This object is done then. */
+  split(): { initiator: CipherState; responder: CipherState } {
     const outputs = this.hkdf(EMPTY, 2);
     const initiator = this.createCipherState();
     const responder = this.createCipherState();
     initiator.initializeKey(outputs[0]!);
     responder.initializeKey(outputs[1]!);
     this.destroy();
-    return [initiator, responder];
+    return { initiator, responder };
   }
 
   destroy(): void {
