@@ -18,7 +18,6 @@ import {
   assertPatterns,
   IGNORE_REPEATS,
   inputOf,
-  isRefusal,
   Session,
   type SessionOptions,
   type Table,
@@ -344,6 +343,11 @@ const ACCESS_REFUSED =
 const CLIENT_KEY_REFUSED =
   'the hub has another static key for this client: another program may use the identity, or the key was lost. Share the ' +
   'key or restore it, or have the hub’s operator reset it or issue a new identity';
+
+/** The close codes with which a hub refuses; with any other, or none, a connection was lost. */
+function isRefusal(code: number | undefined): boolean {
+  return code === 1000 || code === 1005 || code === 1008;
+}
 
 function refused(error: LocalError | RemoteError, retry: EndedEvent['retry']): EndedEvent {
   return { type: 'ended', reason: 'refused', retry, error };

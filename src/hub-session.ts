@@ -14,7 +14,6 @@ import {
   assertFields,
   assertPatterns,
   inputOf,
-  isRefusal,
   Session,
   type SessionOptions,
   type Table,
@@ -243,20 +242,17 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     events.push(message);
   }
 
-  /** A hub does not dial, so it never tries again. */
+  /** A hub does not dial, so it never tries again; and many clients cannot choose a close code, so none is read. */
   protected override endedByPeer(code: number | 'timeout' | undefined): EndedEvent {
     if (code === 'timeout') {
-      const error = new RemoteError('timeout', `nothing came in state ${this.phase}`);
+      const error = new RemoteError('timeout', `nothing came from the client in state ${this.phase}`);
       return { type: 'ended', reason: 'timeout', retry: 'never', error };
     }
-    if (isRefusal(code) && !this.established) {
-      const what =
-        this.phase === 'awaiting-message-3'
-          ? 'the client closed on message 2: it has another password, or another key pinned for this hub'
-          : 'the client closed before the handshake: it cannot use the offer, or found its store unreadable';
-      return { type: 'ended', reason: 'refused', retry: 'never', error: new RemoteError('refused', what) };
-    }
-    const error = new RemoteError('dropped', `the client went away in state ${this.phase}`);
+    const hint =
+      this.phase === 'awaiting-message-3'
+        ? ': it may have another password, or another pin for this hub'
+        : '';
+    const error = new RemoteError('dropped', `the client went away in state ${this.phase}${hint}`);
     return { type: 'ended', reason: 'dropped', retry: 'never', error };
   }
 

@@ -36,11 +36,6 @@ export const IGNORE_REPEATS = {
   'later-message': 'ignore',
 } as const;
 
-/** The codes with which a peer refuses; with any other, or none, a connection was lost. */
-export function isRefusal(code: number | 'timeout' | undefined): boolean {
-  return code === 1000 || code === 1005 || code === 1008;
-}
-
 export interface SessionOptions {
   crypto: Crypto;
   /** Our static private key; 32 bytes. It must outlive the program: the peer pins its public key. */

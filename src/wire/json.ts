@@ -42,10 +42,11 @@ export function isSafeInteger(value: number): boolean {
 /** Whether a value is a JSON object: no null, no array, no number token, no other built-in object. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
-    Object.prototype.toString.call(value) === '[object Object]' &&
+    typeof value === 'object' &&
     value !== null &&
-    value !== undefined &&
-    !(value instanceof JsonNumber)
+    !Array.isArray(value) &&
+    !(value instanceof JsonNumber) &&
+    Object.prototype.toString.call(value) === '[object Object]'
   );
 }
 

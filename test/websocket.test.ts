@@ -1,0 +1,100 @@
+/** The examples' hub and client over a real WebSocket with TLS: what only a socket shows. */
+import { generate } from 'selfsigned';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client, type ClientOptions, type Store } from '../examples/client.ts';
+import { type Hub, startHub } from '../examples/hub.ts';
+import { parseIdentity } from '../src/index.ts';
+import { randomBytes } from '../src/noise/node.ts';
+
+const NODE_ID = 'hub.example';
+const issued = { access_key: 'kiosk-7/é+', password: 'correct horse', site_id: 'lobby' };
+const psk = randomBytes(32);
+const hubStatic = randomBytes(32);
+const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
+const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+  keyType: 'ec',
+  algorithm: 'sha256',
+  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+});
+let hub: Hub;
+let store: Store;
+
+test.before.each(async () => {
+  clients.clear();
+  clients.set(issued.access_key, { psk });
+  store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map([[NODE_ID, psk]]) };
+  const tls = { key: certificate.private, cert: certificate.cert };
+  hub = await startHub({ tls, nodeId: NODE_ID, staticKey: hubStatic, clients });
+});
+test.after.each(() => hub.stop());
+
+function connect(options: Partial<ClientOptions> = {}): Client {
+  return new Client({
+    url: hub.url,
+    ca: certificate.cert,
+    identity: parseIdentity(issued),
+    store,
+    derivePsk: async () => psk,
+    ...options,
+  });
+}
+
+test('a request has its reply at first contact and after a reconnect', async () => {
+  for (let i = 0; i < 3; i++) {
+    const client = connect();
+    await client.ready;
+    const reply = await client.request({ utterance: 'é\u{1f600}' });
+    assert.is(reply.kind === 'json' && reply.text, '{"speech":"You said: é\u{1f600}"}');
+    assert.is((await client.close()).reason, 'dropped');
+  }
+});
+
+test('an access key that the hub does not know is refused before the handshake', async () => {
+  const identity = parseIdentity({ ...issued, access_key: 'unknown' });
+  const ended = await connect({ identity }).ended;
+  assert.is(ended.reason, 'refused');
+  assert.is(ended.error.code, 'access-refused');
+});
+
+test('a client that lost its static key is refused right after message 3, and never tries again', async () => {
+  const first = connect();
+  await first.ready;
+  await first.close();
+  store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map([[NODE_ID, psk]]) };
+  const ended = await connect().ended;
+  assert.is(ended.reason, 'client-key-refused');
+  assert.is(ended.retry, 'never');
+});
+
+test('a hub that goes away is a drop, and touches neither pin nor PSK', async () => {
+  const client = connect();
+  await client.ready;
+  await hub.stop();
+  const ended = await client.ended;
+  assert.is(ended.reason, 'dropped');
+  assert.is(ended.retry, 'now');
+  assert.is(store.pins.size, 1);
+  assert.is(store.psks.size, 1);
+});
+
+test('what is in flight when the connection ends is rejected', async () => {
+  const client = connect();
+  await client.ready;
+  const reply = client.request(randomBytes(10));
+  const stopping = hub.stop(); // before it has read anything
+  const rejection = await reply.then(
+    () => assert.unreachable('it was answered'),
+    (event) => event,
+  );
+  assert.is(rejection, await client.ended);
+  await stopping;
+});
+
+test('nobody listens: a drop', async () => {
+  await hub.stop();
+  const ended = await connect().ended;
+  assert.is(ended.reason, 'dropped');
+});
+
+test.run();
