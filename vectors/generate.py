@@ -3,14 +3,16 @@
 Noise transcripts are noiseprotocol's over cryptography (OpenSSL), canonical JSON is Python's own json, and Argon2id
 is argon2-cffi's (the reference implementation in C). The versions are pinned in requirements.txt.
 
-    pip install -r vectors/requirements.txt
-    python3 vectors/generate.py
+    npm run vectors          writes them, with the packages in a virtual environment
+    npm run vectors:check    compares them byte for byte with those that are there
 """
 
 import hashlib
 import json
 import platform
 import random
+import sys
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from noise.connection import Keypair, NoiseConnection
 
+warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point here
 HERE = Path(__file__).parent
 SUITES = ["25519_ChaChaPoly_SHA256", "25519_AESGCM_SHA256"]
 RANDOM = random.Random("hub-protocol")
@@ -58,7 +61,10 @@ def write(name, description, source, groups):
         "testGroups": groups,
     }
     text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
-    (HERE / name).write_text(text, encoding="ascii")
+    if "--check" not in sys.argv:
+        (HERE / name).write_text(text, encoding="ascii")
+    elif (HERE / name).read_text(encoding="ascii") != text:
+        sys.exit(f"{name} is not what this generator writes: run it, and look at the difference")
     print(f"{name}: {count} tests")
 
 

@@ -21,7 +21,7 @@ import {
 } from '../../src/index.ts';
 import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 
-const PYTHON = new URL('../../.venv/interop/bin/python', import.meta.url).pathname;
+const PYTHON = new URL('python', import.meta.url).pathname;
 const PEER = new URL('peer.py', import.meta.url).pathname;
 const SIZES = [0, 1, 64999, 65000, 65001, 130000, 130001, 200000];
 const SUITES: Suite[] = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
@@ -60,7 +60,7 @@ class Peer {
   readonly #lines: AsyncIterator<string>;
 
   constructor(role: 'client' | 'hub', options: object) {
-    this.#child = spawn(PYTHON, [PEER, role, JSON.stringify(options)], {
+    this.#child = spawn('bash', [PYTHON, PEER, role, JSON.stringify(options)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
