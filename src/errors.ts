@@ -105,7 +105,7 @@ class ProtocolError<Code extends ErrorCode> implements Error {
     this.message = message;
     if (cause !== undefined) this.cause = cause;
     const stack = new Error(message).stack;
-    if (stack !== undefined) {
+    if (typeof stack === 'string') {
       const header = `Error: ${message}`;
       this.stack = stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack;
     }

@@ -90,6 +90,12 @@ test('message 1 tells the hub binarize and encodings in canonical JSON', () => {
   assert.equal(ready.encodings, ['JSON-B64', 'JSON-HEX']);
 });
 
+test('without a look-up for PSKs it asks', () => {
+  const client = newClient({ psk: undefined });
+  client.receive(HELLO);
+  assert.equal(types(client.receive(OFFER)), ['psk-needed']);
+});
+
 test('asks for the PSK with the node id and its SHA-256, and goes on when it is provided', () => {
   const client = newClient({ psk: () => undefined });
   client.receive(HELLO);

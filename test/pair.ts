@@ -1,4 +1,5 @@
 /** A client and a hub whose messages are handed over in memory, and everything that happened on both sides. */
+import * as assert from 'uvu/assert';
 import {
   type ClientOptions,
   ClientSession,
@@ -10,6 +11,7 @@ import {
   type SessionEvent,
 } from '../src/index.ts';
 import { nodeCrypto, randomBytes } from '../src/noise/node.ts';
+import { raisesLocal } from './raises.ts';
 
 export const NODE_ID = 'hub-1';
 export const PSK: Uint8Array = new Uint8Array(32).fill(5);
@@ -160,3 +162,27 @@ export const OFFER_PAYLOAD: {
   },
 };
 export const OFFER: string = envelope('shake', OFFER_PAYLOAD);
+
+/** Asserts that an input ends a session with this code, silently and for good. */
+export function fails(session: ClientSession | HubSession, data: Data, code: string, closeCode = 1008): void {
+  const events = session.receive(data);
+  assert.is(codeOf(events), code, `${data}`.slice(0, 100));
+  assert.is(types(events).includes('transmit'), false, 'the peer is told something');
+  const close = find(events as SessionEvent[], 'close');
+  assert.is(events.at(-1), close);
+  assert.is(close.code, closeCode);
+  assert.ok(close.error.message.length > 10);
+  assert.is(session.state, 'failed');
+  assert.equal(session.receive(HELLO), []);
+  assert.equal(session.receive(OFFER), []);
+  assert.equal(session.receive(new Uint8Array(20)), []);
+  raisesLocal(() => session.sendJson({}), 'session-over');
+}
+
+/** Flips a bit of the byte at an index, counted from the end where it is negative. */
+export function flip(at: number): (bytes: Buffer) => Buffer {
+  return (bytes) => {
+    bytes[at < 0 ? bytes.length + at : at]! ^= 1;
+    return bytes;
+  };
+}

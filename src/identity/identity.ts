@@ -161,17 +161,17 @@ const FALSE = ['0', 'false', 'no', 'off'];
 function flag(fields: Fields, names: string[], byDefault: boolean): boolean {
   const value = pick(fields, names);
   if (value === undefined) return byDefault;
-  const word = String(value).toLowerCase();
-  if (typeof value !== 'object' && TRUE.indexOf(word) >= 0) return true;
-  if (typeof value !== 'object' && FALSE.indexOf(word) >= 0) return false;
+  const word = typeof value === 'object' ? '' : String(value).toLowerCase();
+  if (TRUE.indexOf(word) >= 0) return true;
+  if (FALSE.indexOf(word) >= 0) return false;
   throw badField(names[0]!, 'a boolean');
 }
 
 /** A protocol is a flag, or an object with the flag `enabled`. */
 function protocol(fields: Fields, names: string[], byDefault: boolean): boolean {
   const value = pick(fields, names);
-  if (typeof value === 'object') return flag(value as Fields, ['enabled'], byDefault);
-  return flag(fields, names, byDefault);
+  if (typeof value !== 'object' || Array.isArray(value)) return flag(fields, names, byDefault);
+  return flag(value as Fields, ['enabled'], byDefault);
 }
 
 function protocols(fields: Fields): Protocols {
@@ -222,11 +222,16 @@ function mqtt(fields: Fields): Mqtt | undefined {
 function disclosure(fields: Fields): Identity['aiDisclosure'] {
   const value = pick(fields, ['ai_disclosure', 'aiDisclosure']);
   if (value === undefined || typeof value === 'string') return value;
-  if (typeof value !== 'object') throw badField('ai_disclosure', 'a text, or one for each language');
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw badField('ai_disclosure', 'a text, or one for each language');
+  }
   const languages = Object.keys(value);
   const texts: { [language: string]: string } = {};
-  for (let i = 0; i < languages.length; i++)
-    texts[languages[i]!] = text(value as Fields, [languages[i]!]) ?? '';
+  for (let i = 0; i < languages.length; i++) {
+    const language = languages[i]!;
+    const inThatLanguage = text(value as Fields, [language]);
+    if (inThatLanguage !== undefined) texts[language] = inThatLanguage;
+  }
   return texts;
 }
 

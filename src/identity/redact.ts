@@ -44,9 +44,18 @@ export function redactEndpoints(endpoints: Endpoints): object {
   };
 }
 
-/** A URL without user and password, and without the values of its query. */
+/**
+ * A URL without what comes before its last @, and without query and fragment: what a password holds that was not
+ * escaped must not show either. Without a scheme, nothing of it does.
+ */
 function redactUrl(url: string | undefined): string | undefined {
-  return url?.replace(/\/\/[^/?#]*@/, `//${REDACTED}@`).replace(/=[^&#]*/g, `=${REDACTED}`);
+  if (url === undefined) return undefined;
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(url);
+  if (scheme === null) return REDACTED;
+  const rest = url.slice(scheme[0].length);
+  const at = rest.lastIndexOf('@');
+  const shown = at < 0 ? rest : `${REDACTED}${rest.slice(at)}`;
+  return scheme[0] + shown.replace(/([?#])[\s\S]*/, `$1${REDACTED}`);
 }
 
 function redacted(value: string | undefined): string | undefined {

@@ -29,10 +29,6 @@ export class CipherState {
     this.cipher = this.createCipher(key);
   }
 
-  hasKey(): boolean {
-    return this.key !== undefined;
-  }
-
   /**
    * EncryptWithAd, which needs a key.
    * @throws LocalError `nonce-exhausted` at the reserved nonce 2^64 - 1, `crypto-failed`

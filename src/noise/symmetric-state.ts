@@ -30,10 +30,6 @@ export class SymmetricState {
     this.chainingKey = copyBytes(this.hash);
   }
 
-  hasKey(): boolean {
-    return this.cipherState.hasKey();
-  }
-
   /** MixKey. The input stays the caller's to wipe. */
   mixKey(inputKeyMaterial: Uint8Array): void {
     const outputs = this.hkdf(inputKeyMaterial, 2);
@@ -59,17 +55,16 @@ export class SymmetricState {
     return copyBytes(this.hash);
   }
 
+  /** Patterns with a pre-shared key have a cipher key by the time that anything is sealed (section 9.2). */
   encryptAndHash(plaintext: Uint8Array): Uint8Array {
-    const sealed = this.hasKey()
-      ? this.cipherState.encryptWithAd(this.hash, plaintext)
-      : copyBytes(plaintext);
+    const sealed = this.cipherState.encryptWithAd(this.hash, plaintext);
     this.mixHash(sealed);
     return sealed;
   }
 
   /** @throws RemoteError `not-authentic` */
   decryptAndHash(sealed: Uint8Array): Uint8Array {
-    const plaintext = this.hasKey() ? this.cipherState.decryptWithAd(this.hash, sealed) : copyBytes(sealed);
+    const plaintext = this.cipherState.decryptWithAd(this.hash, sealed);
     this.mixHash(sealed);
     return plaintext;
   }

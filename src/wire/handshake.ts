@@ -87,7 +87,8 @@ export function readNoise(payload: JsonObject): JsonObject | undefined {
  * @throws RemoteError `bad-hex`
  */
 export function readNoiseMessage(payload: JsonObject): Uint8Array {
-  const message = ownField(readNoise(payload)!, 'msg');
+  const noise = readNoise(payload);
+  const message = noise && ownField(noise, 'msg');
   const bytes = typeof message === 'string' ? hexToBytes(message) : undefined;
   if (bytes === undefined)
     throw new RemoteError('bad-hex', 'a HANDSHAKE whose noise.msg is not a text of hex digits');

@@ -3,7 +3,7 @@
  * Spec, "Data-plane transport framing", rule 3.
  */
 import { assertBytes, bytesToUtf8, wipe } from '../bytes.ts';
-import { RemoteError } from '../errors.ts';
+import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import {
@@ -44,7 +44,7 @@ export class Reassembler {
   private kind: MessageKind | undefined; // of the message that is open
   private buffer: Uint8Array = EMPTY; // starts with what has come of it
   private length = 0; // of what has come of it, also once it is too large to keep
-  private failure: RemoteError | undefined;
+  private failure: LocalError | RemoteError | undefined;
 
   /**
    * Takes one frame.
@@ -52,6 +52,7 @@ export class Reassembler {
    * @returns the message or the drop that this frame completes, if it does
    * @throws RemoteError `empty-plaintext`, `unknown-marker`, `chunk-without-start` or `message-while-open`,
    *   and the same again ever after
+   * @throws LocalError `wrong-state` after `destroy`
    */
   push(frame: Uint8Array): Reassembled | undefined {
     assertBytes(frame, 'frame');
@@ -76,8 +77,13 @@ export class Reassembler {
     return undefined;
   }
 
-  /** Wipes what is kept of an unfinished message. */
+  /** Wipes what is kept of an unfinished message. Nothing can be pushed any more. */
   destroy(): void {
+    this.failure ??= new LocalError('wrong-state', 'this reassembler is destroyed: make a new one');
+    this.forget();
+  }
+
+  private forget(): void {
     wipe(this.buffer);
     this.buffer = EMPTY;
   }
@@ -86,7 +92,7 @@ export class Reassembler {
     const start = this.length;
     this.length += payload.length;
     if (this.length > MAX_MESSAGE) {
-      this.destroy();
+      this.forget();
       return;
     }
     if (this.length > this.buffer.length) {
@@ -113,7 +119,7 @@ export class Reassembler {
     code: 'empty-plaintext' | 'unknown-marker' | 'chunk-without-start' | 'message-while-open',
     what: string,
   ): RemoteError {
-    this.destroy();
+    this.forget();
     this.failure = new RemoteError(code, what);
     return this.failure;
   }

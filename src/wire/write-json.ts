@@ -1,6 +1,6 @@
 /**
- * Writes JSON without white space, in two forms. The ordinary one keeps the order of keys and takes any finite
- * number. The canonical one (spec, "Authentication") sorts keys by code point and takes only numbers whose text
+ * Writes JSON without white space, in two forms. The ordinary one takes keys as the object lists them, and
+ * any finite number. The canonical one (spec, "Authentication") sorts keys by code point and takes only numbers whose text
  * is beyond doubt: it is byte for byte what Python's
  * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
  */

@@ -1,0 +1,211 @@
+// The vectors are what Python's json wrote; JSON.stringify and Buffer.compare are the other oracles.
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Json, JsonObject } from '../../src/wire/json.ts';
+import { JsonNumber } from '../../src/wire/json.ts';
+import { parseJson } from '../../src/wire/parse-json.ts';
+import { buildPrologue } from '../../src/wire/prologue.ts';
+import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
+import { raisesLocal } from '../raises.ts';
+import { readVectors, toHex } from '../vectors.ts';
+
+const canonicalText = (value: Json): string => Buffer.from(canonicalJson(value)).toString();
+const WRITERS = [stringifyJson, canonicalJson];
+
+test('writes what Python writes, for its escaped and its literal text, read as text and as bytes', () => {
+  for (const { tcId, text, literal, canonical } of readVectors('canonical-json.json', 'CanonicalJson')) {
+    for (const form of [text, literal, canonicalForm(canonical)]) {
+      assert.is(toHex(canonicalJson(parseJson(form))), canonical, `tcId ${tcId}`);
+      assert.is(toHex(canonicalJson(parseJson(Buffer.from(form)))), canonical, `tcId ${tcId}`);
+    }
+  }
+});
+
+function canonicalForm(canonical: string): string {
+  return Buffer.from(canonical, 'hex').toString();
+}
+
+test('builds the prologue that Python builds', () => {
+  for (const { tcId, hello, handshake, protocolName, prologue } of readVectors(
+    'canonical-json.json',
+    'Prologue',
+  )) {
+    const built = buildPrologue(parseJson(hello), parseJson(handshake), protocolName);
+    assert.is(toHex(built), prologue, `tcId ${tcId}`);
+  }
+});
+
+test('sorts keys by their UTF-8 bytes at every depth', () => {
+  const oracle = (value: unknown): string => {
+    if (Array.isArray(value)) return `[${value.map(oracle).join()}]`;
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+    const entries = Object.entries(value).sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    return `{${entries.map(([key, child]) => `${JSON.stringify(key)}:${oracle(child)}`).join()}}`;
+  };
+  const unit = fc.constantFrom(
+    'a',
+    'b',
+    '"',
+    '\u0000',
+    '\ud7ff',
+    '\ue000',
+    '\uffff',
+    '😀',
+    '\u{10000}',
+    '\u{10ffff}',
+  );
+  const text = fc.oneof(fc.string({ unit, maxLength: 4 }), fc.string({ unit: 'binary', maxLength: 4 }));
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 4 },
+      text,
+      fc.maxSafeInteger(),
+      fc.constantFrom(null, true, false),
+      fc.array(tie('tree'), { maxLength: 3 }),
+      fc.dictionary(text, tie('tree'), { maxKeys: 8, noNullPrototype: true }),
+    ),
+  }));
+  fc.assert(
+    fc.property(tree, (value) => assert.is(canonicalText(value as Json), oracle(value))),
+    { numRuns: 500 },
+  );
+});
+
+test('sorts surrogate pairs among themselves, and after every other character', () => {
+  const sorted = [
+    '',
+    'a',
+    '\ud7ff',
+    '\ue000',
+    '\uffff',
+    '\u{10000}',
+    '\u{103ff}',
+    '\u{10fc00}',
+    '\u{10ffff}',
+  ];
+  for (const keys of [sorted, [...sorted].reverse()]) {
+    const value = Object.fromEntries(keys.map((key) => [key, null]));
+    assert.equal(Object.keys(JSON.parse(canonicalText(value))), sorted);
+  }
+});
+
+test('writes ordinary JSON as JSON.stringify does', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
+      assert.is(stringifyJson(value as Json), JSON.stringify(value));
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('keeps the order of keys in ordinary JSON, and sorts them in the canonical form', () => {
+  const value = { b: 1, a: { d: 2, c: 3 } };
+  assert.is(stringifyJson(value), '{"b":1,"a":{"d":2,"c":3}}');
+  assert.is(canonicalText(value), '{"a":{"c":3,"d":2},"b":1}');
+});
+
+test('leaves the order of the keys of its argument alone', () => {
+  const value = { b: 1, a: 2 };
+  canonicalJson(value);
+  assert.equal(Object.keys(value), ['b', 'a']);
+});
+
+test('writes back every number as the token that it came as', () => {
+  const text = `[1.0,-0,-0.0,1e400,1E-400,0.10,1e+2,9007199254740993,${'7'.repeat(40)},-${'9'.repeat(40)}]`;
+  assert.is(canonicalText(parseJson(text)), text);
+  assert.is(stringifyJson(parseJson(text)), text);
+});
+
+test('writes safe integers up to the last one, and a negative zero as 0', () => {
+  assert.is(
+    canonicalText([9007199254740991, -9007199254740991, 0, -0]),
+    '[9007199254740991,-9007199254740991,0,0]',
+  );
+});
+
+test('refuses a number in the canonical form that is not a safe integer', () => {
+  for (const number of [0.5, 1e21, 2 ** 53, -(2 ** 53), 5e-324, NaN, Infinity, -Infinity]) {
+    raisesLocal(() => canonicalJson({ a: [number] }), 'unsafe-number');
+  }
+});
+
+test('refuses a number in ordinary JSON only if it is not finite', () => {
+  assert.is(stringifyJson([0.5, 1e21, 2 ** 53, 5e-324]), '[0.5,1e+21,9007199254740992,5e-324]');
+  for (const number of [NaN, Infinity, -Infinity])
+    raisesLocal(() => stringifyJson([number]), 'unsafe-number');
+});
+
+test('refuses what JSON has no form for', () => {
+  const values = [
+    undefined,
+    () => 1,
+    Symbol('s'),
+    1n,
+    new Date(0),
+    new Map(),
+    new Uint8Array(2),
+    Object(1),
+    /a/,
+  ];
+  for (const write of WRITERS) {
+    for (const value of values) {
+      raisesLocal(() => write(value as Json), 'not-json');
+      raisesLocal(() => write({ a: value } as JsonObject), 'not-json');
+    }
+    raisesLocal(() => write(new Array(2)), 'not-json');
+  }
+});
+
+test('refuses lone surrogates in values and keys', () => {
+  for (const write of WRITERS) {
+    for (const lone of ['\ud800', 'a\udfff', '\udc00\ud800']) {
+      raisesLocal(() => write(lone), 'lone-surrogate');
+      raisesLocal(() => write({ [lone]: 1 }), 'lone-surrogate');
+    }
+  }
+});
+
+test('writes 64 containers inside each other and refuses the 65th', () => {
+  let value: Json = [];
+  for (let i = 1; i < 64; i++) value = i % 2 ? { a: value } : [value];
+  const deepest = value;
+  assert.is(stringifyJson(deepest), JSON.stringify(deepest));
+  assert.is(canonicalText(deepest), JSON.stringify(deepest));
+  for (const write of WRITERS) {
+    raisesLocal(() => write([deepest]), 'json-depth');
+    raisesLocal(() => write({ a: deepest }), 'json-depth');
+  }
+});
+
+test('refuses a value inside itself', () => {
+  const value: Json[] = [];
+  value.push(value);
+  for (const write of WRITERS) raisesLocal(() => write(value), 'json-depth');
+});
+
+test('writes keys that every object inherits, if they are own', () => {
+  const value = { ['__proto__']: 1, constructor: 2, toString: 3 } as unknown as Json;
+  assert.is(canonicalText(value), '{"__proto__":1,"constructor":2,"toString":3}');
+  assert.is(canonicalText(Object.create({ inherited: 1 })), '{}');
+});
+
+test('writes a number token inside an object, and the object not as a number', () => {
+  assert.is(canonicalText({ a: new JsonNumber('1.50'), b: { token: '1' } }), '{"a":1.50,"b":{"token":"1"}}');
+});
+
+test('changes the prologue with any of its three parts', () => {
+  const prologue = toHex(buildPrologue({ a: 1 }, { b: 2 }, 'N'));
+  assert.is(prologue, Buffer.from('{"a":1}{"b":2}N').toString('hex'));
+  for (const other of [buildPrologue({ b: 2 }, { a: 1 }, 'N'), buildPrologue({ a: 1 }, { b: 2 }, 'M')]) {
+    assert.is.not(toHex(other), prologue);
+  }
+});
+
+test('refuses a prologue of numbers that were not read but made', () => {
+  raisesLocal(() => buildPrologue({ a: 0.5 }, {}, 'N'), 'unsafe-number');
+  raisesLocal(() => buildPrologue({}, { a: 0.5 }, 'N'), 'unsafe-number');
+  raisesLocal(() => buildPrologue({}, {}, '\ud800'), 'lone-surrogate');
+});
+
+test.run();

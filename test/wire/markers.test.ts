@@ -1,0 +1,87 @@
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { MessageKind } from '../../src/wire/markers.ts';
+import { countFrames, frameAt, splitMessage } from '../../src/wire/markers.ts';
+import { raisesLocal } from '../raises.ts';
+
+/** Bytes that repeat after 251, of which 65000 is no multiple: no two chunks are alike. */
+function payloadOf(length: number): Buffer {
+  const payload = Buffer.alloc(length);
+  for (let i = 0; i < length; i++) payload[i] = i % 251;
+  return payload;
+}
+
+/** Payload length, the markers of its frames as json and as binary, and the payload length of the last frame. */
+const CUTS: [number, string, string, number][] = [
+  [0, '00', '01', 0],
+  [1, '00', '01', 1],
+  [64999, '00', '01', 64999],
+  [65000, '00', '01', 65000],
+  [65001, '0205', '0305', 1],
+  [130000, '0205', '0305', 65000],
+  [130001, '020405', '030405', 1],
+  [195001, '02040405', '03040405', 1],
+];
+
+for (const [length, json, binary, last] of CUTS) {
+  for (const [kind, markers] of [['json', json] as const, ['binary', binary] as const]) {
+    test(`cuts ${length} bytes of ${kind} into frames with the markers ${markers}`, () => {
+      const payload = payloadOf(length);
+      const frames = splitMessage(kind, payload);
+      assert.is(Buffer.from(frames.map((frame) => frame[0]!)).toString('hex'), markers);
+      for (const frame of frames.slice(0, -1)) assert.is(frame.length, 65001);
+      assert.is(frames[frames.length - 1]!.length, 1 + last);
+      assert.is(Buffer.compare(Buffer.concat(frames.map((frame) => frame.subarray(1))), payload), 0);
+    });
+  }
+}
+
+test('counts the frames that it cuts, and makes each of them alone', () => {
+  for (const [length, markers] of CUTS) {
+    const payload = payloadOf(length);
+    assert.is(countFrames(length), markers.length / 2);
+    Buffer.from(markers, 'hex').forEach((marker, index) => {
+      const expected = Buffer.from([marker, ...payload.subarray(index * 65000, index * 65000 + 65000)]);
+      assert.is(Buffer.compare(frameAt('json', payload, index), expected), 0);
+    });
+  }
+});
+
+test('loses, adds and reorders no byte of any length', () => {
+  fc.assert(
+    fc.property(fc.constantFrom<MessageKind>('json', 'binary'), fc.nat(400000), (kind, length) => {
+      const payload = payloadOf(length);
+      const frames = splitMessage(kind, payload);
+      assert.is(Buffer.compare(Buffer.concat(frames.map((frame) => frame.subarray(1))), payload), 0);
+      assert.is(frames.length, Math.max(1, Math.ceil(length / 65000)));
+    }),
+    { numRuns: 30 },
+  );
+});
+
+test('cuts a view by what it shows of its memory', () => {
+  const view = Buffer.from([9, 1, 2, 9]).subarray(1, 3);
+  assert.equal(splitMessage('binary', view), [new Uint8Array([0x01, 1, 2])]);
+});
+
+test('gives frames of their own memory', () => {
+  const payload = new Uint8Array([1, 2, 3]);
+  const [frame] = splitMessage('json', payload);
+  payload.fill(9);
+  assert.equal(frame, new Uint8Array([0x00, 1, 2, 3]));
+});
+
+test('refuses a kind that is none', () => {
+  for (const kind of [undefined, null, '', 'JSON', 'text', 0]) {
+    raisesLocal(() => splitMessage(kind as MessageKind, new Uint8Array(1)), 'bad-argument');
+  }
+});
+
+test('refuses a payload that is not bytes', () => {
+  for (const payload of [undefined, null, 'text', [1], new ArrayBuffer(1)]) {
+    raisesLocal(() => splitMessage('json', payload as unknown as Uint8Array), 'bad-argument');
+  }
+});
+
+test.run();

@@ -1,0 +1,283 @@
+// Frames are written by hand here: marker, then payload. Spec, "Data-plane transport framing".
+import { inspect } from 'node:util';
+import * as fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { RemoteCode } from '../../src/errors.ts';
+import { splitMessage } from '../../src/wire/markers.ts';
+import type { Reassembled } from '../../src/wire/reassembler.ts';
+import { Reassembler } from '../../src/wire/reassembler.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
+
+const CAP = 33554432;
+
+function frame(marker: number, payload: string | Uint8Array = ''): Uint8Array {
+  return new Uint8Array(Buffer.concat([Buffer.from([marker]), Buffer.from(payload as string)]));
+}
+
+/** Pushes frames of which only the last may answer, and gives its answer. */
+function pushAll(reassembler: Reassembler, frames: Uint8Array[]): Reassembled | undefined {
+  for (const each of frames.slice(0, -1)) assert.is(reassembler.push(each), undefined);
+  return reassembler.push(frames[frames.length - 1]!);
+}
+
+function bytesOf(message: Reassembled | undefined): Buffer {
+  assert.ok(message !== undefined && message.type === 'message' && message.kind === 'binary');
+  return Buffer.from(message.bytes.buffer, message.bytes.byteOffset, message.bytes.length);
+}
+
+const isWorking = (reassembler: Reassembler): void => {
+  assert.equal(reassembler.push(frame(0x00, 'on')), { type: 'message', kind: 'json', text: 'on' });
+};
+
+test('delivers a text that came in one frame', () => {
+  const message = new Reassembler().push(frame(0x00, '{"a":"hüb 🏠"}'));
+  assert.equal(message, { type: 'message', kind: 'json', text: '{"a":"hüb 🏠"}' });
+});
+
+test('delivers bytes that came in one frame, as a view of it', () => {
+  const only = new Uint8Array([0x01, 0xff, 0x00]);
+  const message = new Reassembler().push(only);
+  assert.equal(message, { type: 'message', kind: 'binary', bytes: new Uint8Array([0xff, 0x00]) });
+  assert.is(bytesOf(message).buffer, only.buffer);
+});
+
+test('delivers empty messages of both kinds', () => {
+  const reassembler = new Reassembler();
+  assert.equal(reassembler.push(frame(0x00)), { type: 'message', kind: 'json', text: '' });
+  assert.equal(reassembler.push(frame(0x01)), { type: 'message', kind: 'binary', bytes: new Uint8Array(0) });
+});
+
+test('delivers a text in chunks, also where a chunk ends inside a character', () => {
+  const [first, second] = [Buffer.from('a🏠').subarray(0, 3), Buffer.from('a🏠').subarray(3)];
+  const message = pushAll(new Reassembler(), [frame(0x02, first), frame(0x05, second)]);
+  assert.equal(message, { type: 'message', kind: 'json', text: 'a🏠' });
+});
+
+test('delivers bytes in chunks', () => {
+  const message = pushAll(new Reassembler(), [
+    frame(0x03, 'ab'),
+    frame(0x04, 'c'),
+    frame(0x04, 'd'),
+    frame(0x05, 'e'),
+  ]);
+  assert.equal(message, { type: 'message', kind: 'binary', bytes: new Uint8Array([97, 98, 99, 100, 101]) });
+});
+
+test('takes empty chunks in every place', () => {
+  const reassembler = new Reassembler();
+  const empty = pushAll(reassembler, [frame(0x02), frame(0x04), frame(0x05)]);
+  assert.equal(empty, { type: 'message', kind: 'json', text: '' });
+  const message = pushAll(reassembler, [frame(0x02), frame(0x04, 'a'), frame(0x04), frame(0x05)]);
+  assert.equal(message, { type: 'message', kind: 'json', text: 'a' });
+});
+
+test('puts a hundred thousand chunks of one byte together', () => {
+  const reassembler = new Reassembler();
+  const expected = Buffer.alloc(100_000, 'abcdefg');
+  reassembler.push(frame(0x03));
+  for (const byte of expected) reassembler.push(new Uint8Array([0x04, byte]));
+  assert.is(Buffer.compare(bytesOf(reassembler.push(frame(0x05))), expected), 0);
+});
+
+test('takes a chunk that fills a Noise message', () => {
+  const chunk = new Uint8Array(65518).fill(7);
+  const message = pushAll(new Reassembler(), [frame(0x03, chunk), frame(0x05, chunk)]);
+  assert.is(Buffer.compare(bytesOf(message), Buffer.alloc(131036, 7)), 0);
+});
+
+test('leaves a delivered message alone, whatever follows', () => {
+  const reassembler = new Reassembler();
+  const first = pushAll(reassembler, [frame(0x03, 'abc'), frame(0x05, 'def')]);
+  pushAll(reassembler, [frame(0x03, 'xyz'), frame(0x05)]);
+  reassembler.push(frame(0x03, 'x'));
+  reassembler.destroy();
+  assert.is(bytesOf(first).toString(), 'abcdef');
+});
+
+test('keeps nothing of the memory of a chunk', () => {
+  const reassembler = new Reassembler();
+  const first = frame(0x02, 'ab');
+  reassembler.push(first);
+  first.fill(0);
+  assert.equal(reassembler.push(frame(0x05, 'c')), { type: 'message', kind: 'json', text: 'abc' });
+});
+
+test('puts messages together again however they were cut', () => {
+  const chunks = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 2, maxLength: 12 });
+  fc.assert(
+    fc.property(fc.array(chunks, { maxLength: 4 }), (messages) => {
+      const reassembler = new Reassembler();
+      for (const parts of messages) {
+        const frames = parts.map((part, i) =>
+          frame(i === 0 ? 0x03 : i < parts.length - 1 ? 0x04 : 0x05, part),
+        );
+        assert.is(Buffer.compare(bytesOf(pushAll(reassembler, frames)), Buffer.concat(parts)), 0);
+      }
+    }),
+  );
+});
+
+test('puts together what splitMessage cut, at and around every edge', () => {
+  const reassembler = new Reassembler();
+  for (const length of [0, 1, 64999, 65000, 65001, 130000, 130001, 195000, 300000]) {
+    const payload = Buffer.alloc(length, 'sixty-five thousand');
+    const binary = pushAll(reassembler, splitMessage('binary', payload));
+    assert.is(Buffer.compare(bytesOf(binary), payload), 0);
+    const json = pushAll(reassembler, splitMessage('json', payload));
+    assert.ok(json?.type === 'message' && json.kind === 'json' && json.text === payload.toString());
+  }
+});
+
+test('drops a text that is not UTF-8, from one frame and from chunks, and goes on', () => {
+  const reassembler = new Reassembler();
+  const one = reassembler.push(frame(0x00, new Uint8Array([0x61, 0xff])));
+  assert.equal(one, { type: 'dropped', kind: 'json', bytes: 2, reason: 'not-utf8' });
+  const cut = pushAll(reassembler, [frame(0x02, new Uint8Array([0xc3])), frame(0x05, 'abc')]);
+  assert.equal(cut, { type: 'dropped', kind: 'json', bytes: 4, reason: 'not-utf8' });
+  isWorking(reassembler);
+});
+
+/** The frames of a message of so many bytes, none of whose chunks is like the next. */
+function* framesOf(kind: 'json' | 'binary', length: number): Generator<Uint8Array> {
+  for (let start = 0; start < length; start += 65000) {
+    const chunk = new Uint8Array(1 + Math.min(65000, length - start)).fill((start / 65000) % 251);
+    chunk[0] = start > 0 ? 0x04 : kind === 'json' ? 0x02 : 0x03;
+    if (start + 65000 >= length) chunk[0] = 0x05;
+    yield chunk;
+  }
+}
+
+test('delivers exactly 33554432 bytes', () => {
+  const message = pushAll(new Reassembler(), [...framesOf('binary', CAP)]);
+  const expected = Buffer.concat([...framesOf('binary', CAP)].map((each) => each.subarray(1)));
+  assert.is(expected.length, CAP);
+  assert.is(Buffer.compare(bytesOf(message), expected), 0);
+});
+
+for (const kind of ['binary', 'json'] as const) {
+  test(`drops a ${kind} message of one byte more at its final chunk, and goes on`, () => {
+    const reassembler = new Reassembler();
+    const dropped = pushAll(reassembler, [...framesOf(kind, CAP + 1)]);
+    assert.equal(dropped, { type: 'dropped', kind, bytes: CAP + 1, reason: 'too-large' });
+    isWorking(reassembler);
+    const after = pushAll(reassembler, [frame(0x03, 'a'), frame(0x05, 'b')]);
+    assert.is(bytesOf(after).toString(), 'ab');
+  });
+}
+
+test('swallows what follows a message that is too large, and counts all of it', () => {
+  const reassembler = new Reassembler();
+  const dropped = pushAll(reassembler, [...framesOf('binary', CAP + 200_000)]);
+  assert.equal(dropped, { type: 'dropped', kind: 'binary', bytes: CAP + 200_000, reason: 'too-large' });
+});
+
+test('keeps the rules while it swallows', () => {
+  const reassembler = new Reassembler();
+  const frames = [...framesOf('binary', CAP + 2)];
+  pushAll(reassembler, frames.slice(0, -1));
+  assert.is(reassembler.push(frame(0x04, 'xyz')), undefined);
+  raisesRemote(() => reassembler.push(frame(0x00)), 'message-while-open');
+});
+
+const FATAL: [string, Uint8Array[], RemoteCode][] = [
+  ['a plaintext without a marker', [frame(0x00).subarray(1)], 'empty-plaintext'],
+  ['a plaintext without a marker between chunks', [frame(0x02), new Uint8Array(0)], 'empty-plaintext'],
+  ['marker 6', [frame(0x06, 'a')], 'unknown-marker'],
+  ['marker 255', [frame(0xff)], 'unknown-marker'],
+  ['an unknown marker between chunks', [frame(0x03), frame(0x06)], 'unknown-marker'],
+  ['a middle chunk with nothing open', [frame(0x04, 'a')], 'chunk-without-start'],
+  ['a final chunk with nothing open', [frame(0x05, 'a')], 'chunk-without-start'],
+  ['a middle chunk after the final one', [frame(0x02), frame(0x05), frame(0x04)], 'chunk-without-start'],
+  ['a second final chunk', [frame(0x02), frame(0x05), frame(0x05)], 'chunk-without-start'],
+  ['a chunk after a whole message', [frame(0x00, 'a'), frame(0x05)], 'chunk-without-start'],
+  ['a text while one is open', [frame(0x02, 'a'), frame(0x00, 'b')], 'message-while-open'],
+  ['bytes while a message is open', [frame(0x02), frame(0x01, 'b')], 'message-while-open'],
+  [
+    'a first text chunk while a message is open',
+    [frame(0x03), frame(0x04), frame(0x02)],
+    'message-while-open',
+  ],
+  ['a first binary chunk while one is open', [frame(0x03), frame(0x03)], 'message-while-open'],
+];
+for (const [what, frames, code] of FATAL) {
+  test(`refuses ${what}, and everything ever after`, () => {
+    const reassembler = new Reassembler();
+    for (const each of frames.slice(0, -1)) reassembler.push(each);
+    const error = raisesRemote(() => reassembler.push(frames[frames.length - 1]!), code);
+    for (const next of [frame(0x00, 'a'), frame(0x02), frame(0x05), frame(0x06), new Uint8Array(0)]) {
+      assert.is(
+        raisesRemote(() => reassembler.push(next), code),
+        error,
+      );
+    }
+  });
+}
+
+test('refuses a frame that is not bytes, and goes on', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'a'));
+  for (const value of [undefined, null, 'text', [0]]) {
+    raisesLocal(() => reassembler.push(value as unknown as Uint8Array), 'bad-argument');
+  }
+  assert.equal(reassembler.push(frame(0x05, 'b')), { type: 'message', kind: 'json', text: 'ab' });
+});
+
+const buffered = (reassembler: Reassembler): Uint8Array => Reflect.get(reassembler, 'buffer');
+const isAllZero = (bytes: Uint8Array): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
+
+test('takes nothing any more once it is destroyed', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(new Uint8Array([3, 1, 2]));
+  reassembler.destroy();
+  raisesLocal(() => reassembler.push(new Uint8Array([5, 3])), 'wrong-state');
+  raisesLocal(() => reassembler.push(new Uint8Array([1, 3])), 'wrong-state');
+});
+
+test('wipes what it kept of an unfinished message when it is destroyed', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'secret'));
+  const kept = buffered(reassembler);
+  assert.is(isAllZero(kept), false);
+  reassembler.destroy();
+  assert.is(isAllZero(kept), true);
+  assert.is(buffered(reassembler).length, 0);
+});
+
+test('wipes what it kept of an unfinished message when a rule is broken', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'secret'));
+  const kept = buffered(reassembler);
+  raisesRemote(() => reassembler.push(frame(0x00)), 'message-while-open');
+  assert.is(isAllZero(kept), true);
+});
+
+test('wipes the memory that a message has outgrown', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'secret'));
+  const outgrown = buffered(reassembler);
+  reassembler.push(frame(0x04, 'more of it'));
+  assert.is.not(buffered(reassembler), outgrown);
+  assert.is(isAllZero(outgrown), true);
+});
+
+test('lets go of a message as soon as it is too large, and holds at most 32 MiB before', () => {
+  const reassembler = new Reassembler();
+  let largest = 0;
+  for (const each of [...framesOf('binary', CAP + 1)].slice(0, -1)) {
+    reassembler.push(each);
+    largest = Math.max(largest, buffered(reassembler).length);
+  }
+  assert.is(largest, CAP);
+  reassembler.push(frame(0x04, new Uint8Array(65000)));
+  assert.is(buffered(reassembler).length, 0);
+});
+
+test('shows nothing of what it keeps', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'secret'));
+  assert.is(inspect(reassembler, { depth: 9, showHidden: true }), '[Reassembler]');
+  assert.is(JSON.stringify(reassembler), '"[Reassembler]"');
+});
+
+test.run();
