@@ -1,7 +1,8 @@
 """Writes the vectors that other implementations fix: nothing here comes from hub-protocol itself.
 
 Noise transcripts are noiseprotocol's over cryptography (OpenSSL), canonical JSON is Python's own json, and Argon2id
-is argon2-cffi's (the reference implementation in C). The versions are pinned in requirements.txt.
+is argon2-cffi's (the reference implementation in C) and cryptography's (OpenSSL's), which must agree. The versions are
+pinned in requirements.txt.
 
     npm run vectors          writes them, with the packages in a virtual environment
     npm run vectors:check    compares them byte for byte with those that are there
@@ -16,8 +17,9 @@ import warnings
 from importlib.metadata import version
 from pathlib import Path
 
-from argon2.low_level import Type, hash_secret_raw
+from argon2.low_level import Type, core, ffi
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from noise.connection import Keypair, NoiseConnection
 
@@ -230,34 +232,61 @@ def canonical_json():
 # Argon2id and the PSK
 
 
+def argon2id_reference(password, salt, secret, associated_data, passes, memory, lanes, length):
+    """The reference implementation in C, by its context, which alone takes a secret and associated data."""
+    out = ffi.new("uint8_t[]", length)
+    fields = {"version": 0x13, "out": out, "outlen": length, "t_cost": passes, "m_cost": memory, "lanes": lanes, "threads": 1}
+    inputs = {"pwd": password, "salt": salt, "secret": secret, "ad": associated_data}
+    buffers = {name: ffi.new("uint8_t[]", value) for name, value in inputs.items()}
+    lengths = {name + "len": len(value) for name, value in inputs.items()}
+    assert core(ffi.new("argon2_context *", {**fields, **buffers, **lengths}), Type.ID.value) == 0
+    return bytes(ffi.buffer(out, length))
+
+
+def argon2id_openssl(password, salt, secret, associated_data, passes, memory, lanes, length):
+    """OpenSSL's own implementation."""
+    parameters = {"salt": salt, "length": length, "iterations": passes, "lanes": lanes, "memory_cost": memory}
+    return Argon2id(**parameters, ad=associated_data or None, secret=secret or None).derive(password)
+
+
 def psk():
     tests = []
     for password, node_id in [("correct horse battery staple", "hub-1"), ("p\xe4ssw\xf6rd \U0001f511", "h\xfcb \U0001f3e0\n")]:
         salt = hashlib.sha256(node_id.encode()).digest()
-        tag = hash_secret_raw(password.encode(), salt, 3, 65536, 1, 32, Type.ID)
+        arguments = (password.encode(), salt, b"", b"", 3, 65536, 1, 32)
+        tag = argon2id_reference(*arguments)
+        assert tag == argon2id_openssl(*arguments)
         tests.append(
             {"comment": "", "password": password, "nodeId": node_id, "salt": salt.hex(), "psk": tag.hex(), "result": "valid"}
         )
     grid = []
     for lanes in [1, 2, 3, 4]:
-        for length, memory, passes in [(4, 8 * lanes, 1), (32, 64, 3), (64, 100, 2), (65, 512, 1), (200, 37 * lanes, 2)]:
-            password, salt = random_bytes(lanes * 7), random_bytes(8 + lanes)
-            tag = hash_secret_raw(password, salt, passes, memory, lanes, length, Type.ID)
-            grid.append(
-                {
-                    "comment": "",
-                    "password": password.hex(),
-                    "salt": salt.hex(),
-                    "passes": passes,
-                    "memoryKiB": memory,
-                    "parallelism": lanes,
-                    "length": length,
-                    "tag": tag.hex(),
-                    "result": "valid",
-                }
-            )
+        for length in [4, 31, 32, 64, 65, 96, 97, 128, 200]:
+            for memory, passes in [(8 * lanes, 1), (8 * lanes + 3, 3), (130 * lanes + 1, 2)]:
+                password, salt = random_bytes(RANDOM.randrange(40)), random_bytes(RANDOM.randrange(8, 40))
+                secret = random_bytes(RANDOM.choice([0, 0, 8, 33]))
+                associated_data = random_bytes(RANDOM.choice([0, 0, 12, 70]))
+                arguments = (password, salt, secret, associated_data, passes, memory, lanes, length)
+                tag = argon2id_reference(*arguments)
+                assert tag == argon2id_openssl(*arguments)
+                grid.append(
+                    {
+                        "comment": "",
+                        "password": password.hex(),
+                        "salt": salt.hex(),
+                        "secret": secret.hex(),
+                        "associatedData": associated_data.hex(),
+                        "passes": passes,
+                        "memoryKiB": memory,
+                        "parallelism": lanes,
+                        "length": length,
+                        "tag": tag.hex(),
+                        "result": "valid",
+                    }
+                )
     groups = [{"type": "Psk", "tests": tests}, {"type": "Argon2id", "tests": grid}]
-    write("argon2id.json", "Argon2id, and the PSK of a password at a hub.", [package("argon2-cffi")], groups)
+    source = [package("argon2-cffi"), package("cryptography")]
+    write("argon2id.json", "Argon2id, and the PSK of a password at a hub; two implementations agree.", source, groups)
 
 
 if __name__ == "__main__":

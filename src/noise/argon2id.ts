@@ -7,6 +7,7 @@
 import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { opaque } from '../opaque.ts';
+import { permuteColumn, permuteRow } from './argon2id-permutation.ts';
 import type { Crypto } from './crypto.ts';
 
 export interface Argon2idOptions {
@@ -64,10 +65,10 @@ export class Argon2id {
   private readonly onProgress: ((progress: number) => void) | undefined;
   private readonly laneLength: number; // q
   private readonly segmentLength: number;
-  private readonly memory: Uint32Array;
-  private readonly work: Work = { r: new Uint32Array(BLOCK_WORDS), z: new Uint32Array(BLOCK_WORDS) };
-  private readonly input: Uint32Array = new Uint32Array(BLOCK_WORDS); // of the data-independent addresses
-  private readonly addresses: Uint32Array = new Uint32Array(BLOCK_WORDS);
+  private readonly memory: Int32Array;
+  private readonly q: Int32Array = new Int32Array(BLOCK_WORDS); // of the compression function
+  private readonly input: Int32Array = new Int32Array(BLOCK_WORDS); // of the data-independent addresses
+  private readonly addresses: Int32Array = new Int32Array(BLOCK_WORDS);
 
   // Where the next block is.
   private pass = 0;
@@ -182,8 +183,7 @@ export class Argon2id {
     if (this.isOver) return;
     this.isOver = true;
     this.memory.fill(0);
-    this.work.r.fill(0);
-    this.work.z.fill(0);
+    this.q.fill(0);
   }
 
   private assertNotOver(): void {
@@ -203,11 +203,11 @@ export class Argon2id {
     if (pass === 0 && slice < SLICES / 2) {
       const address = index % ADDRESSES_IN_BLOCK;
       if (address === 0 || (index === 2 && slice === 0)) this.nextAddresses();
-      j1 = this.addresses[2 * address]!;
-      j2 = this.addresses[2 * address + 1]!;
+      j1 = this.addresses[2 * address]! >>> 0;
+      j2 = this.addresses[2 * address + 1]! >>> 0;
     } else {
-      j1 = memory[previous * BLOCK_WORDS]!;
-      j2 = memory[previous * BLOCK_WORDS + 1]!;
+      j1 = memory[previous * BLOCK_WORDS]! >>> 0;
+      j2 = memory[previous * BLOCK_WORDS + 1]! >>> 0;
     }
 
     // Section 3.4.2: the reference block, out of the W blocks that are finished and not overwritten.
@@ -220,14 +220,14 @@ export class Argon2id {
 
     const at = laneStart + column;
     compress(
-      this.work,
+      this.q,
       memory,
       previous * BLOCK_WORDS,
       memory,
       reference * BLOCK_WORDS,
       memory,
       at * BLOCK_WORDS,
-      pass > 0,
+      pass > 0 ? -1 : 0,
     );
     this.done++;
     if (++this.index === segmentLength) this.nextSegment();
@@ -256,127 +256,36 @@ export class Argon2id {
 
   /** The next 128 pairs J1, J2 of this segment: G(0, G(0, input)) with the counter counted up. */
   private nextAddresses(): void {
-    const { input, addresses, work } = this;
+    const { input, addresses, q } = this;
     if (this.index < ADDRESSES_IN_BLOCK) input[12] = 0;
     input[0] = this.pass;
     input[2] = this.lane;
     input[4] = this.slice;
     input[12]!++;
-    compress(work, ZERO_BLOCK, 0, input, 0, addresses, 0, false);
-    compress(work, ZERO_BLOCK, 0, addresses, 0, addresses, 0, false);
+    compress(q, ZERO_BLOCK, 0, input, 0, addresses, 0, 0);
+    compress(q, ZERO_BLOCK, 0, addresses, 0, addresses, 0, 0);
   }
 }
 opaque(Argon2id.prototype, 'Argon2id');
 
-const ZERO_BLOCK = new Uint32Array(BLOCK_WORDS);
+const ZERO_BLOCK = new Int32Array(BLOCK_WORDS);
 
-/** What one compression works in: R and Z of RFC 9106, section 3.5. */
-interface Work {
-  readonly r: Uint32Array;
-  readonly z: Uint32Array;
-}
-
-/** The compression function G of two blocks (section 3.5), xored onto what was there in later passes. */
+/** The compression function G of two blocks (section 3.5), xored onto what was there where `keep` is -1. */
 function compress(
-  work: Work,
-  x: Uint32Array,
+  q: Int32Array,
+  x: Int32Array,
   xAt: number,
-  y: Uint32Array,
+  y: Int32Array,
   yAt: number,
-  out: Uint32Array,
+  out: Int32Array,
   outAt: number,
-  ontoOld: boolean,
+  keep: number,
 ): void {
-  const { r, z } = work;
-  for (let i = 0; i < BLOCK_WORDS; i++) z[i] = r[i] = x[xAt + i]! ^ y[yAt + i]!;
-  for (let i = 0; i < 8; i++) permute(z, 32 * i, 4); // the rows: 16 words of 64 bits, next to each other
-  for (let i = 0; i < 8; i++) permute(z, 4 * i, 32); // the columns: pairs of words, a row apart
-  if (ontoOld) for (let i = 0; i < BLOCK_WORDS; i++) out[outAt + i]! ^= r[i]! ^ z[i]!;
-  else for (let i = 0; i < BLOCK_WORDS; i++) out[outAt + i] = r[i]! ^ z[i]!;
-}
-
-/** The permutation P (section 3.6) of the eight pairs of words v0 v1, v2 v3, … that are `stride` apart. */
-function permute(z: Uint32Array, at: number, stride: number): void {
-  const p0 = at;
-  const p2 = p0 + stride;
-  const p4 = p2 + stride;
-  const p6 = p4 + stride;
-  const p8 = p6 + stride;
-  const p10 = p8 + stride;
-  const p12 = p10 + stride;
-  const p14 = p12 + stride;
-  mix(z, p0, p4, p8, p12);
-  mix(z, p0 + 2, p4 + 2, p8 + 2, p12 + 2);
-  mix(z, p2, p6, p10, p14);
-  mix(z, p2 + 2, p6 + 2, p10 + 2, p14 + 2);
-  mix(z, p0, p4 + 2, p10, p14 + 2);
-  mix(z, p0 + 2, p6, p10 + 2, p12);
-  mix(z, p2, p6 + 2, p8, p12 + 2);
-  mix(z, p2 + 2, p4, p8 + 2, p14);
+  for (let i = 0; i < BLOCK_WORDS; i += 32) permuteRow(x, xAt + i, y, yAt + i, q, i);
+  for (let i = 0; i < 32; i += 4) permuteColumn(q, i, x, xAt + i, y, yAt + i, out, outAt + i, keep);
 }
 
 const TWO_TO_MINUS_32 = 2 ** -32;
-
-/** GB (section 3.6) of the four words of 64 bits at these offsets. */
-function mix(z: Uint32Array, a: number, b: number, c: number, d: number): void {
-  let al = z[a]!;
-  let ah = z[a + 1]!;
-  let bl = z[b]!;
-  let bh = z[b + 1]!;
-  let cl = z[c]!;
-  let ch = z[c + 1]!;
-  let dl = z[d]!;
-  let dh = z[d + 1]!;
-  let sum: number;
-  let low: number;
-  let high: number;
-
-  // x + y + 2 * low(x) * low(y): the low half in integers; the high half is what the same sum in doubles, exact to
-  // 2^12, has above it.
-  low = (al + bl + 2 * Math.imul(al, bl)) >>> 0;
-  sum = al + bl + 2 * al * bl;
-  ah = (ah + bh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
-  al = low;
-  high = dh ^ ah; // d = (d ^ a) >>> 32
-  dh = (dl ^ al) >>> 0;
-  dl = high >>> 0;
-
-  low = (cl + dl + 2 * Math.imul(cl, dl)) >>> 0;
-  sum = cl + dl + 2 * cl * dl;
-  ch = (ch + dh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
-  cl = low;
-  low = bl ^ cl; // b = (b ^ c) >>> 24
-  high = bh ^ ch;
-  bl = ((low >>> 24) | (high << 8)) >>> 0;
-  bh = ((high >>> 24) | (low << 8)) >>> 0;
-
-  low = (al + bl + 2 * Math.imul(al, bl)) >>> 0;
-  sum = al + bl + 2 * al * bl;
-  ah = (ah + bh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
-  al = low;
-  low = dl ^ al; // d = (d ^ a) >>> 16
-  high = dh ^ ah;
-  dl = ((low >>> 16) | (high << 16)) >>> 0;
-  dh = ((high >>> 16) | (low << 16)) >>> 0;
-
-  low = (cl + dl + 2 * Math.imul(cl, dl)) >>> 0;
-  sum = cl + dl + 2 * cl * dl;
-  ch = (ch + dh + (sum - low) * TWO_TO_MINUS_32 + 0.5) >>> 0;
-  cl = low;
-  low = bl ^ cl; // b = (b ^ c) >>> 63
-  high = bh ^ ch;
-  bl = ((high >>> 31) | (low << 1)) >>> 0;
-  bh = ((low >>> 31) | (high << 1)) >>> 0;
-
-  z[a] = al;
-  z[a + 1] = ah;
-  z[b] = bl;
-  z[b + 1] = bh;
-  z[c] = cl;
-  z[c + 1] = ch;
-  z[d] = dl;
-  z[d + 1] = dh;
-}
 
 /** The high 32 bits of a product of two numbers of 32 bits; the product as a double is exact to 2^10. */
 function highProduct(a: number, b: number): number {
@@ -407,12 +316,12 @@ function littleEndian(numbers: number[]): Uint8Array {
 }
 
 function wordAt(bytes: Uint8Array, at: number): number {
-  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
 /** The memory of so many blocks: the caller's, or new. */
-function wordsOf(memory: Uint8Array | undefined, blocks: number): Uint32Array {
-  if (memory === undefined) return new Uint32Array(blocks * BLOCK_WORDS);
+function wordsOf(memory: Uint8Array | undefined, blocks: number): Int32Array {
+  if (memory === undefined) return new Int32Array(blocks * BLOCK_WORDS);
   assertBytes(memory, 'memory');
   if (memory.length < blocks * BLOCK_BYTES || memory.byteOffset % 4 !== 0) {
     throw new LocalError(
@@ -420,7 +329,7 @@ function wordsOf(memory: Uint8Array | undefined, blocks: number): Uint32Array {
       `"memory" expected ${blocks * BLOCK_BYTES} bytes or more, aligned to 4`,
     );
   }
-  return new Uint32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);
+  return new Int32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);
 }
 
 function assertCount(value: unknown, name: string, least: number, most: number): void {
