@@ -1,0 +1,50 @@
+/** The examples that derive a PSK without blocking: on the event loop, and in a worker. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { derive } from '../examples/derive.ts';
+import { deriveInWorker } from '../examples/derive-in-worker.ts';
+import { hex, readVectors, toHex } from './vectors.ts';
+
+const [vector] = readVectors('argon2id.json', 'Psk');
+const { password, salt, psk } = vector!;
+
+test('paced on the event loop, timers fire in between', async () => {
+  const progress: number[] = [];
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 20);
+  const derived = await derive(password, hex(salt), (done) => progress.push(done));
+  clearInterval(timer);
+  assert.is(toHex(derived), psk);
+  assert.ok(ticks > 5);
+  assert.equal(
+    progress,
+    [...progress].sort((a, b) => a - b),
+  );
+  assert.is(progress.at(-1), 1);
+});
+
+test('in a worker, the main thread hears of the progress', async () => {
+  const progress: number[] = [];
+  const derived = await deriveInWorker(password, hex(salt), { onProgress: (done) => progress.push(done) });
+  assert.is(toHex(derived), psk);
+  assert.ok(progress.length > 10);
+  assert.is(progress.at(-1), 1);
+});
+
+test('in a worker, a derivation can be cancelled', async () => {
+  const controller = new AbortController();
+  const progress: number[] = [];
+  const reason = new Error('the user left');
+  const deriving = deriveInWorker(password, hex(salt), {
+    signal: controller.signal,
+    onProgress(done) {
+      progress.push(done);
+      controller.abort(reason);
+    },
+  });
+  const outcome = await deriving.catch((error) => error);
+  assert.is(outcome, reason);
+  assert.ok(progress.at(-1)! < 0.5);
+});
+
+test.run();
