@@ -1,0 +1,36 @@
+/** Measures things side by side in one run: in turns, so that whatever slows the machine slows all of them. */
+
+export interface Contender {
+  name: string;
+  run: () => unknown;
+}
+
+/** The median time of each contender, in milliseconds, and what it takes in times of the first one. */
+export async function paired(
+  contenders: Contender[],
+  rounds: number,
+): Promise<{ name: string; ms: number; ratio: number }[]> {
+  const times = contenders.map((): number[] => []);
+  for (let round = -1; round < rounds; round++) {
+    for (const [i, { run }] of contenders.entries()) {
+      const began = performance.now();
+      await run();
+      if (round >= 0) times[i]!.push(performance.now() - began); // the first round warms up
+    }
+  }
+  const medians = times.map(median);
+  return contenders.map(({ name }, i) => ({ name, ms: medians[i]!, ratio: medians[i]! / medians[0]! }));
+}
+
+function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1]!;
+}
+
+/** Prints a heading, then a line for each contender. */
+export function report(heading: string, results: Awaited<ReturnType<typeof paired>>): void {
+  console.log(`\n${heading}`);
+  for (const { name, ms, ratio } of results) {
+    console.log(`  ${name.padEnd(34)}${ms.toFixed(1).padStart(8)} ms${ratio.toFixed(2).padStart(8)} ×`);
+  }
+}
