@@ -17,6 +17,7 @@ export type LocalCode =
   | 'json-depth' // more nesting than MAX_JSON_DEPTH
   | 'suite-unavailable' // the injected crypto lacks the suite's cipher
   | 'blake2b-unavailable' // the injected crypto lacks blake2b, which argon2id needs
+  | 'out-of-memory' // the engine has not the memory that argon2id is to work in
   | 'crypto-failed' // the injected crypto threw where only a defect of its own explains it
   | 'message-too-long' // more than fits into one Noise message
   | 'nonce-exhausted' // 2^64 - 1 messages under one key

@@ -6,47 +6,40 @@
 const TWO_TO_30 = 2 ** 30;
 const TWO_TO_MINUS_31 = 2 ** -31;
 
-/** A row of Q: P of a row of R, where R = X ^ Y. */
-export function permuteRow(
-  x: Int32Array,
-  xAt: number,
-  y: Int32Array,
-  yAt: number,
-  q: Int32Array,
-  qAt: number,
-): void {
-  let l0 = x[xAt]! ^ y[yAt]!;
-  let h0 = x[xAt + 1]! ^ y[yAt + 1]!;
-  let l1 = x[xAt + 2]! ^ y[yAt + 2]!;
-  let h1 = x[xAt + 3]! ^ y[yAt + 3]!;
-  let l2 = x[xAt + 4]! ^ y[yAt + 4]!;
-  let h2 = x[xAt + 5]! ^ y[yAt + 5]!;
-  let l3 = x[xAt + 6]! ^ y[yAt + 6]!;
-  let h3 = x[xAt + 7]! ^ y[yAt + 7]!;
-  let l4 = x[xAt + 8]! ^ y[yAt + 8]!;
-  let h4 = x[xAt + 9]! ^ y[yAt + 9]!;
-  let l5 = x[xAt + 10]! ^ y[yAt + 10]!;
-  let h5 = x[xAt + 11]! ^ y[yAt + 11]!;
-  let l6 = x[xAt + 12]! ^ y[yAt + 12]!;
-  let h6 = x[xAt + 13]! ^ y[yAt + 13]!;
-  let l7 = x[xAt + 14]! ^ y[yAt + 14]!;
-  let h7 = x[xAt + 15]! ^ y[yAt + 15]!;
-  let l8 = x[xAt + 16]! ^ y[yAt + 16]!;
-  let h8 = x[xAt + 17]! ^ y[yAt + 17]!;
-  let l9 = x[xAt + 18]! ^ y[yAt + 18]!;
-  let h9 = x[xAt + 19]! ^ y[yAt + 19]!;
-  let l10 = x[xAt + 20]! ^ y[yAt + 20]!;
-  let h10 = x[xAt + 21]! ^ y[yAt + 21]!;
-  let l11 = x[xAt + 22]! ^ y[yAt + 22]!;
-  let h11 = x[xAt + 23]! ^ y[yAt + 23]!;
-  let l12 = x[xAt + 24]! ^ y[yAt + 24]!;
-  let h12 = x[xAt + 25]! ^ y[yAt + 25]!;
-  let l13 = x[xAt + 26]! ^ y[yAt + 26]!;
-  let h13 = x[xAt + 27]! ^ y[yAt + 27]!;
-  let l14 = x[xAt + 28]! ^ y[yAt + 28]!;
-  let h14 = x[xAt + 29]! ^ y[yAt + 29]!;
-  let l15 = x[xAt + 30]! ^ y[yAt + 30]!;
-  let h15 = x[xAt + 31]! ^ y[yAt + 31]!;
+/** A row of Q: P of a row of R = X ^ Y. */
+export function permuteRow(m: Int32Array, x: number, y: number, q: Int32Array, at: number): void {
+  let l0 = m[x]! ^ m[y]!;
+  let h0 = m[x | 1]! ^ m[y | 1]!;
+  let l1 = m[x | 2]! ^ m[y | 2]!;
+  let h1 = m[x | 3]! ^ m[y | 3]!;
+  let l2 = m[x | 4]! ^ m[y | 4]!;
+  let h2 = m[x | 5]! ^ m[y | 5]!;
+  let l3 = m[x | 6]! ^ m[y | 6]!;
+  let h3 = m[x | 7]! ^ m[y | 7]!;
+  let l4 = m[x | 8]! ^ m[y | 8]!;
+  let h4 = m[x | 9]! ^ m[y | 9]!;
+  let l5 = m[x | 10]! ^ m[y | 10]!;
+  let h5 = m[x | 11]! ^ m[y | 11]!;
+  let l6 = m[x | 12]! ^ m[y | 12]!;
+  let h6 = m[x | 13]! ^ m[y | 13]!;
+  let l7 = m[x | 14]! ^ m[y | 14]!;
+  let h7 = m[x | 15]! ^ m[y | 15]!;
+  let l8 = m[x | 16]! ^ m[y | 16]!;
+  let h8 = m[x | 17]! ^ m[y | 17]!;
+  let l9 = m[x | 18]! ^ m[y | 18]!;
+  let h9 = m[x | 19]! ^ m[y | 19]!;
+  let l10 = m[x | 20]! ^ m[y | 20]!;
+  let h10 = m[x | 21]! ^ m[y | 21]!;
+  let l11 = m[x | 22]! ^ m[y | 22]!;
+  let h11 = m[x | 23]! ^ m[y | 23]!;
+  let l12 = m[x | 24]! ^ m[y | 24]!;
+  let h12 = m[x | 25]! ^ m[y | 25]!;
+  let l13 = m[x | 26]! ^ m[y | 26]!;
+  let h13 = m[x | 27]! ^ m[y | 27]!;
+  let l14 = m[x | 28]! ^ m[y | 28]!;
+  let h14 = m[x | 29]! ^ m[y | 29]!;
+  let l15 = m[x | 30]! ^ m[y | 30]!;
+  let h15 = m[x | 31]! ^ m[y | 31]!;
   let r: number;
   let s: number;
   let t: number;
@@ -324,84 +317,82 @@ export function permuteRow(
   l4 = (r >>> 31) | (s << 1);
   h4 = (s >>> 31) | (r << 1);
 
-  q[qAt] = l0;
-  q[qAt + 1] = h0;
-  q[qAt + 2] = l1;
-  q[qAt + 3] = h1;
-  q[qAt + 4] = l2;
-  q[qAt + 5] = h2;
-  q[qAt + 6] = l3;
-  q[qAt + 7] = h3;
-  q[qAt + 8] = l4;
-  q[qAt + 9] = h4;
-  q[qAt + 10] = l5;
-  q[qAt + 11] = h5;
-  q[qAt + 12] = l6;
-  q[qAt + 13] = h6;
-  q[qAt + 14] = l7;
-  q[qAt + 15] = h7;
-  q[qAt + 16] = l8;
-  q[qAt + 17] = h8;
-  q[qAt + 18] = l9;
-  q[qAt + 19] = h9;
-  q[qAt + 20] = l10;
-  q[qAt + 21] = h10;
-  q[qAt + 22] = l11;
-  q[qAt + 23] = h11;
-  q[qAt + 24] = l12;
-  q[qAt + 25] = h12;
-  q[qAt + 26] = l13;
-  q[qAt + 27] = h13;
-  q[qAt + 28] = l14;
-  q[qAt + 29] = h14;
-  q[qAt + 30] = l15;
-  q[qAt + 31] = h15;
+  q[at] = l0;
+  q[at | 1] = h0;
+  q[at | 2] = l1;
+  q[at | 3] = h1;
+  q[at | 4] = l2;
+  q[at | 5] = h2;
+  q[at | 6] = l3;
+  q[at | 7] = h3;
+  q[at | 8] = l4;
+  q[at | 9] = h4;
+  q[at | 10] = l5;
+  q[at | 11] = h5;
+  q[at | 12] = l6;
+  q[at | 13] = h6;
+  q[at | 14] = l7;
+  q[at | 15] = h7;
+  q[at | 16] = l8;
+  q[at | 17] = h8;
+  q[at | 18] = l9;
+  q[at | 19] = h9;
+  q[at | 20] = l10;
+  q[at | 21] = h10;
+  q[at | 22] = l11;
+  q[at | 23] = h11;
+  q[at | 24] = l12;
+  q[at | 25] = h12;
+  q[at | 26] = l13;
+  q[at | 27] = h13;
+  q[at | 28] = l14;
+  q[at | 29] = h14;
+  q[at | 30] = l15;
+  q[at | 31] = h15;
 }
 
 /** A column of the result: P of a column of Q, xored with R = X ^ Y, and with what was there where `keep` is -1. */
 export function permuteColumn(
   q: Int32Array,
-  qAt: number,
-  x: Int32Array,
-  xAt: number,
-  y: Int32Array,
-  yAt: number,
-  out: Int32Array,
-  outAt: number,
+  at: number,
+  m: Int32Array,
+  x: number,
+  y: number,
+  out: number,
   keep: number,
 ): void {
-  let l0 = q[qAt]!;
-  let h0 = q[qAt + 1]!;
-  let l1 = q[qAt + 2]!;
-  let h1 = q[qAt + 3]!;
-  let l2 = q[qAt + 32]!;
-  let h2 = q[qAt + 33]!;
-  let l3 = q[qAt + 34]!;
-  let h3 = q[qAt + 35]!;
-  let l4 = q[qAt + 64]!;
-  let h4 = q[qAt + 65]!;
-  let l5 = q[qAt + 66]!;
-  let h5 = q[qAt + 67]!;
-  let l6 = q[qAt + 96]!;
-  let h6 = q[qAt + 97]!;
-  let l7 = q[qAt + 98]!;
-  let h7 = q[qAt + 99]!;
-  let l8 = q[qAt + 128]!;
-  let h8 = q[qAt + 129]!;
-  let l9 = q[qAt + 130]!;
-  let h9 = q[qAt + 131]!;
-  let l10 = q[qAt + 160]!;
-  let h10 = q[qAt + 161]!;
-  let l11 = q[qAt + 162]!;
-  let h11 = q[qAt + 163]!;
-  let l12 = q[qAt + 192]!;
-  let h12 = q[qAt + 193]!;
-  let l13 = q[qAt + 194]!;
-  let h13 = q[qAt + 195]!;
-  let l14 = q[qAt + 224]!;
-  let h14 = q[qAt + 225]!;
-  let l15 = q[qAt + 226]!;
-  let h15 = q[qAt + 227]!;
+  let l0 = q[at]!;
+  let h0 = q[at | 1]!;
+  let l1 = q[at | 2]!;
+  let h1 = q[at | 3]!;
+  let l2 = q[at | 32]!;
+  let h2 = q[at | 33]!;
+  let l3 = q[at | 34]!;
+  let h3 = q[at | 35]!;
+  let l4 = q[at | 64]!;
+  let h4 = q[at | 65]!;
+  let l5 = q[at | 66]!;
+  let h5 = q[at | 67]!;
+  let l6 = q[at | 96]!;
+  let h6 = q[at | 97]!;
+  let l7 = q[at | 98]!;
+  let h7 = q[at | 99]!;
+  let l8 = q[at | 128]!;
+  let h8 = q[at | 129]!;
+  let l9 = q[at | 130]!;
+  let h9 = q[at | 131]!;
+  let l10 = q[at | 160]!;
+  let h10 = q[at | 161]!;
+  let l11 = q[at | 162]!;
+  let h11 = q[at | 163]!;
+  let l12 = q[at | 192]!;
+  let h12 = q[at | 193]!;
+  let l13 = q[at | 194]!;
+  let h13 = q[at | 195]!;
+  let l14 = q[at | 224]!;
+  let h14 = q[at | 225]!;
+  let l15 = q[at | 226]!;
+  let h15 = q[at | 227]!;
   let r: number;
   let s: number;
   let t: number;
@@ -679,36 +670,36 @@ export function permuteColumn(
   l4 = (r >>> 31) | (s << 1);
   h4 = (s >>> 31) | (r << 1);
 
-  out[outAt] = (out[outAt]! & keep) ^ l0 ^ x[xAt]! ^ y[yAt]!;
-  out[outAt + 1] = (out[outAt + 1]! & keep) ^ h0 ^ x[xAt + 1]! ^ y[yAt + 1]!;
-  out[outAt + 2] = (out[outAt + 2]! & keep) ^ l1 ^ x[xAt + 2]! ^ y[yAt + 2]!;
-  out[outAt + 3] = (out[outAt + 3]! & keep) ^ h1 ^ x[xAt + 3]! ^ y[yAt + 3]!;
-  out[outAt + 32] = (out[outAt + 32]! & keep) ^ l2 ^ x[xAt + 32]! ^ y[yAt + 32]!;
-  out[outAt + 33] = (out[outAt + 33]! & keep) ^ h2 ^ x[xAt + 33]! ^ y[yAt + 33]!;
-  out[outAt + 34] = (out[outAt + 34]! & keep) ^ l3 ^ x[xAt + 34]! ^ y[yAt + 34]!;
-  out[outAt + 35] = (out[outAt + 35]! & keep) ^ h3 ^ x[xAt + 35]! ^ y[yAt + 35]!;
-  out[outAt + 64] = (out[outAt + 64]! & keep) ^ l4 ^ x[xAt + 64]! ^ y[yAt + 64]!;
-  out[outAt + 65] = (out[outAt + 65]! & keep) ^ h4 ^ x[xAt + 65]! ^ y[yAt + 65]!;
-  out[outAt + 66] = (out[outAt + 66]! & keep) ^ l5 ^ x[xAt + 66]! ^ y[yAt + 66]!;
-  out[outAt + 67] = (out[outAt + 67]! & keep) ^ h5 ^ x[xAt + 67]! ^ y[yAt + 67]!;
-  out[outAt + 96] = (out[outAt + 96]! & keep) ^ l6 ^ x[xAt + 96]! ^ y[yAt + 96]!;
-  out[outAt + 97] = (out[outAt + 97]! & keep) ^ h6 ^ x[xAt + 97]! ^ y[yAt + 97]!;
-  out[outAt + 98] = (out[outAt + 98]! & keep) ^ l7 ^ x[xAt + 98]! ^ y[yAt + 98]!;
-  out[outAt + 99] = (out[outAt + 99]! & keep) ^ h7 ^ x[xAt + 99]! ^ y[yAt + 99]!;
-  out[outAt + 128] = (out[outAt + 128]! & keep) ^ l8 ^ x[xAt + 128]! ^ y[yAt + 128]!;
-  out[outAt + 129] = (out[outAt + 129]! & keep) ^ h8 ^ x[xAt + 129]! ^ y[yAt + 129]!;
-  out[outAt + 130] = (out[outAt + 130]! & keep) ^ l9 ^ x[xAt + 130]! ^ y[yAt + 130]!;
-  out[outAt + 131] = (out[outAt + 131]! & keep) ^ h9 ^ x[xAt + 131]! ^ y[yAt + 131]!;
-  out[outAt + 160] = (out[outAt + 160]! & keep) ^ l10 ^ x[xAt + 160]! ^ y[yAt + 160]!;
-  out[outAt + 161] = (out[outAt + 161]! & keep) ^ h10 ^ x[xAt + 161]! ^ y[yAt + 161]!;
-  out[outAt + 162] = (out[outAt + 162]! & keep) ^ l11 ^ x[xAt + 162]! ^ y[yAt + 162]!;
-  out[outAt + 163] = (out[outAt + 163]! & keep) ^ h11 ^ x[xAt + 163]! ^ y[yAt + 163]!;
-  out[outAt + 192] = (out[outAt + 192]! & keep) ^ l12 ^ x[xAt + 192]! ^ y[yAt + 192]!;
-  out[outAt + 193] = (out[outAt + 193]! & keep) ^ h12 ^ x[xAt + 193]! ^ y[yAt + 193]!;
-  out[outAt + 194] = (out[outAt + 194]! & keep) ^ l13 ^ x[xAt + 194]! ^ y[yAt + 194]!;
-  out[outAt + 195] = (out[outAt + 195]! & keep) ^ h13 ^ x[xAt + 195]! ^ y[yAt + 195]!;
-  out[outAt + 224] = (out[outAt + 224]! & keep) ^ l14 ^ x[xAt + 224]! ^ y[yAt + 224]!;
-  out[outAt + 225] = (out[outAt + 225]! & keep) ^ h14 ^ x[xAt + 225]! ^ y[yAt + 225]!;
-  out[outAt + 226] = (out[outAt + 226]! & keep) ^ l15 ^ x[xAt + 226]! ^ y[yAt + 226]!;
-  out[outAt + 227] = (out[outAt + 227]! & keep) ^ h15 ^ x[xAt + 227]! ^ y[yAt + 227]!;
+  m[out] = (m[out]! & keep) ^ l0 ^ m[x]! ^ m[y]!;
+  m[out | 1] = (m[out | 1]! & keep) ^ h0 ^ m[x | 1]! ^ m[y | 1]!;
+  m[out | 2] = (m[out | 2]! & keep) ^ l1 ^ m[x | 2]! ^ m[y | 2]!;
+  m[out | 3] = (m[out | 3]! & keep) ^ h1 ^ m[x | 3]! ^ m[y | 3]!;
+  m[out | 32] = (m[out | 32]! & keep) ^ l2 ^ m[x | 32]! ^ m[y | 32]!;
+  m[out | 33] = (m[out | 33]! & keep) ^ h2 ^ m[x | 33]! ^ m[y | 33]!;
+  m[out | 34] = (m[out | 34]! & keep) ^ l3 ^ m[x | 34]! ^ m[y | 34]!;
+  m[out | 35] = (m[out | 35]! & keep) ^ h3 ^ m[x | 35]! ^ m[y | 35]!;
+  m[out | 64] = (m[out | 64]! & keep) ^ l4 ^ m[x | 64]! ^ m[y | 64]!;
+  m[out | 65] = (m[out | 65]! & keep) ^ h4 ^ m[x | 65]! ^ m[y | 65]!;
+  m[out | 66] = (m[out | 66]! & keep) ^ l5 ^ m[x | 66]! ^ m[y | 66]!;
+  m[out | 67] = (m[out | 67]! & keep) ^ h5 ^ m[x | 67]! ^ m[y | 67]!;
+  m[out | 96] = (m[out | 96]! & keep) ^ l6 ^ m[x | 96]! ^ m[y | 96]!;
+  m[out | 97] = (m[out | 97]! & keep) ^ h6 ^ m[x | 97]! ^ m[y | 97]!;
+  m[out | 98] = (m[out | 98]! & keep) ^ l7 ^ m[x | 98]! ^ m[y | 98]!;
+  m[out | 99] = (m[out | 99]! & keep) ^ h7 ^ m[x | 99]! ^ m[y | 99]!;
+  m[out | 128] = (m[out | 128]! & keep) ^ l8 ^ m[x | 128]! ^ m[y | 128]!;
+  m[out | 129] = (m[out | 129]! & keep) ^ h8 ^ m[x | 129]! ^ m[y | 129]!;
+  m[out | 130] = (m[out | 130]! & keep) ^ l9 ^ m[x | 130]! ^ m[y | 130]!;
+  m[out | 131] = (m[out | 131]! & keep) ^ h9 ^ m[x | 131]! ^ m[y | 131]!;
+  m[out | 160] = (m[out | 160]! & keep) ^ l10 ^ m[x | 160]! ^ m[y | 160]!;
+  m[out | 161] = (m[out | 161]! & keep) ^ h10 ^ m[x | 161]! ^ m[y | 161]!;
+  m[out | 162] = (m[out | 162]! & keep) ^ l11 ^ m[x | 162]! ^ m[y | 162]!;
+  m[out | 163] = (m[out | 163]! & keep) ^ h11 ^ m[x | 163]! ^ m[y | 163]!;
+  m[out | 192] = (m[out | 192]! & keep) ^ l12 ^ m[x | 192]! ^ m[y | 192]!;
+  m[out | 193] = (m[out | 193]! & keep) ^ h12 ^ m[x | 193]! ^ m[y | 193]!;
+  m[out | 194] = (m[out | 194]! & keep) ^ l13 ^ m[x | 194]! ^ m[y | 194]!;
+  m[out | 195] = (m[out | 195]! & keep) ^ h13 ^ m[x | 195]! ^ m[y | 195]!;
+  m[out | 224] = (m[out | 224]! & keep) ^ l14 ^ m[x | 224]! ^ m[y | 224]!;
+  m[out | 225] = (m[out | 225]! & keep) ^ h14 ^ m[x | 225]! ^ m[y | 225]!;
+  m[out | 226] = (m[out | 226]! & keep) ^ l15 ^ m[x | 226]! ^ m[y | 226]!;
+  m[out | 227] = (m[out | 227]! & keep) ^ h15 ^ m[x | 227]! ^ m[y | 227]!;
 }

@@ -18,7 +18,7 @@ export interface Argon2idOptions {
   salt: Uint8Array;
   /** t: the number of passes over the memory, at least 1. */
   passes: number;
-  /** m: the memory in KiB, at least 8 for each lane. */
+  /** m: the memory in KiB, at least 8 for each lane and less than 8 GiB. */
   memoryKiB: number;
   /** p: the number of lanes, 1 to 2^24 - 1. They are filled one after the other. */
   parallelism: number;
@@ -39,7 +39,10 @@ const TYPE_ARGON2ID = 2;
 const SLICES = 4; // SL, the synchronization points of a pass
 const BLOCK_WORDS = 256; // of 32 bits
 const BLOCK_BYTES = 1024;
+const MAX_MEMORY_KIB = 2 ** 23 - 1; // so that the index of a word is a signed integer of 32 bits
 const ADDRESSES_IN_BLOCK = 128;
+const INPUT = BLOCK_WORDS; // where the blocks of `addressing` start, after the zeros
+const ADDRESSES = 2 * BLOCK_WORDS;
 
 /**
  * Derives a tag in one go.
@@ -67,8 +70,8 @@ export class Argon2id {
   private readonly segmentLength: number;
   private readonly memory: Int32Array;
   private readonly q: Int32Array = new Int32Array(BLOCK_WORDS); // of the compression function
-  private readonly input: Int32Array = new Int32Array(BLOCK_WORDS); // of the data-independent addresses
-  private readonly addresses: Int32Array = new Int32Array(BLOCK_WORDS);
+  /** For the data-independent addresses, three blocks: zeros, the input, and the pairs J1, J2 made of it. */
+  private readonly addressing: Int32Array = new Int32Array(3 * BLOCK_WORDS);
 
   // Where the next block is.
   private pass = 0;
@@ -80,7 +83,7 @@ export class Argon2id {
   private reported = 0;
   private isOver = false;
 
-  /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable` */
+  /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `out-of-memory` */
   constructor(options: Argon2idOptions) {
     const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = options;
     const secret = options.secret ?? new Uint8Array(0);
@@ -92,7 +95,7 @@ export class Argon2id {
     assertBytes(associatedData, 'associatedData');
     assertCount(passes, 'passes', 1, 0xffffffff);
     assertCount(parallelism, 'parallelism', 1, 0xffffff);
-    assertCount(memoryKiB, 'memoryKiB', 8 * parallelism, 0xffffffff);
+    assertCount(memoryKiB, 'memoryKiB', 8 * parallelism, MAX_MEMORY_KIB);
     assertCount(length, 'length', 4, 0xffffffff);
     if (crypto.blake2b === undefined) {
       throw new LocalError(
@@ -136,7 +139,7 @@ export class Argon2id {
       }
     }
     wipe(h0);
-    this.input.set([0, 0, 0, 0, 0, 0, blocks, 0, passes, 0, TYPE_ARGON2ID]);
+    this.addressing.set([0, 0, 0, 0, 0, 0, blocks, 0, passes, 0, TYPE_ARGON2ID], INPUT);
     if (this.index === this.segmentLength) this.nextSegment();
   }
 
@@ -203,8 +206,8 @@ export class Argon2id {
     if (pass === 0 && slice < SLICES / 2) {
       const address = index % ADDRESSES_IN_BLOCK;
       if (address === 0 || (index === 2 && slice === 0)) this.nextAddresses();
-      j1 = this.addresses[2 * address]! >>> 0;
-      j2 = this.addresses[2 * address + 1]! >>> 0;
+      j1 = this.addressing[ADDRESSES + 2 * address]! >>> 0;
+      j2 = this.addressing[ADDRESSES + 2 * address + 1]! >>> 0;
     } else {
       j1 = memory[previous * BLOCK_WORDS]! >>> 0;
       j2 = memory[previous * BLOCK_WORDS + 1]! >>> 0;
@@ -218,15 +221,12 @@ export class Argon2id {
     const start = pass === 0 || slice === SLICES - 1 ? 0 : (slice + 1) * segmentLength;
     const reference = referenceLane * laneLength + ((start + w - 1 - highProduct(w, x)) % laneLength);
 
-    const at = laneStart + column;
     compress(
       this.q,
       memory,
       previous * BLOCK_WORDS,
-      memory,
       reference * BLOCK_WORDS,
-      memory,
-      at * BLOCK_WORDS,
+      (laneStart + column) * BLOCK_WORDS,
       pass > 0 ? -1 : 0,
     );
     this.done++;
@@ -256,33 +256,25 @@ export class Argon2id {
 
   /** The next 128 pairs J1, J2 of this segment: G(0, G(0, input)) with the counter counted up. */
   private nextAddresses(): void {
-    const { input, addresses, q } = this;
-    if (this.index < ADDRESSES_IN_BLOCK) input[12] = 0;
-    input[0] = this.pass;
-    input[2] = this.lane;
-    input[4] = this.slice;
-    input[12]!++;
-    compress(q, ZERO_BLOCK, 0, input, 0, addresses, 0, 0);
-    compress(q, ZERO_BLOCK, 0, addresses, 0, addresses, 0, 0);
+    const { addressing, q } = this;
+    if (this.index < ADDRESSES_IN_BLOCK) addressing[INPUT + 12] = 0;
+    addressing[INPUT] = this.pass;
+    addressing[INPUT + 2] = this.lane;
+    addressing[INPUT + 4] = this.slice;
+    addressing[INPUT + 12]!++;
+    compress(q, addressing, 0, INPUT, ADDRESSES, 0);
+    compress(q, addressing, 0, ADDRESSES, ADDRESSES, 0);
   }
 }
 opaque(Argon2id.prototype, 'Argon2id');
 
-const ZERO_BLOCK = new Int32Array(BLOCK_WORDS);
-
-/** The compression function G of two blocks (section 3.5), xored onto what was there where `keep` is -1. */
-function compress(
-  q: Int32Array,
-  x: Int32Array,
-  xAt: number,
-  y: Int32Array,
-  yAt: number,
-  out: Int32Array,
-  outAt: number,
-  keep: number,
-): void {
-  for (let i = 0; i < BLOCK_WORDS; i += 32) permuteRow(x, xAt + i, y, yAt + i, q, i);
-  for (let i = 0; i < 32; i += 4) permuteColumn(q, i, x, xAt + i, y, yAt + i, out, outAt + i, keep);
+/**
+ * The compression function G of the blocks at x and y (section 3.5), xored onto the one at out where `keep` is -1.
+ * Blocks are aligned, so offsets are ORed to them, which spares engines a check for overflow.
+ */
+function compress(q: Int32Array, m: Int32Array, x: number, y: number, out: number, keep: number): void {
+  for (let i = 0; i < BLOCK_WORDS; i += 32) permuteRow(m, x | i, y | i, q, i);
+  for (let i = 0; i < 32; i += 4) permuteColumn(q, i, m, x | i, y | i, out | i, keep);
 }
 
 const TWO_TO_MINUS_32 = 2 ** -32;
@@ -321,7 +313,13 @@ function wordAt(bytes: Uint8Array, at: number): number {
 
 /** The memory of so many blocks: the caller's, or new. */
 function wordsOf(memory: Uint8Array | undefined, blocks: number): Int32Array {
-  if (memory === undefined) return new Int32Array(blocks * BLOCK_WORDS);
+  if (memory === undefined) {
+    try {
+      return new Int32Array(blocks * BLOCK_WORDS);
+    } catch {
+      throw new LocalError('out-of-memory', `no ${blocks} KiB to work in: have the result derived elsewhere`);
+    }
+  }
   assertBytes(memory, 'memory');
   if (memory.length < blocks * BLOCK_BYTES || memory.byteOffset % 4 !== 0) {
     throw new LocalError(

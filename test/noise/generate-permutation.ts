@@ -69,8 +69,8 @@ function halves(pairsApart: number): { half: string; at: string }[] {
   return WORDS.flatMap((word) => {
     const low = (word >> 1) * pairsApart + (word % 2) * 2;
     return [
-      { half: `l${word}`, at: low === 0 ? '' : ` + ${low}` },
-      { half: `h${word}`, at: ` + ${low + 1}` },
+      { half: `l${word}`, at: low === 0 ? '' : ` | ${low}` },
+      { half: `h${word}`, at: ` | ${low + 1}` },
     ];
   });
 }
@@ -92,44 +92,33 @@ export function permutation(): string {
 const TWO_TO_30 = 2 ** 30;
 const TWO_TO_MINUS_31 = 2 ** -31;
 
-/** A row of Q: P of a row of R, where R = X ^ Y. */
-export function permuteRow(
-  x: Int32Array,
-  xAt: number,
-  y: Int32Array,
-  yAt: number,
-  q: Int32Array,
-  qAt: number,
-): void {
+/** A row of Q: P of a row of R = X ^ Y. */
+export function permuteRow(m: Int32Array, x: number, y: number, q: Int32Array, at: number): void {
 ${body([
-  ...row.map(({ half, at }) => `let ${half} = x[xAt${at}]! ^ y[yAt${at}]!;`),
+  ...row.map(({ half, at }) => `let ${half} = m[x${at}]! ^ m[y${at}]!;`),
   ...['r', 's', 't', 'u'].map((name) => `let ${name}: number;`),
   ...rounds(),
   '',
-  ...row.map(({ half, at }) => `q[qAt${at}] = ${half};`),
+  ...row.map(({ half, at }) => `q[at${at}] = ${half};`),
 ])}
 }
 
 /** A column of the result: P of a column of Q, xored with R = X ^ Y, and with what was there where \`keep\` is -1. */
 export function permuteColumn(
   q: Int32Array,
-  qAt: number,
-  x: Int32Array,
-  xAt: number,
-  y: Int32Array,
-  yAt: number,
-  out: Int32Array,
-  outAt: number,
+  at: number,
+  m: Int32Array,
+  x: number,
+  y: number,
+  out: number,
   keep: number,
 ): void {
 ${body([
-  ...column.map(({ half, at }) => `let ${half} = q[qAt${at}]!;`),
+  ...column.map(({ half, at }) => `let ${half} = q[at${at}]!;`),
   ...['r', 's', 't', 'u'].map((name) => `let ${name}: number;`),
   ...rounds(),
   '',
-  ...column.map(
-    ({ half, at }) => `out[outAt${at}] = (out[outAt${at}]! & keep) ^ ${half} ^ x[xAt${at}]! ^ y[yAt${at}]!;`,
-  ),
+  ...column.map(({ half, at }) => `m[out${at}] = (m[out${at}]! & keep) ^ ${half} ^ m[x${at}]! ^ m[y${at}]!;`),
 ])}
 }
 `;

@@ -1,0 +1,254 @@
+/** Argon2id against RFC 9106, the reference implementation and OpenSSL's, and the derivation in slices. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { LocalCode } from '../../src/errors.ts';
+import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
+import type { Crypto } from '../../src/noise/crypto.ts';
+import { nobleCrypto } from '../../src/noise/noble.ts';
+import { raisesLocal } from '../raises.ts';
+import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
+
+const [RFC] = readVectors('rfc.json', 'Argon2id');
+const GRID = readVectors('argon2id.json', 'Argon2id');
+
+function optionsOf(vector: Vector): Argon2idOptions {
+  const { passes, memoryKiB, parallelism, length, password, salt, secret, associatedData } = vector;
+  const options: Argon2idOptions = {
+    crypto: nobleCrypto,
+    password: hex(password),
+    salt: hex(salt),
+    passes,
+    memoryKiB,
+    parallelism,
+    length,
+  };
+  if (secret !== undefined) options.secret = hex(secret);
+  if (associatedData !== undefined) options.associatedData = hex(associatedData);
+  return options;
+}
+
+/** The RFC's example, with changes. */
+function rfc(changes: object = {}): Argon2idOptions {
+  return { ...optionsOf(RFC!), ...changes };
+}
+
+/** 512 blocks, filled once. */
+const WIDE = { passes: 1, memoryKiB: 512, parallelism: 1 };
+
+for (const vector of [RFC!, ...GRID]) {
+  const { tcId, passes, memoryKiB, parallelism, length, tag } = vector;
+  const parameters = `t=${passes} m=${memoryKiB} p=${parallelism} T=${length}`;
+  test(`answers ${vector === RFC ? 'the RFC' : 'argon2-cffi and OpenSSL'} (${tcId}, ${parameters})`, () => {
+    assert.is(toHex(argon2id(optionsOf(vector))), tag);
+  });
+
+  test(`answers the same block by block (${tcId}, ${parameters})`, () => {
+    const derivation = new Argon2id(optionsOf(vector));
+    const blocks = 4 * parallelism * Math.floor(memoryKiB / (4 * parallelism));
+    let runs = 1;
+    while (!derivation.run(1)) runs++;
+    // The first two blocks of each lane are made beforehand; where a slice has no more than two, it is skipped.
+    assert.is(runs, passes * blocks - 2 * parallelism);
+    assert.is(toHex(derivation.result()), tag);
+  });
+}
+
+test('answers bytes of its own, of the length asked for', () => {
+  for (const length of [4, 64, 65, 200]) {
+    const tag = argon2id(rfc({ length }));
+    assert.is(tag.constructor, Uint8Array);
+    assert.is(tag.length, length);
+    assert.is(tag.buffer.byteLength, length);
+  }
+});
+
+test('takes a password in text as its UTF-8', () => {
+  const text = 'pässwörd 🔑';
+  const asBytes = argon2id(rfc({ password: new Uint8Array(Buffer.from(text, 'utf8')) }));
+  assert.equal(argon2id(rfc({ password: text })), asBytes);
+  assert.is.not(toHex(asBytes), RFC!.tag);
+});
+
+test('makes do with as few blocks as are left, and with a number that is infinite', () => {
+  const derivation = new Argon2id(rfc());
+  assert.is(derivation.run(5), false);
+  assert.is(derivation.run(Infinity), true);
+  assert.is(derivation.run(1), true);
+  assert.is(toHex(derivation.result()), RFC!.tag);
+});
+
+test('progresses from almost 0 to 1 without a step back', () => {
+  const derivation = new Argon2id(rfc(WIDE));
+  let before = derivation.progress;
+  assert.is(before, 2 / 512);
+  for (let isDone = false; !isDone; before = derivation.progress) {
+    isDone = derivation.run(1);
+    assert.ok(derivation.progress > before);
+    assert.is(derivation.progress === 1, isDone);
+  }
+});
+
+test('reports the progress about a hundred times, ending with 1', () => {
+  const reports: number[] = [];
+  argon2id(rfc({ ...WIDE, onProgress: (progress: number) => reports.push(progress) }));
+  assert.ok(reports.length >= 80 && reports.length <= 101, `${reports.length} reports`);
+  assert.equal(
+    reports,
+    [...reports].sort((a, b) => a - b),
+  );
+  assert.ok(reports[0]! > 0);
+  assert.is(reports.filter((progress) => progress === 1).length, 1);
+  assert.is(reports.at(-1), 1);
+});
+
+test('works in the caller’s memory, whatever was in it, and wipes what it used', () => {
+  const all = new Uint8Array(4 + 32 * 1024 + 4).fill(0xff);
+  const memory = all.subarray(4);
+  const derivation = new Argon2id(rfc({ memory }));
+  assert.not.equal(memory.subarray(0, 1024), new Uint8Array(1024).fill(0xff));
+  while (!derivation.run(7));
+  assert.is(toHex(derivation.result()), RFC!.tag);
+  assert.equal(memory.subarray(0, 32 * 1024), new Uint8Array(32 * 1024));
+  assert.equal([...all.subarray(0, 4), ...all.subarray(-4)], Array(8).fill(0xff));
+});
+
+test('wipes the caller’s memory when it is destroyed on the way', () => {
+  const memory = new Uint8Array(32 * 1024).fill(0xff);
+  const derivation = new Argon2id(rfc({ memory }));
+  derivation.run(10);
+  derivation.destroy();
+  derivation.destroy();
+  assert.equal(memory, new Uint8Array(32 * 1024));
+});
+
+test('wipes the caller’s memory when onProgress throws, and passes the error on', () => {
+  const memory = new Uint8Array(32 * 1024).fill(0xff);
+  const thrown = new Error('the display is gone');
+  const onProgress = () => {
+    throw thrown;
+  };
+  let caught: unknown;
+  try {
+    argon2id(rfc({ memory, onProgress }));
+  } catch (error) {
+    caught = error;
+  }
+  assert.is(caught, thrown);
+  assert.equal(memory, new Uint8Array(32 * 1024));
+});
+
+test('wipes its own copy of a password in text', () => {
+  const seen: Uint8Array[] = [];
+  const copies: string[] = [];
+  const blake2b: Crypto['blake2b'] = (length, ...parts) => {
+    seen.push(...parts);
+    copies.push(...parts.map(toHex));
+    return nobleCrypto.blake2b!(length, ...parts);
+  };
+  const password = 'correct horse battery staple';
+  new Argon2id(rfc({ password, crypto: { ...nobleCrypto, blake2b } }));
+  const at = copies.indexOf(Buffer.from(password).toString('hex'));
+  assert.equal(seen[at], new Uint8Array(password.length));
+});
+
+test('leaves password, salt, secret and associated data as they were', () => {
+  const options = rfc();
+  argon2id(options);
+  assert.equal(options, rfc());
+});
+
+test('has no result before it is done, and goes on', () => {
+  const derivation = new Argon2id(rfc());
+  raisesLocal(() => derivation.result(), 'wrong-state');
+  derivation.run(87); // of 88
+  raisesLocal(() => derivation.result(), 'wrong-state');
+  derivation.run(1000);
+  assert.is(toHex(derivation.result()), RFC!.tag);
+});
+
+test('is over after the result', () => {
+  const derivation = new Argon2id(rfc());
+  derivation.run(1000);
+  derivation.result();
+  raisesLocal(() => derivation.result(), 'wrong-state');
+  raisesLocal(() => derivation.run(1), 'wrong-state');
+});
+
+test('is over once destroyed, done or not', () => {
+  for (const blocks of [1, 1000]) {
+    const derivation = new Argon2id(rfc());
+    derivation.run(blocks);
+    derivation.destroy();
+    raisesLocal(() => derivation.run(1), 'wrong-state');
+    raisesLocal(() => derivation.result(), 'wrong-state');
+  }
+});
+
+for (const blocks of [0, -1, 1.5, NaN, '1', undefined]) {
+  test(`refuses to run ${inspect(blocks)} blocks, and goes on`, () => {
+    const derivation = new Argon2id(rfc());
+    raisesLocal(() => derivation.run(blocks as number), 'bad-argument');
+    derivation.run(1000);
+    assert.is(toHex(derivation.result()), RFC!.tag);
+  });
+}
+
+const REFUSED: [string, object, LocalCode][] = [
+  ['a password that is neither text nor bytes', { password: 17 }, 'bad-argument'],
+  ['no password', { password: undefined }, 'bad-argument'],
+  ['a password with a lone surrogate', { password: 'a\ud800' }, 'lone-surrogate'],
+  ['a salt that is text', { salt: 'somesalt' }, 'bad-argument'],
+  ['a salt of 7 bytes', { salt: new Uint8Array(7) }, 'bad-length'],
+  ['a secret that is no bytes', { secret: 'secret' }, 'bad-argument'],
+  ['associated data that are no bytes', { associatedData: [1] }, 'bad-argument'],
+  ['no passes', { passes: 0 }, 'bad-argument'],
+  ['half a pass', { passes: 1.5 }, 'bad-argument'],
+  ['passes as text', { passes: '3' }, 'bad-argument'],
+  ['passes over 32 bits', { passes: 2 ** 32 }, 'bad-argument'],
+  ['passes that are not a number', { passes: NaN }, 'bad-argument'],
+  ['no lanes', { parallelism: 0 }, 'bad-argument'],
+  ['2^24 lanes', { parallelism: 2 ** 24, memoryKiB: 2 ** 27 }, 'bad-argument'],
+  ['31 KiB for 4 lanes', { memoryKiB: 31 }, 'bad-argument'],
+  ['memory of 8 GiB', { memoryKiB: 2 ** 23 }, 'bad-argument'],
+  ['a tag of 3 bytes', { length: 3 }, 'bad-argument'],
+  ['a tag over 32 bits', { length: 2 ** 32 }, 'bad-argument'],
+  ['memory that is no bytes', { memory: new Uint32Array(8192) }, 'bad-argument'],
+  ['memory one byte too small', { memory: new Uint8Array(32 * 1024 - 1) }, 'bad-length'],
+  ['memory off by one byte', { memory: new Uint8Array(32 * 1024 + 4).subarray(1) }, 'bad-length'],
+  ['a crypto without blake2b', { crypto: { ...nobleCrypto, blake2b: undefined } }, 'blake2b-unavailable'],
+];
+for (const [what, changes, code] of REFUSED) {
+  test(`refuses ${what}`, () => {
+    raisesLocal(() => new Argon2id(rfc(changes)), code);
+    raisesLocal(() => argon2id(rfc(changes)), code);
+  });
+}
+
+test('says so where the engine has no memory for it', () => {
+  const { Int32Array: original } = globalThis;
+  globalThis.Int32Array = class extends original {
+    constructor(length: number) {
+      if (length > 1000) throw new RangeError('Array buffer allocation failed');
+      super(length);
+    }
+  } as typeof original;
+  try {
+    raisesLocal(() => new Argon2id(rfc()), 'out-of-memory');
+  } finally {
+    globalThis.Int32Array = original;
+  }
+});
+
+test('takes a salt of 8 bytes and a tag of 4', () => {
+  assert.is(argon2id(rfc({ salt: new Uint8Array(8), length: 4 })).length, 4);
+});
+
+test('shows its name and nothing else', () => {
+  const derivation = new Argon2id(rfc());
+  derivation.run(10);
+  assert.is(JSON.stringify({ derivation }), '{"derivation":"[Argon2id]"}');
+  assert.is(inspect(derivation, { showHidden: true, depth: Infinity }), '[Argon2id]');
+});
+
+test.run();

@@ -1,0 +1,175 @@
+/** CipherState against node:crypto with nonces made by hand. */
+import { createCipheriv } from 'node:crypto';
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CipherState } from '../../src/noise/cipher-state.ts';
+import type { Cipher } from '../../src/noise/crypto.ts';
+import { nodeCrypto } from '../../src/noise/node.ts';
+import type { CipherName } from '../../src/noise/patterns.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
+import { hex, toHex } from '../vectors.ts';
+
+const CIPHERS: CipherName[] = ['ChaChaPoly', 'AESGCM'];
+const KEY = Uint8Array.from({ length: 32 }, (_, i) => 200 - i);
+const DATA = new Uint8Array([1, 2, 3]);
+const TEXT = new Uint8Array([4, 5, 6, 7]);
+const RESERVED = 2n ** 64n - 1n;
+
+/** Noise spec, sections 12.3 and 12.4: 32 zero bits, then the counter. */
+function nonceOf(name: CipherName, counter: bigint): Buffer {
+  const nonce = Buffer.alloc(12);
+  if (name === 'ChaChaPoly') nonce.writeBigUInt64LE(counter, 4);
+  else nonce.writeBigUInt64BE(counter, 4);
+  return nonce;
+}
+
+/** What OpenSSL seals at a counter. */
+function sealedAt(name: CipherName, counter: bigint): string {
+  const options = { authTagLength: 16 };
+  const nonce = nonceOf(name, counter);
+  const cipher =
+    name === 'ChaChaPoly'
+      ? createCipheriv('chacha20-poly1305', KEY, nonce, options)
+      : createCipheriv('aes-256-gcm', KEY, nonce, options);
+  cipher.setAAD(DATA, { plaintextLength: TEXT.length });
+  return Buffer.concat([cipher.update(TEXT), cipher.final(), cipher.getAuthTag()]).toString('hex');
+}
+
+function keyed(name: CipherName): CipherState {
+  const state = new CipherState(nodeCrypto.ciphers[name]!, name);
+  state.initializeKey(new Uint8Array(KEY));
+  return state;
+}
+
+/** A state that has sealed or opened so many messages already. */
+function at(name: CipherName, counter: bigint): CipherState {
+  const state = keyed(name);
+  (state as unknown as { nonce: Uint8Array }).nonce.set(nonceOf(name, counter));
+  return state;
+}
+
+/** A state whose cipher is made up. */
+function over(cipher: Partial<Cipher>): CipherState {
+  const state = new CipherState(() => cipher as Cipher, 'ChaChaPoly');
+  state.initializeKey(new Uint8Array(KEY));
+  return state;
+}
+
+for (const name of CIPHERS) {
+  test(`${name} counts from 0 by one, sealing and opening`, () => {
+    const sending = keyed(name);
+    const receiving = keyed(name);
+    for (let counter = 0n; counter < 4n; counter++) {
+      assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, counter));
+      assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, counter))), TEXT);
+    }
+  });
+
+  for (const counter of [0n, 1n, 255n, 256n, 65535n, 65536n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 56n - 1n]) {
+    test(`${name} has the nonce of counter ${counter}, then that of the next`, () => {
+      const sending = at(name, counter);
+      const receiving = at(name, counter);
+      for (const each of [counter, counter + 1n]) {
+        assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, each));
+        assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, each))), TEXT);
+      }
+    });
+  }
+
+  test(`${name} seals at 2^64 - 2, and refuses the reserved nonce ever after`, () => {
+    const sending = at(name, RESERVED - 1n);
+    assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, RESERVED - 1n));
+    raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
+    raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
+  });
+
+  test(`${name} opens at 2^64 - 2, and refuses the reserved nonce ever after, authentic or not`, () => {
+    const receiving = at(name, RESERVED - 1n);
+    assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, RESERVED - 1n))), TEXT);
+    const sealed = hex(sealedAt(name, RESERVED));
+    raisesRemote(() => receiving.decryptWithAd(DATA, sealed), 'nonce-exhausted');
+    raisesRemote(() => receiving.decryptWithAd(DATA, sealed), 'nonce-exhausted');
+  });
+
+  test(`${name} stays at its counter when a sealed text does not open`, () => {
+    const receiving = keyed(name);
+    raisesRemote(() => receiving.decryptWithAd(DATA, hex(sealedAt(name, 1n))), 'not-authentic');
+    raisesRemote(() => receiving.decryptWithAd(TEXT, hex(sealedAt(name, 0n))), 'not-authentic');
+    raisesRemote(() => receiving.decryptWithAd(DATA, new Uint8Array(0)), 'not-authentic');
+    assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, 0n))), TEXT);
+  });
+
+  test(`${name} starts again at 0 under a new key`, () => {
+    const state = keyed(name);
+    state.encryptWithAd(DATA, TEXT);
+    state.initializeKey(new Uint8Array(KEY));
+    assert.is(toHex(state.encryptWithAd(DATA, TEXT)), sealedAt(name, 0n));
+  });
+}
+
+test('never asks the provider to seal or open at the reserved nonce', () => {
+  let calls = 0;
+  const count = () => {
+    calls++;
+    return TEXT;
+  };
+  const state = over({ seal: count, open: count });
+  (state as unknown as { nonce: Uint8Array }).nonce.set(nonceOf('ChaChaPoly', RESERVED));
+  raisesLocal(() => state.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
+  raisesRemote(() => state.decryptWithAd(DATA, TEXT), 'nonce-exhausted');
+  assert.is(calls, 0);
+});
+
+test('reports a provider that throws while sealing, with its error as the cause', () => {
+  const cause = new Error('out of memory');
+  const state = over({
+    seal() {
+      throw cause;
+    },
+  });
+  assert.is(raisesLocal(() => state.encryptWithAd(DATA, TEXT), 'crypto-failed').cause, cause);
+});
+
+test('takes any throw of the provider while opening for a text that is not authentic, without a cause', () => {
+  for (const thrown of [new Error('bad tag'), new TypeError('a defect'), 'bad tag', undefined]) {
+    const state = over({
+      open() {
+        throw thrown;
+      },
+    });
+    const error = raisesRemote(() => state.decryptWithAd(DATA, TEXT), 'not-authentic');
+    assert.is(error.cause, undefined);
+  }
+});
+
+for (const answer of [undefined, null, false, '', [], {}, new ArrayBuffer(4)]) {
+  test(`takes a provider that answers ${inspect(answer)} for a text that is not authentic`, () => {
+    const state = over({ open: () => answer as never });
+    raisesRemote(() => state.decryptWithAd(DATA, TEXT), 'not-authentic');
+  });
+}
+
+test('accepts an empty plaintext', () => {
+  const state = over({ open: () => new Uint8Array(0) });
+  assert.equal(state.decryptWithAd(DATA, TEXT), new Uint8Array(0));
+});
+
+test('wipes its key when it gets another, and when it is destroyed', () => {
+  const [first, second] = [new Uint8Array(KEY), new Uint8Array(KEY)];
+  const state = new CipherState(nodeCrypto.ciphers.ChaChaPoly!, 'ChaChaPoly');
+  state.initializeKey(first);
+  state.initializeKey(second);
+  assert.equal(first, new Uint8Array(32));
+  assert.equal(second, KEY);
+  state.destroy();
+  assert.equal(second, new Uint8Array(32));
+});
+
+test('shows its name and nothing else', () => {
+  const state = keyed('AESGCM');
+  assert.is(JSON.stringify({ state }), '{"state":"[CipherState]"}');
+  assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[CipherState]');
+});
+
+test.run();

@@ -1,0 +1,466 @@
+/** HandshakeState: turns, arguments, damage and failure. Its bytes are held by vectors.test.ts. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import type { LocalCode, RemoteCode } from '../../src/errors.ts';
+import type { Crypto } from '../../src/noise/crypto.ts';
+import { type HandshakeOptions, HandshakeState } from '../../src/noise/handshake-state.ts';
+import { nobleCrypto } from '../../src/noise/noble.ts';
+import { nodeCrypto } from '../../src/noise/node.ts';
+import { ALL_PATTERNS, ALL_SUITES, type Pattern, type Suite } from '../../src/noise/patterns.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
+import { hex, toHex } from '../vectors.ts';
+
+type Role = HandshakeOptions['role'];
+type Changes = Partial<{ [name in keyof HandshakeOptions]: unknown }>;
+
+const { publicKey, sharedSecret } = nodeCrypto.x25519;
+const [CHACHA, AES] = ALL_SUITES as [Suite, Suite];
+const key = (byte: number) => new Uint8Array(32).fill(byte);
+const PSK = key(0x33);
+const STATIC: { [role in Role]: Uint8Array } = { initiator: key(0x51), responder: key(0x52) };
+const EPHEMERAL: { [role in Role]: Uint8Array } = { initiator: key(0xe1), responder: key(0xe2) };
+const PAYLOADS = [new Uint8Array([1, 2]), new Uint8Array([3, 4, 5]), new Uint8Array([6])];
+
+/** Where each message's fields start. */
+const FIELDS: { [pattern in Pattern]: { [field: string]: number; payload: number }[] } = {
+  XXpsk2: [
+    { e: 0, payload: 32 },
+    { e: 0, s: 32, payload: 80 },
+    { s: 0, payload: 48 },
+  ],
+  KKpsk0: [
+    { e: 0, payload: 32 },
+    { e: 0, payload: 32 },
+  ],
+};
+
+const writerOf = (index: number): Role => (index % 2 === 0 ? 'initiator' : 'responder');
+const readerOf = (index: number): Role => (index % 2 === 0 ? 'responder' : 'initiator');
+
+function optionsOf(role: Role, pattern: Pattern, suite: Suite = CHACHA): HandshakeOptions {
+  const peer = STATIC[role === 'initiator' ? 'responder' : 'initiator'];
+  return {
+    crypto: nodeCrypto,
+    role,
+    pattern,
+    suite,
+    prologue: new Uint8Array([7, 7, 7]),
+    psk: copyBytes(PSK),
+    staticKey: copyBytes(STATIC[role]),
+    remoteStaticKey: pattern === 'KKpsk0' ? publicKey(peer) : undefined,
+    randomBytes: () => copyBytes(EPHEMERAL[role]),
+  };
+}
+
+function create(role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
+  return new HandshakeState({ ...optionsOf(role, pattern), ...changes } as HandshakeOptions);
+}
+
+const transcripts: { [name: string]: Uint8Array[] } = {};
+
+/** The messages of a handshake without disturbance. With the randomness fixed they are always the same. */
+function transcriptOf(pattern: Pattern, suite: unknown = CHACHA): Uint8Array[] {
+  const name = `${pattern} ${suite}`;
+  if (transcripts[name] === undefined) {
+    const initiator = create('initiator', pattern, { suite });
+    const ends = { initiator, responder: create('responder', pattern, { suite }) };
+    transcripts[name] = FIELDS[pattern].map((_, i) => {
+      const message = ends[writerOf(i)].writeMessage(PAYLOADS[i]);
+      ends[readerOf(i)].readMessage(message);
+      return message;
+    });
+  }
+  return transcripts[name].map(copyBytes);
+}
+
+/** One side, with all messages before the one that is due written and read. */
+function upTo(due: number, role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
+  const state = create(role, pattern, changes);
+  const transcript = transcriptOf(pattern, changes.suite);
+  for (let i = 0; i < due; i++) {
+    if (writerOf(i) === role) state.writeMessage(PAYLOADS[i]);
+    else state.readMessage(transcript[i]!);
+  }
+  return state;
+}
+
+/** All bytes that can be reached through own properties. */
+function bytesIn(value: unknown, seen = new Set<unknown>()): Uint8Array[] {
+  if (value instanceof Uint8Array) return [value];
+  if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) return [];
+  seen.add(value);
+  return Object.values(Object.getOwnPropertyDescriptors(value)).flatMap((own) => bytesIn(own.value, seen));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what a test of wiping has to look at is private
+const internals = (state: HandshakeState) => state as any;
+
+/** The arrays in a state that must be wiped: all but the public keys and the nonce. */
+function secretsIn(state: HandshakeState): Uint8Array[] {
+  const { sPublic, rs, re, symmetricState } = internals(state);
+  const open = [sPublic, rs, re, symmetricState.cipherState.nonce];
+  return bytesIn(state).filter((bytes) => !open.includes(bytes));
+}
+
+/** Asserts that a state throws this very error whatever is called, and holds no secret any more. */
+function assertDead(state: HandshakeState, failure: unknown): void {
+  for (const call of [() => state.writeMessage(), () => state.readMessage(key(0)), () => state.split()]) {
+    let caught: unknown;
+    try {
+      call();
+    } catch (error) {
+      caught = error;
+    }
+    assert.is(caught, failure);
+  }
+  assert.is(state.isFinished, false);
+  assert.is(state.remoteStaticKey, undefined);
+  assert.ok(secretsIn(state).every(isZero), 'a secret is left');
+}
+
+function assertWriteEnds(state: HandshakeState, code: LocalCode): void {
+  const failure = raisesLocal(() => state.writeMessage(), code);
+  assertDead(state, failure);
+}
+
+function assertReadEnds(state: HandshakeState, message: Uint8Array, code: RemoteCode): void {
+  const failure = raisesRemote(() => state.readMessage(message), code);
+  assertDead(state, failure);
+}
+
+for (const pattern of ALL_PATTERNS) {
+  for (const suite of ALL_SUITES) {
+    const transcript = transcriptOf(pattern, suite);
+    const count = transcript.length;
+
+    for (const role of ['initiator', 'responder'] as const) {
+      test(`${pattern} ${suite}: the ${role} refuses what is not due, and completes all the same`, () => {
+        const expected = upTo(count, role, pattern, { suite }).split();
+        const state = create(role, pattern, { suite });
+        for (let due = 0; due <= count; due++) {
+          const message = transcript[due] ?? key(0);
+          const isOurs = due < count && writerOf(due) === role;
+          if (!isOurs) raisesLocal(() => state.writeMessage(), 'wrong-state');
+          if (isOurs || due === count) raisesLocal(() => state.readMessage(message), 'wrong-state');
+          assert.is(state.isFinished, due === count);
+          if (due === count) break;
+          raisesLocal(() => state.split(), 'wrong-state');
+          if (isOurs) assert.equal(state.writeMessage(PAYLOADS[due]), message);
+          else assert.equal(state.readMessage(message), PAYLOADS[due]);
+        }
+        const transport = state.split();
+        assert.equal(transport.handshakeHash, expected.handshakeHash);
+        assert.equal(transport.encrypt(PSK), expected.encrypt(PSK));
+        const failure = raisesLocal(() => state.split(), 'wrong-state');
+        assertDead(state, failure);
+      });
+    }
+
+    transcript.forEach((message, index) => {
+      const name = `${pattern} ${suite}: message ${index + 1}`;
+      const fields = FIELDS[pattern][index]!;
+      const starts = Object.values(fields);
+      const shortest = fields.payload + 16;
+      const reader = () => upTo(index, readerOf(index), pattern, { suite });
+
+      test(`${name} is refused at every length to which it is cut`, () => {
+        assert.is(message.length, shortest + PAYLOADS[index]!.length);
+        for (let length = 0; length < message.length; length++) {
+          const code = length < shortest ? 'message-too-short' : 'payload-not-authentic';
+          assertReadEnds(reader(), message.subarray(0, length), code);
+        }
+      });
+
+      Object.keys(fields).forEach((field, i) => {
+        const isKey = field !== 'payload' && 's' in fields;
+        const code = isKey ? 'static-key-not-authentic' : 'payload-not-authentic';
+
+        test(`${name} is refused with a bit of ${field} flipped, and read once it is flipped back`, () => {
+          for (const at of [starts[i]!, (starts[i + 1] ?? message.length) - 1]) {
+            const damaged = copyBytes(message);
+            damaged[at]! ^= 0x80;
+            assertReadEnds(reader(), damaged, code);
+            damaged[at]! ^= 0x80;
+            assert.equal(reader().readMessage(damaged), PAYLOADS[index]);
+          }
+        });
+      });
+
+      test(`${name} holds 65535 bytes, and a payload of one byte more is refused`, () => {
+        const writer = upTo(index, writerOf(index), pattern, { suite });
+        const payload = new Uint8Array(65535 - shortest).fill(1);
+        raisesLocal(() => writer.writeMessage(new Uint8Array(payload.length + 1)), 'message-too-long');
+        const longest = writer.writeMessage(payload);
+        assert.is(longest.length, 65535);
+        assert.equal(reader().readMessage(longest), payload);
+      });
+
+      test(`${name} is refused at 65536 bytes`, () => {
+        const tooLong = concatBytes([message, new Uint8Array(65536 - message.length)]);
+        assertReadEnds(reader(), tooLong, 'message-too-long');
+      });
+    });
+  }
+}
+
+function withPublicKey(answer: (privateKey: Uint8Array) => unknown): Crypto {
+  return { ...nodeCrypto, x25519: { publicKey: answer as typeof publicKey, sharedSecret } };
+}
+
+function withSharedSecret(answer: (privateKey: Uint8Array, remote: Uint8Array) => unknown): Crypto {
+  return { ...nodeCrypto, x25519: { publicKey, sharedSecret: answer as typeof sharedSecret } };
+}
+
+const BAD_OPTIONS: { [code in LocalCode]?: [Pattern, string, Changes][] } = {
+  'bad-argument': [
+    ['XXpsk2', 'another role', { role: 'client' }],
+    ['XXpsk2', 'a pattern that is a name of any object', { pattern: 'constructor' }],
+    ['XXpsk2', 'a pattern of another protocol', { pattern: 'XX' }],
+    ['XXpsk2', 'a suite that is a name of any object', { suite: 'constructor' }],
+    ['XXpsk2', 'a suite of another protocol', { suite: '25519_ChaChaPoly_BLAKE2s' }],
+    ['XXpsk2', 'a prologue in text', { prologue: 'prologue' }],
+    ['XXpsk2', 'no psk', { psk: undefined }],
+    ['XXpsk2', 'a static key in hex', { staticKey: toHex(key(1)) }],
+    ['XXpsk2', 'randomBytes that is no function', { randomBytes: key(1) }],
+    ['XXpsk2', 'a remote static key', { remoteStaticKey: key(1) }],
+    ['KKpsk0', 'no remote static key', { remoteStaticKey: undefined }],
+    ['KKpsk0', 'a remote static key in hex', { remoteStaticKey: toHex(key(1)) }],
+  ],
+  'bad-length': [
+    ['XXpsk2', 'a psk of 31 bytes', { psk: new Uint8Array(31) }],
+    ['KKpsk0', 'a psk of 33 bytes', { psk: new Uint8Array(33) }],
+    ['XXpsk2', 'a static key of 31 bytes', { staticKey: new Uint8Array(31) }],
+    ['KKpsk0', 'a static key of 33 bytes', { staticKey: new Uint8Array(33) }],
+    ['KKpsk0', 'a remote static key of 31 bytes', { remoteStaticKey: new Uint8Array(31) }],
+  ],
+  'suite-unavailable': [['XXpsk2', 'a cipher that the crypto lacks', { crypto: nobleCrypto, suite: AES }]],
+  'crypto-failed': [
+    ['XXpsk2', 'a crypto whose public keys are short', { crypto: withPublicKey(() => new Uint8Array(31)) }],
+    ['XXpsk2', 'a crypto whose public keys are text', { crypto: withPublicKey(toHex) }],
+  ],
+};
+for (const [code, refused] of Object.entries(BAD_OPTIONS)) {
+  for (const [pattern, what, changes] of refused) {
+    test(`${pattern} cannot be made with ${what}: ${code}`, () => {
+      raisesLocal(() => create('initiator', pattern, changes), code as LocalCode);
+    });
+  }
+}
+
+for (const value of ['text', null, [1, 2], 17]) {
+  test(`refuses ${inspect(value)} for bytes, and goes on`, () => {
+    const [initiator, responder] = [create('initiator', 'XXpsk2'), create('responder', 'XXpsk2')];
+    raisesLocal(() => initiator.writeMessage(value as never), 'bad-argument');
+    raisesLocal(() => responder.readMessage(value as never), 'bad-argument');
+    assert.equal(responder.readMessage(initiator.writeMessage()), new Uint8Array(0));
+  });
+}
+
+test('asks once for randomness, 32 bytes', () => {
+  const asked: number[] = [];
+  const randomBytes = (length: number) => {
+    asked.push(length);
+    return copyBytes(EPHEMERAL.initiator);
+  };
+  assert.ok(upTo(3, 'initiator', 'XXpsk2', { randomBytes }).isFinished);
+  assert.equal(asked, [32]);
+});
+
+for (const answer of [undefined, null, 'text', [1, 2], new Uint8Array(31), new Uint8Array(33)]) {
+  test(`refuses ${inspect(answer, { maxArrayLength: 0 })} as randomness, for good`, () => {
+    assertWriteEnds(create('initiator', 'XXpsk2', { randomBytes: () => answer }), 'bad-random');
+  });
+}
+
+test('ends when randomBytes throws, with its error as the cause', () => {
+  const cause = new Error('no entropy');
+  const randomBytes = () => {
+    throw cause;
+  };
+  const state = create('initiator', 'KKpsk0', { randomBytes });
+  const failure = raisesLocal(() => state.writeMessage(), 'crypto-failed');
+  assert.is(failure.cause, cause);
+  assertDead(state, failure);
+});
+
+const DISAGREEMENTS: [string, Pattern, number, Changes][] = [
+  ['another psk', 'XXpsk2', 1, { psk: key(0x34) }], // the payload's code: its static key had opened before
+  ['another psk', 'KKpsk0', 0, { psk: key(0x34) }],
+  ['another prologue', 'XXpsk2', 0, { prologue: new Uint8Array([7, 7]) }],
+  ['another prologue', 'KKpsk0', 0, { prologue: new Uint8Array([7, 7]) }],
+  ['another key pinned', 'KKpsk0', 0, { remoteStaticKey: publicKey(key(1)) }],
+  ['a key that the initiator did not pin', 'KKpsk0', 0, { staticKey: key(1) }],
+];
+for (const [what, pattern, index, changes] of DISAGREEMENTS) {
+  test(`${pattern}: with ${what} the ${readerOf(index)} does not open message ${index + 1}’s payload`, () => {
+    const state = upTo(index, readerOf(index), pattern, changes);
+    assertReadEnds(state, transcriptOf(pattern)[index]!, 'payload-not-authentic');
+  });
+}
+
+/** A point of order 8. */
+const LOW_ORDER = hex('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800');
+
+/** What a peer writes whose nth public key is of low order: 0 is its static key, 1 its ephemeral one. */
+function evil(index: number, nth: number): Uint8Array {
+  let calls = 0;
+  const crypto = withPublicKey((privateKey) => (calls++ === nth ? LOW_ORDER : publicKey(privateKey)));
+  return upTo(index, writerOf(index), 'XXpsk2', { crypto }).writeMessage();
+}
+
+function withLowOrderEphemeral(pattern: Pattern, index: number): Uint8Array {
+  return concatBytes([LOW_ORDER, transcriptOf(pattern)[index]!.subarray(32)]);
+}
+
+const PINNED = { remoteStaticKey: LOW_ORDER };
+const LOW_ORDER_KEYS: [string, Pattern, number, () => Uint8Array, Changes][] = [
+  ['the responder’s ephemeral key', 'XXpsk2', 1, () => withLowOrderEphemeral('XXpsk2', 1), {}],
+  ['the responder’s static key', 'XXpsk2', 1, () => evil(1, 0), {}],
+  ['the initiator’s static key', 'XXpsk2', 2, () => evil(2, 0), {}],
+  ['the initiator’s ephemeral key', 'KKpsk0', 0, () => withLowOrderEphemeral('KKpsk0', 0), {}],
+  ['the responder’s ephemeral key', 'KKpsk0', 1, () => withLowOrderEphemeral('KKpsk0', 1), {}],
+  ['the initiator’s pinned key', 'KKpsk0', 0, () => transcriptOf('KKpsk0')[0]!, PINNED],
+];
+
+const ANSWERING_ZEROS = withSharedSecret((privateKey, remote) => {
+  try {
+    return sharedSecret(privateKey, remote);
+  } catch {
+    return new Uint8Array(32);
+  }
+});
+for (const [how, crypto] of Object.entries({ 'a throw': nodeCrypto, zeros: ANSWERING_ZEROS })) {
+  for (const [whose, pattern, index, message, changes] of LOW_ORDER_KEYS) {
+    test(`${pattern}: refuses ${whose} of low order, which the crypto answers with ${how}`, () => {
+      const state = upTo(index, readerOf(index), pattern, { crypto, ...changes });
+      assertReadEnds(state, message(), 'low-order-key');
+    });
+  }
+
+  test(`XXpsk2: refuses the initiator’s ephemeral key of low order once it writes, by ${how}`, () => {
+    const state = create('responder', 'XXpsk2', { crypto });
+    state.readMessage(evil(0, 1));
+    const failure = raisesRemote(() => state.writeMessage(), 'low-order-key');
+    assertDead(state, failure);
+  });
+
+  test(`KKpsk0: refuses the responder’s pinned key of low order once it writes, by ${how}`, () => {
+    const state = create('initiator', 'KKpsk0', { crypto, ...PINNED });
+    const failure = raisesRemote(() => state.writeMessage(), 'low-order-key');
+    assertDead(state, failure);
+  });
+}
+
+for (const answer of [undefined, null, 'text', key(1).subarray(1), new Uint8Array(33).fill(1)]) {
+  test(`refuses ${inspect(answer, { maxArrayLength: 0 })} as a shared secret`, () => {
+    const state = upTo(1, 'initiator', 'XXpsk2', { crypto: withSharedSecret(() => answer) });
+    assertReadEnds(state, transcriptOf('XXpsk2')[1]!, 'low-order-key');
+  });
+}
+
+test('is over once destroyed, before, between and after the messages', () => {
+  for (const due of [0, 1, 2, 3]) {
+    const state = upTo(due, 'initiator', 'XXpsk2');
+    state.destroy();
+    const failure = raisesLocal(() => state.split(), 'wrong-state');
+    assertDead(state, failure);
+  }
+});
+
+test('keeps its first failure when it is destroyed afterwards', () => {
+  const state = create('responder', 'XXpsk2');
+  const failure = raisesRemote(() => state.readMessage(key(0)), 'message-too-short');
+  state.destroy();
+  assertDead(state, failure);
+});
+
+const ENDINGS: { [how: string]: [due: number, end: (state: HandshakeState) => unknown] } = {
+  'it fails': [1, (state) => raisesRemote(() => state.readMessage(key(0)), 'message-too-short')],
+  'it is destroyed': [1, (state) => state.destroy()],
+  'it succeeds': [3, (state) => state.split()],
+};
+for (const [how, [due, end]] of Object.entries(ENDINGS)) {
+  test(`overwrites the very arrays that hold its secrets when ${how}`, () => {
+    const state = upTo(due, 'initiator', 'XXpsk2');
+    const secrets = secretsIn(state);
+    const shown = secrets.map(toHex);
+    const { chainingKey, cipherState } = internals(state).symmetricState;
+    for (const secret of [PSK, STATIC.initiator, EPHEMERAL.initiator, chainingKey, cipherState.key]) {
+      assert.ok(shown.includes(toHex(secret)), 'the walk misses a secret');
+    }
+    end(state);
+    assert.ok(secrets.every(isZero));
+  });
+}
+
+for (const end of ['succeeds', 'fails']) {
+  test(`leaves nothing secret in the arrays that the crypto answered when it ${end}`, () => {
+    const answers: Uint8Array[] = [];
+    const record = (bytes: Uint8Array) => {
+      answers.push(bytes);
+      return bytes;
+    };
+    const crypto = withSharedSecret((privateKey, remote) => record(sharedSecret(privateKey, remote)));
+    crypto.hmacSha256 = (...parts) => record(nodeCrypto.hmacSha256(...parts));
+    const state = upTo(2, 'initiator', 'XXpsk2', { crypto });
+    if (end === 'fails') state.destroy();
+    else {
+      state.writeMessage();
+      state.split().destroy();
+    }
+    assert.ok(answers.length > 10);
+    assert.ok(answers.every(isZero));
+  });
+}
+
+test('keeps no hold on a message that it read', () => {
+  const state = create('responder', 'XXpsk2');
+  const [first, second] = transcriptOf('XXpsk2');
+  state.readMessage(first!);
+  first!.fill(0);
+  assert.equal(state.writeMessage(PAYLOADS[1]), second);
+});
+
+test('copies what it is given: changes made afterwards have no effect', () => {
+  const options = optionsOf('initiator', 'KKpsk0');
+  const state = new HandshakeState(options);
+  for (const value of Object.values(options)) if (value instanceof Uint8Array) value.fill(0xee);
+  Object.assign(options, { role: 'responder', crypto: undefined, randomBytes: undefined });
+  const [first, second] = transcriptOf('KKpsk0');
+  assert.equal(state.writeMessage(PAYLOADS[0]), first);
+  assert.equal(state.readMessage(second!), PAYLOADS[1]);
+});
+
+for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
+  test(`leaves the caller’s arrays as they were when it ${how}`, () => {
+    const options = optionsOf('initiator', 'KKpsk0');
+    const state = new HandshakeState(options);
+    const payload = copyBytes(PAYLOADS[0]!);
+    state.writeMessage(payload);
+    const message = transcriptOf('KKpsk0')[index]!; // index 0 is its own message, which it cannot open
+    if (how === 'succeeds') state.readMessage(message);
+    else raisesRemote(() => state.readMessage(message), 'payload-not-authentic');
+    state.destroy();
+    const { randomBytes: _, ...before } = optionsOf('initiator', 'KKpsk0');
+    const { randomBytes: __, ...after } = options;
+    assert.equal(after, before);
+    assert.equal([payload, message], [PAYLOADS[0], transcriptOf('KKpsk0')[index]]);
+  });
+}
+
+test('tells the remote static key once it is read, or from the start where it was given', () => {
+  const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
+  const expected = publicKey(STATIC.responder);
+  assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
+  assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);
+});
+
+test('shows its name and nothing else', () => {
+  const state = upTo(1, 'initiator', 'XXpsk2');
+  assert.is(JSON.stringify({ state }), '{"state":"[HandshakeState]"}');
+  assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[HandshakeState]');
+});
+
+test.run();

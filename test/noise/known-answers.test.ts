@@ -1,0 +1,99 @@
+/** The published answers of RFC 7748, 8439, 4231, 7693, FIPS 180-4 and GCM's paper, asked of each provider. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { concatBytes } from '../../src/bytes.ts';
+import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
+import { nobleCrypto } from '../../src/noise/noble.ts';
+import { nobleCryptoWithAesGcm } from '../../src/noise/noble-aesgcm.ts';
+import { nodeCrypto } from '../../src/noise/node.ts';
+import { hex, readVectors, toHex } from '../vectors.ts';
+
+const PROVIDERS: [string, Crypto][] = [
+  ['noble', nobleCrypto],
+  ['noble with AESGCM', nobleCryptoWithAesGcm],
+  ['node', nodeCrypto],
+];
+
+/** Bytes in three pieces, the middle one empty. */
+function inPieces(bytes: Uint8Array): Uint8Array[] {
+  const at = bytes.length >> 1;
+  return [bytes.subarray(0, at), new Uint8Array(0), bytes.subarray(at)];
+}
+
+test('each provider has the ciphers that its name promises, ChaChaPoly first', () => {
+  const names = PROVIDERS.map(([, crypto]) => Object.keys(crypto.ciphers));
+  assert.equal(names, [['ChaChaPoly'], ['ChaChaPoly', 'AESGCM'], ['ChaChaPoly', 'AESGCM']]);
+});
+
+for (const [name, crypto] of PROVIDERS) {
+  for (const { tcId, comment, message, digest } of readVectors('rfc.json', 'Sha256')) {
+    test(`${name} answers SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
+      assert.is(toHex(crypto.sha256(hex(message))), digest);
+      assert.is(toHex(crypto.sha256(...inPieces(hex(message)))), digest);
+    });
+  }
+
+  test(`${name} answers SHA-256 of no parts as of no bytes`, () => {
+    const { digest } = readVectors('rfc.json', 'Sha256').find(({ message }) => message === '')!;
+    assert.is(toHex(crypto.sha256()), digest);
+  });
+
+  for (const { tcId, comment, key, message, mac } of readVectors('rfc.json', 'HmacSha256')) {
+    test(`${name} answers HMAC-SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
+      assert.is(toHex(crypto.hmacSha256(hex(key), hex(message))), mac);
+      assert.is(toHex(crypto.hmacSha256(hex(key), ...inPieces(hex(message)))), mac);
+    });
+  }
+
+  for (const { tcId, comment, length, message, digest } of readVectors('rfc.json', 'Blake2b')) {
+    test(`${name} answers BLAKE2b (${tcId}, ${comment}), also of pieces`, () => {
+      assert.is(toHex(crypto.blake2b!(length, hex(message))), digest);
+      assert.is(toHex(crypto.blake2b!(length, ...inPieces(hex(message)))), digest);
+    });
+  }
+
+  for (const { tcId, comment, privateKey, publicKey, sharedSecret } of readVectors('rfc.json', 'X25519')) {
+    test(`${name} answers X25519 (${tcId}, ${comment})`, () => {
+      assert.is(toHex(crypto.x25519.sharedSecret(hex(privateKey), hex(publicKey))), sharedSecret);
+    });
+  }
+
+  for (const { tcId, comment, iterations, output } of readVectors('rfc.json', 'X25519Iterated')) {
+    test(`${name} answers X25519 iterated ${iterations} times (${tcId}, ${comment})`, () => {
+      let scalar = hex('09'.padEnd(64, '0'));
+      let u = scalar;
+      for (let i = 0; i < iterations; i++) {
+        [scalar, u] = [crypto.x25519.sharedSecret(scalar, u), scalar];
+      }
+      assert.is(toHex(scalar), output);
+    });
+  }
+
+  for (const { tcId, comment, privateKey, publicKey } of readVectors('rfc.json', 'X25519PublicKey')) {
+    test(`${name} answers an X25519 public key (${tcId}, ${comment})`, () => {
+      assert.is(toHex(crypto.x25519.publicKey(hex(privateKey))), publicKey);
+    });
+  }
+
+  for (const [cipherName, createCipher] of Object.entries(crypto.ciphers) as [string, CipherFactory][]) {
+    for (const vector of readVectors('rfc.json', cipherName)) {
+      const [key, nonce, associatedData, plaintext] = [
+        hex(vector.key),
+        hex(vector.nonce),
+        hex(vector.associatedData),
+        hex(vector.plaintext),
+      ];
+      const sealed = concatBytes([hex(vector.ciphertext), hex(vector.tag)]);
+
+      test(`${name} seals with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
+        assert.is(toHex(createCipher(key).seal(nonce, associatedData, plaintext)), toHex(sealed));
+      });
+
+      test(`${name} opens with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
+        assert.is(toHex(createCipher(key).open(nonce, associatedData, sealed)), toHex(plaintext));
+      });
+    }
+  }
+}
+
+test.run();

@@ -1,0 +1,215 @@
+/** Transport: lengths, order, and that a failure is final. Its bytes are held by vectors.test.ts. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CipherState } from '../../src/noise/cipher-state.ts';
+import type { CipherFactory } from '../../src/noise/crypto.ts';
+import { nodeCrypto } from '../../src/noise/node.ts';
+import { Transport } from '../../src/noise/transport.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
+
+const HASH = new Uint8Array(32).fill(7);
+const REMOTE = new Uint8Array(32).fill(9);
+const KEYS = [new Uint8Array(32).fill(0xa1), new Uint8Array(32).fill(0xb2)] as const;
+const ZEROS = new Uint8Array(32);
+const TEXT = new Uint8Array([1, 2, 3]);
+
+type Internals = { [direction in 'sending' | 'receiving']: { key?: Uint8Array; nonce: Uint8Array } };
+
+function cipherState(key: Uint8Array, createCipher: CipherFactory): CipherState {
+  const state = new CipherState(createCipher, 'ChaChaPoly');
+  state.initializeKey(new Uint8Array(key));
+  return state;
+}
+
+/** Two ends of a connection. */
+function pair(createCipher = nodeCrypto.ciphers.ChaChaPoly!): [Transport, Transport] {
+  const end = (sending: Uint8Array, receiving: Uint8Array) =>
+    new Transport(
+      cipherState(sending, createCipher),
+      cipherState(receiving, createCipher),
+      new Uint8Array(HASH),
+      REMOTE,
+    );
+  return [end(KEYS[0], KEYS[1]), end(KEYS[1], KEYS[0])];
+}
+
+function internals(transport: Transport): Internals {
+  return transport as unknown as Internals;
+}
+
+/** Asserts that both directions throw this very error now, and that keys and hash are gone. */
+function assertDead(transport: Transport, failure: unknown, peer: Transport): void {
+  for (const call of [() => transport.encrypt(TEXT), () => transport.decrypt(peer.encrypt(TEXT))]) {
+    let caught: unknown;
+    try {
+      call();
+    } catch (error) {
+      caught = error;
+    }
+    assert.is(caught, failure);
+  }
+  assert.is(internals(transport).sending.key, undefined);
+  assert.is(internals(transport).receiving.key, undefined);
+  assert.equal(transport.handshakeHash, ZEROS);
+}
+
+test('carries the handshake hash and a copy of the peer’s static key', () => {
+  const [one] = pair();
+  assert.equal(one.handshakeHash, HASH);
+  assert.equal(one.remoteStaticKey, REMOTE);
+  assert.is.not(one.remoteStaticKey, REMOTE);
+});
+
+test('seals 65519 bytes into the longest message there may be, which opens', () => {
+  const [one, other] = pair();
+  const longest = new Uint8Array(65519).fill(5);
+  const message = one.encrypt(longest);
+  assert.is(message.length, 65535);
+  assert.equal(other.decrypt(message), longest);
+});
+
+test('refuses to seal 65520 bytes, and goes on as if never asked', () => {
+  const [one, other] = pair();
+  raisesLocal(() => one.encrypt(new Uint8Array(65520)), 'message-too-long');
+  assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
+  assert.equal(one.decrypt(other.encrypt(TEXT)), TEXT);
+});
+
+test('seals and opens an empty plaintext: 16 bytes, the shortest message', () => {
+  const [one, other] = pair();
+  const message = one.encrypt(new Uint8Array(0));
+  assert.is(message.length, 16);
+  assert.equal(other.decrypt(message), new Uint8Array(0));
+});
+
+for (const length of [0, 1, 15]) {
+  test(`refuses a message of ${length} bytes, for good`, () => {
+    const [one, other] = pair();
+    const failure = raisesRemote(() => other.decrypt(new Uint8Array(length)), 'message-too-short');
+    assertDead(other, failure, one);
+  });
+}
+
+test('refuses a message of 65536 bytes, for good', () => {
+  const [one, other] = pair();
+  const failure = raisesRemote(() => other.decrypt(new Uint8Array(65536)), 'message-too-long');
+  assertDead(other, failure, one);
+});
+
+test('refuses a replayed message, for good', () => {
+  const [one, other] = pair();
+  const message = one.encrypt(TEXT);
+  other.decrypt(message);
+  const failure = raisesRemote(() => other.decrypt(message), 'not-authentic');
+  assertDead(other, failure, one);
+});
+
+test('refuses a message that overtook another, for good, and the other after it', () => {
+  const [one, other] = pair();
+  const [first, second] = [one.encrypt(TEXT), one.encrypt(TEXT)];
+  const failure = raisesRemote(() => other.decrypt(second), 'not-authentic');
+  raisesRemote(() => other.decrypt(first), 'not-authentic');
+  assertDead(other, failure, one);
+});
+
+test('refuses what comes after a lost message, for good', () => {
+  const [one, other] = pair();
+  other.decrypt(one.encrypt(TEXT));
+  one.encrypt(TEXT);
+  const failure = raisesRemote(() => other.decrypt(one.encrypt(TEXT)), 'not-authentic');
+  assertDead(other, failure, one);
+});
+
+test('refuses its own message sent back to it, for good', () => {
+  const [one, other] = pair();
+  const failure = raisesRemote(() => one.decrypt(one.encrypt(TEXT)), 'not-authentic');
+  assertDead(one, failure, other);
+});
+
+test('refuses a message with one bit flipped, which unflipped opens', () => {
+  for (const at of [0, TEXT.length, TEXT.length + 15]) {
+    const [one, other] = pair();
+    const message = one.encrypt(TEXT);
+    message[at]! ^= 1;
+    const failure = raisesRemote(() => other.decrypt(message), 'not-authentic');
+    assertDead(other, failure, one);
+    message[at]! ^= 1;
+    assert.equal(pair()[1].decrypt(message), TEXT);
+  }
+});
+
+test('ends with the provider’s error as the cause when sealing fails', () => {
+  const cause = new Error('out of memory');
+  const [one, other] = pair((key) => ({
+    ...nodeCrypto.ciphers.ChaChaPoly!(key),
+    seal() {
+      throw cause;
+    },
+  }));
+  const failure = raisesLocal(() => one.encrypt(TEXT), 'crypto-failed');
+  assert.is(failure.cause, cause);
+  raisesLocal(() => other.encrypt(TEXT), 'crypto-failed');
+  const [healthy] = pair();
+  assertDead(one, failure, healthy);
+});
+
+test('ends when the nonces for sending are used up', () => {
+  const [one, other] = pair();
+  internals(one).sending.nonce.fill(0xff, 4);
+  const failure = raisesLocal(() => one.encrypt(TEXT), 'nonce-exhausted');
+  assertDead(one, failure, other);
+});
+
+test('ends when the peer used up its nonces', () => {
+  const [one, other] = pair();
+  const message = one.encrypt(TEXT);
+  internals(other).receiving.nonce.fill(0xff, 4);
+  const failure = raisesRemote(() => other.decrypt(message), 'nonce-exhausted');
+  assertDead(other, failure, one);
+});
+
+test('can be destroyed, wiping key arrays and hash', () => {
+  const [one, other] = pair();
+  const [sending, receiving] = [internals(one).sending.key, internals(one).receiving.key];
+  assert.equal([sending, receiving], KEYS);
+  one.destroy();
+  assert.equal([sending, receiving], [ZEROS, ZEROS]);
+  const failure = raisesLocal(() => one.encrypt(TEXT), 'wrong-state');
+  assertDead(one, failure, other);
+});
+
+test('keeps its first failure when it is destroyed afterwards, and can be destroyed twice', () => {
+  const [one, other] = pair();
+  const failure = raisesRemote(() => other.decrypt(new Uint8Array(20)), 'not-authentic');
+  other.destroy();
+  other.destroy();
+  assertDead(other, failure, one);
+});
+
+for (const value of [undefined, null, 'text', 17, [1, 2], new ArrayBuffer(20), new Uint16Array(20)]) {
+  test(`refuses ${inspect(value)} for bytes, and goes on`, () => {
+    const [one, other] = pair();
+    raisesLocal(() => one.encrypt(value as never), 'bad-argument');
+    raisesLocal(() => other.decrypt(value as never), 'bad-argument');
+    assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
+  });
+}
+
+test('leaves what it is given as it was', () => {
+  const [one, other] = pair();
+  const text = new Uint8Array(TEXT);
+  const message = one.encrypt(text);
+  const before = new Uint8Array(message);
+  other.decrypt(message);
+  assert.equal(text, TEXT);
+  assert.equal(message, before);
+});
+
+test('shows its name and nothing else', () => {
+  const [one] = pair();
+  assert.is(JSON.stringify({ one }), '{"one":"[Transport]"}');
+  assert.is(inspect(one, { showHidden: true, depth: Infinity }), '[Transport]');
+});
+
+test.run();
