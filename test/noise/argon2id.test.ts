@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
 import type { Crypto } from '../../src/noise/crypto.ts';
@@ -106,10 +107,10 @@ test('works in the caller’s memory, whatever was in it, and wipes what it used
   const all = new Uint8Array(4 + 32 * 1024 + 4).fill(0xff);
   const memory = all.subarray(4);
   const derivation = new Argon2id(rfc({ memory }));
-  assert.not.equal(memory.subarray(0, 1024), new Uint8Array(1024).fill(0xff));
+  assert.ok(memory.subarray(0, 1024).some((byte) => byte !== 0xff));
   while (!derivation.run(7));
   assert.is(toHex(derivation.result()), RFC!.tag);
-  assert.equal(memory.subarray(0, 32 * 1024), new Uint8Array(32 * 1024));
+  assert.ok(isZero(memory.subarray(0, 32 * 1024)));
   assert.equal([...all.subarray(0, 4), ...all.subarray(-4)], Array(8).fill(0xff));
 });
 
@@ -119,7 +120,7 @@ test('wipes the caller’s memory when it is destroyed on the way', () => {
   derivation.run(10);
   derivation.destroy();
   derivation.destroy();
-  assert.equal(memory, new Uint8Array(32 * 1024));
+  assert.ok(isZero(memory));
 });
 
 test('wipes the caller’s memory when onProgress throws, and passes the error on', () => {
@@ -135,7 +136,7 @@ test('wipes the caller’s memory when onProgress throws, and passes the error o
     caught = error;
   }
   assert.is(caught, thrown);
-  assert.equal(memory, new Uint8Array(32 * 1024));
+  assert.ok(isZero(memory));
 });
 
 test('wipes its own copy of a password in text', () => {

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import { concatBytes, copyBytes, equalBytes, isZero } from '../../src/bytes.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
 import type { Crypto } from '../../src/noise/crypto.ts';
 import { type HandshakeOptions, HandshakeState } from '../../src/noise/handshake-state.ts';
@@ -194,7 +194,7 @@ for (const pattern of ALL_PATTERNS) {
         raisesLocal(() => writer.writeMessage(new Uint8Array(payload.length + 1)), 'message-too-long');
         const longest = writer.writeMessage(payload);
         assert.is(longest.length, 65535);
-        assert.equal(reader().readMessage(longest), payload);
+        assert.ok(equalBytes(reader().readMessage(longest), payload));
       });
 
       test(`${name} is refused at 65536 bytes`, () => {

@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { nobleCrypto } from '../../src/noise/noble.ts';
 import { nodeCrypto } from '../../src/noise/node.ts';
@@ -31,10 +32,7 @@ test('derives it in the caller’s memory, which is wiped, and reports the progr
   const reports: number[] = [];
   const onProgress = (progress: number) => reports.push(progress);
   assert.is(toHex(derivePsk({ crypto: nodeCrypto, password, nodeId, memory, onProgress })), psk);
-  assert.is(
-    memory.findIndex((byte) => byte !== 0),
-    -1,
-  );
+  assert.ok(isZero(memory));
   assert.ok(reports.length >= 95 && reports.length <= 101, `${reports.length} reports`);
   assert.is(reports.at(-1), 1);
 });
@@ -78,10 +76,7 @@ test('stops with memory wiped when onProgress throws', () => {
     () => derivePsk({ crypto: nobleCrypto, password: 'password', nodeId: 'hub', memory, onProgress }),
     /the display is gone/,
   );
-  assert.is(
-    memory.findIndex((byte) => byte !== 0),
-    -1,
-  );
+  assert.ok(isZero(memory));
 });
 
 test.run();
