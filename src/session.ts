@@ -6,7 +6,7 @@ import { assertBytes, copyBytes, isBytes, kindOf, utf8ToBytes, wipe } from './by
 import { LocalError, RemoteError } from './errors.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
 import { KEY_LENGTH } from './limits.ts';
-import type { Crypto, RandomBytes } from './noise/crypto.ts';
+import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from './noise/crypto.ts';
 import type { HandshakeState } from './noise/handshake-state.ts';
 import { ALL_PATTERNS, isPattern, type Pattern } from './noise/patterns.ts';
 import type { Transport } from './noise/transport.ts';
@@ -60,12 +60,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   constructor(options: SessionOptions, initial: State) {
     const { crypto, staticKey, randomBytes } = options;
-    if (typeof crypto !== 'object' || crypto === null) {
-      throw new LocalError(
-        'bad-argument',
-        `"crypto" expected an object such as nobleCrypto, got ${kindOf(crypto)}`,
-      );
-    }
+    assertCrypto(crypto);
     assertBytes(staticKey, 'staticKey', KEY_LENGTH);
     assertFunction(randomBytes, 'randomBytes');
     this.crypto = crypto;
@@ -171,10 +166,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Ends it all for good, whatever was thrown; answers the event that says so. */
   protected fail(error: unknown): CommonEvent {
-    this.failure =
-      error instanceof RemoteError || error instanceof LocalError
-        ? error
-        : new LocalError('crypto-failed', 'the injected crypto threw', error);
+    this.failure = cryptoFailure(error);
     this.phase = 'failed';
     this.destroy();
     return { type: 'close', code: this.established ? 1002 : 1008, error: this.failure };

@@ -259,31 +259,36 @@ def psk():
         tests.append(
             {"comment": "", "password": password, "nodeId": node_id, "salt": salt.hex(), "psk": tag.hex(), "result": "valid"}
         )
+    shapes = [
+        (lanes, length, memory, passes)
+        for lanes in [1, 2, 3, 4]
+        for length in [4, 31, 32, 64, 65, 96, 97, 128, 200]
+        for memory, passes in [(8 * lanes, 1), (8 * lanes + 3, 3), (130 * lanes + 1, 2)]
+    ]
+    shapes += [(1, 32, 1100, 2), (2, 32, 1200, 2), (3, 32, 4000, 1), (4, 32, 2500, 3)]  # more than 128 blocks a segment
     grid = []
-    for lanes in [1, 2, 3, 4]:
-        for length in [4, 31, 32, 64, 65, 96, 97, 128, 200]:
-            for memory, passes in [(8 * lanes, 1), (8 * lanes + 3, 3), (130 * lanes + 1, 2)]:
-                password, salt = random_bytes(RANDOM.randrange(40)), random_bytes(RANDOM.randrange(8, 40))
-                secret = random_bytes(RANDOM.choice([0, 0, 8, 33]))
-                associated_data = random_bytes(RANDOM.choice([0, 0, 12, 70]))
-                arguments = (password, salt, secret, associated_data, passes, memory, lanes, length)
-                tag = argon2id_reference(*arguments)
-                assert tag == argon2id_openssl(*arguments)
-                grid.append(
-                    {
-                        "comment": "",
-                        "password": password.hex(),
-                        "salt": salt.hex(),
-                        "secret": secret.hex(),
-                        "associatedData": associated_data.hex(),
-                        "passes": passes,
-                        "memoryKiB": memory,
-                        "parallelism": lanes,
-                        "length": length,
-                        "tag": tag.hex(),
-                        "result": "valid",
-                    }
-                )
+    for lanes, length, memory, passes in shapes:
+        password, salt = random_bytes(RANDOM.randrange(40)), random_bytes(RANDOM.randrange(8, 40))
+        secret = random_bytes(RANDOM.choice([0, 0, 8, 33]))
+        associated_data = random_bytes(RANDOM.choice([0, 0, 12, 70]))
+        arguments = (password, salt, secret, associated_data, passes, memory, lanes, length)
+        tag = argon2id_reference(*arguments)
+        assert tag == argon2id_openssl(*arguments)
+        grid.append(
+            {
+                "comment": "",
+                "password": password.hex(),
+                "salt": salt.hex(),
+                "secret": secret.hex(),
+                "associatedData": associated_data.hex(),
+                "passes": passes,
+                "memoryKiB": memory,
+                "parallelism": lanes,
+                "length": length,
+                "tag": tag.hex(),
+                "result": "valid",
+            }
+        )
     groups = [{"type": "Psk", "tests": tests}, {"type": "Argon2id", "tests": grid}]
     source = [package("argon2-cffi"), package("cryptography")]
     write("argon2id.json", "Argon2id, and the PSK of a password at a hub; two implementations agree.", source, groups)

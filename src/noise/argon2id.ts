@@ -8,7 +8,7 @@ import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts
 import { LocalError } from '../errors.ts';
 import { opaque } from '../opaque.ts';
 import { permuteColumn, permuteRow } from './argon2id-permutation.ts';
-import type { Crypto } from './crypto.ts';
+import { assertCrypto, type Crypto, cryptoFailure } from './crypto.ts';
 
 export interface Argon2idOptions {
   crypto: Crypto;
@@ -83,14 +83,16 @@ export class Argon2id {
   private reported = 0;
   private isOver = false;
 
-  /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `out-of-memory` */
+  /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `out-of-memory`, `crypto-failed` */
   constructor(options: Argon2idOptions) {
     const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = options;
+    assertCrypto(crypto);
     const secret = options.secret ?? new Uint8Array(0);
     const associatedData = options.associatedData ?? new Uint8Array(0);
     assertBytes(salt, 'salt');
-    if (salt.length < 8)
+    if (salt.length < 8) {
       throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
+    }
     assertBytes(secret, 'secret');
     assertBytes(associatedData, 'associatedData');
     assertCount(passes, 'passes', 1, 0xffffffff);
@@ -118,28 +120,16 @@ export class Argon2id {
     this.done = 2 * parallelism;
     this.memory = wordsOf(memory, blocks);
 
-    const h0 = crypto.blake2b(
-      64,
-      littleEndian([parallelism, length, memoryKiB, passes, VERSION, TYPE_ARGON2ID, password.length]),
-      password,
-      littleEndian([salt.length]),
-      salt,
-      littleEndian([secret.length]),
-      secret,
-      littleEndian([associatedData.length]),
-      associatedData,
-    );
-    if (password !== options.password) wipe(password);
-    for (let lane = 0; lane < parallelism; lane++) {
-      for (let column = 0; column < 2; column++) {
-        const block = variableHash(crypto, BLOCK_BYTES, [h0, littleEndian([column, lane])]);
-        const at = (lane * this.laneLength + column) * BLOCK_WORDS;
-        for (let i = 0; i < BLOCK_WORDS; i++) this.memory[at + i] = wordAt(block, 4 * i);
-        wipe(block);
-      }
-    }
-    wipe(h0);
     this.addressing.set([0, 0, 0, 0, 0, 0, blocks, 0, passes, 0, TYPE_ARGON2ID], INPUT);
+    try {
+      const head = [parallelism, length, memoryKiB, passes, VERSION, TYPE_ARGON2ID];
+      this.fillFirstBlocks(head, [password, salt, secret, associatedData]);
+    } catch (error) {
+      this.destroy();
+      throw cryptoFailure(error);
+    } finally {
+      if (password !== options.password) wipe(password);
+    }
     if (this.index === this.segmentLength) this.nextSegment();
   }
 
@@ -175,10 +165,14 @@ export class Argon2id {
         word ^= memory[((lane + 1) * laneLength - 1) * BLOCK_WORDS + i]!;
       for (let j = 0; j < 4; j++) block[4 * i + j] = word >>> (8 * j);
     }
-    const tag = variableHash(this.crypto, this.tagLength, [block]);
-    wipe(block);
-    this.destroy();
-    return tag;
+    try {
+      return variableHash(this.crypto, this.tagLength, [block]);
+    } catch (error) {
+      throw cryptoFailure(error);
+    } finally {
+      wipe(block);
+      this.destroy();
+    }
   }
 
   /** Wipes the memory, the caller's too. Nothing can be asked of this derivation any more. */
@@ -191,6 +185,24 @@ export class Argon2id {
 
   private assertNotOver(): void {
     if (this.isOver) throw new LocalError('wrong-state', 'this derivation is over: make a new Argon2id');
+  }
+
+  /** Section 3.2, steps 1 to 4: H0, and of it the first two blocks of each lane. */
+  private fillFirstBlocks(head: number[], inputs: Uint8Array[]): void {
+    const parts = [littleEndian(head)];
+    for (let i = 0; i < inputs.length; i++) parts.push(littleEndian([inputs[i]!.length]), inputs[i]!);
+    const input = concatBytes(parts);
+    const h0 = this.crypto.blake2b!(64, input);
+    wipe(input);
+    for (let lane = 0; lane < this.lanes; lane++) {
+      for (let column = 0; column < 2; column++) {
+        const block = variableHash(this.crypto, BLOCK_BYTES, [h0, littleEndian([column, lane])]);
+        const at = (lane * this.laneLength + column) * BLOCK_WORDS;
+        for (let i = 0; i < BLOCK_WORDS; i++) this.memory[at + i] = wordAt(block, 4 * i);
+        wipe(block);
+      }
+    }
+    wipe(h0);
   }
 
   /** RFC 9106, section 3.2, steps 5 and 6, for one block. */
@@ -287,16 +299,18 @@ function highProduct(a: number, b: number): number {
 /** The variable-length hash H' (section 3.3). */
 function variableHash(crypto: Crypto, length: number, parts: Uint8Array[]): Uint8Array {
   const input = concatBytes([littleEndian([length])].concat(parts));
-  if (length <= 64) return crypto.blake2b!(length, input);
   const out = new Uint8Array(length);
-  let v = crypto.blake2b!(64, input);
+  let v = crypto.blake2b!(Math.min(length, 64), input);
   wipe(input);
   let at = 0;
   for (; length - at > 64; at += 32) {
     out.set(v.subarray(0, 32), at);
-    v = crypto.blake2b!(Math.min(64, length - at - 32), v);
+    const next = crypto.blake2b!(Math.min(64, length - at - 32), v);
+    wipe(v);
+    v = next;
   }
   out.set(v, at);
+  wipe(v);
   return out;
 }
 

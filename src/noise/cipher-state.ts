@@ -1,6 +1,7 @@
 /** CipherState (Noise spec, section 5.1): a key and the counter that makes each nonce. */
 import { isBytes, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
+import { TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import type { Cipher, CipherFactory } from './crypto.ts';
 import type { CipherName } from './patterns.ts';
@@ -40,11 +41,14 @@ export class CipherState {
         'every nonce of this session is used: close it and connect again',
       );
     }
-    let sealed: Uint8Array;
+    let sealed: Uint8Array | undefined;
     try {
       sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
     } catch (error) {
       throw new LocalError('crypto-failed', 'the injected cipher failed to seal', error);
+    }
+    if (!isBytes(sealed) || sealed.length !== plaintext.length + TAG_LENGTH) {
+      throw new LocalError('crypto-failed', 'the injected cipher sealed to something of the wrong length');
     }
     this.countUp();
     return sealed;

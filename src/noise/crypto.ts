@@ -2,6 +2,8 @@
  * The cryptography that the integrator injects: noble's (`hub-protocol/noble`), Node's (`hub-protocol/node`), or
  * that of a device. All of it is synchronous, and all lengths are in bytes.
  */
+import { kindOf } from '../bytes.ts';
+import { LocalError, RemoteError } from '../errors.ts';
 
 /**
  * An AEAD under one key (Noise spec, section 12.3 and 12.4).
@@ -38,5 +40,21 @@ export interface Crypto {
   blake2b?(length: number, ...parts: Uint8Array[]): Uint8Array;
 }
 
-/** The injected source of randomness: `length` new bytes that nobody can guess. */
+/** The injected source of randomness: `length` new bytes that nobody can guess. They are copied; the array stays yours. */
 export type RandomBytes = (length: number) => Uint8Array;
+
+/** @throws LocalError `bad-argument` */
+export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
+  if (typeof crypto !== 'object' || crypto === null) {
+    throw new LocalError(
+      'bad-argument',
+      `"crypto" expected an object such as nobleCrypto, got ${kindOf(crypto)}`,
+    );
+  }
+}
+
+/** What the injected crypto threw, unless it was one of our errors: a defect of its own. */
+export function cryptoFailure(error: unknown): LocalError | RemoteError {
+  if (error instanceof LocalError || error instanceof RemoteError) return error;
+  return new LocalError('crypto-failed', 'the injected crypto, or randomBytes, threw', error);
+}

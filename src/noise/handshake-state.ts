@@ -6,7 +6,7 @@ import { assertBytes, concatBytes, copyBytes, isBytes, isZero, kindOf, wipe } fr
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { Crypto, RandomBytes } from './crypto.ts';
+import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from './crypto.ts';
 import {
   isPattern,
   isSuite,
@@ -63,6 +63,7 @@ export class HandshakeState {
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
     const { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
+    assertCrypto(crypto);
     if (role !== 'initiator' && role !== 'responder') {
       throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
     }
@@ -93,13 +94,24 @@ export class HandshakeState {
     this.randomBytes = randomBytes;
     this.psk = copyBytes(psk);
     this.s = copyBytes(staticKey);
-    this.sPublic = publicKey(crypto, this.s);
-    this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), createCipher, cipherName);
-    this.symmetricState.mixHash(prologue);
-    if (remoteStaticKey !== undefined) {
-      this.rs = copyBytes(remoteStaticKey);
-      this.symmetricState.mixHash(this.isInitiator ? this.sPublic : this.rs);
-      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.sPublic);
+    try {
+      this.sPublic = publicKey(crypto, this.s);
+      this.symmetricState = new SymmetricState(
+        crypto,
+        protocolName(pattern, suite),
+        createCipher,
+        cipherName,
+      );
+      this.symmetricState.mixHash(prologue);
+      if (remoteStaticKey !== undefined) {
+        this.rs = copyBytes(remoteStaticKey);
+        this.symmetricState.mixHash(this.isInitiator ? this.sPublic : this.rs);
+        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.sPublic);
+      }
+    } catch (error) {
+      wipe(this.psk);
+      wipe(this.s);
+      throw cryptoFailure(error);
     }
   }
 
@@ -110,7 +122,7 @@ export class HandshakeState {
 
   /** The peer's static public key, 32 bytes, once a message that carried it was read whole. */
   get remoteStaticKey(): Uint8Array | undefined {
-    return this.failure === undefined ? this.rs : undefined;
+    return this.failure === undefined && this.rs !== undefined ? copyBytes(this.rs) : undefined;
   }
 
   /**
@@ -188,18 +200,22 @@ export class HandshakeState {
 
   /**
    * Ends the handshake and gives the keys of the session. The handshake is over then.
-   * @throws LocalError `wrong-state` before the last message and after the first call
+   * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {
     if (this.failure !== undefined) throw this.failure;
     if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
-    const handshakeHash = this.symmetricState.handshakeHash();
-    const { initiator, responder } = this.symmetricState.split();
-    const transport = this.isInitiator
-      ? new Transport(initiator, responder, handshakeHash, this.rs!)
-      : new Transport(responder, initiator, handshakeHash, this.rs!);
-    this.destroy();
-    return transport;
+    try {
+      const handshakeHash = this.symmetricState.handshakeHash();
+      const { initiator, responder } = this.symmetricState.split();
+      const transport = this.isInitiator
+        ? new Transport(initiator, responder, handshakeHash, this.rs!)
+        : new Transport(responder, initiator, handshakeHash, this.rs!);
+      this.destroy();
+      return transport;
+    } catch (error) {
+      throw this.fail(error);
+    }
   }
 
   /** Wipes every key. The handshake is over then. */
@@ -274,7 +290,8 @@ export class HandshakeState {
   private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Uint8Array {
     try {
       return this.symmetricState.decryptAndHash(sealed);
-    } catch {
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
       const part = code === 'payload-not-authentic' ? 'payload' : 'static key';
       throw new RemoteError(code, `a handshake message whose ${part} does not open`);
     }
@@ -282,12 +299,7 @@ export class HandshakeState {
 
   /** Ends it all, with what every later call will throw. */
   private fail(error: unknown): LocalError | RemoteError {
-    if (this.failure === undefined) {
-      this.failure =
-        error instanceof RemoteError || error instanceof LocalError
-          ? error
-          : new LocalError('crypto-failed', 'the injected crypto or randomBytes threw', error);
-    }
+    this.failure ??= cryptoFailure(error);
     wipe(this.psk);
     wipe(this.s);
     wipe(this.e);

@@ -8,7 +8,9 @@ import { montgomery } from '@noble/curves/abstract/montgomery.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import { assertBytes } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
 import { nobleCipher } from './noble-cipher.ts';
 
@@ -63,8 +65,13 @@ export const nobleCrypto: Crypto = {
     return mac.digest();
   },
   x25519: {
-    publicKey: (privateKey) => x25519.getPublicKey(privateKey),
+    publicKey(privateKey) {
+      assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+      return x25519.getPublicKey(privateKey);
+    },
     sharedSecret(privateKey, publicKey) {
+      assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+      assertBytes(publicKey, 'publicKey', KEY_LENGTH);
       try {
         return x25519.getSharedSecret(privateKey, publicKey);
       } catch {

@@ -17,9 +17,9 @@ import {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { copyBytes, wipe } from '../bytes.ts';
+import { assertBytes, copyBytes, wipe } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';
-import { TAG_LENGTH } from '../limits.ts';
+import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory, Crypto, RandomBytes } from './crypto.ts';
 import { nobleCrypto } from './noble.ts';
 
@@ -28,6 +28,7 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
 
 function privateKeyObject(privateKey: Uint8Array): KeyObject {
+  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
   const der = Buffer.concat([PKCS8_PREFIX, privateKey]);
   try {
     return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -87,14 +88,12 @@ export const nodeCrypto: Crypto = {
       return plain(spki.subarray(SPKI_PREFIX.length));
     },
     sharedSecret(privateKey, publicKey) {
+      assertBytes(publicKey, 'publicKey', KEY_LENGTH);
+      const own = privateKeyObject(privateKey);
       const spki = Buffer.concat([SPKI_PREFIX, publicKey]);
       try {
-        return plain(
-          diffieHellman({
-            privateKey: privateKeyObject(privateKey),
-            publicKey: createPublicKey({ key: spki, format: 'der', type: 'spki' }),
-          }),
-        );
+        const remote = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+        return plain(diffieHellman({ privateKey: own, publicKey: remote }));
       } catch {
         throw new RemoteError('low-order-key', 'a public key of low order');
       }

@@ -1,0 +1,169 @@
+/** Injected code that breaks, at any moment: it is named as the cause, and what was under way is over and wiped. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
+import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
+import { HandshakeState } from '../../src/noise/handshake-state.ts';
+import { nobleCrypto } from '../../src/noise/noble.ts';
+import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
+import { raisesLocal } from '../raises.ts';
+
+/** Crypto that throws from a moment on. */
+function breakable(): { crypto: Crypto; breakNow: () => Error } {
+  let defect: Error | undefined;
+  const guarded =
+    <Arguments extends unknown[], Answer>(call: (...args: Arguments) => Answer) =>
+    (...args: Arguments): Answer => {
+      if (defect !== undefined) throw defect;
+      return call(...args);
+    };
+  const { sha256, hmacSha256, x25519, ciphers } = nodeCrypto;
+  return {
+    crypto: {
+      sha256: guarded(sha256),
+      hmacSha256: guarded(hmacSha256),
+      x25519: { publicKey: guarded(x25519.publicKey), sharedSecret: x25519.sharedSecret },
+      ciphers,
+      blake2b: guarded(nobleCrypto.blake2b!),
+    },
+    breakNow: () => {
+      defect = new Error('accelerator is off');
+      return defect;
+    },
+  };
+}
+
+function handshake(role: 'initiator' | 'responder', crypto: Crypto): HandshakeState {
+  return new HandshakeState({
+    crypto,
+    role,
+    pattern: 'XXpsk2',
+    suite: '25519_ChaChaPoly_SHA256',
+    prologue: new Uint8Array(1),
+    psk: new Uint8Array(32).fill(1),
+    staticKey: randomBytes(32),
+    randomBytes,
+  });
+}
+
+test('a handshake cannot be made with crypto that throws', () => {
+  const { crypto, breakNow } = breakable();
+  const defect = breakNow();
+  assert.is(raisesLocal(() => handshake('initiator', crypto), 'crypto-failed').cause, defect);
+});
+
+test('a handshake whose last step breaks gives no transport, then or later', () => {
+  const { crypto, breakNow } = breakable();
+  const [initiator, responder] = [handshake('initiator', crypto), handshake('responder', nodeCrypto)];
+  responder.readMessage(initiator.writeMessage());
+  initiator.readMessage(responder.writeMessage());
+  responder.readMessage(initiator.writeMessage());
+  const defect = breakNow();
+  assert.is(raisesLocal(() => initiator.split(), 'crypto-failed').cause, defect);
+  raisesLocal(() => initiator.split(), 'crypto-failed');
+});
+
+test('a hash that breaks after a payload opened is not blamed on the peer', () => {
+  const { crypto, breakNow } = breakable();
+  const ChaChaPoly: CipherFactory = (key) => {
+    const { seal, open } = nodeCrypto.ciphers.ChaChaPoly!(key);
+    const breaking: typeof open = (...args) => {
+      const plaintext = open(...args);
+      breakNow();
+      return plaintext;
+    };
+    return { seal, open: breaking };
+  };
+  const initiator = handshake('initiator', nodeCrypto);
+  const responder = handshake('responder', { ...crypto, ciphers: { ChaChaPoly } });
+  raisesLocal(() => responder.readMessage(initiator.writeMessage()), 'crypto-failed');
+});
+
+test('a cipher that seals to nothing, or to another length, ends the handshake', () => {
+  for (const sealed of [undefined, null, 'text', new Uint8Array(15), new Uint8Array(17)]) {
+    const ChaChaPoly = () => ({ seal: () => sealed as never, open: () => new Uint8Array(0) });
+    const state = handshake('initiator', { ...nodeCrypto, ciphers: { ChaChaPoly } });
+    raisesLocal(() => state.writeMessage(), 'crypto-failed');
+  }
+});
+
+const DERIVATION = {
+  password: 'secret',
+  salt: new Uint8Array(8),
+  passes: 1,
+  memoryKiB: 8,
+  parallelism: 1,
+  length: 32,
+};
+
+function derivation(crypto: Crypto, memory: Uint8Array): Argon2idOptions {
+  return { ...DERIVATION, crypto, memory };
+}
+
+test('a derivation that cannot start leaves nothing in the caller’s memory', () => {
+  const memory = new Uint8Array(8 * 1024);
+  let calls = 0;
+  const blake2b: Crypto['blake2b'] = (...args) => {
+    if (++calls > 40) throw new Error('accelerator is off'); // after the first block was made
+    return nobleCrypto.blake2b!(...args);
+  };
+  raisesLocal(() => new Argon2id(derivation({ ...nobleCrypto, blake2b }, memory)), 'crypto-failed');
+  assert.ok(memory.every((byte) => byte === 0));
+});
+
+test('a derivation whose last step breaks is over, and its memory wiped', () => {
+  const { crypto, breakNow } = breakable();
+  const memory = new Uint8Array(8 * 1024);
+  const state = new Argon2id(derivation(crypto, memory));
+  state.run(8);
+  const defect = breakNow();
+  assert.is(raisesLocal(() => state.result(), 'crypto-failed').cause, defect);
+  assert.ok(memory.every((byte) => byte === 0));
+  raisesLocal(() => state.result(), 'wrong-state');
+});
+
+test('a derivation keeps no answer of BLAKE2b but the tag', () => {
+  for (const length of [32, 64, 100]) {
+    const answers: Uint8Array[] = [];
+    const inputs: Uint8Array[] = [];
+    const blake2b: Crypto['blake2b'] = (size, ...parts) => {
+      inputs.push(...parts);
+      const answer = nobleCrypto.blake2b!(size, ...parts);
+      answers.push(answer);
+      return answer;
+    };
+    argon2id({ ...DERIVATION, length, crypto: { ...nobleCrypto, blake2b } });
+    for (const bytes of [...answers, ...inputs]) assert.ok(bytes.every((byte) => byte === 0));
+  }
+});
+
+test('no crypto at all is the caller’s mistake', () => {
+  for (const crypto of [undefined, null, 'noble']) {
+    raisesLocal(() => handshake('initiator', crypto as never), 'bad-argument');
+    raisesLocal(() => argon2id({ ...DERIVATION, crypto: crypto as never }), 'bad-argument');
+  }
+});
+
+test('keys of the wrong length are the caller’s mistake, with each provider', () => {
+  for (const { x25519 } of [nobleCrypto, nodeCrypto]) {
+    for (const length of [0, 31, 33]) {
+      raisesLocal(() => x25519.publicKey(new Uint8Array(length)), 'bad-length');
+      raisesLocal(
+        () => x25519.sharedSecret(new Uint8Array(length), new Uint8Array(32).fill(9)),
+        'bad-length',
+      );
+      raisesLocal(() => x25519.sharedSecret(new Uint8Array(32), new Uint8Array(length)), 'bad-length');
+    }
+  }
+});
+
+test('the remote static key that a handshake tells is a copy', () => {
+  const [initiator, responder] = [handshake('initiator', nodeCrypto), handshake('responder', nodeCrypto)];
+  responder.readMessage(initiator.writeMessage());
+  initiator.readMessage(responder.writeMessage());
+  const told = initiator.remoteStaticKey!;
+  told.fill(0);
+  assert.not.equal(initiator.remoteStaticKey, told);
+});
+
+test.run();
