@@ -92,28 +92,23 @@ export type ErrorCode = LocalCode | RemoteCode;
  * prototype and its fields on several device engines, and these errors must keep both everywhere.
  */
 class ProtocolError<Code extends ErrorCode> implements Error {
-  readonly name: string;
+  declare readonly name: string;
   /** One of a closed list; the only part of an error that a program should read. */
   readonly code: Code;
-  readonly message: string;
+  declare readonly message: string;
   /** What was caught on the way, where it may be shown; never set for a failure of cryptography. */
   declare readonly cause?: unknown;
   declare readonly stack?: string;
 
   constructor(name: string, code: Code, message: string, cause: unknown) {
-    this.name = name;
     this.code = code;
-    this.message = message;
-    if (cause !== undefined) this.cause = cause;
+    hide(this, 'name', name);
+    hide(this, 'message', message);
+    if (cause !== undefined) hide(this, 'cause', cause);
     const stack = new Error(message).stack;
     if (typeof stack === 'string') {
       const header = `Error: ${message}`;
-      this.stack = stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack;
-    }
-    // As with any Error, these do not show among its fields; the code does.
-    const hidden = ['name', 'message', 'cause', 'stack'];
-    for (let i = 0; i < hidden.length; i++) {
-      if (hidden[i]! in this) Object.defineProperty(this, hidden[i]!, { enumerable: false });
+      hide(this, 'stack', stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack);
     }
   }
 
@@ -122,6 +117,11 @@ class ProtocolError<Code extends ErrorCode> implements Error {
   }
 }
 Object.setPrototypeOf(ProtocolError.prototype, Error.prototype);
+
+/** Sets a field that does not show among the others, as those of an Error do not, whatever is inherited under its name. */
+function hide(error: object, field: string, value: unknown): void {
+  Object.defineProperty(error, field, { value, configurable: true, writable: true });
+}
 
 /** The caller's mistake: an argument, an option, a method at the wrong time, or injected code that failed. */
 export class LocalError extends ProtocolError<LocalCode> {

@@ -79,4 +79,15 @@ test('leaves a stack alone that the engine writes without a heading', () => {
   assert.is(error.stack, 'raise@device.js:1');
 });
 
+test('has its fields also where Error.prototype has an accessor for the stack, as in XS', () => {
+  Object.defineProperty(Error.prototype, 'stack', { get: () => 'inherited', configurable: true });
+  try {
+    const error = new RemoteError('bad-json', 'not JSON');
+    assert.is(error.message, 'not JSON');
+    assert.match(error.stack!, 'RemoteError [bad-json]');
+  } finally {
+    delete (Error.prototype as { stack?: string }).stack;
+  }
+});
+
 test.run();
