@@ -1,8 +1,4 @@
-/**
- * Deriving the PSK off the main thread, with progress and a way to cancel. In a browser, take the global Worker with
- * `{ type: 'module' }`; the message channel is the same.
- */
-import { MessageChannel, Worker } from 'node:worker_threads';
+/** Deriving the PSK off the main thread, in a browser or in Node, with progress and a way to cancel. */
 
 export interface DeriveOptions {
   onProgress?: (progress: number) => void;
@@ -10,22 +6,42 @@ export interface DeriveOptions {
   signal?: AbortSignal;
 }
 
-export function deriveInWorker(
+/** What is called the same in a browser and in Node. */
+interface AnyWorker {
+  postMessage(message: unknown, transfer: unknown[]): void;
+  terminate(): unknown;
+  on?(event: 'error', listener: (error: unknown) => void): void;
+  onerror?: (error: unknown) => void;
+}
+type WorkerClass = new (url: URL, options: { type: 'module' }) => AnyWorker;
+
+export async function deriveInWorker(
   password: string,
   salt: Uint8Array,
-  options: DeriveOptions = {},
+  { onProgress, signal }: DeriveOptions = {},
 ): Promise<Uint8Array> {
-  const { onProgress, signal } = options;
-  const { port1, port2 } = new MessageChannel();
-  const worker = new Worker(new URL('derive-worker.js', import.meta.url));
-  return new Promise((resolve, reject) => {
-    worker.on('error', reject);
-    port1.on('message', (message: { progress: number } | { psk: Uint8Array | undefined }) => {
-      if ('progress' in message) onProgress?.(message.progress);
-      else if (message.psk !== undefined) resolve(message.psk);
-      else reject(signal?.reason);
-    });
-    signal?.addEventListener('abort', () => port1.postMessage('cancel'), { once: true });
-    worker.postMessage({ port: port2, password, salt }, [port2]);
+  const global = globalThis as { Worker?: unknown };
+  const Worker = global.Worker ?? (await import('node:worker_threads')).Worker;
+  const worker = new (Worker as WorkerClass)(new URL('derive-worker.js', import.meta.url), {
+    type: 'module',
   });
+  const { port1, port2 } = new MessageChannel();
+  try {
+    return await new Promise((resolve, reject) => {
+      if (worker.on !== undefined) worker.on('error', reject);
+      else worker.onerror = reject;
+      port1.addEventListener('message', (event) => {
+        const { progress, psk } = (event as Event & { data: { progress?: number; psk?: Uint8Array } }).data;
+        if (progress !== undefined) onProgress?.(progress);
+        else if (psk !== undefined) resolve(psk);
+        else reject(signal?.reason);
+      });
+      port1.start();
+      signal?.addEventListener('abort', () => port1.postMessage('cancel'), { once: true });
+      worker.postMessage({ port: port2, password, salt }, [port2]);
+    });
+  } finally {
+    port1.close();
+    worker.terminate();
+  }
 }

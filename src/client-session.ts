@@ -209,8 +209,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const { nodeId, pin } = this;
     const { pattern, suite } = this.selection!;
     const handshake = this.handshake!;
-    const learns = pattern === 'XXpsk2';
-    if (learns) {
+    if (pattern === 'XXpsk2') {
       // Nothing more goes to a hub with the wrong key, least of all our own static key in message 3.
       const key = handshake.remoteStaticKey!;
       if (pin !== undefined && !equalBytes(pin, key)) {
