@@ -14,8 +14,9 @@ export function isBytes(value: unknown): value is Uint8Array {
  * @throws LocalError `bad-argument` for anything but a Uint8Array, `bad-length` for another length in bytes.
  */
 export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
-  if (!isBytes(value))
+  if (!isBytes(value)) {
     throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
+  }
   if (length !== undefined && value.length !== length) {
     throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
   }

@@ -29,6 +29,7 @@ import {
   readMessage1Payload,
   readNoise,
   readNoiseMessage,
+  speaksProtocol3,
 } from './wire/handshake.ts';
 import { isJsonObject, type JsonObject, ownField } from './wire/json.ts';
 import { buildPrologue } from './wire/prologue.ts';
@@ -97,8 +98,9 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
       (name) => name !== 'KKpsk0' || clientKey !== undefined,
     );
     this.suites = assertSuites(suites, suitesOf(this.crypto));
-    if (this.patterns.length === 0)
+    if (this.patterns.length === 0) {
       throw new LocalError('bad-argument', '"patterns" KKpsk0 alone needs a clientKey');
+    }
     const hello = assertFields(options.hello, 'hello');
     const handshake = assertFields(options.handshake, 'handshake');
     if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {
@@ -138,8 +140,9 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
 
   /** @throws LocalError `wrong-state` before `start`; otherwise as every session */
   override receive(data: string | Uint8Array): HubSessionEvent[] {
-    if (this.phase === 'new')
+    if (this.phase === 'new') {
       throw new LocalError('wrong-state', 'receive() before start(): the hub speaks first');
+    }
     return super.receive(data);
   }
 
@@ -269,15 +272,6 @@ opaque(HubSession.prototype, 'HubSession');
 
 /** JSON without an encoding, since nothing was asked that needs one; peers that cannot read an empty text can read this. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
-
-function speaksProtocol3(payload: JsonObject): boolean {
-  try {
-    assertProtocolVersion(payload);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The suites of an option that the crypto can do, or all it can. */
 function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {

@@ -258,8 +258,9 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
 /** The further payload fields of an option, or none. */
 export function assertFields(fields: JsonObject | undefined, name: string): JsonObject {
   if (fields === undefined) return {};
-  if (!isJsonObject(fields))
+  if (!isJsonObject(fields)) {
     throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(fields)}`);
+  }
   return fields;
 }
 

@@ -68,11 +68,12 @@ export class CipherState {
     } catch {
       // Why does not matter, and nobody may learn it.
     }
-    if (!isBytes(plaintext))
+    if (!isBytes(plaintext)) {
       throw new RemoteError(
         'not-authentic',
         'a sealed text that does not open: damaged, out of order, or not the peer’s',
       );
+    }
     this.countUp();
     return plaintext;
   }

@@ -71,8 +71,9 @@ export class HandshakeState {
     if (!isSuite(suite)) throw new LocalError('bad-argument', '"suite" expected one of protocol 3');
     const cipherName = SUITES[suite];
     const createCipher = crypto.ciphers[cipherName];
-    if (createCipher === undefined)
+    if (createCipher === undefined) {
       throw new LocalError('suite-unavailable', `the injected crypto has no ${cipherName}`);
+    }
     assertBytes(prologue, 'prologue');
     assertBytes(psk, 'psk', KEY_LENGTH);
     assertBytes(staticKey, 'staticKey', KEY_LENGTH);

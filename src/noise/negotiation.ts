@@ -20,8 +20,9 @@ export function suitesOf(crypto: Crypto): Suite[] {
   const names = Object.keys(crypto.ciphers) as CipherName[];
   for (let i = 0; i < names.length; i++) {
     for (let j = 0; j < ALL_SUITES.length; j++) {
-      if (SUITES[ALL_SUITES[j]!] === names[i] && crypto.ciphers[names[i]!] !== undefined)
+      if (SUITES[ALL_SUITES[j]!] === names[i] && crypto.ciphers[names[i]!] !== undefined) {
         suites.push(ALL_SUITES[j]!);
+      }
     }
   }
   return suites;

@@ -3,7 +3,7 @@ import { kindOf, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { argon2id } from './argon2id.ts';
-import type { Crypto } from './crypto.ts';
+import { assertCrypto, type Crypto } from './crypto.ts';
 
 export interface PskOptions {
   crypto: Crypto;
@@ -26,10 +26,11 @@ export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
  * Argon2id of the password with the protocol's own parameters: 3 passes over 64 MiB, 1 lane, and the SHA-256 of
  * the hub's node id as salt. It takes seconds and 64 MiB; a device that has neither is given the result.
  * @returns 32 bytes, bound to this password and this hub
- * @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `lone-surrogate`
+ * @throws LocalError as {@link argon2id}, and `lone-surrogate`
  */
 export function derivePsk(options: PskOptions): Uint8Array {
   const { crypto, password, nodeId } = options;
+  assertCrypto(crypto);
   assertText(password, 'password');
   assertText(nodeId, 'nodeId');
   return argon2id({

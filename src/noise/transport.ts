@@ -89,8 +89,9 @@ opaque(Transport.prototype, 'Transport');
 
 /** @throws RemoteError `message-too-short`, `message-too-long` */
 export function assertMessageLength(message: Uint8Array, shortest: number): void {
-  if (message.length < shortest)
+  if (message.length < shortest) {
     throw new RemoteError('message-too-short', 'a Noise message that was cut short');
+  }
   if (message.length > MAX_NOISE_MESSAGE) {
     throw new RemoteError('message-too-long', `a Noise message of more than ${MAX_NOISE_MESSAGE} bytes`);
   }

@@ -27,14 +27,17 @@ export function parseEnvelope(data: string | Uint8Array): Envelope {
     throw new RemoteError('envelope-too-large', `a cleartext envelope of more than ${MAX_ENVELOPE} bytes`);
   }
   const envelope = parseJson(data);
-  if (!isJsonObject(envelope))
+  if (!isJsonObject(envelope)) {
     throw new RemoteError('bad-envelope', 'a cleartext message that is not a JSON object');
+  }
   const type = ownField(envelope, 'msg_type');
   const payload = ownField(envelope, 'payload');
-  if (typeof type !== 'string')
+  if (typeof type !== 'string') {
     throw new RemoteError('bad-envelope', 'an envelope whose msg_type is not a text');
-  if (!isJsonObject(payload))
+  }
+  if (!isJsonObject(payload)) {
     throw new RemoteError('bad-payload', 'an envelope whose payload is not an object');
+  }
   return { type: type === 'handshake' ? 'shake' : type, payload };
 }
 

@@ -29,22 +29,25 @@ export function composePayload(fields: JsonObject, further: JsonObject): JsonObj
 /** @throws RemoteError `missing-node-id`, `bad-node-id` */
 export function readNodeId(hello: JsonObject): string {
   const nodeId = ownField(hello, 'node_id');
-  if (nodeId === undefined)
+  if (nodeId === undefined) {
     throw new RemoteError('missing-node-id', 'a HELLO without node_id: is this a hub?');
+  }
   if (typeof nodeId !== 'string' || nodeId === '') {
     throw new RemoteError('bad-node-id', 'a HELLO whose node_id is not a text, or an empty one');
   }
   return nodeId;
 }
 
-/**
- * Whether the peer speaks protocol 3.
- * @throws RemoteError `protocol-version`
- */
-export function assertProtocolVersion(payload: JsonObject): void {
+/** Whether a payload's `max_protocol_version` is 3 or more. */
+export function speaksProtocol3(payload: JsonObject): boolean {
   const version = ownField(payload, 'max_protocol_version');
   const number = version instanceof JsonNumber ? version.valueOf() : version;
-  if (typeof number !== 'number' || !(number >= PROTOCOL_VERSION)) {
+  return typeof number === 'number' && number >= PROTOCOL_VERSION;
+}
+
+/** @throws RemoteError `protocol-version` */
+export function assertProtocolVersion(payload: JsonObject): void {
+  if (!speaksProtocol3(payload)) {
     throw new RemoteError('protocol-version', 'the peer does not speak protocol 3: it has to be updated');
   }
 }
@@ -90,8 +93,9 @@ export function readNoiseMessage(payload: JsonObject): Uint8Array {
   const noise = readNoise(payload);
   const message = noise && ownField(noise, 'msg');
   const bytes = typeof message === 'string' ? hexToBytes(message) : undefined;
-  if (bytes === undefined)
+  if (bytes === undefined) {
     throw new RemoteError('bad-hex', 'a HANDSHAKE whose noise.msg is not a text of hex digits');
+  }
   return bytes;
 }
 

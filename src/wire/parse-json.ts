@@ -143,8 +143,9 @@ class Scanner {
  */
 export function parseJson(text: string | Uint8Array): Json {
   const decoded = typeof text === 'string' ? text : isBytes(text) ? bytesToUtf8(text) : null;
-  if (decoded === null)
+  if (decoded === null) {
     throw new LocalError('bad-argument', `"text" expected string or Uint8Array, got ${kindOf(text)}`);
+  }
   if (decoded === undefined) throw new RemoteError('bad-utf8', 'not JSON: the bytes are not UTF-8');
 
   const scanner = new Scanner(decoded);
@@ -155,8 +156,9 @@ export function parseJson(text: string | Uint8Array): Json {
     const first = scanner.peek();
     if (first === '{' || first === '[') {
       scanner.take(first);
-      if (open.length === MAX_JSON_DEPTH)
+      if (open.length === MAX_JSON_DEPTH) {
         throw new RemoteError('json-depth', `JSON nested deeper than ${MAX_JSON_DEPTH}`);
+      }
       value = first === '{' ? {} : [];
       if (!scanner.take(first === '{' ? '}' : ']')) {
         if (!Array.isArray(value)) keys[open.length] = scanner.key(value as JsonObject);

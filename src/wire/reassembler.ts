@@ -60,16 +60,19 @@ export class Reassembler {
     if (frame.length === 0) throw this.fail('empty-plaintext', 'a transport message without a marker');
     const marker = frame[0]!;
     const payload = frame.subarray(1);
-    if (marker > MARKER_FINAL)
+    if (marker > MARKER_FINAL) {
       throw this.fail('unknown-marker', `a transport message with the unknown marker ${marker}`);
+    }
     if (marker === MARKER_MIDDLE || marker === MARKER_FINAL) {
-      if (this.kind === undefined)
+      if (this.kind === undefined) {
         throw this.fail('chunk-without-start', 'a chunk of a message that never started');
+      }
       this.keep(payload);
       return marker === MARKER_FINAL ? this.complete(this.kind) : undefined;
     }
-    if (this.kind !== undefined)
+    if (this.kind !== undefined) {
       throw this.fail('message-while-open', 'a new message before the last one ended');
+    }
     if (marker === MARKER_JSON) return deliver('json', payload);
     if (marker === MARKER_BINARY) return deliver('binary', payload);
     this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';

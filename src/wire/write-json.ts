@@ -117,8 +117,9 @@ const ESCAPES: { readonly [character: string]: string } = {
 
 /** A string as JSON: quotation mark, reverse solidus and controls escaped, all else literal. */
 function quote(text: string): string {
-  if (utf8Length(text) < 0)
+  if (utf8Length(text) < 0) {
     throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
+  }
   const pieces = ['"'];
   let start = 0;
   for (let i = 0; i < text.length; i++) {

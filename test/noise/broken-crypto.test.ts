@@ -6,6 +6,7 @@ import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { nobleCrypto } from '../../src/noise/noble.ts';
 import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
+import { derivePsk } from '../../src/noise/psk.ts';
 import { raisesLocal } from '../raises.ts';
 
 /** Crypto that throws from a moment on. */
@@ -141,6 +142,10 @@ test('no crypto at all is the caller’s mistake', () => {
   for (const crypto of [undefined, null, 'noble']) {
     raisesLocal(() => handshake('initiator', crypto as never), 'bad-argument');
     raisesLocal(() => argon2id({ ...DERIVATION, crypto: crypto as never }), 'bad-argument');
+    raisesLocal(
+      () => derivePsk({ crypto: crypto as never, password: 'secret', nodeId: 'hub' }),
+      'bad-argument',
+    );
   }
 });
 
