@@ -2,133 +2,34 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concatBytes, copyBytes, equalBytes, isZero } from '../../src/bytes.ts';
-import type { LocalCode, RemoteCode } from '../../src/errors.ts';
+import { concatBytes, copyBytes, equalBytes } from '../../src/bytes.ts';
+import type { LocalCode } from '../../src/errors.ts';
 import type { Crypto } from '../../src/noise/crypto.ts';
-import { type HandshakeOptions, HandshakeState } from '../../src/noise/handshake-state.ts';
 import { nobleCrypto } from '../../src/noise/noble.ts';
 import { nodeCrypto } from '../../src/noise/node.ts';
-import { ALL_PATTERNS, ALL_SUITES, type Pattern, type Suite } from '../../src/noise/patterns.ts';
+import { ALL_PATTERNS, ALL_SUITES, type Pattern } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 import { hex, toHex } from '../vectors.ts';
-
-type Role = HandshakeOptions['role'];
-type Changes = Partial<{ [name in keyof HandshakeOptions]: unknown }>;
-
-const { publicKey, sharedSecret } = nodeCrypto.x25519;
-const [CHACHA, AES] = ALL_SUITES as [Suite, Suite];
-const key = (byte: number) => new Uint8Array(32).fill(byte);
-const PSK = key(0x33);
-const STATIC: { [role in Role]: Uint8Array } = { initiator: key(0x51), responder: key(0x52) };
-const EPHEMERAL: { [role in Role]: Uint8Array } = { initiator: key(0xe1), responder: key(0xe2) };
-const PAYLOADS = [new Uint8Array([1, 2]), new Uint8Array([3, 4, 5]), new Uint8Array([6])];
-
-/** Where each message's fields start. */
-const FIELDS: { [pattern in Pattern]: { [field: string]: number; payload: number }[] } = {
-  XXpsk2: [
-    { e: 0, payload: 32 },
-    { e: 0, s: 32, payload: 80 },
-    { s: 0, payload: 48 },
-  ],
-  KKpsk0: [
-    { e: 0, payload: 32 },
-    { e: 0, payload: 32 },
-  ],
-};
-
-const writerOf = (index: number): Role => (index % 2 === 0 ? 'initiator' : 'responder');
-const readerOf = (index: number): Role => (index % 2 === 0 ? 'responder' : 'initiator');
-
-function optionsOf(role: Role, pattern: Pattern, suite: Suite = CHACHA): HandshakeOptions {
-  const peer = STATIC[role === 'initiator' ? 'responder' : 'initiator'];
-  return {
-    crypto: nodeCrypto,
-    role,
-    pattern,
-    suite,
-    prologue: new Uint8Array([7, 7, 7]),
-    psk: copyBytes(PSK),
-    staticKey: copyBytes(STATIC[role]),
-    remoteStaticKey: pattern === 'KKpsk0' ? publicKey(peer) : undefined,
-    randomBytes: () => copyBytes(EPHEMERAL[role]),
-  };
-}
-
-function create(role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
-  return new HandshakeState({ ...optionsOf(role, pattern), ...changes } as HandshakeOptions);
-}
-
-const transcripts: { [name: string]: Uint8Array[] } = {};
-
-/** The messages of a handshake without disturbance. With the randomness fixed they are always the same. */
-function transcriptOf(pattern: Pattern, suite: unknown = CHACHA): Uint8Array[] {
-  const name = `${pattern} ${suite}`;
-  if (transcripts[name] === undefined) {
-    const initiator = create('initiator', pattern, { suite });
-    const ends = { initiator, responder: create('responder', pattern, { suite }) };
-    transcripts[name] = FIELDS[pattern].map((_, i) => {
-      const message = ends[writerOf(i)].writeMessage(PAYLOADS[i]);
-      ends[readerOf(i)].readMessage(message);
-      return message;
-    });
-  }
-  return transcripts[name].map(copyBytes);
-}
-
-/** One side, with all messages before the one that is due written and read. */
-function upTo(due: number, role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
-  const state = create(role, pattern, changes);
-  const transcript = transcriptOf(pattern, changes.suite);
-  for (let i = 0; i < due; i++) {
-    if (writerOf(i) === role) state.writeMessage(PAYLOADS[i]);
-    else state.readMessage(transcript[i]!);
-  }
-  return state;
-}
-
-/** All bytes that can be reached through own properties. */
-function bytesIn(value: unknown, seen = new Set<unknown>()): Uint8Array[] {
-  if (value instanceof Uint8Array) return [value];
-  if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) return [];
-  seen.add(value);
-  return Object.values(Object.getOwnPropertyDescriptors(value)).flatMap((own) => bytesIn(own.value, seen));
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: what a test of wiping has to look at is private
-const internals = (state: HandshakeState) => state as any;
-
-/** The arrays in a state that must be wiped: all but the public keys and the nonce. */
-function secretsIn(state: HandshakeState): Uint8Array[] {
-  const { sPublic, rs, re, symmetricState } = internals(state);
-  const open = [sPublic, rs, re, symmetricState.cipherState.nonce];
-  return bytesIn(state).filter((bytes) => !open.includes(bytes));
-}
-
-/** Asserts that a state throws this very error whatever is called, and holds no secret any more. */
-function assertDead(state: HandshakeState, failure: unknown): void {
-  for (const call of [() => state.writeMessage(), () => state.readMessage(key(0)), () => state.split()]) {
-    let caught: unknown;
-    try {
-      call();
-    } catch (error) {
-      caught = error;
-    }
-    assert.is(caught, failure);
-  }
-  assert.is(state.isFinished, false);
-  assert.is(state.remoteStaticKey, undefined);
-  assert.ok(secretsIn(state).every(isZero), 'a secret is left');
-}
-
-function assertWriteEnds(state: HandshakeState, code: LocalCode): void {
-  const failure = raisesLocal(() => state.writeMessage(), code);
-  assertDead(state, failure);
-}
-
-function assertReadEnds(state: HandshakeState, message: Uint8Array, code: RemoteCode): void {
-  const failure = raisesRemote(() => state.readMessage(message), code);
-  assertDead(state, failure);
-}
+import {
+  AES,
+  assertDead,
+  assertReadEnds,
+  assertWriteEnds,
+  type Changes,
+  create,
+  EPHEMERAL,
+  FIELDS,
+  key,
+  PAYLOADS,
+  PSK,
+  publicKey,
+  readerOf,
+  sharedSecret,
+  transcriptOf,
+  upTo,
+  withSharedSecret,
+  writerOf,
+} from './handshakes.ts';
 
 for (const pattern of ALL_PATTERNS) {
   for (const suite of ALL_SUITES) {
@@ -207,10 +108,6 @@ for (const pattern of ALL_PATTERNS) {
 
 function withPublicKey(answer: (privateKey: Uint8Array) => unknown): Crypto {
   return { ...nodeCrypto, x25519: { publicKey: answer as typeof publicKey, sharedSecret } };
-}
-
-function withSharedSecret(answer: (privateKey: Uint8Array, remote: Uint8Array) => unknown): Crypto {
-  return { ...nodeCrypto, x25519: { publicKey, sharedSecret: answer as typeof sharedSecret } };
 }
 
 const BAD_OPTIONS: { [code in LocalCode]?: [Pattern, string, Changes][] } = {
@@ -359,108 +256,5 @@ for (const answer of [undefined, null, 'text', key(1).subarray(1), new Uint8Arra
     assertReadEnds(state, transcriptOf('XXpsk2')[1]!, 'low-order-key');
   });
 }
-
-test('is over once destroyed, before, between and after the messages', () => {
-  for (const due of [0, 1, 2, 3]) {
-    const state = upTo(due, 'initiator', 'XXpsk2');
-    state.destroy();
-    const failure = raisesLocal(() => state.split(), 'wrong-state');
-    assertDead(state, failure);
-  }
-});
-
-test('keeps its first failure when it is destroyed afterwards', () => {
-  const state = create('responder', 'XXpsk2');
-  const failure = raisesRemote(() => state.readMessage(key(0)), 'message-too-short');
-  state.destroy();
-  assertDead(state, failure);
-});
-
-const ENDINGS: { [how: string]: [due: number, end: (state: HandshakeState) => unknown] } = {
-  'it fails': [1, (state) => raisesRemote(() => state.readMessage(key(0)), 'message-too-short')],
-  'it is destroyed': [1, (state) => state.destroy()],
-  'it succeeds': [3, (state) => state.split()],
-};
-for (const [how, [due, end]] of Object.entries(ENDINGS)) {
-  test(`overwrites the very arrays that hold its secrets when ${how}`, () => {
-    const state = upTo(due, 'initiator', 'XXpsk2');
-    const secrets = secretsIn(state);
-    const shown = secrets.map(toHex);
-    const { chainingKey, cipherState } = internals(state).symmetricState;
-    for (const secret of [PSK, STATIC.initiator, EPHEMERAL.initiator, chainingKey, cipherState.key]) {
-      assert.ok(shown.includes(toHex(secret)), 'the walk misses a secret');
-    }
-    end(state);
-    assert.ok(secrets.every(isZero));
-  });
-}
-
-for (const end of ['succeeds', 'fails']) {
-  test(`leaves nothing secret in the arrays that the crypto answered when it ${end}`, () => {
-    const answers: Uint8Array[] = [];
-    const record = (bytes: Uint8Array) => {
-      answers.push(bytes);
-      return bytes;
-    };
-    const crypto = withSharedSecret((privateKey, remote) => record(sharedSecret(privateKey, remote)));
-    crypto.hmacSha256 = (...parts) => record(nodeCrypto.hmacSha256(...parts));
-    const state = upTo(2, 'initiator', 'XXpsk2', { crypto });
-    if (end === 'fails') state.destroy();
-    else {
-      state.writeMessage();
-      state.split().destroy();
-    }
-    assert.ok(answers.length > 10);
-    assert.ok(answers.every(isZero));
-  });
-}
-
-test('keeps no hold on a message that it read', () => {
-  const state = create('responder', 'XXpsk2');
-  const [first, second] = transcriptOf('XXpsk2');
-  state.readMessage(first!);
-  first!.fill(0);
-  assert.equal(state.writeMessage(PAYLOADS[1]), second);
-});
-
-test('copies what it is given: changes made afterwards have no effect', () => {
-  const options = optionsOf('initiator', 'KKpsk0');
-  const state = new HandshakeState(options);
-  for (const value of Object.values(options)) if (value instanceof Uint8Array) value.fill(0xee);
-  Object.assign(options, { role: 'responder', crypto: undefined, randomBytes: undefined });
-  const [first, second] = transcriptOf('KKpsk0');
-  assert.equal(state.writeMessage(PAYLOADS[0]), first);
-  assert.equal(state.readMessage(second!), PAYLOADS[1]);
-});
-
-for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
-  test(`leaves the caller’s arrays as they were when it ${how}`, () => {
-    const options = optionsOf('initiator', 'KKpsk0');
-    const state = new HandshakeState(options);
-    const payload = copyBytes(PAYLOADS[0]!);
-    state.writeMessage(payload);
-    const message = transcriptOf('KKpsk0')[index]!; // index 0 is its own message, which it cannot open
-    if (how === 'succeeds') state.readMessage(message);
-    else raisesRemote(() => state.readMessage(message), 'payload-not-authentic');
-    state.destroy();
-    const { randomBytes: _, ...before } = optionsOf('initiator', 'KKpsk0');
-    const { randomBytes: __, ...after } = options;
-    assert.equal(after, before);
-    assert.equal([payload, message], [PAYLOADS[0], transcriptOf('KKpsk0')[index]]);
-  });
-}
-
-test('tells the remote static key once it is read, or from the start where it was given', () => {
-  const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
-  const expected = publicKey(STATIC.responder);
-  assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
-  assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);
-});
-
-test('shows its name and nothing else', () => {
-  const state = upTo(1, 'initiator', 'XXpsk2');
-  assert.is(JSON.stringify({ state }), '{"state":"[HandshakeState]"}');
-  assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[HandshakeState]');
-});
 
 test.run();

@@ -1,0 +1,132 @@
+/** What a HandshakeState leaves when it is over, what it copies, and what it shows. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { copyBytes, isZero } from '../../src/bytes.ts';
+import { HandshakeState } from '../../src/noise/handshake-state.ts';
+import { nodeCrypto } from '../../src/noise/node.ts';
+import type { Pattern } from '../../src/noise/patterns.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
+import { toHex } from '../vectors.ts';
+import {
+  assertDead,
+  create,
+  EPHEMERAL,
+  internals,
+  key,
+  optionsOf,
+  PAYLOADS,
+  PSK,
+  publicKey,
+  STATIC,
+  secretsIn,
+  sharedSecret,
+  transcriptOf,
+  upTo,
+  withSharedSecret,
+} from './handshakes.ts';
+
+test('is over once destroyed, before, between and after the messages', () => {
+  for (const due of [0, 1, 2, 3]) {
+    const state = upTo(due, 'initiator', 'XXpsk2');
+    state.destroy();
+    const failure = raisesLocal(() => state.split(), 'wrong-state');
+    assertDead(state, failure);
+  }
+});
+
+test('keeps its first failure when it is destroyed afterwards', () => {
+  const state = create('responder', 'XXpsk2');
+  const failure = raisesRemote(() => state.readMessage(key(0)), 'message-too-short');
+  state.destroy();
+  assertDead(state, failure);
+});
+
+const ENDINGS: { [how: string]: [due: number, end: (state: HandshakeState) => unknown] } = {
+  'it fails': [1, (state) => raisesRemote(() => state.readMessage(key(0)), 'message-too-short')],
+  'it is destroyed': [1, (state) => state.destroy()],
+  'it succeeds': [3, (state) => state.split()],
+};
+for (const [how, [due, end]] of Object.entries(ENDINGS)) {
+  test(`overwrites the very arrays that hold its secrets when ${how}`, () => {
+    const state = upTo(due, 'initiator', 'XXpsk2');
+    const secrets = secretsIn(state);
+    const shown = secrets.map(toHex);
+    const { chainingKey, cipherState } = internals(state).symmetricState;
+    for (const secret of [PSK, STATIC.initiator, EPHEMERAL.initiator, chainingKey, cipherState.key]) {
+      assert.ok(shown.includes(toHex(secret)), 'the walk misses a secret');
+    }
+    end(state);
+    assert.ok(secrets.every(isZero));
+  });
+}
+
+for (const end of ['succeeds', 'fails']) {
+  test(`leaves nothing secret in the arrays that the crypto answered when it ${end}`, () => {
+    const answers: Uint8Array[] = [];
+    const record = (bytes: Uint8Array) => {
+      answers.push(bytes);
+      return bytes;
+    };
+    const crypto = withSharedSecret((privateKey, remote) => record(sharedSecret(privateKey, remote)));
+    crypto.hmacSha256 = (...parts) => record(nodeCrypto.hmacSha256(...parts));
+    const state = upTo(2, 'initiator', 'XXpsk2', { crypto });
+    if (end === 'fails') state.destroy();
+    else {
+      state.writeMessage();
+      state.split().destroy();
+    }
+    assert.ok(answers.length > 10);
+    assert.ok(answers.every(isZero));
+  });
+}
+
+test('keeps no hold on a message that it read', () => {
+  const state = create('responder', 'XXpsk2');
+  const [first, second] = transcriptOf('XXpsk2');
+  state.readMessage(first!);
+  first!.fill(0);
+  assert.equal(state.writeMessage(PAYLOADS[1]), second);
+});
+
+test('copies what it is given: changes made afterwards have no effect', () => {
+  const options = optionsOf('initiator', 'KKpsk0');
+  const state = new HandshakeState(options);
+  for (const value of Object.values(options)) if (value instanceof Uint8Array) value.fill(0xee);
+  Object.assign(options, { role: 'responder', crypto: undefined, randomBytes: undefined });
+  const [first, second] = transcriptOf('KKpsk0');
+  assert.equal(state.writeMessage(PAYLOADS[0]), first);
+  assert.equal(state.readMessage(second!), PAYLOADS[1]);
+});
+
+for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
+  test(`leaves the caller’s arrays as they were when it ${how}`, () => {
+    const options = optionsOf('initiator', 'KKpsk0');
+    const state = new HandshakeState(options);
+    const payload = copyBytes(PAYLOADS[0]!);
+    state.writeMessage(payload);
+    const message = transcriptOf('KKpsk0')[index]!; // index 0 is its own message, which it cannot open
+    if (how === 'succeeds') state.readMessage(message);
+    else raisesRemote(() => state.readMessage(message), 'payload-not-authentic');
+    state.destroy();
+    const { randomBytes: _, ...before } = optionsOf('initiator', 'KKpsk0');
+    const { randomBytes: __, ...after } = options;
+    assert.equal(after, before);
+    assert.equal([payload, message], [PAYLOADS[0], transcriptOf('KKpsk0')[index]]);
+  });
+}
+
+test('tells the remote static key once it is read, or from the start where it was given', () => {
+  const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
+  const expected = publicKey(STATIC.responder);
+  assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
+  assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);
+});
+
+test('shows its name and nothing else', () => {
+  const state = upTo(1, 'initiator', 'XXpsk2');
+  assert.is(JSON.stringify({ state }), '{"state":"[HandshakeState]"}');
+  assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[HandshakeState]');
+});
+
+test.run();
