@@ -101,10 +101,13 @@ export class Client {
       else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#socket.close(event.code);
       else if (event.type === 'psk-needed') {
-        derivePsk(event.salt).then((psk) => {
-          store.psks.set(event.nodeId, psk);
-          this.#handle(this.#session.providePsk(psk));
-        });
+        derivePsk(event.salt).then(
+          (psk) => {
+            store.psks.set(event.nodeId, psk);
+            this.#handle(this.#session.providePsk(psk));
+          },
+          () => this.#socket.close(1000), // without a key there is nothing to wait for
+        );
       } else if (event.type === 'ended') {
         for (const { reject } of this.#waiting) reject(event); // what was in flight will not be answered
         this.#onEnded(event);

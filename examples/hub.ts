@@ -62,13 +62,15 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
       else if (event.type === 'message') for (const message of answer(session, event)) socket.send(message);
     }
   };
-  // A client that says nothing for 30 seconds while a step is due is given up.
-  const deadline = setInterval(() => session.state !== 'ready' && socket.terminate(), 30_000).unref();
+  // Room for a slow client to derive its key in; then it is given up.
+  const deadline = setTimeout(() => {
+    if (session.state !== 'ready') socket.terminate();
+  }, 120_000);
   socket.on('message', (data, isBinary) =>
     handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
   );
   socket.on('close', (code) => {
-    clearInterval(deadline);
+    clearTimeout(deadline);
     handle(session.closed(code));
   });
   handle(session.start());
@@ -77,8 +79,12 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
 /** The application: it answers an utterance, and sends back binary messages as they came. */
 function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
   if (event.kind === 'binary') return session.sendBinary(event.bytes);
-  const { utterance } = JSON.parse(event.text);
-  return session.sendJson({ speech: `You said: ${utterance}` });
+  try {
+    const { utterance } = JSON.parse(event.text);
+    return session.sendJson({ speech: `You said: ${utterance}` });
+  } catch {
+    return session.sendJson({ error: 'not understood' }); // it costs neither the session nor the hub
+  }
 }
 
 /** The access key in `?authorization=base64(<user agent>:<access key>)`, which makes the URL a secret. */

@@ -16,7 +16,6 @@ import {
   assertFields,
   assertFunction,
   assertPatterns,
-  IGNORE_REPEATS,
   inputOf,
   Session,
   type SessionOptions,
@@ -68,7 +67,7 @@ export type ClientState = 'awaiting-hello' | 'awaiting-offer' | 'awaiting-psk' |
 const TABLE: Table<ClientState, 'takeHello' | 'takeOffer' | 'takeMessage2'> = {
   'awaiting-hello': { hello: 'takeHello' },
   'awaiting-offer': { hello: 'takeHello', offer: 'takeOffer' }, // the latest HELLO counts
-  'awaiting-psk': IGNORE_REPEATS,
+  'awaiting-psk': { hello: 'ignore', offer: 'ignore', 'message-1': 'ignore', 'later-message': 'ignore' },
   'awaiting-message-2': {
     hello: 'ignore',
     offer: 'ignore',

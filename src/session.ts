@@ -28,14 +28,6 @@ export type Table<State extends string, Action extends string> = {
   readonly [state in State]: { readonly [input in Input]?: Action | 'ignore' };
 };
 
-/** Repeats change nothing: once the handshake is under way this is the row of whatever is not awaited. */
-export const IGNORE_REPEATS = {
-  hello: 'ignore',
-  offer: 'ignore',
-  'message-1': 'ignore',
-  'later-message': 'ignore',
-} as const;
-
 export interface SessionOptions {
   crypto: Crypto;
   /** Our static private key; 32 bytes. It must outlive the program: the peer pins its public key. */

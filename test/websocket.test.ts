@@ -91,6 +91,23 @@ test('what is in flight when the connection ends is rejected', async () => {
   await stopping;
 });
 
+test('text that is no JSON, or no utterance, costs neither the session nor the hub', async () => {
+  const client = connect();
+  await client.ready;
+  for (const text of ['no JSON', 'null', '']) {
+    const reply = await client.request(text);
+    assert.is(reply.kind === 'json' && reply.text, '{"error":"not understood"}');
+  }
+  const reply = await client.request({ utterance: 'still there?' });
+  assert.is(reply.kind === 'json' && reply.text, '{"speech":"You said: still there?"}');
+});
+
+test('a derivation that fails ends the connection', async () => {
+  store.psks.clear();
+  const client = connect({ derivePsk: () => Promise.reject(new Error('no memory')) });
+  assert.is((await client.ended).type, 'ended');
+});
+
 test('nobody listens: a drop', async () => {
   await hub.stop();
   const ended = await connect().ended;

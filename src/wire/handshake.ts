@@ -52,14 +52,11 @@ export function assertProtocolVersion(payload: JsonObject): void {
   }
 }
 
-/** The patterns and suites that a hub offers. */
-export interface NoiseOffer {
-  readonly patterns: string[];
-  readonly suites: string[];
-}
-
-/** @throws RemoteError `protocol-version`, `bad-payload`, `bad-offer` */
-export function readOffer(payload: JsonObject): NoiseOffer {
+/**
+ * The patterns and suites that a hub offers.
+ * @throws RemoteError `protocol-version`, `bad-payload`, `bad-offer`
+ */
+export function readOffer(payload: JsonObject): { patterns: string[]; suites: string[] } {
   assertProtocolVersion(payload);
   const noise = readNoise(payload);
   const patterns = noise && ownField(noise, 'patterns');

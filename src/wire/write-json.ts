@@ -1,7 +1,7 @@
 /**
- * Writes JSON without white space, in two forms. The ordinary one takes keys as the object lists them, and
- * any finite number. The canonical one (spec, "Authentication") sorts keys by code point and takes only numbers whose text
- * is beyond doubt: it is byte for byte what Python's
+ * Writes JSON without white space, in two forms. The ordinary one takes keys as the object lists them, and any finite
+ * number. The canonical one (spec, "Authentication") sorts keys by code point and takes only numbers whose text is
+ * beyond doubt: it is byte for byte what Python's
  * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
  */
 import { kindOf, utf8Length, utf8ToBytes } from '../bytes.ts';
