@@ -1,5 +1,5 @@
 /**
- * Bytes: UTF-8, hex, comparison and wiping, with ES5's own means and typed arrays only, since the engines
+ * Bytes: UTF-8, hex, base64, comparison and wiping, with ES5's own means and typed arrays only, since the engines
  * this runs on lack TextEncoder, Buffer, and half of the methods of Uint8Array.
  */
 import { LocalError } from './errors.ts';
@@ -19,6 +19,16 @@ export function assertBytes(value: unknown, name: string, length?: number): asse
   }
   if (length !== undefined && value.length !== length) {
     throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
+  }
+}
+
+/**
+ * Checks an argument that must be a text, and not an empty one.
+ * @throws LocalError `bad-argument`
+ */
+export function assertText(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string' || value === '') {
+    throw new LocalError('bad-argument', `"${name}" expected a text that is not empty, got ${kindOf(value)}`);
   }
 }
 
@@ -93,6 +103,24 @@ export function hexDigit(unit: number): number {
   if (unit >= 48 && unit <= 57) return unit - 48; // 0-9
   const letter = unit | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : -1; // a-f, A-F
+}
+
+const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+/** Base64 with padding (RFC 4648, section 4). */
+export function bytesToBase64(bytes: Uint8Array): string {
+  const pieces: string[] = [];
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    pieces.push(
+      BASE64.charAt(group >> 18) +
+        BASE64.charAt((group >> 12) & 63) +
+        (left > 1 ? BASE64.charAt((group >> 6) & 63) : '=') +
+        (left > 2 ? BASE64.charAt(group & 63) : '='),
+    );
+  }
+  return pieces.join('');
 }
 
 /** The length of a string in UTF-8, in bytes; -1 where a lone surrogate leaves it none. */

@@ -28,7 +28,13 @@ export type LocalCode =
   | 'identity-not-an-object'
   | 'identity-access-key'
   | 'identity-password'
-  | 'identity-field'; // an optional field of a type that cannot be read safely
+  | 'identity-field' // an optional field of a type that cannot be read safely
+  | 'unsupported-protocol' // a protocol asked for that the caller does not support
+  | 'no-endpoint' // no address in the identity for what the hub serves and the caller supports
+  | 'bad-endpoint' // an address that is no URL, or has a scheme that is refused
+  | 'bad-topic' // a topic, or what topics are made of, against the rules of MQTT or of the hub
+  | 'topic-out-of-scope' // an issued topic that belongs to another client, as far as can be told
+  | 'no-topics'; // no topics issued, and nothing to derive them from
 
 /** What can be wrong with what the peer sent, or did. */
 export type RemoteCode =

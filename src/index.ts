@@ -7,13 +7,17 @@ export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteErro
 export type * from './events.ts';
 export { type HubOptions, HubSession, type HubState } from './hub-session.ts';
 export {
-  type Endpoints,
-  type Identity,
-  type Mqtt,
-  type Protocols,
-  parseIdentity,
-} from './identity/identity.ts';
+  authorizedUrl,
+  type EndpointOptions,
+  type SelectedEndpoint,
+  selectEndpoint,
+} from './identity/endpoint.ts';
+export { type Endpoints, type Identity, type Protocols, parseIdentity } from './identity/identity.ts';
 export { redactIdentity } from './identity/redact.ts';
+export { type BrokerEndpoint, brokerEndpoint } from './mqtt-topics/broker-endpoint.ts';
+export { clientId } from './mqtt-topics/client-id.ts';
+export type { Mqtt } from './mqtt-topics/mqtt.ts';
+export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
 export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
 export type { Cipher, CipherFactory, Crypto, RandomBytes } from './noise/crypto.ts';
 export { type HandshakeOptions, HandshakeState } from './noise/handshake-state.ts';

@@ -23,3 +23,9 @@ export const MAX_JSON_DEPTH: number = 64;
 
 /** Keys, public and private, PSKs, hashes: 32 (Noise spec, sections 12.1 and 12.5, and "psk" in section 9). */
 export const KEY_LENGTH: number = 32;
+
+/** An MQTT topic in UTF-8: 65535 (MQTT 5.0, section 1.5.4). */
+export const MAX_TOPIC: number = 65535;
+
+/** How much of the access key an MQTT client id holds, in characters: 48. Ours, as of the public clients. */
+export const MAX_CLIENT_ID_KEY: number = 48;

@@ -4,6 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   assertBytes,
+  assertText,
+  bytesToBase64,
   bytesToHex,
   bytesToUtf8,
   concatBytes,
@@ -62,6 +64,13 @@ test('refuses bytes one short or one long', () => {
   raisesLocal(() => assertBytes(new Uint8Array(31), 'key', 32), 'bad-length');
   raisesLocal(() => assertBytes(new Uint8Array(33), 'key', 32), 'bad-length');
   raisesLocal(() => assertBytes(new Uint8Array(1), 'key', 0), 'bad-length');
+});
+
+test('accepts a text as an argument, and refuses an empty one and what is none', () => {
+  assertText('a', 'name');
+  for (const value of ['', undefined, null, 1, ['a'], {}]) {
+    raisesLocal(() => assertText(value, 'name'), 'bad-argument');
+  }
 });
 
 test('names kinds of values, not the values', () => {
@@ -133,6 +142,20 @@ test('writes hex like Buffer, and reads it in either case', () => {
       assert.equal(hexToBytes(text.toUpperCase()), bytes);
     }),
   );
+});
+
+test('writes base64 like Buffer', () => {
+  fc.assert(
+    fc.property(anyBytes, (bytes) => assert.is(bytesToBase64(bytes), Buffer.from(bytes).toString('base64'))),
+  );
+});
+
+test('writes every digit of base64, and pads one and two bytes', () => {
+  const all = new Uint8Array(256).map((_, i) => i);
+  for (let length = 254; length <= 256; length++) {
+    const bytes = all.subarray(0, length);
+    assert.is(bytesToBase64(bytes), Buffer.from(bytes).toString('base64'));
+  }
 });
 
 test('refuses hex of an odd length', () => {

@@ -58,7 +58,8 @@ test('the package’s entries are what they are named', async () => {
   const [core, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
     'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError argon2id ' +
-    'buildPrologue canonicalJson derivePsk parseIdentity parseJson protocolName redactIdentity selectNoise splitMessage';
+    'authorizedUrl brokerEndpoint buildPrologue canonicalJson clientId derivePsk deriveTopics parseIdentity parseJson ' +
+    'protocolName redactIdentity selectEndpoint selectNoise splitMessage';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(others, [['nobleCrypto'], ['nobleCryptoWithAesGcm'], ['nodeCrypto', 'randomBytes']]);
 });

@@ -4,6 +4,8 @@
  */
 import { bytesToUtf8, isBytes, kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { ACCESS_KEY, badField, type Fields, flag, group, integer, isGroup, pick, text } from '../fields.ts';
+import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
 import { redactEndpoints, redactIdentity, redactMqtt } from './redact.ts';
 
@@ -21,21 +23,6 @@ export interface Protocols {
   readonly mqtt: boolean;
 }
 
-/** The broker, the credentials for it, and the scope of topics in it. */
-export interface Mqtt {
-  readonly endpoint: string;
-  readonly username: string;
-  readonly password: string;
-  readonly tls: boolean;
-  readonly qos: 0 | 1 | 2;
-  readonly topicPrefix?: string;
-  readonly hubId?: string;
-  readonly c2sTopic?: string;
-  readonly s2cTopic?: string;
-  readonly statusTopic?: string;
-  readonly hashTopics: boolean;
-}
-
 export interface Identity {
   /** What the hub knows the client by. */
   readonly accessKey: string;
@@ -45,14 +32,19 @@ export interface Identity {
   readonly siteId: string;
   /** Kept as issued; protocol 3 does not use it. */
   readonly cryptoKey?: string;
+  /** Kept as issued; protocol 3 does not use it. */
+  readonly publicKey?: string;
+  /** The hub's host, or a URL, for what `dataPlaneEndpoints` has no address for. It may hold credentials. */
+  readonly defaultMaster?: string;
+  /** For a `defaultMaster` without a port of its own. */
+  readonly defaultPort: number;
+  readonly defaultPath: string;
   readonly dataPlaneEndpoints: Endpoints;
   readonly protocols: Protocols;
   readonly mqtt?: Mqtt;
   /** The text to show at first contact: English, or one for each language. */
   readonly aiDisclosure?: string | { readonly [language: string]: string };
 }
-
-type Fields = { readonly [name: string]: unknown };
 
 /** An object of those fields that are there, which shows itself as what `redact` answers for it. */
 function record<T extends object>(
@@ -79,7 +71,7 @@ function record<T extends object>(
  */
 export function parseIdentity(input: string | Uint8Array | object): Identity {
   const fields = objectOf(typeof input === 'string' || isBytes(input) ? parse(input) : input);
-  const accessKey = pick(fields, ['access_key', 'accessKey', 'api_key', 'key']);
+  const accessKey = pick(fields, ACCESS_KEY);
   if (!isText(accessKey)) {
     throw new LocalError(
       'identity-access-key',
@@ -99,11 +91,19 @@ export function parseIdentity(input: string | Uint8Array | object): Identity {
       password,
       siteId: text(fields, ['site_id', 'siteId', 'site']) ?? '',
       cryptoKey: text(fields, ['crypto_key', 'cryptoKey']),
+      publicKey: text(fields, ['public_key', 'publicKey']),
+      defaultMaster: text(fields, ['default_master', 'defaultMaster', 'hub_http_host', 'host', 'master']),
+      defaultPort: integer(fields, ['default_port', 'defaultPort', 'hub_http_port', 'port'], {
+        least: 1,
+        most: 65535,
+        byDefault: 5679,
+      }),
+      defaultPath: text(fields, ['default_path', 'defaultPath', 'hub_http_path', 'path', 'uri_path']) ?? '',
       dataPlaneEndpoints: endpoints(
         group(fields, ['data_plane_endpoints', 'dataPlaneEndpoints', 'endpoints']),
       ),
       protocols: protocols(group(fields, ['protocols'])),
-      mqtt: mqtt(group(fields, ['mqtt'])),
+      mqtt: mqtt(group(fields, ['mqtt']), accessKey),
       aiDisclosure: disclosure(fields),
     },
     redactIdentity,
@@ -121,57 +121,18 @@ function parse(input: string | Uint8Array): unknown {
 }
 
 function objectOf(value: unknown): Fields {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new LocalError('identity-not-an-object', `the identity is not an object but ${kindOf(value)}`);
-  }
-  return value as Fields;
-}
-
-/** The first of these fields that is there. */
-function pick(fields: Fields, names: string[]): NonNullable<unknown> | undefined {
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i]!;
-    if (!Object.prototype.hasOwnProperty.call(fields, name)) continue;
-    const value = fields[name];
-    if (value !== undefined && value !== null) return value;
-  }
-  return undefined;
+  if (isGroup(value)) return value;
+  throw new LocalError('identity-not-an-object', `the identity is not an object but ${kindOf(value)}`);
 }
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-function text(fields: Fields, names: string[]): string | undefined {
-  const value = pick(fields, names);
-  if (value !== undefined && typeof value !== 'string') throw badField(names[0]!, 'a text');
-  return value;
-}
-
-function group(fields: Fields, names: string[]): Fields {
-  const value = pick(fields, names);
-  if (value === undefined) return {};
-  if (typeof value !== 'object' || Array.isArray(value)) throw badField(names[0]!, 'an object');
-  return value as Fields;
-}
-
-const TRUE = ['1', 'true', 'yes', 'on'];
-const FALSE = ['0', 'false', 'no', 'off'];
-
-function flag(fields: Fields, names: string[], byDefault: boolean): boolean {
-  const value = pick(fields, names);
-  if (value === undefined) return byDefault;
-  const word = typeof value === 'object' ? '' : String(value).toLowerCase();
-  if (TRUE.indexOf(word) >= 0) return true;
-  if (FALSE.indexOf(word) >= 0) return false;
-  throw badField(names[0]!, 'a boolean');
-}
-
 /** A protocol is a flag, or an object with the flag `enabled`. */
 function protocol(fields: Fields, names: string[], byDefault: boolean): boolean {
   const value = pick(fields, names);
-  if (typeof value !== 'object' || Array.isArray(value)) return flag(fields, names, byDefault);
-  return flag(value as Fields, ['enabled'], byDefault);
+  return isGroup(value) ? flag(value, ['enabled'], byDefault) : flag(fields, names, byDefault);
 }
 
 function protocols(fields: Fields): Protocols {
@@ -194,47 +155,22 @@ function endpoints(fields: Fields): Endpoints {
 }
 
 /** Without endpoint, username and password there is no broker to speak of. */
-function mqtt(fields: Fields): Mqtt | undefined {
-  const endpoint = text(fields, ['endpoint', 'broker_url', 'brokerUrl']);
-  const username = text(fields, ['username', 'broker_username', 'brokerUsername']);
-  const password = text(fields, ['password', 'broker_password', 'brokerPassword']);
-  if (!endpoint || !username || !password) return undefined;
-  const qos = pick(fields, ['qos']) ?? 1;
-  if (qos !== 0 && qos !== 1 && qos !== 2) throw badField('qos', '0, 1 or 2');
-  return record<Mqtt>(
-    {
-      endpoint,
-      username,
-      password,
-      tls: flag(fields, ['tls'], endpoint.toLowerCase().indexOf('mqtts:') === 0),
-      qos,
-      topicPrefix: text(fields, ['topic_prefix', 'topicPrefix']),
-      hubId: text(fields, ['hub_id', 'hubId']),
-      c2sTopic: text(fields, ['c2s_topic', 'c2sTopic']),
-      s2cTopic: text(fields, ['s2c_topic', 's2cTopic']),
-      statusTopic: text(fields, ['status_topic', 'statusTopic']),
-      hashTopics: flag(fields, ['hash_topics', 'hashTopics'], false),
-    },
-    redactMqtt,
-  );
+function mqtt(fields: Fields, accessKey: string): Mqtt | undefined {
+  const issued = readMqtt(fields, accessKey);
+  if (!issued.endpoint || !issued.username || !issued.password) return undefined;
+  return record<Mqtt>(issued, redactMqtt);
 }
 
 function disclosure(fields: Fields): Identity['aiDisclosure'] {
   const value = pick(fields, ['ai_disclosure', 'aiDisclosure']);
   if (value === undefined || typeof value === 'string') return value;
-  if (typeof value !== 'object' || Array.isArray(value)) {
-    throw badField('ai_disclosure', 'a text, or one for each language');
-  }
+  if (!isGroup(value)) throw badField('ai_disclosure', 'a text, or one for each language');
   const languages = Object.keys(value);
   const texts: { [language: string]: string } = {};
   for (let i = 0; i < languages.length; i++) {
     const language = languages[i]!;
-    const inThatLanguage = text(value as Fields, [language]);
+    const inThatLanguage = text(value, [language]);
     if (inThatLanguage !== undefined) texts[language] = inThatLanguage;
   }
   return texts;
-}
-
-function badField(name: string, expected: string): LocalError {
-  return new LocalError('identity-field', `the identity’s field ${name} is not ${expected}`);
 }

@@ -2,7 +2,8 @@
  * Identities without their secrets: the access key, passwords, keys, credentials in URLs, and topics, which end with
  * the access key. Spec, "Local configuration".
  */
-import type { Endpoints, Identity, Mqtt } from './identity.ts';
+import type { Mqtt } from '../mqtt-topics/mqtt.ts';
+import type { Endpoints, Identity } from './identity.ts';
 
 const REDACTED = '[redacted]';
 
@@ -13,6 +14,10 @@ export function redactIdentity(identity: Identity): object {
     password: REDACTED,
     siteId: identity.siteId,
     cryptoKey: redacted(identity.cryptoKey),
+    publicKey: identity.publicKey,
+    defaultMaster: redactMaster(identity.defaultMaster),
+    defaultPort: identity.defaultPort,
+    defaultPath: redactQuery(identity.defaultPath),
     dataPlaneEndpoints: redactEndpoints(identity.dataPlaneEndpoints),
     protocols: identity.protocols,
     mqtt: identity.mqtt && redactMqtt(identity.mqtt),
@@ -27,6 +32,7 @@ export function redactMqtt(mqtt: Mqtt): object {
     password: REDACTED,
     tls: mqtt.tls,
     qos: mqtt.qos,
+    accessKey: REDACTED,
     topicPrefix: redacted(mqtt.topicPrefix),
     hubId: mqtt.hubId,
     c2sTopic: redacted(mqtt.c2sTopic),
@@ -55,7 +61,16 @@ function redactUrl(url: string | undefined): string | undefined {
   const rest = url.slice(scheme[0].length);
   const at = rest.lastIndexOf('@');
   const shown = at < 0 ? rest : `${REDACTED}${rest.slice(at)}`;
-  return scheme[0] + shown.replace(/([?#])[\s\S]*/, `$1${REDACTED}`);
+  return scheme[0] + redactQuery(shown);
+}
+
+/** A host shows, alone or with its port. */
+function redactMaster(master: string | undefined): string | undefined {
+  return master !== undefined && /^[a-z0-9.-]+:?[0-9]*$/i.test(master) ? master : redactUrl(master);
+}
+
+function redactQuery(text: string): string {
+  return text.replace(/([?#])[\s\S]*/, `$1${REDACTED}`);
 }
 
 function redacted(value: string | undefined): string | undefined {

@@ -1,6 +1,5 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
-import { kindOf, utf8ToBytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import { assertText, utf8ToBytes } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { argon2id } from './argon2id.ts';
 import { assertCrypto, type Crypto } from './crypto.ts';
@@ -44,10 +43,4 @@ export function derivePsk(options: PskOptions): Uint8Array {
     memory: options.memory,
     onProgress: options.onProgress,
   });
-}
-
-function assertText(value: unknown, name: string): void {
-  if (typeof value !== 'string' || value === '') {
-    throw new LocalError('bad-argument', `"${name}" expected a text that is not empty, got ${kindOf(value)}`);
-  }
 }

@@ -1,0 +1,73 @@
+/**
+ * Reading the fields of issued objects: each under every name it was ever issued with, `null` counting as absent. What
+ * cannot be read raises `identity-field`, which names the field and shows no value.
+ */
+import { LocalError } from './errors.ts';
+
+export type Fields = { readonly [name: string]: unknown };
+
+/** The access key's names, wherever it stands. */
+export const ACCESS_KEY: string[] = ['access_key', 'accessKey', 'api_key', 'key'];
+
+/** The first of these fields that is there. */
+export function pick(fields: Fields, names: string[]): NonNullable<unknown> | undefined {
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    if (!Object.prototype.hasOwnProperty.call(fields, name)) continue;
+    const value = fields[name];
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+export function text(fields: Fields, names: string[]): string | undefined {
+  const value = pick(fields, names);
+  if (value !== undefined && typeof value !== 'string') throw badField(names[0]!, 'a text');
+  return value;
+}
+
+/** Whether a field holds fields of its own. */
+export function isGroup(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function group(fields: Fields, names: string[]): Fields {
+  const value = pick(fields, names) ?? {};
+  if (!isGroup(value)) throw badField(names[0]!, 'an object');
+  return value;
+}
+
+const TRUE = ['1', 'true', 'yes', 'on'];
+const FALSE = ['0', 'false', 'no', 'off'];
+
+export function flag(fields: Fields, names: string[], byDefault: boolean): boolean {
+  const value = pick(fields, names);
+  if (value === undefined) return byDefault;
+  const word = typeof value === 'object' ? '' : String(value).toLowerCase();
+  if (TRUE.indexOf(word) >= 0) return true;
+  if (FALSE.indexOf(word) >= 0) return false;
+  throw badField(names[0]!, 'a boolean');
+}
+
+/** A whole number in a range, or its decimal digits as a text. */
+export function integer(
+  fields: Fields,
+  names: string[],
+  range: { least: number; most: number; byDefault: number },
+): number {
+  const value = pick(fields, names) ?? range.byDefault;
+  const number = typeof value === 'string' && String(Number(value)) === value ? Number(value) : value;
+  if (
+    typeof number !== 'number' ||
+    Math.floor(number) !== number ||
+    number < range.least ||
+    number > range.most
+  ) {
+    throw badField(names[0]!, `a whole number from ${range.least} to ${range.most}`);
+  }
+  return number;
+}
+
+export function badField(name: string, expected: string): LocalError {
+  return new LocalError('identity-field', `the identity’s field ${name} is not ${expected}`);
+}

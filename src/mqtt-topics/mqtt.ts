@@ -1,0 +1,47 @@
+/** The `mqtt` object of an identity: the broker, and the scope of topics in it. Spec, "Client identity". */
+import { ACCESS_KEY, badField, type Fields, flag, integer, isGroup, text } from '../fields.ts';
+
+/** The broker, the credentials for it, and the scope of topics in it. */
+export interface Mqtt {
+  readonly endpoint: string;
+  readonly username: string;
+  readonly password: string;
+  readonly tls: boolean;
+  readonly qos: 0 | 1 | 2;
+  /** The identity's: topics are named after it. */
+  readonly accessKey: string;
+  readonly topicPrefix?: string;
+  readonly hubId?: string;
+  readonly c2sTopic?: string;
+  readonly s2cTopic?: string;
+  readonly statusTopic?: string;
+  readonly hashTopics: boolean;
+}
+
+/** The same fields while any may be missing that has no default. */
+export type IssuedMqtt = { [Name in keyof Mqtt]: Mqtt[Name] | undefined };
+
+/**
+ * Reads an `mqtt` object as it was issued, or as it was read before.
+ * @param accessKey - counts for more than one in the object
+ * @throws LocalError `identity-field`
+ */
+export function readMqtt(mqtt: unknown, accessKey?: string): IssuedMqtt {
+  if (!isGroup(mqtt)) throw badField('mqtt', 'an object');
+  const fields: Fields = mqtt;
+  const endpoint = text(fields, ['endpoint', 'broker_url', 'brokerUrl']);
+  return {
+    endpoint,
+    username: text(fields, ['username', 'broker_username', 'brokerUsername']),
+    password: text(fields, ['password', 'broker_password', 'brokerPassword']),
+    tls: flag(fields, ['tls'], (endpoint ?? '').trim().toLowerCase().indexOf('mqtts:') === 0),
+    qos: integer(fields, ['qos'], { least: 0, most: 2, byDefault: 1 }) as Mqtt['qos'],
+    accessKey: accessKey ?? text(fields, ACCESS_KEY),
+    topicPrefix: text(fields, ['topic_prefix', 'topicPrefix']),
+    hubId: text(fields, ['hub_id', 'hubId']),
+    c2sTopic: text(fields, ['c2s_topic', 'c2sTopic']),
+    s2cTopic: text(fields, ['s2c_topic', 's2cTopic']),
+    statusTopic: text(fields, ['status_topic', 'statusTopic']),
+    hashTopics: flag(fields, ['hash_topics', 'hashTopics'], false),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * URLs taken apart as they are written (RFC 3986, section 3), for the core runs where there is no URL. Nothing is
+ * decoded or normalized but the case of the scheme.
+ */
+
+export interface UrlParts {
+  /** In lower case, without the colon. */
+  readonly scheme: string;
+  /** With its @, or empty. */
+  readonly userinfo: string;
+  /** An IPv6 address is in brackets. */
+  readonly host: string;
+  /** 1 to 65535; `undefined` where none is given. */
+  readonly port: number | undefined;
+  /** Starts with a slash, or is empty. */
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly query: string;
+  /** With its #, or empty. */
+  readonly fragment: string;
+}
+
+/** What no host has in it: ASCII but for letters, digits and -._~ */
+const DELIMITERS = /[!-,/:-@[-^`{-}]/;
+
+/** The parts of a URL with a host; `undefined` where it is none. */
+export function splitUrl(url: string): UrlParts | undefined {
+  const colon = url.indexOf('://');
+  // Some read a backslash as a slash, and so find another host.
+  if (colon < 0 || hasBlanks(url) || url.indexOf('\\') >= 0) return undefined;
+  const scheme = url.slice(0, colon).toLowerCase();
+  const rest = url.slice(colon + 3);
+  const withoutFragment = upTo('#', rest);
+  const withoutQuery = upTo('?', withoutFragment);
+  const authority = upTo('/', withoutQuery);
+  const userinfo = authority.slice(0, authority.lastIndexOf('@') + 1);
+  const address = authority.slice(userinfo.length);
+  const portColon = address.lastIndexOf(':');
+  const hasPort = portColon > address.indexOf(']');
+  const host = hasPort ? address.slice(0, portColon) : address;
+  const port = hasPort ? portOf(address.slice(portColon + 1)) : undefined;
+  if (!/^[a-z][a-z0-9+.-]*$/.test(scheme) || !isHost(host) || port === 0) return undefined;
+  return {
+    scheme,
+    userinfo,
+    host,
+    port,
+    path: withoutQuery.slice(authority.length),
+    query: withoutFragment.slice(withoutQuery.length),
+    fragment: rest.slice(withoutFragment.length),
+  };
+}
+
+/** What comes before the first of these marks. */
+function upTo(mark: string, text: string): string {
+  const at = text.indexOf(mark);
+  return at < 0 ? text : text.slice(0, at);
+}
+
+function isHost(host: string): boolean {
+  if (host.charAt(0) === '[') return /^\[[0-9a-f:.]+\]$/i.test(host) && host.indexOf(':') > 0;
+  return host !== '' && !DELIMITERS.test(host);
+}
+
+/** 0 where it is no port. */
+function portOf(digits: string): number {
+  const port = /^[0-9]+$/.test(digits) ? Number(digits) : 0;
+  return port <= 65535 ? port : 0;
+}
+
+/** Whether there is white space in a text, or a control. */
+export function hasBlanks(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit === 0x7f || unit === 0x85 || text.charAt(i).trim() === '') return true;
+  }
+  return false;
+}
+
+/** A path without the slashes at its ends. */
+export function trimSlashes(path: string): string {
+  let start = 0;
+  let end = path.length;
+  while (start < end && path.charAt(start) === '/') start++;
+  while (end > start && path.charAt(end - 1) === '/') end--;
+  return path.slice(start, end);
+}

@@ -1,0 +1,124 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { parseIdentity } from '../../src/identity/identity.ts';
+import { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
+import { raisesLocal } from '../raises.ts';
+
+const refuses = (endpoint: string, fields = {}): unknown =>
+  raisesLocal(() => brokerEndpoint({ endpoint, ...fields }), 'bad-endpoint');
+
+const SCHEMES: [endpoint: string, tls: boolean | undefined, BrokerEndpoint][] = [
+  ['mqtt://b', undefined, { url: 'mqtt://b', host: 'b', port: 1883, tls: false }],
+  ['mqtts://b', undefined, { url: 'mqtts://b', host: 'b', port: 8883, tls: true }],
+  ['ssl://b', undefined, { url: 'ssl://b', host: 'b', port: 8883, tls: true }],
+  ['ws://b', undefined, { url: 'ws://b', host: 'b', port: 80, tls: false }],
+  ['wss://b', undefined, { url: 'wss://b', host: 'b', port: 443, tls: true }],
+  ['mqtt://b', true, { url: 'mqtts://b', host: 'b', port: 8883, tls: true }],
+  ['ssl://b', true, { url: 'ssl://b', host: 'b', port: 8883, tls: true }],
+  ['ws://b', true, { url: 'wss://b', host: 'b', port: 443, tls: true }],
+  ['wss://b', true, { url: 'wss://b', host: 'b', port: 443, tls: true }],
+  ['mqtt://b', false, { url: 'mqtt://b', host: 'b', port: 1883, tls: false }],
+  ['mqtts://b', false, { url: 'mqtts://b', host: 'b', port: 8883, tls: true }],
+  ['ssl://b', false, { url: 'ssl://b', host: 'b', port: 8883, tls: true }],
+  ['wss://b', false, { url: 'wss://b', host: 'b', port: 443, tls: true }],
+];
+for (const [endpoint, tls, expected] of SCHEMES) {
+  test(`reads ${endpoint} with tls ${tls}`, () => {
+    assert.equal(brokerEndpoint({ endpoint, tls }), expected);
+  });
+}
+
+test('takes schemes in any case, and white space around', () => {
+  assert.equal(brokerEndpoint({ endpoint: ' MqTt://Broker\n', tls: 'yes' }), {
+    url: 'mqtts://Broker',
+    host: 'Broker',
+    port: 8883,
+    tls: true,
+  });
+});
+
+test('refuses schemes that may be without TLS whatever the flag says, others, and none', () => {
+  const schemes = ['tcp', 'http', 'https', 'tls', 'mqttss', 'mqt', 'file', 'constructor', 'tostring'];
+  for (const endpoint of [...schemes.map((scheme) => `${scheme}://b`), 'b', 'b:1883', 'mqtt:b', '//b', '']) {
+    for (const tls of [undefined, true, false]) refuses(endpoint, { tls });
+  }
+  raisesLocal(() => brokerEndpoint({ username: 'user' }), 'bad-endpoint');
+});
+
+test('keeps a port that is given', () => {
+  assert.equal(brokerEndpoint({ endpoint: 'mqtt://b:1884', tls: true }), {
+    url: 'mqtts://b:1884',
+    host: 'b',
+    port: 1884,
+    tls: true,
+  });
+  for (const port of [1, 65535]) assert.is(brokerEndpoint({ endpoint: `wss://b:${port}/` }).port, port);
+});
+
+test('refuses a port outside 1 to 65535, or none after the colon', () => {
+  for (const port of ['0', '65536', '-1', 'x', '1e3', '', '1883x', '18 83']) refuses(`mqtt://b:${port}`);
+});
+
+test('keeps the path of a WebSocket but for the slash at its end', () => {
+  const urlOf = (endpoint: string) => brokerEndpoint({ endpoint }).url;
+  assert.is(urlOf('wss://b/'), 'wss://b');
+  assert.is(urlOf('ws://b:8080/mqtt'), 'ws://b:8080/mqtt');
+  assert.is(urlOf('wss://b/a/mqtt/'), 'wss://b/a/mqtt');
+});
+
+test('leaves out a path that MQTT without a WebSocket has no use for', () => {
+  for (const path of ['', '/', '/a/b']) {
+    assert.is(brokerEndpoint({ endpoint: `mqtts://b:1${path}` }).url, 'mqtts://b:1');
+  }
+});
+
+test('refuses a user, a password, a query and a fragment', () => {
+  for (const start of ['mqtts://', 'wss://']) {
+    for (const rest of ['user@b', 'user:pw@b', '@b', 'user:12/pw@b', 'b?', 'b/?a=1', 'b#', 'b/p#a']) {
+      refuses(start + rest);
+    }
+  }
+});
+
+test('reads an IPv6 address in brackets, and none without', () => {
+  assert.equal(brokerEndpoint({ endpoint: 'mqtts://[2001:db8::1]:8884' }), {
+    url: 'mqtts://[2001:db8::1]:8884',
+    host: '2001:db8::1',
+    port: 8884,
+    tls: true,
+  });
+  for (const host of ['::1', '[::1', '::1]', '[]', '[b]', '[::1]b']) refuses(`mqtt://${host}`);
+});
+
+test('refuses a host that is none', () => {
+  for (const host of ['', ':1883', '/path', 'a b', 'a\\b', 'a\u0000b', 'a,b', 'a%b', 'a\u2003b', 'a\u007f']) {
+    refuses(`mqtt://${host}`);
+  }
+});
+
+test('reads an endpoint under every name, and what parseIdentity() read', () => {
+  const expected = brokerEndpoint({ endpoint: 'ws://b', tls: true });
+  for (const name of ['endpoint', 'broker_url', 'brokerUrl']) {
+    assert.equal(brokerEndpoint({ [name]: 'ws://b', tls: 'on' }), expected);
+  }
+  const mqtt = { broker_url: 'ws://b', username: 'u', password: 'p', tls: 1 };
+  const identity = parseIdentity({ access_key: 'ak', password: 'pw', mqtt });
+  assert.equal(brokerEndpoint(identity.mqtt!), expected);
+});
+
+test('refuses what is no object, and a field that cannot be read', () => {
+  for (const mqtt of [undefined, null, 'mqtt://b', 1, []]) {
+    raisesLocal(() => brokerEndpoint(mqtt as object), 'identity-field');
+  }
+  raisesLocal(() => brokerEndpoint({ endpoint: 1 }), 'identity-field');
+  raisesLocal(() => brokerEndpoint({ endpoint: 'mqtt://b', tls: 'maybe' }), 'identity-field');
+});
+
+test('shows no value in an error', () => {
+  for (const endpoint of ['mqtts://u:S3cr3t@b', 'mqtts://b?S3cr3t', 'tcp://S3cr3t', 'S3cr3t']) {
+    const error = raisesLocal(() => brokerEndpoint({ endpoint }), 'bad-endpoint');
+    assert.not.match(error.stack!.split('\n    at')[0]!, 'S3cr3t');
+  }
+});
+
+test.run();
