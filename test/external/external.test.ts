@@ -1,0 +1,376 @@
+/** The runner of strangers' vectors, on small files in their formats that are made of values of our own vectors. */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
+import { readVectors, type Vector } from '../vectors.ts';
+import { type Row, run } from './run.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const HANDSHAKES = readVectors('handshake', 'Handshake');
+const transportHas = (vector: Vector, side: string) =>
+  vector.transport.some(({ from }: { from: string }) => from === side);
+
+/** One of each protocol, with transport messages of both sides. */
+const FOUR = ALL_PATTERNS.flatMap((pattern) =>
+  ALL_SUITES.map((suite) => {
+    const its = HANDSHAKES.filter((vector) => vector.pattern === pattern && vector.suite === suite);
+    return its.find((vector) => transportHas(vector, 'init') && transportHas(vector, 'resp'))!;
+  }),
+);
+
+const test = suite<{ folder: string }>('external', { folder: '' });
+test.before.each((context) => {
+  context.folder = mkdtempSync(join(tmpdir(), 'external-'));
+});
+test.after.each(({ folder }) => rmSync(folder, { recursive: true }));
+
+/** Writes files, by their paths; values other than text are written as JSON. */
+function write(folder: string, files: { [path: string]: unknown }): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content));
+  }
+}
+
+/** The only line of the table. */
+function rowOf(folder: string): Row {
+  const { rows, unrecognised } = run([folder]);
+  assert.equal(unrecognised, []);
+  assert.is(rows.length, 1);
+  return rows[0]!;
+}
+
+const counts = ({ passed, failures, skipped }: Row) => [passed, failures.length, Object.fromEntries(skipped)];
+
+/** The same hex with its last digit changed. */
+function flip(hex: string): string {
+  return hex.slice(0, -1) + (Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16);
+}
+
+interface Message {
+  payload: string;
+  ciphertext: string;
+}
+
+/** The messages of a transcript, the transport ones in turns that begin with the one given. */
+function messagesOf(vector: Vector, first: 'init' | 'resp'): Message[] {
+  const from = (side: string): Message[] =>
+    vector.transport
+      .filter((sent: { from: string }) => sent.from === side)
+      .map(({ plaintext, message }: { [field: string]: string }) => ({
+        payload: plaintext,
+        ciphertext: message,
+      }));
+  const [sent, answered] = [from(first), from(first === 'init' ? 'resp' : 'init')];
+  const turns = Array.from({ length: Math.min(sent.length, answered.length, 3) }, (_, i) => [
+    sent[i]!,
+    answered[i]!,
+  ]);
+  assert.ok(turns.length > 0);
+  const handshake = vector.messages.map(({ payload, message }: { [field: string]: string }) => ({
+    payload,
+    ciphertext: message,
+  }));
+  return [...handshake, ...turns.flat()];
+}
+
+/** A transcript as cacophony writes it. */
+function noiseJson(vector: Vector) {
+  const knowsPeer = vector.pattern === 'KKpsk0';
+  return {
+    protocol_name: `Noise_${vector.pattern}_${vector.suite}`,
+    init_prologue: vector.prologue,
+    init_psks: [vector.psk],
+    init_static: vector.initStatic,
+    init_ephemeral: vector.initEphemeral,
+    ...(knowsPeer && { init_remote_static: vector.respStaticPublic }),
+    resp_prologue: vector.prologue,
+    resp_psks: [vector.psk],
+    resp_static: vector.respStatic,
+    resp_ephemeral: vector.respEphemeral,
+    ...(knowsPeer && { resp_remote_static: vector.initStaticPublic }),
+    handshake_hash: vector.handshakeHash,
+    messages: messagesOf(vector, vector.messages.length % 2 === 0 ? 'init' : 'resp'),
+  };
+}
+
+/** The same transcript with another message in one place. */
+function withMessage(transcript: ReturnType<typeof noiseJson>, index: number, message: Message) {
+  return { ...transcript, messages: transcript.messages.map((old, i) => (i === index ? message : old)) };
+}
+
+/** A transcript as flynn/noise writes it. */
+function noiseLines(vector: Vector): string {
+  const messages = messagesOf(vector, 'init').map(
+    ({ payload, ciphertext }, i) => `msg_${i}_payload=${payload}\nmsg_${i}_ciphertext=${ciphertext}\n`,
+  );
+  return `handshake=Noise_${vector.pattern}_${vector.suite}
+init_static=${vector.initStatic}
+resp_static=${vector.respStatic}
+gen_init_ephemeral=${vector.initEphemeral}
+gen_resp_ephemeral=${vector.respEphemeral}
+${vector.prologue && `prologue=${vector.prologue}\n`}preshared_key=${vector.psk}
+${messages.join('')}`;
+}
+
+const OTHER = { ...noiseJson(FOUR[0]!), protocol_name: 'Noise_NNpsk0_25519_ChaChaPoly_SHA256' };
+
+test('replays transcripts in JSON of each of the four protocols, and skips others', ({ folder }) => {
+  write(folder, { 'cacophony.txt': { vectors: [...FOUR.map(noiseJson), OTHER] } });
+  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+});
+
+test('takes an array of transcripts, and the name that noise-c gives to the protocol', ({ folder }) => {
+  const vectors = [...FOUR.map(noiseJson), OTHER].map(({ protocol_name, ...vector }) => ({
+    name: protocol_name,
+    ...vector,
+  }));
+  write(folder, { 'vectors.json': vectors });
+  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+});
+
+test('replays transcripts in lines, in which the initiator goes on after the handshake', ({ folder }) => {
+  const other = noiseLines(FOUR[0]!).replace('psk', 'psk1+psk');
+  write(folder, { 'vectors.txt': ['# made by hand\n', ...FOUR.map(noiseLines), other].join('\n') });
+  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+});
+
+test('one flipped digit anywhere in a transcript fails it', ({ folder }) => {
+  for (const vector of FOUR) {
+    const right = noiseJson(vector);
+    const messages = right.messages.flatMap((message, i) =>
+      (['payload', 'ciphertext'] as const)
+        .filter((field) => message[field] !== '')
+        .map((field) => withMessage(right, i, { ...message, [field]: flip(message[field]) })),
+    );
+    const others = [
+      { ...right, handshake_hash: flip(right.handshake_hash) },
+      { ...right, init_psks: [flip(vector.psk)] },
+      { ...right, resp_psks: [flip(vector.psk)] },
+      { ...right, init_remote_static: flip(vector.respStaticPublic) },
+      { ...right, resp_remote_static: flip(vector.initStaticPublic) },
+      { ...right, messages: right.messages.slice(0, 1) },
+      { ...right, init_psks: undefined },
+    ];
+    write(folder, { 'cacophony.txt': { vectors: [...messages, ...others] } });
+    assert.equal(counts(rowOf(folder)), [0, messages.length + others.length, {}]);
+  }
+});
+
+test('a failure tells the step, what was expected and what came', ({ folder }) => {
+  const right = noiseJson(FOUR[0]!);
+  const { payload, ciphertext } = right.messages[0]!;
+  const wrong = withMessage(right, 0, { payload, ciphertext: flip(ciphertext) });
+  write(folder, { 'cacophony.txt': { vectors: [OTHER, wrong] } });
+  assert.equal(rowOf(folder).failures, [
+    {
+      path: join(folder, 'cacophony.txt'),
+      name: `transcript 2, ${right.protocol_name}`,
+      what: 'noble as initiator: message 0',
+      expected: flip(ciphertext),
+      got: ciphertext,
+    },
+  ]);
+});
+
+/** A file of Wycheproof's form with one group. */
+function wycheproof(algorithm: string, group: object, tests: object[]): object {
+  const tested = tests.map((test, i) => ({ tcId: i + 1, comment: '', flags: [], result: 'valid', ...test }));
+  return { algorithm, numberOfTests: tests.length, testGroups: [{ ...group, tests: tested }] };
+}
+
+const AEADS: [string, string][] = [
+  ['CHACHA20-POLY1305', 'ChaChaPoly'],
+  ['AES-GCM', 'AESGCM'],
+];
+
+for (const [algorithm, type] of AEADS) {
+  const sizes = { type: 'AeadTest', keySize: 256, ivSize: 96, tagSize: 128 };
+  const right = readVectors('rfc', type).map(
+    ({ key, nonce, associatedData, plaintext, ciphertext, tag }) => ({
+      key,
+      iv: nonce,
+      aad: associatedData,
+      msg: plaintext,
+      ct: ciphertext,
+      tag,
+    }),
+  );
+  const damaged = right.map((test) => ({ ...test, tag: flip(test.tag) }));
+
+  test(`${algorithm}: valid tests are sealed and opened, invalid ones refused`, ({ folder }) => {
+    const refused = damaged.map((test) => ({ ...test, result: 'invalid' }));
+    write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...right, ...refused]) });
+    assert.equal(counts(rowOf(folder)), [2 * right.length, 0, {}]);
+  });
+
+  test(`${algorithm}: a wrong tag and a wrong result fail`, ({ folder }) => {
+    const accepted = right.map((test) => ({ ...test, result: 'invalid' }));
+    write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...damaged, ...accepted]) });
+    assert.equal(counts(rowOf(folder)), [0, 2 * right.length, {}]);
+  });
+
+  test(`${algorithm}: other lengths are skipped`, ({ folder }) => {
+    write(folder, {
+      'key.json': wycheproof(algorithm, { ...sizes, keySize: 128 }, right),
+      'nonce.json': wycheproof(algorithm, { ...sizes, ivSize: 64 }, right),
+      'tag.json': wycheproof(algorithm, { ...sizes, tagSize: 96 }, right),
+    });
+    const reasons = ['other key length', 'other nonce length', 'other tag length'];
+    const skipped = Object.fromEntries(reasons.map((reason) => [reason, right.length]));
+    assert.equal(counts(rowOf(folder)), [0, 0, skipped]);
+  });
+}
+
+const X25519 = readVectors('rfc', 'X25519').map(({ privateKey, publicKey, sharedSecret }) => ({
+  private: privateKey,
+  public: publicKey,
+  shared: sharedSecret,
+}));
+const LOW_ORDER = {
+  public: '00'.repeat(32),
+  shared: '00'.repeat(32),
+  result: 'acceptable',
+  flags: ['LowOrderPublic'],
+};
+const CURVE = { type: 'XdhComp', curve: 'curve25519' };
+
+test('X25519: shared secrets are compared, and keys of low order refused', ({ folder }) => {
+  const lowOrder = { ...X25519[0], ...LOW_ORDER };
+  write(folder, { 'x25519.json': wycheproof('XDH', CURVE, [...X25519, lowOrder]) });
+  assert.equal(counts(rowOf(folder)), [X25519.length + 1, 0, {}]);
+});
+
+test('X25519: a wrong secret fails, for a key of low order too, and a good key that is said to be one', ({
+  folder,
+}) => {
+  const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
+  const zero = { ...X25519[0], ...LOW_ORDER };
+  const tests = [...wrong, { ...zero, shared: flip(zero.shared) }, { ...zero, public: X25519[0]!.public }];
+  write(folder, { 'x25519.json': wycheproof('XDH', CURVE, tests) });
+  assert.equal(counts(rowOf(folder)), [0, tests.length, {}]);
+});
+
+test('X25519: other encodings, curves and algorithms are skipped, in one line', ({ folder }) => {
+  write(folder, {
+    'x25519_pem.json': wycheproof('XDH', { ...CURVE, type: 'XdhPemComp' }, [{}]),
+    'x448.json': wycheproof('XDH', { ...CURVE, curve: 'curve448' }, [{}]),
+    'ed25519.json': wycheproof('EDDSA', { type: 'EddsaVerify' }, [{}]),
+  });
+  const reasons = ['algorithm not used here', 'keys in an encoding not used here', 'other curve'];
+  assert.equal(counts(rowOf(folder)), [0, 0, Object.fromEntries(reasons.map((reason) => [reason, 1]))]);
+});
+
+const HMAC = readVectors('rfc', 'HmacSha256').map(({ key, message, mac }) => ({
+  key,
+  msg: message,
+  tag: mac,
+}));
+
+test('HMAC-SHA-256: tags are compared, short ones with the beginning', ({ folder }) => {
+  const short = HMAC.map((test) => ({ ...test, tag: test.tag.slice(0, 32) }));
+  const refused = (tests: typeof HMAC) =>
+    tests.map((test) => ({ ...test, tag: flip(test.tag), result: 'invalid' }));
+  const file = wycheproof('HMACSHA256', { tagSize: 256 }, [...HMAC, ...refused(HMAC)]);
+  const shortFile = wycheproof('HMACSHA256', { tagSize: 128 }, [...short, ...refused(short)]);
+  write(folder, { 'hmac.json': file, 'short.json': shortFile });
+  assert.equal(run([folder]).rows.map(counts), [
+    [2 * HMAC.length, 0, {}],
+    [2 * HMAC.length, 0, {}],
+  ]);
+});
+
+test('HMAC-SHA-256: a wrong tag and a wrong result fail', ({ folder }) => {
+  const wrong = HMAC.map((test) => ({ ...test, tag: flip(test.tag) }));
+  const accepted = HMAC.map((test) => ({ ...test, result: 'invalid' }));
+  write(folder, { 'hmac.json': wycheproof('HMACSHA256', { tagSize: 256 }, [...wrong, ...accepted]) });
+  assert.equal(counts(rowOf(folder)), [0, 2 * HMAC.length, {}]);
+});
+
+test('a suite of JSON texts is one line, and says where the parser is stricter on purpose', ({ folder }) => {
+  write(folder, {
+    'y_number.json': '[1.0, 1e400]',
+    'n_comment.json': '[1] // one',
+    'i_read.json': '[-0]',
+    'i_refused.json': '["\\ud800"]',
+    'y_object_duplicated_key.json': '{"a":1,"a":2}',
+  });
+  const row = rowOf(folder);
+  assert.equal(counts(row), [5, 0, {}]);
+  assert.is(row.files, 5);
+  assert.equal([...row.remarks], [['stricter on purpose: a duplicate key is refused', 1]]);
+});
+
+test('JSON texts that are read or refused against their name fail', ({ folder }) => {
+  write(folder, {
+    'y_comment.json': '[1] // one',
+    'y_object_duplicated_key.json': '{"a":1,"b":2}',
+    'n_number.json': '[1]',
+  });
+  assert.equal(counts(rowOf(folder)), [0, 3, {}]);
+});
+
+test('progress goes from the first file to the last', ({ folder }) => {
+  write(folder, { 'a.json': { vectors: FOUR.map(noiseJson) }, 'b.json': '{}' });
+  const seen: number[] = [];
+  run([folder], (done) => seen.push(done));
+  assert.equal(seen, [0, 0, 1 / 8, 2 / 8, 3 / 8, 1 / 2]);
+});
+
+test('the vectors of this project are nobody else’s', () => {
+  assert.equal(run([`${ROOT}vectors`]).rows, []);
+});
+
+/** Runs the program as `npm run vectors:external` does. */
+function program(...paths: string[]) {
+  const { NODE_V8_COVERAGE: _, ...env } = process.env;
+  return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
+}
+
+test('the program prints a table and exits with 0 where everything passed', ({ folder }) => {
+  write(folder, { 'noise/cacophony.txt': { vectors: [noiseJson(FOUR[2]!), OTHER] }, 'README.md': 'read me' });
+  const { status, stdout, stderr } = program(folder);
+  assert.is(stderr, '');
+  assert.is(status, 0);
+  assert.match(stdout, /^file +kind +passed +failed +skipped\n/);
+  assert.match(stdout, /noise\/cacophony\.txt +Noise transcripts +1 +0 +1 {2}1 other protocol\n/);
+  assert.match(stdout, /Not recognised: .*README\.md\n/);
+  assert.match(stdout, 'All 1 passed.');
+});
+
+test('the program shows what was expected and what came, and exits with 1 where something failed', ({
+  folder,
+}) => {
+  const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
+  write(folder, { 'x25519.json': wycheproof('XDH', CURVE, wrong) });
+  const { status, stdout } = program(join(folder, 'x25519.json'));
+  assert.is(status, 1);
+  assert.match(stdout, `expected  ${wrong[0]!.shared}\n  got       ${X25519[0]!.shared}\n`);
+  assert.match(stdout, `${wrong.length} failed, 0 passed.`);
+});
+
+test('the program says what it understands, and exits with 2, where nothing is recognised', ({ folder }) => {
+  write(folder, { 'a.json': '{"vectors":[{"name":"x"}]}', 'b.json': '[]', 'c.txt': 'handshake\n', d: '' });
+  for (const paths of [[folder], []]) {
+    const { status, stderr } = program(...paths);
+    assert.is(status, 2);
+    assert.match(stderr, 'github.com/C2SP/wycheproof');
+  }
+});
+
+test('the program exits with 2 for a path that does not exist', ({ folder }) => {
+  const { status, stderr } = program(join(folder, 'nowhere'));
+  assert.is(status, 2);
+  assert.match(stderr, 'ENOENT');
+});
+
+test.run();

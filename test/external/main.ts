@@ -1,0 +1,113 @@
+/**
+ * Runs public test vectors, which nobody of this project made, against the library.
+ * `npm run vectors:external -- PATH…`
+ */
+import { dirname } from 'node:path';
+import { type Failure, type OnProgress, type Outcome, type Row, run } from './run.ts';
+
+const USAGE = `npm run vectors:external -- PATH…
+
+Runs public test vectors, which nobody of this project made, against the library. A path is a file or a directory.
+Exits with 1 if a vector failed, and with 2 if there was none. These are recognised, by what is in them:
+
+  Noise transcripts    as JSON       github.com/centromere/cacophony  vectors/
+                                     github.com/mcginty/snow          tests/vectors/
+                                     github.com/rweather/noise-c      tests/vector/
+                       as lines      github.com/flynn/noise           vectors.txt
+  Wycheproof           as JSON       github.com/C2SP/wycheproof       testvectors_v1/
+  JSON parsing suites  y_, n_, i_    github.com/nst/JSONTestSuite     test_parsing/
+
+A transcript is replayed if it is of Noise_XXpsk2 or Noise_KKpsk0 with 25519, ChaChaPoly or AESGCM, and SHA256; a test
+of Wycheproof is asked if it is of X25519, ChaCha20-Poly1305, AES-GCM or HMAC-SHA-256 with the lengths used here.
+`;
+
+/** How many failures are shown. */
+const SHOWN = 10;
+/** How much of a long value is shown around the first difference, in characters. */
+const WINDOW = 96;
+
+/** @returns the exit code */
+function main(paths: readonly string[]): number {
+  if (paths.length === 0) {
+    console.error(USAGE);
+    return 2;
+  }
+  let outcome: Outcome;
+  try {
+    outcome = run(paths, progressBar());
+  } catch (error) {
+    console.error(`${error}`);
+    return 2;
+  } finally {
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+  }
+
+  const { rows, unrecognised } = outcome;
+  if (rows.length === 0) {
+    console.error(`No vectors were recognised in ${paths.join(', ')}.\n\n${USAGE}`);
+    return 2;
+  }
+  printTable(rows);
+  if (unrecognised.length > 0) {
+    const [first, ...others] = unrecognised;
+    console.log(`\nNot recognised: ${first}${others.length > 0 ? `, and ${others.length} more` : ''}`);
+  }
+  const failures = rows.flatMap((row) => row.failures);
+  failures.slice(0, SHOWN).forEach(printFailure);
+  const passed = sum(rows.map((row) => row.passed));
+  if (failures.length > SHOWN) console.log(`\n… and ${failures.length - SHOWN} further failures`);
+  if (failures.length > 0) console.log(`\n${failures.length} failed, ${passed} passed.`);
+  else if (passed > 0) console.log(`\nAll ${passed} passed.`);
+  else console.log('\nNothing was asked of the library: all of these vectors are about something else.');
+  return failures.length > 0 ? 1 : 0;
+}
+
+function printTable(rows: readonly Row[]): void {
+  const lines = [
+    ['file', 'kind', 'passed', 'failed', 'skipped', ''],
+    ...rows.map(({ path, kind, files, passed, failures, skipped, remarks }) => [
+      files > 1 ? `${dirname(path)}/ (${files} files)` : path,
+      kind,
+      `${passed}`,
+      `${failures.length}`,
+      `${sum([...skipped.values()])}`,
+      [...remarks, ...skipped].map(([reason, times]) => `${times} ${reason}`).join('; '),
+    ]),
+  ];
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)));
+  for (const line of lines) {
+    const cells = line.map((cell, column) =>
+      column >= 2 && column <= 4 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+    );
+    console.log(cells.join('  ').trimEnd());
+  }
+}
+
+function printFailure({ path, name, what, expected, got }: Failure): void {
+  let same = 0;
+  while (same < expected.length && expected[same] === got[same]) same++;
+  const from = expected.length > WINDOW || got.length > WINDOW ? Math.max(0, same - WINDOW / 4) : 0;
+  const cut = (text: string) =>
+    (from > 0 ? '…' : '') + text.slice(from, from + WINDOW) + (text.length > from + WINDOW ? '…' : '');
+  console.log(`\nFAILED ${path}, ${name}\n  ${what}\n  expected  ${cut(expected)}\n  got       ${cut(got)}`);
+}
+
+/** A bar on a terminal, drawn ten times a second; nothing elsewhere. */
+function progressBar(): OnProgress {
+  if (!process.stderr.isTTY) return () => {};
+  let drawn = 0;
+  return (done, what) => {
+    const now = performance.now();
+    if (now - drawn < 100) return;
+    drawn = now;
+    const filled = Math.round(done * 30);
+    const line = `${'█'.repeat(filled)}${'░'.repeat(30 - filled)} ${Math.round(done * 100)} % ${what}`;
+    process.stderr.write(`\r\x1b[K${line.slice(0, (process.stderr.columns || 80) - 1)}`);
+  };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+process.exitCode = main(process.argv.slice(2));
