@@ -1,0 +1,164 @@
+"""The adapter between this implementation and the judge of vectors/README.md: a JSON request a line in, an answer out.
+
+    npx hub-protocol judge -- bash test/interop/python examples/python/adapter.py
+
+It declines identities and the choice of an endpoint, which this implementation has not.
+"""
+
+import json
+import sys
+import traceback
+import warnings
+from hashlib import sha256
+
+import hub_protocol as protocol
+import mqtt_topics
+from hub_protocol import Refused
+from hub_session import ClientSession, HubSession
+
+warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point of vectors
+unhex = bytes.fromhex
+held = {}  # the handshake, the transport it ended in, and the session
+
+
+def answer(request):
+    match request:
+        case {"op": "canonical-json", "bytes": data}:
+            return {"canonical": protocol.canonical_json(protocol.parse_json(unhex(data)))}
+        case {"op": "canonical-json", "text": text}:
+            return {"canonical": protocol.canonical_json(protocol.parse_json(text))}
+        case {"op": "prologue", "hello": hello, "handshake": handshake, "protocolName": name}:
+            payloads = protocol.parse_json(hello), protocol.parse_json(handshake)
+            return {"prologue": protocol.build_prologue(*payloads, name)}
+        case {"op": "select", "patterns": patterns, "suites": suites, "own": own, "pinned": pinned}:
+            pattern, suite = protocol.select_noise(patterns, suites, own, pinned)
+            return {"pattern": pattern, "suite": suite, "protocolName": protocol.protocol_name(pattern, suite)}
+        case {"op": "psk", "password": password, "nodeId": node_id}:
+            return {"psk": protocol.derive_psk(password, node_id)}
+        case {"op": "argon2id"}:
+            names = ["password", "salt", "passes", "memoryKiB", "parallelism", "length", "secret", "associatedData"]
+            values = [request[name] for name in names]
+            return {"tag": protocol.argon2id(*[unhex(value) if isinstance(value, str) else value for value in values])}
+        case {"op": "handshake", "do": "start", "role": role, "pattern": pattern, "suite": suite}:
+            keys = keys_of(request, "prologue", "psk", "staticKey", "remoteStaticKey", "ephemeralKey")
+            held["handshake"] = None
+            held["handshake"] = protocol.Handshake(role, pattern, suite, *keys)
+            return {}
+        case {"op": "handshake", "do": "write", "payload": payload}:
+            return {"message": held["handshake"].write(unhex(payload))}
+        case {"op": "handshake", "do": "read", "message": message}:
+            return {"payload": held["handshake"].read(unhex(message))}
+        case {"op": "handshake", "do": "split"}:
+            handshake = held["handshake"]
+            held["transport"] = handshake.split()
+            return {"handshakeHash": handshake.handshake_hash, "remoteStaticKey": handshake.remote_static_key}
+        case {"op": "seal", "plaintexts": plaintexts}:
+            transport = transport_of(request)
+            return {"results": [attempt(lambda: {"message": transport.seal(unhex(text))}) for text in plaintexts]}
+        case {"op": "open", "messages": messages}:
+            transport = transport_of(request)
+            return {"results": [attempt(lambda: {"plaintext": transport.open(unhex(text))}) for text in messages]}
+        case {"op": "split", "kind": kind, "length": length}:
+            frames = protocol.split_message(kind, part_of_message(0, length))
+            return {"frames": [{"marker": frame[0], **measure(frame[1:])} for frame in frames]}
+        case {"op": "reassemble", "frames": frames}:
+            return reassemble(frames)
+        case {"op": "session", "do": do}:
+            return session(do, request)
+        case {"op": "topics", "mqtt": mqtt}:
+            return mqtt_topics.derive_topics(mqtt)
+        case {"op": "broker", "mqtt": mqtt}:
+            return mqtt_topics.broker_endpoint(mqtt)
+        case {"op": "client-id", "name": name, "accessKey": access_key}:
+            return {"clientId": mqtt_topics.client_id(name, access_key)}
+    return {"declined": True}
+
+
+def keys_of(request, *names):
+    return [unhex(request[name]) if name in request else None for name in names]
+
+
+def transport_of(request):
+    if "key" not in request:
+        return held["transport"]
+    state = protocol.cipher_state(request["suite"], unhex(request["key"]), int(request["counter"]))
+    return protocol.Transport(state, state)
+
+
+def part_of_message(offset, length):
+    """Byte i of a message is i mod 127."""
+    return (bytes(range(127)) * (length // 127 + 2))[offset % 127 :][:length]
+
+
+def measure(payload):
+    return {"length": len(payload), "sha256": sha256(payload).hexdigest()}
+
+
+def reassemble(frames):
+    reassembler, events = protocol.Reassembler(), []
+    for frame in frames:
+        marked = "bytes" not in frame and bytes([frame["marker"]]) + part_of_message(frame["offset"], frame["length"])
+        try:
+            event = reassembler.push(marked or unhex(frame["bytes"]))
+        except Refused as refused:
+            return {"events": events, "error": refused.code}
+        if event and event["type"] == "message":
+            payload = event["bytes"] if event["kind"] == "binary" else event["text"].encode()
+            event = {"type": "message", "kind": event["kind"], **measure(payload)}
+        events += [event] if event else []
+    return {"events": events}
+
+
+def session(do, request):
+    if do == "open":
+        held["session"] = None
+        held["session"] = open_session(request)
+        return {"events": []}
+    current = held["session"]
+    data = unhex(request["bytes"]) if "bytes" in request else request.get("text")
+    if do == "send":
+        return {"messages": [message.hex() for message in current.send(request["kind"], data)]}
+    steps = {
+        "start": lambda: current.start(),
+        "receive": lambda: current.receive(data),
+        "psk": lambda: current.provide_psk(unhex(request["psk"])),
+        "closed": lambda: current.closed(request.get("code")),
+    }
+    return {"events": [in_hex(event) for event in steps[do]()]}
+
+
+def open_session(request):
+    static_key, ephemeral_key, psk, client_key = keys_of(request, "staticKey", "ephemeralKey", "psk", "clientKey")
+    own = {"static_key": static_key, "ephemeral_key": ephemeral_key, "suites": request["suites"]}
+    own["patterns"] = request.get("patterns", protocol.PATTERNS)
+    own["hello"] = protocol.parse_json(request.get("hello", "{}"))
+    if request["role"] == "hub":
+        handshake = protocol.parse_json(request.get("handshake", "{}"))
+        return HubSession(node_id=request["nodeId"], psk=psk, client_key=client_key, handshake=handshake, **own)
+    pins, psks = ({hub: unhex(key) for hub, key in request[name].items()} for name in ("pins", "psks"))
+    unpins = request.get("onKkFailure") != "keep-pin"
+    return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, unpins=unpins, **own)
+
+
+def in_hex(fields):
+    return {name: value.hex() if isinstance(value, bytes) else value for name, value in fields.items()}
+
+
+def attempt(operation):
+    try:
+        return in_hex(operation())
+    except Refused as refused:
+        return {"error": refused.code}
+    except Exception as error:  # a mistake of ours, which must not pass for a refusal
+        traceback.print_exc()
+        return {"error": f"raised {type(error).__name__}"}
+
+
+def main():
+    for line in sys.stdin.buffer:
+        request = json.loads(line)
+        print(json.dumps({"id": request["id"], **attempt(lambda: answer(request))}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

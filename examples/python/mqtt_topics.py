@@ -1,0 +1,113 @@
+"""A client that reaches its hub over MQTT: its topics, its broker and its client id, out of the identity's `mqtt`."""
+
+import hashlib
+import re
+
+from hub_protocol import Refused, encode
+
+BROKER = re.compile(r"([a-z]+)://(\[[0-9a-f:.]+\]|[^\s:/?#@\[\]\\]+)(?::([0-9]+))?(/[^\s?#@\\]*)?", re.IGNORECASE)
+PORTS = {"mqtt": 1883, "mqtts": 8883, "ssl": 8883, "ws": 80, "wss": 443}
+WITH_TLS = {"mqtt": "mqtts", "ws": "wss"}
+TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+
+
+def derive_topics(mqtt):
+    """Topics that were returned count, once they are seen to be this client's own; the others are derived."""
+    user = text_of(mqtt, "username", "broker_username", "brokerUsername")
+    key = text_of(mqtt, "access_key", "accessKey", "api_key", "key") or user
+    prefix, hub_id = text_of(mqtt, "topic_prefix", "topicPrefix"), text_of(mqtt, "hub_id", "hubId")
+    hashes = flag(mqtt, "hash_topics", "hashTopics")
+    returned = {
+        "publish": text_of(mqtt, "c2s_topic", "c2sTopic"),
+        "subscribe": text_of(mqtt, "s2c_topic", "s2cTopic"),
+        "status": text_of(mqtt, "status_topic", "statusTopic"),
+    }
+    key_hash = hashlib.sha256(encode(key)).hexdigest()[:16] if key else None
+    own_levels = {level for level in (user, key, key_hash) if level}
+    prefix, hub_id = trimmed(prefix), trimmed(hub_id)
+    derived, scope = {}, ""
+    if prefix and (not hub_id or prefix.split("/")[-1] in own_levels):  # today's layout
+        scope, own_levels = f"{prefix}/", None
+        derived = {"publish": f"{scope}in", "subscribe": f"{scope}out", "status": f"{scope}status"}
+    elif hub_id:
+        levels = (prefix or "hivemind").split("/")
+        scope = "/".join(levels if hub_id in levels else [*levels, hub_id]) + "/"
+        last = key_hash if hashes else key
+        names = {"publish": "c2s", "subscribe": "s2c", "status": "status"}
+        derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}
+    topics = {}
+    for name, topic in returned.items():
+        if topic is None:
+            topic = derived.get(name) or (name == "status" and status_beside(returned["publish"]))
+        elif not check_topic(topic).startswith(scope):
+            raise Refused("topic-out-of-scope")
+        if topic:
+            topics[name] = check_topic(topic)
+            if own_levels is not None and not own_levels & set(topic[len(scope) :].split("/")):
+                raise Refused("topic-out-of-scope")
+    if len(topics) < len(returned):
+        raise Refused("no-topics")
+    return topics
+
+
+def status_beside(publish):
+    """The topic with `status` where the one to publish to has its direction."""
+    levels = (publish or "").split("/")
+    if "c2s" in levels:
+        levels[levels.index("c2s")] = "status"
+    elif levels[-1] == "in":
+        levels[-1] = "status"
+    else:
+        return None
+    return "/".join(levels)
+
+
+def trimmed(levels):
+    return None if levels is None else check_topic(levels.strip().strip("/"))
+
+
+def check_topic(topic):
+    is_forbidden = re.search(r"[\x00-\x20\x7f\s#+]|^\$|^/|//|/$|^$", topic)
+    if is_forbidden or len(encode(topic)) > 65535:
+        raise Refused("bad-topic")
+    return topic
+
+
+def broker_endpoint(mqtt):
+    """The scheme decides on TLS, and `tls` changes the scheme."""
+    endpoint, tls = text_of(mqtt, "endpoint", "broker_url", "brokerUrl"), flag(mqtt, "tls")
+    parts = BROKER.fullmatch((endpoint or "").strip())
+    if parts is None or parts[1].lower() not in PORTS or not 1 <= int(parts[3] or 1) <= 65535:
+        raise Refused("bad-endpoint")
+    scheme, host, port, path = parts[1].lower(), parts[2], parts[3] and int(parts[3]), parts[4] or ""
+    if tls:
+        scheme = WITH_TLS.get(scheme, scheme)
+    url = f"{scheme}://{host}" + (f":{port}" if port else "") + (path.removesuffix("/") if scheme[:2] == "ws" else "")
+    return {"url": url, "host": host.strip("[]"), "port": port or PORTS[scheme], "tls": scheme not in WITH_TLS}
+
+
+def client_id(name, access_key):
+    if not name or not access_key:
+        raise Refused("bad-argument")
+    units = re.sub("[^\x00-\uffff]", "--", access_key)  # beyond U+FFFF a character is two units of UTF-16
+    return name + "-" + re.sub("[^A-Za-z0-9_-]", "-", units)[:48]
+
+
+def field_of(mqtt, names):
+    if not isinstance(mqtt, dict):
+        raise Refused("identity-field")
+    return next((mqtt[name] for name in names if mqtt.get(name) is not None), None)
+
+
+def text_of(mqtt, *names):
+    value = field_of(mqtt, names)
+    if value is not None and not isinstance(value, str):
+        raise Refused("identity-field")
+    return value
+
+
+def flag(mqtt, *names):
+    value = field_of(mqtt, names)
+    if value is not None and str(value).lower() not in TRUE + FALSE:
+        raise Refused("identity-field")
+    return str(value).lower() in TRUE
