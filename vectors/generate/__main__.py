@@ -1,0 +1,32 @@
+"""Writes the vectors that other implementations and publications fix: nothing here comes from hub-protocol itself.
+
+    npm run vectors          writes them, with the packages in a virtual environment
+    npm run vectors:check    compares them byte for byte with those that are there
+"""
+
+import argon2id
+import canonical_json
+import envelopes
+import framing
+import handshake
+import identity
+import mqtt_topics
+import negotiation
+import prologue
+import session
+import transport
+
+for module in [
+    canonical_json,
+    prologue,
+    negotiation,
+    argon2id,
+    handshake,
+    transport,
+    framing,
+    envelopes,
+    session,
+    identity,
+    mqtt_topics,
+]:
+    module.build()

@@ -1,0 +1,194 @@
+"""JSON texts, and what claims to be one, without a canonical form: each is one change away from a text that has one."""
+
+import json
+
+import files
+from files import canonical, group, invalid
+
+NOT_JSON = [
+    ("no text at all", ""),
+    ("white space alone", " \n"),
+    ("NaN", "[NaN]"),
+    ("Infinity", "[Infinity]"),
+    ("minus Infinity", "[-Infinity]"),
+    ("undefined", "[undefined]"),
+    ("TRUE in capitals", "[TRUE]"),
+    ("None, as Python prints it", "[None]"),
+    ("a word cut short", "[tru]"),
+    ("a word and a letter", "[truex]"),
+    ("a line comment", "[1]//"),
+    ("a block comment", "[1/**/]"),
+    ("a comma after the last element", "[1,]"),
+    ("a comma after the last field", '{"a":1,}'),
+    ("a comma before the first element", "[,1]"),
+    ("two commas", "[1,,2]"),
+    ("no comma", "[1 2]"),
+    ("no colon", '{"a" 1}'),
+    ("two colons", '{"a"::1}'),
+    ("no value", '{"a":}'),
+    ("no key", '{:1}'),
+    ("a key without quotation marks", "{a:1}"),
+    ("a number as key", "{1:1}"),
+    ("single quotation marks", "['a']"),
+    ("text after the value", "[1]a"),
+    ("a second value", "[1][1]"),
+    ("U+0000 after the value", "[1]\0"),
+    ("an array left open", "[1"),
+    ("an object left open", '{"a":1'),
+    ("a text left open", '["a'),
+    ("one bracket too many", "[1]]"),
+    ("brackets crossed", '[{"a":1]}'),
+    ("a leading zero", "[01]"),
+    ("a leading zero after the minus", "[-01]"),
+    ("a plus", "[+1]"),
+    ("a point without digits after it", "[1.]"),
+    ("a point without digits before it", "[.5]"),
+    ("a point before the exponent", "[1.e5]"),
+    ("an exponent without digits", "[1e]"),
+    ("an exponent of a sign alone", "[1e+]"),
+    ("a minus alone", "[-]"),
+    ("hexadecimal", "[0x10]"),
+    ("an underscore between digits", "[1_000]"),
+    ("white space in a number", "[1 .5]"),
+    ("digits of another script", "[\u0661]"),
+    ("a line feed in a text", '["\n"]'),
+    ("a tab in a text", '["\t"]'),
+    ("U+0000 in a text", '["\0"]'),
+    ("U+001F in a key", '{"\x1f":1}'),
+    ("a backslash before an apostrophe", "[\"\\'\"]"),
+    ("a backslash and x", r'["\x41"]'),
+    ("a backslash and a capital letter", r'["\N"]'),
+    ("a backslash before a line feed", '["\\\n"]'),
+    ("a backslash at the end", '["\\'),
+    ("three digits after \\u", r'["\u004"]'),
+    ("a letter that is no digit after \\u", r'["\u004g"]'),
+    ("a sign among the digits after \\u", r'["\u+041"]'),
+    ("\\U in capitals", r'["\U0041"]'),
+    ("\\u with braces", r'["\u{41}"]'),
+    ("a byte order mark", "\ufeff[1]"),
+]
+NOT_WHITE_SPACE = [
+    ("a form feed between tokens", "[1,\f2]"),
+    ("a vertical tab between tokens", "[1,\v2]"),
+    ("U+0085 between tokens", "[1,\x852]"),
+    ("a no-break space between tokens", "[1,\xa02]"),
+    ("a line separator, U+2028, between tokens", "[1,\u20282]"),
+]
+
+DUPLICATES = [
+    ("the same key", [], '{"a":1,"a":2}'),
+    ("the same key and value", [], '{"a":1,"a":1}'),
+    ("not next to each other", [], '{"a":1,"b":2,"a":3}'),
+    ("once escaped", [], r'{"a":1,"\u0061":2}'),
+    ("by two escapes", [], r'{"\/":1,"\u002f":2}'),
+    ("once a surrogate pair, once literal", [], '{"\U0001f600":1,"\\ud83d\\ude00":2}'),
+    ("the empty key", ["EmptyContainer"], '{"":1,"":2}'),
+    ("in an object within an array", [], '[{"b":[{"a":1,"a":2}]}]'),
+    ("__proto__", ["PrototypeKey"], '{"__proto__":1,"__proto__":2}'),
+    ("__proto__ with objects", ["PrototypeKey"], '{"__proto__":{},"__proto__":{}}'),
+    ("constructor", ["PrototypeKey"], '{"constructor":1,"constructor":2}'),
+    ("with null first", [], '{"a":null,"a":1}'),
+]
+
+SURROGATES = [
+    ("a high surrogate alone", r'["\ud83d"]'),
+    ("a low surrogate alone", r'["\ude00"]'),
+    ("low before high", r'["\ude00\ud83d"]'),
+    ("two high ones and a low one", r'["\ud83d\ud83d\ude00"]'),
+    ("a letter between the two", r'["\ud83dx\ude00"]'),
+    ("an escaped backslash between the two", r'["\ud83d\\ude00"]'),
+    ("an escape that is no surrogate after the high one", r'["\ud83d\u0041"]'),
+    ("the last high one", r'["\udbff"]'),
+    ("the last low one", r'["\uDFFF"]'),
+    ("in a key", r'{"\ud83d":1}'),
+]
+
+BAD_UTF8 = [
+    ("a byte that only continues", b"\x80"),
+    ("a first byte without what must follow", b"\xc3"),
+    ("two of three bytes", b"\xe2\x82"),
+    ("three of four bytes", b"\xf0\x9f\x98"),
+    ("a first byte before ASCII", b"\xc3a"),
+    ("one byte too many", b"\xc3\xa9\xa9"),
+    ("/ in two bytes", b"\xc0\xaf"),
+    ("U+0000 in two bytes", b"\xc0\x80"),
+    ("U+007F in two bytes", b"\xc1\xbf"),
+    ("U+07FF in three bytes", b"\xe0\x9f\xbf"),
+    ("U+FFFF in four bytes", b"\xf0\x8f\xbf\xbf"),
+    ("a high surrogate", b"\xed\xa0\x80"),
+    ("a low surrogate", b"\xed\xbf\xbf"),
+    ("a surrogate pair, as CESU-8 has it", b"\xed\xa0\xbd\xed\xb8\x80"),
+    ("U+110000", b"\xf4\x90\x80\x80"),
+    ("a first byte that is never one, F5", b"\xf5\x80\x80\x80"),
+    ("five bytes", b"\xf8\x88\x80\x80\x80"),
+    ("FE and FF", b"\xfe\xff"),
+    ("Latin-1", "é".encode("latin-1")),
+]
+
+
+def refused_by_python(text):
+    """Whether Python's json, kept from its own extensions, refuses a text or has no UTF-8 for what it says."""
+
+    def once(pairs):
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError("duplicate key")
+        return dict(pairs)
+
+    def refuse(constant):
+        raise ValueError(constant)
+
+    try:
+        canonical(json.loads(text, object_pairs_hook=once, parse_constant=refuse))
+    except ValueError:
+        return True
+    return False
+
+
+def refused(comment, flags, error, text):
+    assert refused_by_python(text), comment
+    return invalid(comment, flags, error, text=text)
+
+
+def refused_bytes(comment, data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return invalid(comment, ["BadUtf8"], "bad-utf8", bytes=data.hex())
+    raise AssertionError(comment)
+
+
+def groups():
+    not_json = [refused(comment, ["NotJson"], "bad-json", text) for comment, text in NOT_JSON]
+    not_json += [refused(comment, ["NotJson", "Whitespace"], "bad-json", text) for comment, text in NOT_WHITE_SPACE]
+    utf8 = [refused_bytes(f"{comment}, in a text", b'["' + data + b'"]') for comment, data in BAD_UTF8]
+    utf8 += [
+        refused_bytes("a first byte without what must follow, in a key", b'{"\xc3":1}'),
+        refused_bytes("a first byte without what must follow, after the value", b"[1]\xc3"),
+        refused_bytes("UTF-16 with a byte order mark", "\ufeff[1]".encode("utf-16-le")),
+    ]
+    deep = [
+        ("65 arrays", "[" * 65 + "]" * 65),
+        ("65 objects", '{"a":' * 64 + "{}" + "}" * 64),
+        ("65 arrays and objects by turns", '[{"a":' * 32 + "[]" + "}]" * 32),
+        ("an empty array in the last of 64", '[0,{"a":' + "[" * 63 + "]" * 63 + "}]"),
+        ("10000 arrays", "[" * 10_000 + "]" * 10_000),
+    ]
+    return [
+        group("CanonicalJson", ["RFC 8259, by hand", files.PYTHON_JSON], not_json),
+        group(
+            "CanonicalJson",
+            ["RFC 7493, section 2.3, by hand"],
+            [refused(comment, ["DuplicateKey", *flags], "duplicate-key", text) for comment, flags, text in DUPLICATES],
+        ),
+        group(
+            "CanonicalJson",
+            ["RFC 7493, section 2.1, by hand", files.PYTHON_JSON],
+            [refused(comment, ["LoneSurrogate"], "lone-surrogate", text) for comment, text in SURROGATES],
+        ),
+        group("CanonicalJson", ["RFC 3629, by hand", files.PYTHON_JSON], utf8),
+        group(
+            "CanonicalJson",
+            ["the cap of 64 open containers, by hand"],
+            [invalid(comment, ["Depth"], "json-depth", text=text) for comment, text in deep],
+        ),
+    ]

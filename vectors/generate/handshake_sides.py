@@ -1,0 +1,104 @@
+"""The sides of a handshake, played by noiseprotocol with keys that are given."""
+
+import warnings
+from dataclasses import dataclass
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from noise.backends.default.diffie_hellmans import ED25519
+from noise.backends.default.keypairs import KeyPair25519
+from noise.connection import Keypair, NoiseConnection
+
+import files
+
+warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point here
+SOURCE = [files.package("noiseprotocol"), files.package("cryptography")]
+OTHER = {"init": "resp", "resp": "init"}
+ROLES = {"init": "initiator", "resp": "responder"}
+MESSAGES = {"XXpsk2": 3, "KKpsk0": 2}
+
+
+def public_key(private):
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+
+
+def writer_of(index):
+    return "init" if index % 2 == 0 else "resp"
+
+
+def reader_of(index):
+    return OTHER[writer_of(index)]
+
+
+def draw_keys(random):
+    names = ["initStatic", "initEphemeral", "respStatic", "respEphemeral", "psk"]
+    return {name: random.randbytes(32) for name in names}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What one side starts from, by the names of the vectors."""
+
+    role: str  # "init" or "resp"
+    pattern: str
+    suite: str
+    prologue: bytes
+    psk: bytes
+    staticKey: bytes
+    ephemeralKey: bytes
+    remoteStaticKey: bytes | None  # of KKpsk0
+
+    def fields(self):
+        fields = {"role": ROLES[self.role], "pattern": self.pattern, "suite": self.suite}
+        for name in ["prologue", "psk", "staticKey", "ephemeralKey", "remoteStaticKey"]:
+            if getattr(self, name) is not None:
+                fields[name] = getattr(self, name).hex()
+        return fields
+
+
+def options(role, pattern, suite, prologue, keys):
+    """Those of one side, of keys as `draw_keys` names them."""
+    known = public_key(keys[OTHER[role] + "Static"]) if pattern == "KKpsk0" else None
+    return Options(role, pattern, suite, prologue, keys["psk"], keys[role + "Static"], keys[role + "Ephemeral"], known)
+
+
+def start(options, x25519=None, **keypairs):
+    """A side that is ready for the first message; its Diffie-Hellman and its key pairs can be replaced."""
+    side = NoiseConnection.from_name(f"Noise_{options.pattern}_{options.suite}".encode())
+    side.set_as_initiator() if options.role == "init" else side.set_as_responder()
+    side.set_prologue(options.prologue)
+    side.set_psks(options.psk)
+    side.set_keypair_from_private_bytes(Keypair.STATIC, options.staticKey)
+    side.set_keypair_from_private_bytes(Keypair.EPHEMERAL, options.ephemeralKey)
+    if options.remoteStaticKey is not None:
+        side.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, options.remoteStaticKey)
+    if x25519 is not None:
+        side.noise_protocol.dh_fn = x25519
+    side.noise_protocol.keypairs.update(keypairs)
+    side.start_handshake()
+    return side
+
+
+def exchange(sides, payloads):
+    """The messages of a whole handshake between two sides, who must agree on all of it."""
+    messages = []
+    for index, payload in enumerate(payloads):
+        message = bytes(sides[writer_of(index)].write_message(payload))
+        assert bytes(sides[reader_of(index)].read_message(message)) == payload
+        messages.append(message)
+    assert sides["init"].get_handshake_hash() == sides["resp"].get_handshake_hash()
+    return messages
+
+
+class UncheckedX25519(ED25519):
+    """X25519 as RFC 7748 defines it, without the check that it recommends: a point of low order gives zeros."""
+
+    def dh(self, private_key, public_key):
+        try:
+            return bytes(32) if private_key is None else private_key.exchange(public_key)
+        except ValueError:
+            return bytes(32)
+
+
+def low_order_keypair(point):
+    """A public key that nobody has a private key of, and nobody needs one: with it every shared secret is zeros."""
+    return KeyPair25519(None, None, point)

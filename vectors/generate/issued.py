@@ -1,0 +1,44 @@
+"""An identity with the least that it needs, as it is issued and as it is read; and tests of what is added to it."""
+
+import json
+
+import files
+
+ACCESS_KEY, PASSWORD = "access-key-7f3a", "password-9c1e"
+ISSUED = {"access_key": ACCESS_KEY, "password": PASSWORD}
+READ = {
+    "accessKey": ACCESS_KEY,
+    "password": PASSWORD,
+    "siteId": "",
+    "defaultPort": 5679,
+    "defaultPath": "",
+    "dataPlaneEndpoints": {},
+    "protocols": {"wss": True, "https": False, "mqtt": False},
+}
+BROKER = {"endpoint": "mqtt://broker.example", "username": "broker-user-5d", "password": "broker-password-2b"}
+READ_BROKER = {**BROKER, "accessKey": ACCESS_KEY, "tls": False, "qos": 1, "hashTopics": False}
+SECRETS = ["accessKey", "password", "cryptoKey"]
+BROKER_SECRETS = ["username", "password", "topicPrefix", "c2sTopic", "s2cTopic", "statusTopic"]
+
+
+def text(fields):
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def reads(comment, flag, issued, read=READ, further_secrets=()):
+    mqtt = read.get("mqtt", {})
+    secrets = [read[name] for name in SECRETS if name in read] + [mqtt[name] for name in BROKER_SECRETS if name in mqtt]
+    return files.valid(comment, [flag], text=text(issued), identity=read, secrets=[*secrets, *further_secrets])
+
+
+def adds(comment, flag, issued, further_secrets=(), **read):
+    """An identity with more than the least, and what that adds to what is read."""
+    return reads(comment, flag, {**ISSUED, **issued}, {**READ, **read}, further_secrets)
+
+
+def adds_broker(comment, flag, issued, further_secrets=(), **read):
+    return adds(comment, flag, {"mqtt": {**BROKER, **issued}}, further_secrets, mqtt={**READ_BROKER, **read})
+
+
+def refuses(comment, issued, error="identity-field"):
+    return files.invalid(comment, ["Malformed"], error, text=issued if isinstance(issued, str) else text(issued))

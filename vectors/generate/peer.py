@@ -1,0 +1,99 @@
+"""One end of a protocol 3 connection: noiseprotocol over cryptography (OpenSSL), with keys that are given."""
+
+import hashlib
+import json
+import warnings
+
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from noise.backends.default.keypairs import KeyPair25519
+from noise.connection import Keypair, NoiseConnection
+
+import files
+
+warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point here
+SOURCE = [files.package("noiseprotocol"), files.package("cryptography"), files.PYTHON_JSON, files.SPECIFICATION]
+# Points with which every shared secret is zeros (Wycheproof's x25519_test.json has more of them).
+LOW_ORDER_POINTS = {
+    "zero": bytes(32),
+    "one": bytes([1]) + bytes(31),
+    "a point of order 8": bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
+}
+
+
+def public_key(private):
+    return X25519PrivateKey.from_private_bytes(private).public_key().public_bytes_raw()
+
+
+def salt(node_id):
+    return hashlib.sha256(node_id.encode()).digest()
+
+
+def compact(value):
+    return json.dumps(value, separators=(",", ":"))
+
+
+def envelope(kind, payload):
+    """A cleartext envelope: four fields for handshakes, eight for all else."""
+    fields = {"msg_type": kind, "payload": payload, "metadata": {}, "route": []}
+    if kind != "shake":
+        fields.update(node=None, target_site_id=None, target_pubkey=None, source_peer=None)
+    return compact(fields)
+
+
+def flip(message, index):
+    """A message with the lowest bit of one byte the other way round."""
+    changed = bytearray(message)
+    changed[index] ^= 1
+    return bytes(changed)
+
+
+class Keys:
+    """What both ends of one connection hold, drawn from a name, so that one test leaves the others alone."""
+
+    def __init__(self, name):
+        random = files.randomness(name)
+        self.client_static, self.client_ephemeral, self.hub_static, self.hub_ephemeral, self.psk = (
+            random.randbytes(32) for _ in range(5)
+        )
+        self.client_public, self.hub_public = public_key(self.client_static), public_key(self.hub_static)
+
+
+class End:
+    """One end, from its first handshake message to its transport messages."""
+
+    def __init__(self, role, pattern, suite, hello, offer, psk, static, ephemeral, remote):
+        name = f"Noise_{pattern}_{suite}".encode()
+        self.noise = NoiseConnection.from_name(name)
+        self.noise.set_as_initiator() if role == "client" else self.noise.set_as_responder()
+        self.noise.set_prologue(files.canonical(hello) + files.canonical(offer) + name)
+        self.noise.set_psks(psk)
+        self.noise.set_keypair_from_private_bytes(Keypair.STATIC, static)
+        self.noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral)
+        if pattern == "KKpsk0":
+            self.noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, remote)
+        self.noise.start_handshake()
+
+    def write(self, payload=b""):
+        return bytes(self.noise.write_message(payload))
+
+    def read(self, message):
+        return bytes(self.noise.read_message(message))
+
+    def seal(self, plaintext):
+        return bytes(self.noise.encrypt(plaintext))
+
+    @property
+    def sending_key(self):
+        return self.noise.noise_protocol.cipher_state_encrypt.k
+
+    @property
+    def handshake_hash(self):
+        return self.noise.get_handshake_hash()
+
+    def use_low_order_point(self, key, point):
+        """Takes a point of low order as its `e` or `s`, and reckons with zeros as an accomplice who checks nothing."""
+        protocol = self.noise.noise_protocol
+        handshake = protocol.handshake_state
+        setattr(handshake, key, KeyPair25519(None, X25519PublicKey.from_public_bytes(point), point))
+        exchange = protocol.dh_fn.dh
+        protocol.dh_fn.dh = lambda private, public: exchange(private, public) if private else bytes(32)

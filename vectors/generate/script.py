@@ -1,0 +1,359 @@
+"""Scripts of a session under test, step by step, in which we are the other end."""
+
+import json
+
+import files
+from files import CHACHAPOLY
+from peer import End, Keys, compact, envelope, salt
+
+NODE_ID = "hub-1"
+SITE_ID = "kitchen"
+HELLO = {"pubkey": "", "peer": "hub::1", "node_id": NODE_ID}
+GREETING_PAYLOAD = {"pubkey": "", "session": {"session_id": "s-1"}, "site_id": SITE_ID}
+GREETING = envelope("hello", GREETING_PAYLOAD)  # the client's HELLO: sealed, and over MQTT in clear before
+MESSAGE_1_PAYLOAD = files.canonical({"binarize": False, "encodings": []})
+KNOWN = object()  # in place of a pinned key: the one that the peer will show
+
+
+def offer_of(patterns, suites, **further):
+    """A hub's HANDSHAKE payload, with the fields that hubs send today."""
+    noise = {"patterns": patterns, "suites": suites}
+    return {"binarize": False, "encodings": [], "ciphers": [], "noise": noise, "max_protocol_version": 3, **further}
+
+
+def shake(**noise):
+    return envelope("shake", {"noise": noise})
+
+
+def frame(marker, payload=b""):
+    return bytes([marker]) + payload
+
+
+# Events, and what they carry
+
+
+def data(message):
+    return {"text": message} if isinstance(message, str) else {"bytes": message.hex()}
+
+
+def kind_of(message):
+    return "json" if isinstance(message, str) else "binary"
+
+
+def transmit(message):
+    return {"type": "transmit", **data(message)}
+
+
+def delivered(message):
+    return {"type": "message", "kind": kind_of(message), **data(message)}
+
+
+def dropped(kind, length, reason):
+    return {"type": "dropped", "kind": kind, "length": length, "reason": reason}
+
+
+def psk_needed(node_id=NODE_ID):
+    return {"type": "psk-needed", "nodeId": node_id, "salt": salt(node_id).hex()}
+
+
+def psk_suspect(node_id=NODE_ID):
+    return {"type": "psk-suspect", "nodeId": node_id}
+
+
+def unpin(node_id=NODE_ID):
+    return {"type": "unpin", "nodeId": node_id}
+
+
+def close(error):
+    return {"type": "close", "error": error}
+
+
+def ended(reason, retry, error):
+    return {"type": "ended", "reason": reason, "retry": retry, "error": error}
+
+
+class Script:
+    """The steps of one test. Methods answer the script itself, so that a connection reads from left to right."""
+
+    retry_after = {}  # what a failure before ready, and one after it, mean for dialling again
+
+    def __init__(self, comment, flags, pattern, suite):
+        self.comment, self.flags, self.pattern, self.suite = comment, flags, pattern, suite
+        self.keys = Keys(f"{comment} {pattern} {suite}")
+        self.steps = []
+        self.phase = "handshake"
+        self.transport_keys = {}
+
+    def step(self, do, *events, **fields):
+        self.steps.append({"do": do, **fields, "events": list(events)})
+        return self
+
+    def open(self, **fields):
+        self.steps.append({"do": "open", **{name: value for name, value in fields.items() if value is not None}})
+
+    def receive(self, message, *events):
+        return self.step("receive", *events, **data(message))
+
+    def receive_frame(self, plaintext, *events):
+        return self.receive(self.peer.seal(plaintext), *events)
+
+    def ignore(self, *messages):
+        for message in messages:
+            self.receive(message)
+        return self
+
+    def hear(self, *messages):
+        """Messages from us, each in one frame."""
+        for message in messages:
+            plaintext = frame(0, message.encode()) if isinstance(message, str) else frame(1, message)
+            self.receive_frame(plaintext, delivered(message))
+        return self
+
+    def send(self, message):
+        """A message from the session, in one frame or in chunks of 65000 bytes."""
+        payload, whole, first = (message.encode(), 0, 2) if isinstance(message, str) else (message, 1, 3)
+        parts = [payload[at : at + 65000] for at in range(0, len(payload), 65000)] or [b""]
+        markers = [whole] if len(parts) == 1 else [first] + [4] * (len(parts) - 2) + [5]
+        messages = [self.own.seal(frame(*part)).hex() for part in zip(markers, parts)]
+        self.steps.append({"do": "send", "kind": kind_of(message), **data(message), "messages": messages})
+        return self
+
+    def refuse(self, do, error, **fields):
+        """A step that is the caller's mistake and changes nothing."""
+        self.steps.append({"do": do, **fields, "error": error})
+        return self
+
+    def refuse_to_send(self, message, error):
+        return self.refuse("send", error, kind=kind_of(message), **data(message))
+
+    def closed(self, code, *events):
+        return self.step("closed", *events, **({} if code is None else {"code": code}))
+
+    def fail(self, message, error, *before, retry=None):
+        """Ends with this message. What comes then is answered by nothing, and the first failure is what counts."""
+        self.receive(message, *before, close(error)).ignore(envelope("hello", HELLO), bytes(17))
+        reason = "refused" if self.phase == "handshake" else "dropped"
+        return self.closed(1008, ended(reason, retry or self.retry_after[self.phase], error))
+
+    def fail_on_frame(self, plaintext, error):
+        return self.fail(self.peer.seal(plaintext), error)
+
+    def establish(self):
+        """Goes over to the session. Answers what both sides say of it when they are ready."""
+        assert self.own.handshake_hash == self.peer.handshake_hash
+        self.phase = "session"
+        return {"pattern": self.pattern, "suite": self.suite, "handshakeHash": self.own.handshake_hash.hex()}
+
+    def test(self):
+        """The finished test. It is invalid where the session closes of its own accord."""
+        errors = [event["error"] for step in self.steps for event in step.get("events", []) if event["type"] == "close"]
+        fields = {"steps": self.steps, **self.transport_keys}
+        if errors:
+            return files.invalid(self.comment, self.flags, errors[0], **fields)
+        return files.valid(self.comment, self.flags, **fields)
+
+
+class Client(Script):
+    """A script for a client; we are the hub."""
+
+    retry_after = {"handshake": "later", "session": "now"}
+
+    def __init__(
+        self,
+        comment,
+        flags,
+        pattern="XXpsk2",
+        suite=CHACHAPOLY,
+        hello=HELLO,
+        offer=None,
+        pin=None,
+        hub_psk=None,
+        has_psk=True,
+        suites=None,
+        pins=None,
+        psks=None,
+        **options,
+    ):
+        super().__init__(comment, flags, pattern, suite)
+        keys = self.keys
+        self.node_id = hello["node_id"]
+        self.has_psk = has_psk
+        self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
+        self.hello_payload = hello
+        self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], [suite])
+        bound = [pattern, suite, self.hello_payload, self.offer_payload]
+        self.own = End("client", *bound, keys.psk, keys.client_static, keys.client_ephemeral, keys.hub_public)
+        self.peer = End("hub", *bound, hub_psk or keys.psk, keys.hub_static, keys.hub_ephemeral, keys.client_public)
+        self.open(
+            role="client",
+            siteId=SITE_ID,
+            staticKey=keys.client_static.hex(),
+            ephemeralKey=keys.client_ephemeral.hex(),
+            pins=pins or ({self.node_id: self.pin.hex()} if self.pin else {}),
+            psks=psks or ({self.node_id: keys.psk.hex()} if has_psk else {}),
+            suites=suites or [suite],
+            hello=compact({"session": GREETING_PAYLOAD["session"]}),
+            **options,
+        )
+
+    def hello(self):
+        return self.receive(envelope("hello", self.hello_payload))
+
+    def offer(self):
+        asked = self.message_1() if self.has_psk else psk_needed(self.node_id)
+        return self.receive(envelope("shake", self.offer_payload), asked)
+
+    def psk(self):
+        return self.step("psk", self.message_1(), psk=self.keys.psk.hex())
+
+    def until_message_1(self):
+        self.hello().offer()
+        return self if self.has_psk else self.psk()
+
+    def message_1(self):
+        self.written = self.own.write(MESSAGE_1_PAYLOAD)
+        return transmit(shake(pattern=self.pattern, suite=self.suite, msg=self.written.hex()))
+
+    def message_2(self, payload=b"{}"):
+        """Our answer to message 1, which the test may then spoil."""
+        self.peer.read(self.written)
+        return self.peer.write(payload)
+
+    def answer(self, payload=b"{}", encoding=None, envelop=lambda message: shake(msg=message.hex())):
+        """Our answer as it should be, with which the handshake is done."""
+        message = self.message_2(payload)
+        return self.receive(envelop(message), *self.accept(message, encoding))
+
+    def accept(self, message, encoding=None):
+        """What follows from our answer."""
+        self.own.read(message)
+        events = []
+        if self.pattern == "XXpsk2":
+            if self.pin is None:
+                events.append({"type": "pin", "nodeId": self.node_id, "key": self.keys.hub_public.hex()})
+            last = self.own.write()
+            self.peer.read(last)
+            events.append(transmit(shake(msg=last.hex())))
+        ready = {"type": "ready", **self.establish(), "hubKey": self.keys.hub_public.hex(), "encoding": encoding}
+        keys = {"clientToHub": self.own.sending_key.hex(), "hubToClient": self.peer.sending_key.hex()}
+        self.transport_keys = {"suite": self.suite, "keys": keys}
+        return [*events, transmit(self.own.seal(frame(0, GREETING.encode()))), ready]
+
+    def connect(self, payload=b"{}", encoding=None):
+        return self.until_message_1().answer(payload, encoding)
+
+    def end(self):
+        """The connection ends once we were heard."""
+        return self.closed(1000, ended("dropped", "now", "dropped"))
+
+
+class Hub(Script):
+    """A script for a hub; we are the client."""
+
+    retry_after = {"handshake": "never", "session": "never"}
+
+    def __init__(
+        self,
+        comment,
+        flags,
+        pattern="XXpsk2",
+        suite=CHACHAPOLY,
+        hello={"peer": "hub::1", "pubkey": ""},
+        handshake={"binarize": False, "encodings": [], "ciphers": []},
+        client_key=None,
+        client_psk=None,
+        client_pin=None,
+        client_hello=None,
+        client_offer=None,
+        suites=None,
+        patterns=None,
+    ):
+        super().__init__(comment, flags, pattern, suite)
+        keys = self.keys
+        is_known = client_key is KNOWN or (pattern == "KKpsk0" and client_key is None)
+        self.client_key = keys.client_public if is_known else client_key
+        offered = ["XXpsk2", "KKpsk0"] if self.client_key else ["XXpsk2"]
+        suites = suites or [suite]
+        self.hello_payload = {"node_id": NODE_ID, **hello}
+        self.offer_payload = {"max_protocol_version": 3, "noise": {"patterns": offered, "suites": suites}, **handshake}
+        bound = [client_hello or self.hello_payload, client_offer or self.offer_payload]
+        self.own = End(
+            "hub",
+            pattern,
+            suite,
+            self.hello_payload,
+            self.offer_payload,
+            keys.psk,
+            keys.hub_static,
+            keys.hub_ephemeral,
+            self.client_key,
+        )
+        self.peer = End(
+            "client",
+            pattern,
+            suite,
+            *bound,
+            client_psk or keys.psk,
+            keys.client_static,
+            keys.client_ephemeral,
+            client_pin or keys.hub_public,
+        )
+        self.open(
+            role="hub",
+            nodeId=NODE_ID,
+            staticKey=keys.hub_static.hex(),
+            ephemeralKey=keys.hub_ephemeral.hex(),
+            psk=keys.psk.hex(),
+            clientKey=self.client_key.hex() if self.client_key else None,
+            patterns=patterns or offered,
+            suites=suites,
+            hello=compact(hello),
+            handshake=compact(handshake),
+        )
+
+    def start(self):
+        hello, offer = envelope("hello", self.hello_payload), envelope("shake", self.offer_payload)
+        return self.step("start", transmit(hello), transmit(offer))
+
+    def envelop(self, message):
+        """The envelope around our message 1."""
+        return shake(pattern=self.pattern, suite=self.suite, msg=message.hex())
+
+    def message_1(self, payload=MESSAGE_1_PAYLOAD, envelop=None):
+        message = self.peer.write(payload)
+        return self.receive((envelop or self.envelop)(message), *self.answer(message))
+
+    def answer(self, message):
+        """What follows from our message 1."""
+        self.own.read(message)
+        reply = self.own.write(b"{}")
+        self.peer.read(reply)
+        return [transmit(shake(msg=reply.hex())), *([self.ready()] if self.pattern == "KKpsk0" else [])]
+
+    def message_3(self, envelop=lambda message: shake(msg=message.hex())):
+        message = self.peer.write()
+        return self.receive(envelop(message), *self.accept(message))
+
+    def accept(self, message):
+        """What follows from our message 3."""
+        self.own.read(message)
+        pin = [] if self.client_key else [{"type": "pin", "key": self.keys.client_public.hex()}]
+        return [*pin, self.ready()]
+
+    def ready(self):
+        return {"type": "ready", **self.establish(), "clientKey": self.keys.client_public.hex()}
+
+    def until_ready(self):
+        self.start().message_1()
+        return self if self.pattern == "KKpsk0" else self.message_3()
+
+    def greet(self, greeting=GREETING):
+        """Our HELLO, the first transport message."""
+        payload = json.loads(greeting)["payload"]
+        return self.receive_frame(frame(0, greeting.encode()), {"type": "hello", "payload": compact(payload)})
+
+    def connect(self):
+        return self.until_ready().greet()
+
+    def end(self):
+        return self.closed(1000, ended("dropped", "never", "dropped"))

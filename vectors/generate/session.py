@@ -1,0 +1,267 @@
+"""Whole connections, message by message, of a client and of a hub."""
+
+import files
+import session_client as client
+import session_client_failures as client_failures
+import session_ends as ends
+import session_hub as hub
+import session_hub_failures as hub_failures
+import session_transport as transport
+from files import AESGCM, CHACHAPOLY
+from peer import SOURCE
+from script import Client, Hub
+
+NOTES = {
+    "AfterFailure": (
+        "A failure is final: nothing is answered any more, and closed() tells the first cause. A failure here, where "
+        "the code itself is right, most likely goes on reading, or takes the close for the cause."
+    ),
+    "AstralKey": (
+        "Keys above U+FFFF beside keys from U+E000 up: their order in the prologue is that of code points. Whoever "
+        "sorts by UTF-16 unit binds something else."
+    ),
+    "BadGreeting": (
+        "A first message of a client that is not its HELLO, or a HELLO with fields of wrong types: told, and no "
+        "reason to end the session. What was no HELLO at all is a message like any other and follows."
+    ),
+    "BytesBeforeSession": (
+        "MQTT does not tell text from bytes, so bytes before the session are JSON in UTF-8. A failure most likely "
+        "takes all bytes for transport messages."
+    ),
+    "ChunkRules": (
+        "A chunk with nothing open, or a message inside another, ends the session. Whoever goes on lost or mixed up a "
+        "message and did not notice."
+    ),
+    "Chunks": (
+        "Messages in chunks of any size, empty ones included, are one message in the end. A failure most likely knows "
+        "no markers above 1, or decodes UTF-8 chunk by chunk."
+    ),
+    "ClientKeyChanged": (
+        "Under XXpsk2 a hub compares the client's key from message 3 with the one it pinned. Whoever gets ready lets "
+        "anybody in who knows the password."
+    ),
+    "CloseCode": (
+        "What a close means follows from how far the connection had come, and from 1000, 1005 and 1008 as refusals; "
+        "with any other code or none it was lost, and nothing is in doubt. A failure most likely reads a code without "
+        "its phase."
+    ),
+    "Damaged": (
+        "A message with a bit changed, cut short or lengthened. Whoever accepts it checks no tag; another event most "
+        "likely means that what was learned from a message was used before all of it was authenticated."
+    ),
+    "EmptyMessage": (
+        "A message of no bytes is its marker alone, or a first and a final chunk. A failure most likely takes it for "
+        "no message, or for an error."
+    ),
+    "Escape": (
+        "Payloads whose texts need escapes in the canonical form, or do not. A failure most likely escapes too much "
+        "there, or binds the text as it came."
+    ),
+    "FirstContact": (
+        "XXpsk2 with a hub never seen, from HELLO to messages both ways. A failure before message 1 is most likely "
+        "one of prologue or suite; at ready, of the order: pin, message 3, sealed HELLO, ready."
+    ),
+    "Greeting": (
+        "A client's HELLO is its first transport message, whatever chunks it comes in, and only the first. A failure "
+        "most likely looks at each transport message, or at every message."
+    ),
+    "HubKeyChanged": (
+        "Under XXpsk2 the pin is compared once message 2 is authentic and before message 3 leaves; the pin stays. A "
+        "failure most likely compares too late, so that an impostor gets the client's key, or pins the new key."
+    ),
+    "KeyOrder": (
+        "Objects are bound with sorted keys at every depth, however they came. A failure most likely sorts the "
+        "outermost alone, or digits as numbers."
+    ),
+    "KkFailure": (
+        "A KKpsk0 that does not authenticate puts the PSK in doubt and by default drops the pin, so that the next "
+        "attempt uses XXpsk2. A failure most likely keeps using what failed, or ignores the policy."
+    ),
+    "LatePsk": (
+        "A PSK given late or twice does nothing: deriving it takes longer than many connections. A failure most "
+        "likely starts the handshake anew."
+    ),
+    "LatestHello": (
+        "Before the HANDSHAKE the latest HELLO counts, for the node id and for the prologue. A failure most likely "
+        "kept the first, or mixed the two."
+    ),
+    "LocalError": (
+        "A mistake of the caller is refused and changes nothing. A failure most likely sends in clear, ends the "
+        "session, or uses a counter for what was never sent."
+    ),
+    "LowOrder": (
+        "A public key with which the shared secret is zeros, in a message that is right if that goes unnoticed. "
+        "Whoever goes on does not check the result of X25519."
+    ),
+    "Marker": "Markers are 0x00 to 0x05, and every plaintext has one. Whoever goes on guesses what the peer meant.",
+    "Message1Payload": (
+        "The payload of message 1 is a JSON object, read for what it means: white space, order and unknown fields are "
+        "no matter, wrong types are. A failure most likely compares its bytes, or does not read it."
+    ),
+    "Message2Payload": (
+        "The payload of message 2 is JSON, canonical or not, or nothing at all; `encoding` is a text where it is "
+        "given. A failure most likely demands one form of it, or does not read it."
+    ),
+    "MessageType": "Inbound, `handshake` is another name for `shake`. A failure most likely knows only one of the two.",
+    "Messages": (
+        "Messages both ways, each direction with a counter of its own, JSON as the text that it came as. A failure "
+        "most likely shares a counter, or parses what it should deliver."
+    ),
+    "Mqtt": (
+        "Over MQTT the client's HELLO goes in clear before the hub speaks, and sealed again later. A failure most "
+        "likely takes it for the one, or for an error."
+    ),
+    "Negotiation": (
+        "The first of the client's suites that the hub offers too, then KKpsk0 with a pin and XXpsk2 without; a hub "
+        "accepts what it offered and nothing else. A failure most likely follows the other side's order, or trusts "
+        "its choice."
+    ),
+    "NodeId": (
+        "The node id is any text that is not empty; salt and pin go by it as it came. A failure most likely trims it, "
+        "looks it up in an object with a prototype, or goes on without one."
+    ),
+    "NotUtf8": (
+        "A JSON message that is not UTF-8 is dropped, told, and no reason to end the session. A failure most likely "
+        "delivers it with replacement characters, or closes."
+    ),
+    "NumberToken": (
+        "Numbers are bound as the tokens they came as. A failure most likely went through a float, which turns 1.0 "
+        "into 1 and changes digits beyond 2^53."
+    ),
+    "Order": (
+        "HELLO, HANDSHAKE, message 1, message 2, message 3: an envelope that comes before its time, or that has no "
+        "place at all, ends the connection. A failure most likely has no states."
+    ),
+    "PinEnforced": (
+        "A pin counts under XXpsk2 too: a key that matches is not pinned again. A failure most likely pins at every "
+        "XXpsk2."
+    ),
+    "PinUnreadable": (
+        "A stored pin that is not 32 bytes is not the same as none: the connection ends before message 1. Whoever "
+        "goes on trusts a stranger because a file was damaged."
+    ),
+    "PrologueDiffers": (
+        "A client that bound other payloads shows under XXpsk2 in message 1. A failure most likely does not mix the "
+        "prologue, or mixes what the client says."
+    ),
+    "ProtocolVersion": (
+        "Both sides need max_protocol_version 3 or more; a client need not name it. A failure most likely never "
+        "looks, or demands it of the client."
+    ),
+    "PrototypeKey": (
+        "Keys that objects of JavaScript or Python have already are keys like all others. A failure most likely loses "
+        "__proto__ on the way to the prologue."
+    ),
+    "Reconnect": (
+        "KKpsk0 with a pinned hub: two messages, nothing to pin, the sealed HELLO right after message 2. A failure "
+        "most likely sends a third message, pins again, or seals message 2."
+    ),
+    "Repeat": (
+        "A HELLO, HANDSHAKE or handshake message that comes again changes nothing, in any window, and after ready as "
+        "text too. A failure most likely starts over, feeds it to the handshake, or closes."
+    ),
+    "Sequence": (
+        "Transport messages open in the order in which they were sealed, once each, by the other side alone. Whoever "
+        "accepts one out of turn tries several counters, or has one key for both directions."
+    ),
+    "StoredPsk": (
+        "A PSK from the store is used without asking; one that is not 32 bytes counts as none. A failure most likely "
+        "asks nevertheless, or fails on what can be derived again."
+    ),
+    "TextAfterReady": (
+        "Text on an established session that repeats nothing ends it, and is never delivered. Whoever reads it lets "
+        "anybody on the way speak for the hub."
+    ),
+    "UnknownField": (
+        "Fields that nobody knows are ignored, and bound like all others. A failure most likely wrote the payload "
+        "anew from the fields it knows, or demands some of those."
+    ),
+    "UpperCaseHex": "Noise messages are hexadecimal digits of either case. A failure most likely knows only one.",
+    "WrongPsk": (
+        "Another PSK shows under XXpsk2 in the payload of message 2: nothing may be pinned or sent then, and a stored "
+        "PSK is to be forgotten. A failure most likely blames the key, which is not proven yet."
+    ),
+}
+
+
+def connected_client(comment, flags):
+    return Client(comment, flags).connect()
+
+
+def connected_hub(comment, flags):
+    return Hub(comment, flags).connect()
+
+
+def group(role, pattern, suite, *parts):
+    tests = [test for part in parts for test in part]
+    return files.group("Session", SOURCE, tests, role=role, pattern=pattern, suite=suite)
+
+
+def build():
+    groups = [
+        group(
+            "client",
+            "XXpsk2",
+            CHACHAPOLY,
+            client.connections("XXpsk2", CHACHAPOLY),
+            client.choices(),
+            client.bound_fields("XXpsk2"),
+            client.forms(),
+            client.repeats("XXpsk2"),
+            transport.messages(connected_client),
+            transport.large_messages(connected_client),
+            client.local_errors(),
+            transport.local_errors(connected_client),
+            client_failures.order(),
+            client_failures.negotiations(),
+            client_failures.wrong_secrets(),
+            client_failures.damages(),
+            transport.failures(connected_client),
+            ends.xx_client_ends(),
+        ),
+        group(
+            "client",
+            "KKpsk0",
+            CHACHAPOLY,
+            client.connections("KKpsk0", CHACHAPOLY),
+            client.bound_fields("KKpsk0"),
+            client.repeats("KKpsk0"),
+            client_failures.kk_failures(),
+            ends.kk_client_ends(),
+        ),
+        group("client", "XXpsk2", AESGCM, client.connections("XXpsk2", AESGCM), client.preferences()),
+        group("client", "KKpsk0", AESGCM, client.connections("KKpsk0", AESGCM)),
+        group(
+            "hub",
+            "XXpsk2",
+            CHACHAPOLY,
+            hub.connections("XXpsk2", CHACHAPOLY),
+            hub.choices(),
+            hub.bound_fields("XXpsk2"),
+            hub.forms(),
+            hub.repeats("XXpsk2"),
+            hub.greetings(),
+            transport.messages(connected_hub),
+            hub.local_errors(),
+            transport.local_errors(connected_hub),
+            hub_failures.negotiations(),
+            hub_failures.xx_failures(),
+            transport.failures(connected_hub),
+            ends.hub_ends("XXpsk2"),
+        ),
+        group(
+            "hub",
+            "KKpsk0",
+            CHACHAPOLY,
+            hub.connections("KKpsk0", CHACHAPOLY),
+            hub.bound_fields("KKpsk0"),
+            hub.repeats("KKpsk0"),
+            hub_failures.kk_failures(),
+            ends.hub_ends("KKpsk0"),
+        ),
+        group("hub", "XXpsk2", AESGCM, hub.connections("XXpsk2", AESGCM)),
+        group("hub", "KKpsk0", AESGCM, hub.connections("KKpsk0", AESGCM)),
+    ]
+    files.write(
+        "session", "Whole connections, message by message: what a client or a hub does with each.", NOTES, groups
+    )

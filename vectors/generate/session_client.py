@@ -1,0 +1,181 @@
+"""Connections of a client under test up to `ready`: what succeeds, and what is ignored."""
+
+from files import AESGCM, CHACHAPOLY
+from peer import Keys, envelope
+from script import GREETING, HELLO, KNOWN, Client, offer_of, shake, transmit
+
+# Fields that no client knows. All of them are bound into the prologue.
+UNKNOWN_FIELDS = [
+    ("a field that nobody knows", "UnknownField", {"x-vendor": {"b": [1, "two", None, True], "a": {}}}),
+    (
+        "__proto__ and other names that objects have",
+        "PrototypeKey",
+        {"__proto__": {"node_id": "hub-2"}, "constructor": 1, "toString": None, "hasOwnProperty": []},
+    ),
+    ("keys beyond U+FFFF and below", "AstralKey", {"\U0001f600": 1, "\ue000": 2, "\uffff": 3, "\ud7ff": 4, "z": 5}),
+    ("floats", "NumberToken", {"one": 1.0, "zero": -0.0, "tenth": 0.1, "large": 1e22, "small": 5e-324}),
+    ("an integer of 20 digits", "NumberToken", {"serial": 12345678901234567890}),
+    ("escapes, and what needs none", "Escape", {"text": '"\\/\b\f\n\r\t\x01\x7f\u2028<>&\xe9\U0001f600', "\n": "\x00"}),
+    ("keys out of order, at every depth", "KeyOrder", {"z": {"10": 1, "9": [{"b": 1, "a": 2}]}, "Z": 2, "": 3, "_": 4}),
+]
+PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VuAyEA\n-----END PUBLIC KEY-----\n"
+
+
+def connections(pattern, suite):
+    """A first contact, by XXpsk2, or a reconnect, by KKpsk0."""
+    name, flag = ("a first contact", "FirstContact") if pattern == "XXpsk2" else ("a reconnect", "Reconnect")
+
+    def client(comment, *flags, **options):
+        return Client(f"{name}{comment}", [flag, *flags], pattern, suite, **options)
+
+    tests = [
+        client(", where the PSK is asked for", has_psk=False)
+        .connect()
+        .hear("{}")
+        .send('{"msg_type":"bus"}')
+        .hear(b"\1")
+        .send(b"\2")
+        .end(),
+        client(" with a stored PSK", "StoredPsk").connect().hear("{}").end(),
+        client(" with an encoding in message 2", "Message2Payload").connect(b'{"encoding": "JSON-HEX"}', "JSON-HEX"),
+        client(" with an empty payload in message 2", "Message2Payload").connect(b""),
+        client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(GREETING)).connect(),
+    ]
+    return [test.test() for test in tests]
+
+
+def preferences():
+    """Where both sides can do both suites: AESGCM, because this client prefers it."""
+    offer = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY, AESGCM])
+    suites = {"suite": AESGCM, "suites": [AESGCM, CHACHAPOLY]}
+    return [
+        Client("the client's order of suites counts, not the hub's", ["Negotiation"], offer=offer, **suites)
+        .connect()
+        .test()
+    ]
+
+
+def choices():
+    """XXpsk2 with ChaChaPoly, out of what is offered."""
+
+    def client(comment, *flags, patterns_offered=("XXpsk2", "KKpsk0"), suites_offered=(CHACHAPOLY,), **options):
+        offer = offer_of(list(patterns_offered), list(suites_offered))
+        return Client(comment, ["Negotiation", *flags], offer=offer, **options)
+
+    tests = [
+        client(
+            "patterns and suites that nobody knows are offered too",
+            patterns_offered=["NNpsk0", "XXpsk2"],
+            suites_offered=["448_ChaChaPoly_BLAKE2b", CHACHAPOLY],
+        ),
+        client(
+            "the client's order of suites counts, not the hub's",
+            suites=[CHACHAPOLY, AESGCM],
+            suites_offered=[AESGCM, CHACHAPOLY],
+        ),
+        client("KKpsk0 is offered to a client without a pin"),
+        client(
+            "KKpsk0 is offered to a client with a pin for another hub",
+            pins={"hub-2": Keys("another hub").hub_public.hex()},
+        ),
+        client("KKpsk0 is not offered to a client with a pin", "PinEnforced", pin=KNOWN, patterns_offered=["XXpsk2"]),
+        client(
+            "KKpsk0 is offered to a client with a pin that was told to use XXpsk2",
+            "PinEnforced",
+            pin=KNOWN,
+            patterns=["XXpsk2"],
+        ),
+    ]
+    return [test.connect().test() for test in tests]
+
+
+def bound_fields(pattern):
+    """Whatever a hub puts into its payloads, message 1 shows whether it was bound."""
+
+    def client(comment, flag, **options):
+        return Client(comment, [flag], pattern, **options)
+
+    def offer(**fields):
+        return offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY], **fields)
+
+    tests = []
+    for what, flag, fields in UNKNOWN_FIELDS:
+        tests.append(client(f"HELLO with {what}", flag, hello={**HELLO, **fields}).until_message_1())
+        tests.append(client(f"HANDSHAKE with {what}", flag, offer=offer(**fields)).until_message_1())
+    noise = {**offer()["noise"], "x-vendor": {"b": 1.0, "a": []}}
+    tests.append(
+        client("HANDSHAKE with more in its noise object", "UnknownField", offer=offer(noise=noise)).until_message_1()
+    )
+    older = {
+        "handshake": False,
+        "min_protocol_version": 0,
+        "preshared_key": False,
+        "password": True,
+        "crypto_required": True,
+    }
+    tests.append(client("HANDSHAKE of an older hub", "UnknownField", offer=offer(**older)).connect())
+    for what, node_id in [("of several lines", PEM), ("beyond ASCII", "h\xfcb \U0001f3e0"), ("__proto__", "__proto__")]:
+        tests.append(
+            client(f"a node id {what}", "NodeId", hello={**HELLO, "node_id": node_id}, has_psk=False).connect()
+        )
+    return [test.test() for test in tests]
+
+
+def repeats(pattern):
+    """What came before changes nothing when it comes again, in every window."""
+
+    def client(comment, *flags, **options):
+        return Client(comment, ["Repeat", *flags], pattern, **options)
+
+    def before(script):
+        """HELLO and HANDSHAKE again, as they were and otherwise."""
+        hello, offer = envelope("hello", script.hello_payload), envelope("shake", script.offer_payload)
+        return [hello, offer, other_hello, envelope("shake", offer_of(["XXpsk2"], [AESGCM]))]
+
+    other_hello = envelope("hello", {**HELLO, "node_id": "hub-2"})
+    waiting = client("while the PSK is awaited", has_psk=False).hello().offer()
+    waiting.ignore(*before(waiting), shake(msg=bytes(96).hex())).psk().answer().hear("{}").end()
+    sent = client("while message 2 is awaited").until_message_1()
+    sent.ignore(*before(sent)).answer().hear("{}").end()
+    ready = client("after ready").connect()
+    message_2 = ready.steps[-1]["text"]
+    ready.ignore(*before(ready), message_2, message_2.replace('"shake"', '"handshake"')).hear("{}").send("{}").end()
+    latest = client("of several HELLOs before the HANDSHAKE the latest counts", "LatestHello", has_psk=False)
+    latest.ignore(other_hello, envelope("hello", {**HELLO, "peer": "hub::2"})).hello().hello().offer().psk().answer()
+    psk = client("a PSK that comes again, or late", "LatePsk", has_psk=False).hello().offer().psk()
+    late = Keys("late").psk.hex()
+    psk.step("psk", psk=late).answer().step("psk", psk=late).hear("{}").send("{}").end().step("psk", psk=late)
+    return [test.test() for test in [waiting, sent, ready, latest, psk]]
+
+
+def forms():
+    """Several ways in which a hub says the same."""
+    as_bytes = Client("bytes in place of text before the session", ["BytesBeforeSession"])
+    as_bytes.receive(envelope("hello", HELLO).encode())
+    as_bytes.receive(envelope("shake", as_bytes.offer_payload).encode(), as_bytes.message_1())
+    as_bytes.answer(envelop=lambda message: shake(msg=message.hex()).encode()).hear("{}").end()
+
+    named = Client("handshake as the message type", ["MessageType"]).hello()
+    named.receive(envelope("handshake", named.offer_payload), named.message_1())
+    named.answer(envelop=lambda message: envelope("handshake", {"noise": {"msg": message.hex()}}))
+
+    upper = Client("message 2 in upper-case hex", ["UpperCaseHex"]).until_message_1()
+    upper.answer(envelop=lambda message: shake(msg=message.hex().upper()))
+
+    wordy = Client("message 2 that repeats the pattern and the suite", ["UnknownField"]).until_message_1()
+    wordy.answer(envelop=lambda message: shake(pattern="XXpsk2", suite=CHACHAPOLY, msg=message.hex()))
+
+    payload = b'{"x-vendor":[1.0],"encoding":"JSON-B64"}'
+    further = Client("message 2 with a field that nobody knows", ["Message2Payload"]).connect(payload, "JSON-B64")
+    null = Client("message 2 with null for an encoding", ["Message2Payload"]).connect(b'{"encoding":null}')
+    return [test.test() for test in [as_bytes, named, upper, wordy, further, null]]
+
+
+def local_errors():
+    early = Client("nothing is sent before ready", ["LocalError"]).refuse_to_send("{}", "wrong-state").hello()
+    early.refuse_to_send("{}", "wrong-state").offer().refuse_to_send(b"", "wrong-state").answer().hear("{}").end()
+    short = Client("a PSK of 31 bytes is refused, and then the right one taken", ["LocalError"], has_psk=False)
+    short.hello().offer().refuse("psk", "bad-length", psk=bytes(31).hex()).psk().answer()
+    psks = {"hub-1": bytes(31).hex()}
+    stored = Client("a stored PSK of 31 bytes counts as none", ["StoredPsk"], has_psk=False, psks=psks).connect()
+    return [test.test() for test in [early, short, stored]]

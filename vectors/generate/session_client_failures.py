@@ -1,0 +1,168 @@
+"""Connections of a client under test that fail before `ready`."""
+
+from files import AESGCM, CHACHAPOLY
+from peer import LOW_ORDER_POINTS, Keys, envelope, flip
+from script import HELLO, Client, offer_of, psk_suspect, shake, unpin
+
+STRANGER = Keys("another hub")
+BOTH_PATTERNS = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY])
+BAD_PAYLOADS = [
+    ("is a list", b"[]"),
+    ("is null", b"null"),
+    ("is not JSON", b"{"),
+    ("is not UTF-8", b'{"a":"\xff"}'),
+    ("has a key twice", b'{"a":1,"a":1}'),
+]
+
+
+def client(comment, *flags, **options):
+    return Client(comment, [*flags, "AfterFailure"], **options)
+
+
+def as_it_is(message):
+    return message
+
+
+def negotiations():
+    """What is decided from HELLO and HANDSHAKE alone."""
+
+    def refused(comment, patterns, suites, error):
+        offer = offer_of(patterns, suites)
+        return client(comment, "Negotiation").hello().fail(envelope("shake", offer), error)
+
+    def unreadable(what, pin):
+        script = client(f"a stored pin of {what}", "PinUnreadable", pins={"hub-1": pin.hex()}, offer=BOTH_PATTERNS)
+        return script.hello().fail(envelope("shake", BOTH_PATTERNS), "trust-unreadable", retry="never")
+
+    old = envelope("shake", {**offer_of(["XXpsk2"], [CHACHAPOLY]), "max_protocol_version": 2})
+    nameless = envelope("hello", {name: value for name, value in HELLO.items() if name != "node_id"})
+    tests = [
+        refused("no suite in common", ["XXpsk2"], [AESGCM], "no-common-suite"),
+        refused("no suites at all", ["XXpsk2"], [], "no-common-suite"),
+        refused("a suite in another spelling", ["XXpsk2"], [CHACHAPOLY.lower()], "no-common-suite"),
+        refused("no pattern in common", ["NNpsk0", "XX"], [CHACHAPOLY], "no-common-pattern"),
+        refused("no patterns at all", [], [CHACHAPOLY], "no-common-pattern"),
+        refused("KKpsk0 alone, offered to a client without a pin", ["KKpsk0"], [CHACHAPOLY], "no-common-pattern"),
+        client("a hub that speaks protocol 2", "ProtocolVersion").hello().fail(old, "protocol-version"),
+        client("HELLO without a node id", "NodeId").fail(nameless, "missing-node-id"),
+        unreadable("31 bytes", bytes(31)),
+        unreadable("33 bytes", bytes(33)),
+        unreadable("no bytes", b""),
+    ]
+    return [test.test() for test in tests]
+
+
+def order():
+    """Envelopes that come when they cannot."""
+    offer, message = envelope("shake", offer_of(["XXpsk2"], [CHACHAPOLY])), shake(msg=bytes(96).hex())
+    bus = envelope("bus", {"type": "speak"})
+    tests = [
+        client("HANDSHAKE before HELLO", "Order").fail(offer, "handshake-before-hello"),
+        client("message 2 before HELLO", "Order").fail(message, "handshake-before-hello"),
+        client("message 2 before HANDSHAKE", "Order").hello().fail(message, "unexpected-message"),
+        client("another message before HELLO", "Order").fail(bus, "unexpected-message"),
+        client("another message before HANDSHAKE", "Order").hello().fail(bus, "unexpected-message"),
+        client("another message where message 2 is due", "Order").until_message_1().fail(bus, "unexpected-message"),
+    ]
+    return [test.test() for test in tests]
+
+
+def answered(script, error, *before, spoil=as_it_is, payload=b"{}", **ending):
+    """A script that ends with our message 2, which may be spoiled."""
+    script.until_message_1()
+    return script.fail(shake(msg=spoil(script.message_2(payload)).hex()), error, *before, **ending)
+
+
+def wrong_secrets():
+    """Another PSK, another key: under XXpsk2 it shows which."""
+    asked = client("another PSK at the hub than the one given", "WrongPsk", hub_psk=STRANGER.psk, has_psk=False)
+    changed = {"error": "hub-key-changed", "retry": "never"}
+    tests = [
+        answered(
+            client("another PSK at the hub than the stored one", "WrongPsk", hub_psk=STRANGER.psk),
+            "psk-differs",
+            psk_suspect(),
+        ),
+        answered(asked, "psk-differs", psk_suspect()).step("psk", psk=asked.keys.psk.hex()),
+        answered(
+            client(
+                "another PSK and another key, which is thus not proven",
+                "WrongPsk",
+                hub_psk=STRANGER.psk,
+                pin=STRANGER.hub_public,
+            ),
+            "psk-differs",
+            psk_suspect(),
+        ),
+        answered(
+            client("another key than the pinned one, KKpsk0 not offered", "HubKeyChanged", pin=STRANGER.hub_public),
+            **changed,
+        ),
+        answered(
+            client(
+                "another key than the pinned one, where the client was told to use XXpsk2",
+                "HubKeyChanged",
+                pin=STRANGER.hub_public,
+                patterns=["XXpsk2"],
+                offer=BOTH_PATTERNS,
+            ),
+            **changed,
+        ),
+    ]
+    return [test.test() for test in tests]
+
+
+def damages():
+    """Message 2 of XXpsk2: ephemeral key, static key with its tag, payload with its tag."""
+
+    def damaged(what, error, *before, spoil):
+        return answered(client(f"message 2 {what}", "Damaged"), error, *before, spoil=spoil)
+
+    tests = [
+        damaged("with a bit flipped in its ephemeral key", "static-key-not-authentic", spoil=lambda m: flip(m, 0)),
+        damaged("with a bit flipped in its static key", "static-key-not-authentic", spoil=lambda m: flip(m, 32)),
+        damaged("with a bit flipped in its static key's tag", "static-key-not-authentic", spoil=lambda m: flip(m, 79)),
+        damaged("with a bit flipped in its payload", "psk-differs", psk_suspect(), spoil=lambda m: flip(m, 80)),
+        damaged("without its last byte", "psk-differs", psk_suspect(), spoil=lambda m: m[:-1]),
+        damaged("with a byte more", "psk-differs", psk_suspect(), spoil=lambda m: m + b"\0"),
+        damaged("one byte shorter than it can be", "message-too-short", spoil=lambda m: m[:95]),
+        damaged("of no bytes", "message-too-short", spoil=lambda m: b""),
+    ]
+    for what, payload in [*BAD_PAYLOADS, ("has a number for an encoding", b'{"encoding":1}')]:
+        script = client(f"message 2 whose payload {what}", "Message2Payload")
+        tests.append(answered(script, "bad-handshake-payload", payload=payload))
+    for name, point in LOW_ORDER_POINTS.items():
+        for key, part in [("e", "ephemeral"), ("s", "static")]:
+            script = client(f"message 2 with a low-order {part} key: {name}", "LowOrder")
+            script.peer.use_low_order_point(key, point)
+            tests.append(answered(script, "low-order-key"))
+    return [test.test() for test in tests]
+
+
+def kk_failures():
+    """A KKpsk0 that fails puts the PSK in doubt, and the pin too unless it is to be kept."""
+    both, psk_alone = [psk_suspect(), unpin()], [psk_suspect()]
+    read = client("message 2 that authenticates, and whose payload is a list", "Message2Payload", pattern="KKpsk0")
+    return [
+        *kk_failures_with("", both, "now"),
+        *kk_failures_with(" (unpin)", both, "now", onKkFailure="unpin"),
+        *kk_failures_with(" (keep-pin)", psk_alone, "later", onKkFailure="keep-pin"),
+        answered(read, "bad-handshake-payload", payload=b"[]").test(),
+    ]
+
+
+def kk_failures_with(how, doubts, retry, **options):
+    def damaged(what, error="kk-failed", retry=retry, spoil=as_it_is, flag="Damaged", point=None):
+        script = client(f"message 2 {what}{how}", flag, "KkFailure", pattern="KKpsk0", **options)
+        if point:
+            script.peer.use_low_order_point("e", point)
+        return answered(script, error, *doubts, spoil=spoil, retry=retry).test()
+
+    zero = LOW_ORDER_POINTS["zero"]
+    return [
+        damaged("with a bit flipped in its ephemeral key", spoil=lambda m: flip(m, 0)),
+        damaged("with a bit flipped in its payload", spoil=lambda m: flip(m, 32)),
+        damaged("without its last byte", spoil=lambda m: m[:-1]),
+        damaged("one byte shorter than it can be", "message-too-short", "later", spoil=lambda m: m[:47]),
+        damaged("with a low-order ephemeral key", "low-order-key", "later", flag="LowOrder", point=zero),
+    ]

@@ -1,0 +1,151 @@
+"""Connections of a hub under test up to `ready` and the client's HELLO: what succeeds, and what is ignored."""
+
+import files
+from files import AESGCM, CHACHAPOLY
+from peer import compact, envelope
+from script import GREETING, GREETING_PAYLOAD, KNOWN, Hub, delivered, dropped, frame, offer_of, shake
+from session_client import UNKNOWN_FIELDS
+
+
+def connections(pattern, suite):
+    """A first contact, by XXpsk2, or a reconnect, by KKpsk0."""
+    name, flag = ("a first contact", "FirstContact") if pattern == "XXpsk2" else ("a reconnect", "Reconnect")
+    whole = Hub(name, [flag], pattern, suite).connect()
+    mqtt = (
+        Hub(f"{name} over MQTT, where the client speaks first", [flag, "Mqtt"], pattern, suite)
+        .start()
+        .ignore(GREETING)
+        .message_1()
+    )
+    if pattern == "XXpsk2":
+        mqtt.message_3()
+    tests = [
+        whole.hear("{}").send('{"msg_type":"bus"}').hear(b"\1").send(b"\2").end(),
+        mqtt.greet(),
+    ]
+    return [test.test() for test in tests]
+
+
+def choices():
+    """XXpsk2 with ChaChaPoly, where the hub could do otherwise."""
+    tests = [
+        Hub("a client with a pinned key that uses XXpsk2", ["PinEnforced"], client_key=KNOWN),
+        Hub("KKpsk0 is not offered without the client's key", ["Negotiation"], patterns=["XXpsk2", "KKpsk0"]),
+        Hub("two suites, offered in the order given", ["Negotiation"], suites=[AESGCM, CHACHAPOLY]),
+    ]
+    return [test.connect().test() for test in tests]
+
+
+def bound_fields(pattern):
+    """What the hub was told to put into its payloads is sent, and bound."""
+    tests = [Hub("payloads without further fields", ["UnknownField"], pattern, hello={}, handshake={})]
+    for what, flag, fields in UNKNOWN_FIELDS:
+        tests.append(Hub(f"HELLO with {what}", [flag], pattern, hello=fields))
+        tests.append(Hub(f"HANDSHAKE with {what}", [flag], pattern, handshake=fields))
+    return [test.start().message_1().test() for test in tests]
+
+
+def forms():
+    """Several ways in which a client says the same."""
+
+    def hub(comment, flag):
+        return Hub(comment, [flag]).start()
+
+    def first(message, kind="shake", **further):
+        noise = {"pattern": "XXpsk2", "suite": CHACHAPOLY, "msg": message}
+        return envelope(kind, {"noise": noise, **further})
+
+    as_bytes = hub("bytes in place of text before the session", "BytesBeforeSession")
+    as_bytes.message_1(envelop=lambda message: first(message.hex()).encode())
+    as_bytes.message_3(lambda message: shake(msg=message.hex()).encode())
+
+    named = hub("handshake as the message type", "MessageType")
+    named.message_1(envelop=lambda message: first(message.hex(), "handshake"))
+    named.message_3(lambda message: envelope("handshake", {"noise": {"msg": message.hex()}}))
+
+    upper = hub("messages in upper-case hex", "UpperCaseHex")
+    upper.message_1(envelop=lambda message: first(message.hex().upper()))
+    upper.message_3(lambda message: shake(msg=message.hex().upper()))
+
+    versed = hub("message 1 of a client that names its protocol version", "ProtocolVersion")
+    versed.message_1(envelop=lambda message: first(message.hex(), max_protocol_version=3)).message_3()
+
+    relaxed = hub("message 1 whose payload is not canonical", "Message1Payload")
+    relaxed.message_1(b'{ "encodings": [], "binarize": false }').message_3()
+
+    asking = hub("message 1 that asks for more than this hub can do", "Message1Payload")
+    asking.message_1(
+        files.canonical({"binarize": True, "encodings": ["JSON-HEX", "JSON-B64"], "x-vendor": None})
+    ).message_3()
+    return [test.greet().test() for test in [as_bytes, named, upper, versed, relaxed, asking]]
+
+
+def repeats(pattern):
+    """What came before changes nothing when it comes again, in every window."""
+
+    def hub(comment):
+        return Hub(comment, ["Repeat"], pattern).start()
+
+    is_xx = pattern == "XXpsk2"
+    offer = envelope("shake", offer_of(["XXpsk2"], [AESGCM]))
+    first = hub("before message 1")
+    first.ignore(
+        GREETING, offer, envelope("hello", first.hello_payload), envelope("shake", first.offer_payload)
+    ).message_1()
+    tests = [first.message_3() if is_xx else first]
+    if is_xx:
+        between = hub("while message 3 is awaited").message_1()
+        tests.append(between.ignore(GREETING, offer, between.steps[-1]["text"]).message_3())
+    last = hub("after ready").message_1()
+    again = [GREETING, offer, last.steps[-1]["text"]]
+    if is_xx:
+        again.append(last.message_3().steps[-1]["text"])
+    again.append(again[-1].replace('"shake"', '"handshake"'))
+    tests.append(last.ignore(*again))
+    tests = [test.greet() for test in tests]
+    last.ignore(*again).hear("{}").send("{}").end()
+    return [test.test() for test in tests]
+
+
+def greetings():
+    """The client's first transport message: what is wrong with it is told, and the session lives."""
+
+    def hub(comment, flag="Greeting"):
+        return Hub(comment, [flag]).until_ready()
+
+    def told(comment, plaintext, error, *more):
+        hello = {"type": "hello", "error": error}
+        return hub(comment, "BadGreeting").receive_frame(plaintext, hello, *more).hear("{}").send("{}").end()
+
+    def bad(comment, payload):
+        return told(comment, frame(0, envelope("hello", payload).encode()), "bad-hello")
+
+    bus = compact({"msg_type": "bus", "payload": {}})
+    without_session = {name: value for name, value in GREETING_PAYLOAD.items() if name != "session"}
+    further = {**GREETING_PAYLOAD, "session": {"session_id": "s-1", "x": 1.0}, "x-vendor": [{"__proto__": 1}]}
+    hello = {"type": "hello", "payload": compact(GREETING_PAYLOAD)}
+    tests = [
+        hub("HELLO in two chunks")
+        .receive_frame(frame(2, GREETING[:20].encode()))
+        .receive_frame(frame(5, GREETING[20:].encode()), hello)
+        .hear("{}")
+        .end(),
+        hub("HELLO with fields that nobody knows").greet(envelope("hello", further)).hear("{}").end(),
+        hub("a second HELLO is a message like any other").greet().hear(GREETING).end(),
+        told("another message", frame(0, bus.encode()), "no-hello", delivered(bus)),
+        told("JSON that is no envelope", frame(0, b"[]"), "no-hello", delivered("[]")),
+        told("text that is not JSON", frame(0, b"{"), "no-hello", delivered("{")),
+        told("a binary message", frame(1, GREETING.encode()), "no-hello", delivered(GREETING.encode())),
+        told("JSON that is not UTF-8", frame(0, b"\xff"), "no-hello", dropped("json", 1, "not-utf8")),
+        bad("HELLO without a session", without_session),
+        bad("HELLO with JSON in a text for a session", {**GREETING_PAYLOAD, "session": '{"session_id":"s-1"}'}),
+        bad("HELLO with null for a session", {**GREETING_PAYLOAD, "session": None}),
+        bad("HELLO with a number for a site id", {**GREETING_PAYLOAD, "site_id": 1}),
+        bad("HELLO with a list for a public key", {**GREETING_PAYLOAD, "pubkey": []}),
+    ]
+    return [test.test() for test in tests]
+
+
+def local_errors():
+    early = Hub("nothing is sent before ready", ["LocalError"]).start().refuse_to_send("{}", "wrong-state").message_1()
+    return [early.refuse_to_send(b"", "wrong-state").message_3().greet().test()]

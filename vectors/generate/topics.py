@@ -1,0 +1,183 @@
+"""The topics of a client: derived from what was issued, or returned. In the tables, settings are beside credentials."""
+
+import hashlib
+import json
+
+import files
+
+KEY, USER = "access-key-7f3a", "broker-user-5d"
+BROKER = {"endpoint": "mqtts://broker.example", "username": USER, "password": "broker-password-2b"}
+ISSUED = {**BROKER, "access_key": KEY}
+
+
+def short_hash(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+HASH = short_hash(KEY)
+BASE = "hivemind/hub-1"
+PREFIX = f"{BASE}/{KEY}"
+UP, DOWN, HERE = f"{BASE}/c2s/{KEY}", f"{BASE}/s2c/{KEY}", f"{BASE}/status/{KEY}"  # the earlier layout
+
+
+def derives(comment, flag, mqtt, publish, subscribe, status):
+    return files.valid(comment, [flag], mqtt=mqtt, publish=publish, subscribe=subscribe, status=status)
+
+
+def today(comment, flag, settings, prefix):
+    return derives(comment, flag, {**ISSUED, **settings}, f"{prefix}/in", f"{prefix}/out", f"{prefix}/status")
+
+
+def earlier(comment, flag, settings, base, key=KEY, issued=ISSUED):
+    return derives(
+        comment, flag, {**issued, **settings}, f"{base}/c2s/{key}", f"{base}/s2c/{key}", f"{base}/status/{key}"
+    )
+
+
+def refuses(comment, flag, error, mqtt):
+    return files.invalid(comment, [flag], error, mqtt=mqtt)
+
+
+# Settings, and the prefix of today's layout that follows.
+UNDER_PREFIX = [
+    ("a prefix that ends with the access key", {"topic_prefix": PREFIX}, PREFIX),
+    ("a prefix that ends otherwise", {"topic_prefix": "hivemind/hub-1/kiosk"}, "hivemind/hub-1/kiosk"),
+    ("a prefix of one level", {"topic_prefix": "kiosk"}, "kiosk"),
+    ("a hub id that is in the prefix", {"topic_prefix": PREFIX, "hub_id": "hub-1"}, PREFIX),
+    ("a hub id that is not in the prefix", {"topic_prefix": PREFIX, "hub_id": "hub-2"}, PREFIX),
+    ("a prefix that ends with the user name", {"topic_prefix": f"{BASE}/{USER}", "hub_id": "hub-1"}, f"{BASE}/{USER}"),
+    ("a prefix that ends with the key's hash", {"topic_prefix": f"{BASE}/{HASH}", "hub_id": "hub-1"}, f"{BASE}/{HASH}"),
+    ("hash_topics, which is no matter here", {"topic_prefix": PREFIX, "hash_topics": True}, PREFIX),
+    ("letters beyond ASCII", {"topic_prefix": "caf\xe9/\U0001f3e0"}, "caf\xe9/\U0001f3e0"),
+    ("characters that mean something elsewhere", {"topic_prefix": "a$b/c*d/e?f"}, "a$b/c*d/e?f"),
+    ("null for a hub id", {"topic_prefix": PREFIX, "hub_id": None}, PREFIX),
+    ("null for returned topics", {"topic_prefix": PREFIX, "c2s_topic": None, "s2c_topic": None}, PREFIX),
+]
+SPELLED = [f" {PREFIX} ", f"\t{PREFIX}\r\n", f"/{PREFIX}", f"{PREFIX}/", f"//{PREFIX}//", f" /{PREFIX}/ "]
+
+# Settings, and what the direction is appended to in the earlier layout.
+UNDER_HUB_ID = [
+    ("a hub id alone", {"hub_id": "hub-1"}, "hivemind/hub-1"),
+    ("a hub id after the prefix", {"hub_id": "hub-1", "topic_prefix": "site/a"}, "site/a/hub-1"),
+    ("a hub id that ends the prefix", {"hub_id": "hub-1", "topic_prefix": "site/hub-1"}, "site/hub-1"),
+    ("a hub id that starts the prefix", {"hub_id": "hub-1", "topic_prefix": "hub-1/site"}, "hub-1/site"),
+    ("a hub id that is part of a level", {"hub_id": "hub-1", "topic_prefix": "site/hub-10"}, "site/hub-10/hub-1"),
+    ("a key that does not end the prefix", {"hub_id": "hub-1", "topic_prefix": f"{KEY}/site"}, f"{KEY}/site/hub-1"),
+    ("hash_topics off", {"hub_id": "hub-1", "hash_topics": False}, "hivemind/hub-1"),
+]
+# Access keys whose hash takes their place.
+HASHED_KEYS = [KEY, "cl\xe9 \U0001f511", "a+b", "k" * 55, "k" * 56, "k" * 64]
+
+
+def derived():
+    read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False, "topicPrefix": PREFIX}
+    around = {"topic_prefix": "/site/", "hub_id": " /hub-1/ "}
+    hashed = {"hub_id": "hub-1", "hash_topics": True}
+    tests = [today(comment, "Derived", settings, prefix) for comment, settings, prefix in UNDER_PREFIX]
+    tests.append(
+        derives("as parseIdentity answers it", "Derived", read, f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status")
+    )
+    tests += [today(f"prefix {json.dumps(text)}", "Trimmed", {"topic_prefix": text}, PREFIX) for text in SPELLED]
+    tests.append(earlier("slashes around prefix and hub id", "Trimmed", around, "site/hub-1"))
+    tests += [earlier(comment, "EarlierLayout", settings, base) for comment, settings, base in UNDER_HUB_ID]
+    for key in HASHED_KEYS:
+        comment = f"access key {json.dumps(key)}"
+        tests.append(earlier(comment, "HashedTopics", {**hashed, "access_key": key}, BASE, short_hash(key)))
+    return [
+        *tests,
+        earlier("hash_topics as a word", "HashedTopics", {**hashed, "hash_topics": "yes"}, BASE, HASH),
+        earlier("hash_topics and a prefix", "HashedTopics", {**hashed, "topic_prefix": "site"}, "site/hub-1", HASH),
+        earlier("no access key", "AccessKey", {"hub_id": "hub-1"}, BASE, USER, BROKER),
+        earlier("no access key, and hash_topics", "AccessKey", hashed, BASE, short_hash(USER), BROKER),
+        refuses("neither prefix nor hub id", "NoTopics", "no-topics", ISSUED),
+        refuses("nothing at all", "NoTopics", "no-topics", {}),
+    ]
+
+
+def aliases():
+    tests = [today(name, "Alias", {name: PREFIX}, PREFIX) for name in ["topic_prefix", "topicPrefix"]]
+    tests += [earlier(name, "Alias", {name: "hub-1"}, BASE) for name in ["hub_id", "hubId"]]
+    for name in ["hash_topics", "hashTopics"]:
+        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: True}, BASE, HASH))
+    for name in ["access_key", "accessKey", "api_key", "key"]:
+        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER))
+    for name in ["username", "broker_username", "brokerUsername"]:
+        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}))
+    for names in [["c2s_topic", "s2c_topic", "status_topic"], ["c2sTopic", "s2cTopic", "statusTopic"]]:
+        topics = [f"{PREFIX}/up", f"{PREFIX}/down", f"{PREFIX}/here"]
+        returned = dict(zip(names, topics))
+        tests.append(derives(", ".join(names), "Alias", {**ISSUED, "topic_prefix": PREFIX, **returned}, *topics))
+    return tests
+
+
+# Returned topics: to publish to, to subscribe to, for the status; and what is used of returned and derived ones.
+PREFIXED = {"topic_prefix": PREFIX}
+IDENTIFIED = {"hub_id": "hub-1"}
+UP_TODAY, DOWN_TODAY, HERE_TODAY = f"{PREFIX}/up", f"{PREFIX}/down", f"{PREFIX}/a/b"
+BY_USER = f"{BASE}/{USER}/in", f"{BASE}/{USER}/out"
+BY_HASH = f"{BASE}/c2s/{HASH}", f"{BASE}/{HASH}/s2c"
+ANYWHERE = f"a/in/{KEY}", f"{KEY}/out", f"b/{KEY}/c"
+RETURNED = [
+    ("all of them", PREFIXED, [UP_TODAY, DOWN_TODAY, HERE_TODAY], [UP_TODAY, DOWN_TODAY, HERE_TODAY]),
+    ("one to publish to", PREFIXED, [UP_TODAY, None, None], [UP_TODAY, f"{PREFIX}/out", f"{PREFIX}/status"]),
+    ("one to subscribe to", PREFIXED, [None, DOWN_TODAY, None], [f"{PREFIX}/in", DOWN_TODAY, f"{PREFIX}/status"]),
+    ("one for the status", PREFIXED, [None, None, HERE_TODAY], [f"{PREFIX}/in", f"{PREFIX}/out", HERE_TODAY]),
+    ("all of them, with a hub id", IDENTIFIED, [UP, DOWN, HERE], [UP, DOWN, HERE]),
+    ("the user name for a level, with a hub id", IDENTIFIED, [*BY_USER, None], [*BY_USER, HERE]),
+    ("the key's hash for a level, with a hub id", IDENTIFIED, [*BY_HASH, None], [*BY_HASH, HERE]),
+    ("the key for a level, with neither prefix nor hub id", {}, [*ANYWHERE], [*ANYWHERE]),
+]
+# Topics to publish to and to subscribe to, and the status topic beside them, where there is one.
+SIBLINGS = [
+    ("c2s among other levels", UP, DOWN, HERE),
+    ("c2s for the first level", f"c2s/{KEY}", f"s2c/{KEY}", f"status/{KEY}"),
+    ("c2s for the last level", f"{KEY}/c2s", f"{KEY}/s2c", f"{KEY}/status"),
+    ("c2s inside a level, and for the next", f"ac2s/c2s/{KEY}", f"s2c/{KEY}", f"ac2s/status/{KEY}"),
+    ("in for the last level", f"a/{KEY}/in", f"a/{KEY}/out", f"a/{KEY}/status"),
+    ("in for the first level", f"in/{KEY}", f"out/{KEY}", None),
+    ("in inside the last level", f"{KEY}/plugin", f"{KEY}/out", None),
+    ("no direction", f"{KEY}/up", f"{KEY}/down", None),
+]
+ANOTHER = "another-key-22"
+OUT_OF_SCOPE = [
+    ("publishing under another prefix", PREFIXED, [f"{BASE}/{ANOTHER}/in", None, None]),
+    ("subscribing under another prefix", PREFIXED, [None, f"{BASE}/{ANOTHER}/out", None]),
+    ("a status under another prefix", PREFIXED, [None, None, f"{BASE}/{ANOTHER}/status"]),
+    ("a level that only starts like the prefix's last", PREFIXED, [f"{PREFIX}2/in", None, None]),
+    ("the prefix itself", PREFIXED, [PREFIX, None, None]),
+    ("the prefix further down", PREFIXED, [f"a/{PREFIX}/in", None, None]),
+    ("the prefix in another case", PREFIXED, [f"{PREFIX.upper()}/in", None, None]),
+    ("another key, with a hub id", IDENTIFIED, [f"{BASE}/c2s/{ANOTHER}", None, None]),
+    ("a level that only starts like the key, with a hub id", IDENTIFIED, [f"{BASE}/c2s/{KEY}2", None, None]),
+    ("another hub id", IDENTIFIED, [f"hivemind/hub-2/c2s/{KEY}", None, None]),
+    ("another key, with neither prefix nor hub id", {}, [f"c2s/{ANOTHER}", DOWN, HERE]),
+    ("the key inside a level, with neither prefix nor hub id", {}, [UP, f"s2c/x{KEY}", HERE]),
+]
+
+
+def issued_with(settings, topics):
+    returned = zip(["c2s_topic", "s2c_topic", "status_topic"], topics)
+    return {**ISSUED, **settings, **{name: topic for name, topic in returned if topic}}
+
+
+def returned():
+    tests = [
+        derives(comment, "Returned", issued_with(settings, topics), *used)
+        for comment, settings, topics, used in RETURNED
+    ]
+    for comment, publish, subscribe, status in SIBLINGS:
+        mqtt = issued_with({}, [publish, subscribe])
+        if status:
+            tests.append(derives(comment, "SiblingStatus", mqtt, publish, subscribe, status))
+        else:
+            tests.append(refuses(comment, "SiblingStatus", "no-topics", mqtt))
+    for comment, topics in [
+        ("one to publish to alone", [UP, None, None]),
+        ("one to subscribe to alone", [None, DOWN, None]),
+        ("one for the status alone", [None, None, HERE]),
+    ]:
+        tests.append(refuses(comment, "NoTopics", "no-topics", issued_with({}, topics)))
+    return tests + [
+        refuses(comment, "OutOfScope", "topic-out-of-scope", issued_with(settings, topics))
+        for comment, settings, topics in OUT_OF_SCOPE
+    ]
