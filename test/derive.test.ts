@@ -5,7 +5,7 @@ import { derive } from '../examples/derive.ts';
 import { deriveInWorker } from '../examples/derive-in-worker.ts';
 import { hex, readVectors, toHex } from './vectors.ts';
 
-const [vector] = readVectors('argon2id.json', 'Psk');
+const [vector] = readVectors('argon2id', 'Psk');
 const { password, salt, psk } = vector!;
 
 test('paced on the event loop, timers fire in between', async () => {

@@ -1,17 +1,13 @@
-/** Reads the vector files: groups of tests, each with an id and a comment. */
-import { readFileSync } from 'node:fs';
+/** What unit tests take from the vector files. All of them, and what must fail, are put by the judge: judge/self.test.ts. */
+import { readVectorFile, type Vector } from '../src/judge/vectors.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: each file has a form of its own, and a test reads its own file
-export type Vector = { readonly tcId: number; readonly comment: string } & Readonly<Record<string, any>>;
+export type { Vector };
 
-/** The tests of all groups of a type, of which there must be some. */
+/** The valid tests of all groups of a type, of which there must be some. */
 export function readVectors(file: string, type: string): Vector[] {
-  const path = new URL(`../vectors/${file}`, import.meta.url);
-  const { testGroups } = JSON.parse(readFileSync(path, 'utf8'));
-  const tests = testGroups
-    .filter((group: { type: string }) => group.type === type)
-    .flatMap((group: { tests: Vector[] }) => group.tests);
-  if (tests.length === 0) throw new Error(`${file} has no tests of type ${type}`);
+  const groups = readVectorFile(file).testGroups.filter((group) => group.type === type);
+  const tests = groups.flatMap((group) => group.tests).filter(({ result }) => result === 'valid');
+  if (tests.length === 0) throw new Error(`${file} has no valid tests of type ${type}`);
   return tests;
 }
 

@@ -10,8 +10,8 @@ import { nobleCrypto } from '../../src/noise/noble.ts';
 import { raisesLocal } from '../raises.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 
-const [RFC] = readVectors('rfc.json', 'Argon2id');
-const GRID = readVectors('argon2id.json', 'Argon2id');
+const [RFC] = readVectors('rfc', 'Argon2id');
+const GRID = readVectors('argon2id', 'Argon2id');
 
 function optionsOf(vector: Vector): Argon2idOptions {
   const { passes, memoryKiB, parallelism, length, password, salt, secret, associatedData } = vector;

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concatBytes } from '../../src/bytes.ts';
+import { readVectorFile } from '../../src/judge/vectors.ts';
 import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
 import { nobleCrypto } from '../../src/noise/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/noise/noble-aesgcm.ts';
@@ -26,7 +27,7 @@ test('each provider has the ciphers that its name promises, ChaChaPoly first', (
 });
 
 for (const [name, crypto] of PROVIDERS) {
-  for (const { tcId, comment, message, digest } of readVectors('rfc.json', 'Sha256')) {
+  for (const { tcId, comment, message, digest } of readVectors('rfc', 'Sha256')) {
     test(`${name} answers SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
       assert.is(toHex(crypto.sha256(hex(message))), digest);
       assert.is(toHex(crypto.sha256(...inPieces(hex(message)))), digest);
@@ -34,31 +35,31 @@ for (const [name, crypto] of PROVIDERS) {
   }
 
   test(`${name} answers SHA-256 of no parts as of no bytes`, () => {
-    const { digest } = readVectors('rfc.json', 'Sha256').find(({ message }) => message === '')!;
+    const { digest } = readVectors('rfc', 'Sha256').find(({ message }) => message === '')!;
     assert.is(toHex(crypto.sha256()), digest);
   });
 
-  for (const { tcId, comment, key, message, mac } of readVectors('rfc.json', 'HmacSha256')) {
+  for (const { tcId, comment, key, message, mac } of readVectors('rfc', 'HmacSha256')) {
     test(`${name} answers HMAC-SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
       assert.is(toHex(crypto.hmacSha256(hex(key), hex(message))), mac);
       assert.is(toHex(crypto.hmacSha256(hex(key), ...inPieces(hex(message)))), mac);
     });
   }
 
-  for (const { tcId, comment, length, message, digest } of readVectors('rfc.json', 'Blake2b')) {
+  for (const { tcId, comment, length, message, digest } of readVectors('rfc', 'Blake2b')) {
     test(`${name} answers BLAKE2b (${tcId}, ${comment}), also of pieces`, () => {
       assert.is(toHex(crypto.blake2b!(length, hex(message))), digest);
       assert.is(toHex(crypto.blake2b!(length, ...inPieces(hex(message)))), digest);
     });
   }
 
-  for (const { tcId, comment, privateKey, publicKey, sharedSecret } of readVectors('rfc.json', 'X25519')) {
+  for (const { tcId, comment, privateKey, publicKey, sharedSecret } of readVectors('rfc', 'X25519')) {
     test(`${name} answers X25519 (${tcId}, ${comment})`, () => {
       assert.is(toHex(crypto.x25519.sharedSecret(hex(privateKey), hex(publicKey))), sharedSecret);
     });
   }
 
-  for (const { tcId, comment, iterations, output } of readVectors('rfc.json', 'X25519Iterated')) {
+  for (const { tcId, comment, iterations, output } of readVectors('rfc', 'X25519Iterated')) {
     test(`${name} answers X25519 iterated ${iterations} times (${tcId}, ${comment})`, () => {
       let scalar = hex('09'.padEnd(64, '0'));
       let u = scalar;
@@ -69,14 +70,14 @@ for (const [name, crypto] of PROVIDERS) {
     });
   }
 
-  for (const { tcId, comment, privateKey, publicKey } of readVectors('rfc.json', 'X25519PublicKey')) {
+  for (const { tcId, comment, privateKey, publicKey } of readVectors('rfc', 'X25519PublicKey')) {
     test(`${name} answers an X25519 public key (${tcId}, ${comment})`, () => {
       assert.is(toHex(crypto.x25519.publicKey(hex(privateKey))), publicKey);
     });
   }
 
   for (const [cipherName, createCipher] of Object.entries(crypto.ciphers) as [string, CipherFactory][]) {
-    for (const vector of readVectors('rfc.json', cipherName)) {
+    for (const vector of readVectors('rfc', cipherName)) {
       const [key, nonce, associatedData, plaintext] = [
         hex(vector.key),
         hex(vector.nonce),
@@ -95,5 +96,20 @@ for (const [name, crypto] of PROVIDERS) {
     }
   }
 }
+
+test('every group of rfc.json has its reader', () => {
+  const here = [
+    'X25519',
+    'X25519PublicKey',
+    'X25519Iterated',
+    'ChaChaPoly',
+    'AESGCM',
+    'HmacSha256',
+    'Sha256',
+    'Blake2b',
+  ];
+  const types = readVectorFile('rfc').testGroups.map(({ type }) => type);
+  assert.equal(types, [...here, 'Argon2id']); // Argon2id has its own tests
+});
 
 test.run();

@@ -10,7 +10,7 @@ import { derivePsk, type PskOptions, pskSalt } from '../../src/noise/psk.ts';
 import { raisesLocal } from '../raises.ts';
 import { readVectors, toHex } from '../vectors.ts';
 
-const VECTORS = readVectors('argon2id.json', 'Psk');
+const VECTORS = readVectors('argon2id', 'Psk');
 const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[number]];
 const MEMORY_BYTES = 64 * 1024 * 1024;
 

@@ -13,9 +13,9 @@ import { readVectors, toHex } from '../vectors.ts';
 const canonicalText = (value: Json): string => Buffer.from(canonicalJson(value)).toString();
 const WRITERS = [stringifyJson, canonicalJson];
 
-test('writes what Python writes, for its escaped and its literal text, read as text and as bytes', () => {
-  for (const { tcId, text, literal, canonical } of readVectors('canonical-json.json', 'CanonicalJson')) {
-    for (const form of [text, literal, canonicalForm(canonical)]) {
+test('writes what Python writes, read as text and as bytes, and again from what it wrote', () => {
+  for (const { tcId, text, canonical } of readVectors('canonical-json', 'CanonicalJson')) {
+    for (const form of [text, canonicalForm(canonical)]) {
       assert.is(toHex(canonicalJson(parseJson(form))), canonical, `tcId ${tcId}`);
       assert.is(toHex(canonicalJson(parseJson(Buffer.from(form)))), canonical, `tcId ${tcId}`);
     }
@@ -27,10 +27,7 @@ function canonicalForm(canonical: string): string {
 }
 
 test('builds the prologue that Python builds', () => {
-  for (const { tcId, hello, handshake, protocolName, prologue } of readVectors(
-    'canonical-json.json',
-    'Prologue',
-  )) {
+  for (const { tcId, hello, handshake, protocolName, prologue } of readVectors('prologue', 'Prologue')) {
     const built = buildPrologue(parseJson(hello), parseJson(handshake), protocolName);
     assert.is(toHex(built), prologue, `tcId ${tcId}`);
   }

@@ -1,0 +1,157 @@
+/**
+ * The judge's adapter over this library: one answer for each request, as vectors/README.md says. Run by
+ * `npm run judge:self`.
+ */
+import { createInterface } from 'node:readline';
+import * as protocol from 'hub-protocol';
+import { nodeCrypto } from 'hub-protocol/node';
+import { eventToJson, frameOf, hex, openSession, sha256, toHex, transportAt } from './values.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
+type Fields = Record<string, any>;
+type Operation = (request: Fields) => Fields;
+
+/** Answers requests; what a handshake or a session was told is kept from one to the next. */
+export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
+  let handshake: protocol.HandshakeState;
+  let transport: protocol.Transport;
+  let session: protocol.ClientSession | protocol.HubSession;
+  const operations: { [operation: string]: Operation } = {
+    'canonical-json': ({ text, bytes }) => ({
+      canonical: toHex(protocol.canonicalJson(protocol.parseJson(text ?? hex(bytes)))),
+    }),
+    prologue({ hello, handshake, protocolName }) {
+      const [first, second] = [protocol.parseJson(hello), protocol.parseJson(handshake)];
+      return { prologue: toHex(protocol.buildPrologue(first, second, protocolName)) };
+    },
+    select({ patterns, suites, own, pinned }) {
+      const { pattern, suite } = protocol.selectNoise({ patterns, suites }, { suites: own, pinned });
+      return { pattern, suite, protocolName: protocol.protocolName(pattern, suite) };
+    },
+    psk: ({ password, nodeId }) => ({ psk: toHex(protocol.derivePsk({ crypto, password, nodeId })) }),
+    argon2id({ password, salt, secret, associatedData, ...numbers }) {
+      const inputs = { password: hex(password), salt: hex(salt), secret: hex(secret) };
+      const options = { crypto, ...inputs, associatedData: hex(associatedData), ...numbers };
+      return { tag: toHex(protocol.argon2id(options as protocol.Argon2idOptions)) };
+    },
+    handshake(request) {
+      if (request.do === 'write') return { message: toHex(handshake.writeMessage(hex(request.payload))) };
+      if (request.do === 'read') return { payload: toHex(handshake.readMessage(hex(request.message))) };
+      if (request.do === 'split') {
+        transport = handshake.split();
+        const { handshakeHash, remoteStaticKey } = transport;
+        return { handshakeHash: toHex(handshakeHash), remoteStaticKey: toHex(remoteStaticKey) };
+      }
+      const { role, pattern, suite, ephemeralKey, remoteStaticKey } = request;
+      handshake = new protocol.HandshakeState({
+        crypto,
+        role,
+        pattern,
+        suite,
+        prologue: hex(request.prologue),
+        psk: hex(request.psk),
+        staticKey: hex(request.staticKey),
+        remoteStaticKey: remoteStaticKey && hex(remoteStaticKey),
+        randomBytes: () => hex(ephemeralKey),
+      });
+      return {};
+    },
+    seal({ plaintexts, ...state }) {
+      const sealing = state.key === undefined ? transport : transportAt(crypto, state);
+      return { results: each(plaintexts, (text) => ({ message: toHex(sealing.encrypt(hex(text))) })) };
+    },
+    open({ messages, ...state }) {
+      const opening = state.key === undefined ? transport : transportAt(crypto, state);
+      return { results: each(messages, (text) => ({ plaintext: toHex(opening.decrypt(hex(text))) })) };
+    },
+    split({ kind, length }) {
+      const frames = protocol.splitMessage(kind, frameOf({ offset: 0, length }));
+      const payloads = frames.map((frame) => frame.subarray(1));
+      return {
+        frames: payloads.map((payload, i) => ({
+          marker: frames[i]![0],
+          length: payload.length,
+          sha256: sha256(payload),
+        })),
+      };
+    },
+    reassemble({ frames }) {
+      const reassembler = new protocol.Reassembler();
+      const events: Fields[] = [];
+      try {
+        for (const frame of frames) {
+          const event = reassembler.push(frameOf(frame));
+          if (event !== undefined) events.push(eventToJson(event, true));
+        }
+      } catch (error) {
+        return { events, error: (error as protocol.RemoteError).code };
+      }
+      return { events };
+    },
+    identity({ text }) {
+      const identity = protocol.parseIdentity(text);
+      const { dataPlaneEndpoints, mqtt } = identity; // spread, since the identity itself shows nothing secret
+      return {
+        identity: {
+          ...identity,
+          dataPlaneEndpoints: { ...dataPlaneEndpoints },
+          ...(mqtt && { mqtt: { ...mqtt } }),
+        },
+        redacted: protocol.redactIdentity(identity),
+      };
+    },
+    endpoint: ({ text, supported, requested }) => ({
+      ...protocol.selectEndpoint(protocol.parseIdentity(text), { supported, requested }),
+    }),
+    topics: ({ mqtt }) => ({ ...protocol.deriveTopics(mqtt) }),
+    broker: ({ mqtt }) => ({ ...protocol.brokerEndpoint(mqtt) }),
+    'client-id': ({ name, accessKey }) => ({ clientId: protocol.clientId(name, accessKey) }),
+    session(request) {
+      const { text, bytes } = request;
+      const data = text ?? (bytes === undefined ? undefined : hex(bytes));
+      let events: readonly { type: string }[] = [];
+      if (request.do === 'open') session = openSession(crypto, request);
+      else if (request.do === 'start') events = session.start();
+      else if (request.do === 'receive') events = session.receive(data);
+      else if (request.do === 'closed') events = session.closed(request.code);
+      else if (request.do === 'psk')
+        events = (session as protocol.ClientSession).providePsk(hex(request.psk));
+      else {
+        const messages = request.kind === 'json' ? session.sendJson(data) : session.sendBinary(data);
+        return { messages: messages.map(toHex) };
+      }
+      return { events: events.map((event) => eventToJson(event, false)) };
+    },
+  };
+  return ({ id, op, ...request }) => {
+    const operation = operations[op];
+    if (operation === undefined) return { id, declined: true };
+    try {
+      return { id, ...operation(request) };
+    } catch (error) {
+      const isRefusal = error instanceof protocol.LocalError || error instanceof protocol.RemoteError;
+      if (isRefusal) return { id, error: error.code };
+      throw error;
+    }
+  };
+}
+
+/** What became of each message; all are tried, also after a failure. */
+function each(texts: string[], attempt: (text: string) => Fields): Fields[] {
+  return texts.map((text) => {
+    try {
+      return attempt(text);
+    } catch (error) {
+      return { error: (error as protocol.LocalError | protocol.RemoteError).code };
+    }
+  });
+}
+
+function main(): void {
+  const answer = createAdapter();
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    process.stdout.write(`${JSON.stringify(answer(JSON.parse(line)))}\n`);
+  });
+}
+
+if (import.meta.filename === process.argv[1]) main();

@@ -1,0 +1,160 @@
+"""The adapter of examples/python with one fault put in, for the tests of the judge: each has to be found.
+
+    faulty_adapter.py NAME      runs the adapter with that fault
+    faulty_adapter.py --list    prints the names
+"""
+
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "python"))
+
+import adapter  # noqa: E402
+import hub_protocol  # noqa: E402
+from hub_protocol import Number, Reassembler, Transport  # noqa: E402
+from hub_session import ClientSession, Session  # noqa: E402
+from noise.backends.default.ciphers import AESGCMCipher, ChaCha20Cipher  # noqa: E402
+from noise.functions.patterns import Pattern  # noqa: E402
+from noise.noise_protocol import NoiseProtocol  # noqa: E402
+from noise.state import SymmetricState  # noqa: E402
+
+
+def around(owner, name):
+    """Replaces a function by one that is given the original before the arguments."""
+
+    def replace(changed):
+        original = getattr(owner, name)
+        setattr(owner, name, lambda *arguments, **named: changed(original, *arguments, **named))
+
+    return replace
+
+
+def utf16_key_order():
+    # Found before the built-in function of that name.
+    hub_protocol.sorted = lambda keys: sorted(keys, key=lambda key: key.encode("utf-16-be"))
+
+
+def integer_for_float():
+    @around(Number, "__init__")
+    def init(original, self, token):
+        original(self, re.sub(r"\.0+$", "", token))
+
+
+def unicode_escape_for_b():
+    @around(hub_protocol, "write_json")
+    def write_json(original, value):
+        written = original(value)
+        if not isinstance(value, str):  # made of texts that were here before
+            return written
+        return re.sub(r"\\(.)", lambda match: r"\u0008" if match[1] == "b" else match[0], written)
+
+
+def big_endian_chachapoly():
+    ChaCha20Cipher.format_nonce = AESGCMCipher.format_nonce
+
+
+def little_endian_aesgcm():
+    AESGCMCipher.format_nonce = ChaCha20Cipher.format_nonce
+
+
+def hashed_aesgcm_name():
+    @around(SymmetricState, "initialize_symmetric")
+    def initialize_symmetric(original, noise_protocol):
+        state = original(noise_protocol)
+        if len(noise_protocol.name) == 32:
+            state.h = state.ck = hashlib.sha256(noise_protocol.name).digest()
+        return state
+
+
+def psk_token_left_out():
+    @around(Pattern, "apply_pattern_modifiers")
+    def apply_pattern_modifiers(original, self, modifiers):
+        self.psk_count = 1
+
+
+def e_not_mixed_into_key():
+    @around(NoiseProtocol, "__init__")
+    def init(original, self, *arguments, **named):
+        original(self, *arguments, **named)
+        self.is_psk_handshake = False
+
+
+def prologue_parts_swapped():
+    @around(hub_protocol, "build_prologue")
+    def build_prologue(original, hello, handshake, name):
+        return original(handshake, hello, name)
+
+
+def salt_from_client_id():
+    hub_protocol.psk_salt = lambda node_id: hashlib.sha256(b"kiosk-7").digest()
+
+
+def chunk_limit_off_by_one():
+    hub_protocol.MAX_CHUNK += 1
+
+
+def missing_final_chunk():
+    @around(hub_protocol, "split_message")
+    def split_message(original, kind, payload):
+        *frames, last = original(kind, payload)
+        return [*frames, bytes([hub_protocol.MIDDLE]) + last[1:] if frames else last]
+
+
+def cap_off_by_one():
+    hub_protocol.MAX_MESSAGE -= 1
+
+
+def interleaving_accepted():
+    @around(Reassembler, "push")
+    def push(original, self, frame):
+        if frame[:1] and frame[0] in hub_protocol.KINDS:
+            self.kind = None
+        return original(self, frame)
+
+
+def pin_not_enforced():
+    ClientSession.enforce_pin = lambda self, hub_key: None
+
+
+def continues_after_failed_open():
+    @around(Transport, "open")
+    def open(original, self, message):
+        self.failure = None
+        return original(self, message)
+
+    @around(Session, "end")
+    def end(original, self, state):
+        if self.failure != "not-authentic":
+            original(self, state)
+
+
+FAULTS = {
+    "utf16-key-order": (utf16_key_order, "keys are sorted by UTF-16 unit rather than by code point"),
+    "integer-for-float": (integer_for_float, "1.0 is written as 1"),
+    "unicode-escape-for-b": (unicode_escape_for_b, "the backspace is escaped as \\u0008 rather than \\b"),
+    "big-endian-chachapoly": (big_endian_chachapoly, "ChaChaPoly's nonce counts big-endian"),
+    "little-endian-aesgcm": (little_endian_aesgcm, "AESGCM's nonce counts little-endian"),
+    "hashed-aesgcm-name": (hashed_aesgcm_name, "a protocol name of exactly 32 bytes is hashed"),
+    "psk-token-left-out": (psk_token_left_out, "the PSK is never mixed in"),
+    "e-not-mixed-into-key": (e_not_mixed_into_key, "an ephemeral key is mixed into the hash only"),
+    "prologue-parts-swapped": (prologue_parts_swapped, "HANDSHAKE comes before HELLO in the prologue"),
+    "salt-from-client-id": (salt_from_client_id, "the salt is of the client's site, not of the hub's node id"),
+    "chunk-limit-off-by-one": (chunk_limit_off_by_one, "65001 bytes are sent in one frame"),
+    "missing-final-chunk": (missing_final_chunk, "the last chunk is sent as a middle one"),
+    "cap-off-by-one": (cap_off_by_one, "a message of exactly 32 MiB is dropped"),
+    "interleaving-accepted": (interleaving_accepted, "a new message may start while one is open"),
+    "pin-not-enforced": (pin_not_enforced, "XXpsk2 goes on with a hub whose key is not the pinned one"),
+    "continues-after-failed-open": (continues_after_failed_open, "messages are opened after one that failed"),
+}
+
+if __name__ == "__main__":
+    name = sys.argv[1] if len(sys.argv) == 2 else ""
+    if name == "--list":
+        print("\n".join(FAULTS))
+    elif name in FAULTS:
+        FAULTS[name][0]()
+        adapter.main()
+    else:
+        sys.exit("usage: faulty_adapter.py NAME, one of those that --list prints")

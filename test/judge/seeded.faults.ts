@@ -1,0 +1,79 @@
+/**
+ * Each fault of faulty_adapter.py, judged: it is found, and named. Run by `npm run judge:faults`, with Python in a
+ * virtual environment of its own.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Verdict } from '../../src/judge/judge.ts';
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const CLI = path('../../dist/judge/cli.js');
+const PYTHON = [path('../interop/python'), path('faulty_adapter.py')];
+
+/** What the report says of each fault, and of nothing else. */
+const CAUSES: { readonly [fault: string]: RegExp } = {
+  'utf16-key-order': /^key order: keys are sorted by UTF-16 unit/,
+  'integer-for-float': /^numbers: /,
+  'unicode-escape-for-b': /^escapes: \\u0008/,
+  'big-endian-chachapoly': /^nonce order: ChaChaPoly/,
+  'little-endian-aesgcm': /^nonce order: ChaChaPoly.* AESGCM/,
+  'hashed-aesgcm-name': /^protocol name: it is hashed/,
+  'psk-token-left-out': /^psk: the psk token is left out/,
+  'e-not-mixed-into-key': /^e is not mixed into the key/,
+  'prologue-parts-swapped': /^prologue: its parts are HANDSHAKE, HELLO, protocol name/,
+  'salt-from-client-id': /^psk: .*the salt.* not of anything of the client’s/,
+  'chunk-limit-off-by-one': /^chunk limit: (?:chunks hold 65001|65001 bytes are sent)/,
+  'missing-final-chunk': /^final chunk: the last one has the marker 4/,
+  'cap-off-by-one': /^cap: a message of exactly 32 MiB/,
+  'interleaving-accepted': /^interleaving: /,
+  'pin-not-enforced': /^pin: /,
+  'continues-after-failed-open': /^a failure is final/,
+};
+
+for (const [fault, cause] of Object.entries(CAUSES)) {
+  test(`finds ${fault}, and names it`, () => {
+    const folder = mkdtempSync(join(tmpdir(), 'judge-'));
+    try {
+      const { status, stdout } = spawnSync(
+        process.execPath,
+        [CLI, 'judge', '--report', folder, '--', 'bash', ...PYTHON, fault],
+        { encoding: 'utf8', maxBuffer: 1e8 },
+      );
+      assert.is(status, 1, stdout);
+      const { verdicts } = JSON.parse(readFileSync(join(folder, 'judge.json'), 'utf8'));
+      const found = new Set<string>();
+      for (const { failure } of verdicts as Verdict[]) if (failure?.isFound) found.add(failure.cause);
+      assert.ok(found.size > 0, 'no cause is found');
+      for (const each of found) assert.match(each, cause);
+      assert.ok([...found].some((each) => stdout.includes(each)));
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+}
+
+test('there is a cause for each fault, and a fault for each cause', () => {
+  const { stdout } = spawnSync('bash', [...PYTHON, '--list'], { encoding: 'utf8' });
+  assert.equal(stdout.trim().split('\n').sort(), Object.keys(CAUSES).sort());
+});
+
+test('the adapter that vectors/README.md begins with runs, and declines everything', () => {
+  const readme = readFileSync(path('../../vectors/README.md'), 'utf8');
+  const adapter = /```python\n([\s\S]*?)```/.exec(readme)![1]!.replace(/^ {3}/gm, '');
+  const folder = mkdtempSync(join(tmpdir(), 'judge-'));
+  try {
+    const args = [CLI, 'judge', '--report', folder, '--', 'python3', '-c', adapter];
+    const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.is(status, 1);
+    assert.match(stdout, /\nall +0 +0 +\d{4}\n/);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.run();
