@@ -35,7 +35,7 @@ How to write an adapter, and more of live mode: vectors/README.md
 `;
 
 const NODE_ID = 'judge';
-const DERIVATION = 120_000; // a slow port may derive its key that long
+const LONG = 120_000; // for a slow port that derives its key, or takes in 32 MiB
 
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
@@ -74,7 +74,7 @@ async function main(): Promise<number> {
     }
   }
   const accessKey = values['access-key'];
-  const patience = { answer: milliseconds(values.timeout ?? '5'), derivation: DERIVATION };
+  const patience = { answer: milliseconds(values.timeout ?? '5'), long: LONG };
   const common = { password, patience, only, onProgress: showProgress };
   if (connect !== undefined) {
     const url = authorizedUrl(connect, 'judge', accessKey);

@@ -3,10 +3,10 @@ import type { RawData, WebSocket } from 'ws';
 import { bytesToHex } from '../bytes.ts';
 import { Failed } from './failed.ts';
 
-/** How long a port may take to answer, in milliseconds; and before message 1, where it may derive a key first. */
+/** How long a port may take to answer, in milliseconds; and how long where it has much to do first. */
 export interface Patience {
   readonly answer: number;
-  readonly derivation: number;
+  readonly long: number;
 }
 
 export class Line {
@@ -35,8 +35,8 @@ export class Line {
   }
 
   /** What comes next, of which there must be something. */
-  async receive(what: string, isAfterDerivation = false): Promise<string | Uint8Array> {
-    const milliseconds = isAfterDerivation ? this.#patience.derivation : this.#patience.answer;
+  async receive(what: string, isLong = false): Promise<string | Uint8Array> {
+    const milliseconds = isLong ? this.#patience.long : this.#patience.answer;
     const data = await this.#next(milliseconds);
     if (data === 'closed') throw new Failed({ where: what, expected: 'it', got: 'the connection closed' });
     if (data === 'late') {

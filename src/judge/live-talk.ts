@@ -43,9 +43,9 @@ export class Talk {
     this.#line.send(text);
   }
 
-  async receive(what: string): Promise<{ kind: MessageKind; bytes: Uint8Array }> {
+  async receive(what: string, isLong = false): Promise<{ kind: MessageKind; bytes: Uint8Array }> {
     for (;;) {
-      const data = await this.#line.receive(what);
+      const data = await this.#line.receive(what, isLong);
       if (typeof data === 'string')
         throw new Failed({ where: what, expected: 'a sealed message', got: 'a text' });
       try {
@@ -78,15 +78,15 @@ export class Talk {
   }
 
   /** Sends a message that the port is to send back. */
-  async expectEcho(kind: MessageKind, length: number): Promise<void> {
+  async expectEcho(kind: MessageKind, length: number, isLong = false): Promise<void> {
     const bytes = payloadOf(kind, length);
     this.sendFrames(splitMessage(kind, bytes));
-    await this.expectBack(kind, bytes);
+    await this.expectBack(kind, bytes, isLong);
   }
 
-  async expectBack(kind: MessageKind, bytes: Uint8Array): Promise<void> {
+  async expectBack(kind: MessageKind, bytes: Uint8Array, isLong = false): Promise<void> {
     const where = `the ${kind} message of ${bytes.length} bytes, sent back`;
-    const back = await this.receive(where);
+    const back = await this.receive(where, isLong);
     const isSame =
       back.kind === kind &&
       (kind === 'binary' ? equalBytes(back.bytes, bytes) : isSameJson(back.bytes, bytes));
@@ -167,7 +167,7 @@ const GOOD: readonly TalkScene[] = [
       chunk[0] = 0x04;
       for (let sent = MAX_CHUNK; sent <= MAX_MESSAGE; sent += MAX_CHUNK) talk.sendFrames([chunk]);
       talk.sendFrames([frame(0x05)]);
-      await talk.expectEcho('binary', 10);
+      await talk.expectEcho('binary', 10, true);
     },
   },
   {

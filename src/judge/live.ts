@@ -108,7 +108,7 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const connect = async (): Promise<Line> => {
     if (arrived.length === 0 && !isGone) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patience.derivation);
+        const timer = setTimeout(resolve, patience.long);
         wake = () => {
           clearTimeout(timer);
           resolve();
@@ -118,7 +118,7 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
     const next = arrived.shift();
     if (next === undefined) {
       isGone = true;
-      const got = `none within ${patience.derivation / 1000} s`;
+      const got = `none within ${patience.long / 1000} s`;
       throw new Failed({ where: 'connection', expected: 'one for each scene', got });
     }
     if (next.accessKey === options.accessKey) return next.line;

@@ -23,7 +23,8 @@ const PASSWORD = 'correct horse battery staple';
 const ACCESS_KEY = 'kiosk+7/ü';
 const PSK = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
 const IDENTITY = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby' });
-const PATIENCE = { answer: 1000, derivation: 5000 };
+const PATIENCE = { answer: 10_000, long: 60_000 };
+const IMPATIENT = { answer: 500, long: 60_000 };
 const QUIET = { password: PASSWORD, patience: PATIENCE, onProgress: () => {} };
 
 interface Spoiled<Options> {
@@ -171,8 +172,6 @@ test('--listen finds a client that does not say its access key', async () => {
   assert.is(verdicts[0]!.failure!.difference.where, 'the URL');
 });
 
-const IMPATIENT = { answer: 300, derivation: 5000 };
-
 test('--listen and --connect find who stays after a breach', async () => {
   const breaches = ['text', 'flipped-bit', 'replay', 'unknown-marker', 'interleaved', 'low-order-key'];
   const spoiled = { stays: true as const, patience: IMPATIENT, only: ['first-contact', ...breaches] };
@@ -199,7 +198,7 @@ test('--listen and --connect name the scenes that there are to who asks for anot
 });
 
 test('--listen waits but once for a client that does not come', async () => {
-  const patience = { answer: 50, derivation: 50 };
+  const patience = { answer: 50, long: 50 };
   const start = Date.now();
   const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening: () => {} };
   const verdicts = await listen({ ...QUIET, patience, ...hub });
@@ -208,7 +207,8 @@ test('--listen waits but once for a client that does not come', async () => {
 });
 
 test('--connect finds a hub that takes any static key for a client', async () => {
-  const verdicts = await judgeHub({ options: () => ({ clientKey: undefined }) });
+  const only = ['first-contact', 'reconnect', 'other-static-key', 'still-there'];
+  const verdicts = await judgeHub({ options: () => ({ clientKey: undefined }), only, patience: IMPATIENT });
   assert.equal(scenes(verdicts, 'failed'), ['other-static-key']);
   assert.equal(scenes(verdicts, 'declined'), ['reconnect']);
 });
