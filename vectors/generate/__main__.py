@@ -13,6 +13,7 @@ import identity
 import mqtt_topics
 import negotiation
 import prologue
+import requests
 import session
 import transport
 
@@ -28,5 +29,6 @@ for module in [
     session,
     identity,
     mqtt_topics,
+    requests,
 ]:
     module.build()
