@@ -50,9 +50,10 @@ export class Talk {
         throw new Failed({ where: what, expected: 'a sealed message', got: 'a text' });
       try {
         const message = this.#reassembler.push(this.#transport.decrypt(data));
-        if (message?.type === 'dropped')
-          throw new Failed({ where: what, expected: 'it', got: message.reason });
         if (message === undefined) continue;
+        if (message.type !== 'message') {
+          throw new Failed({ where: what, expected: 'a message', got: message.type });
+        }
         return message.kind === 'json'
           ? { kind: 'json', bytes: utf8ToBytes(message.text) }
           : { kind: 'binary', bytes: message.bytes };

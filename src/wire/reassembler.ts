@@ -2,7 +2,7 @@
  * Puts messages together again from frames: the plaintexts of transport messages, in order.
  * Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, bytesToUtf8, wipe } from '../bytes.ts';
+import { assertBytes, bytesToUtf8, kindOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -29,7 +29,24 @@ export interface DroppedEvent {
   readonly reason: 'too-large' | 'not-utf8';
 }
 
-export type Reassembled = MessageEvent | DroppedEvent;
+/** A part of a message as it came, where messages are streamed. */
+export interface ChunkEvent {
+  readonly type: 'chunk';
+  readonly kind: MessageKind;
+  /** Of JSON, these may end inside a character. They are a view of the frame. */
+  readonly bytes: Uint8Array;
+  /** Whether it ends the message. */
+  readonly last: boolean;
+}
+
+export type Reassembled = MessageEvent | DroppedEvent | ChunkEvent;
+
+export interface ReassemblerOptions {
+  /** The longest message to take, in bytes: at most, and by default, 32 MiB. */
+  maxMessage?: number | undefined;
+  /** Whether to hand over each part as it comes and keep nothing (default false). */
+  streams?: boolean | undefined;
+}
 
 const EMPTY = new Uint8Array(0);
 
@@ -37,19 +54,37 @@ const EMPTY = new Uint8Array(0);
  * Takes frames, gives messages. Chunks gather in one buffer that doubles when it is full: the cost of a message is
  * linear in its bytes, and its memory is bounded by them, however small the chunks are.
  *
- * A message of more than 32 MiB is dropped: what came of it is let go at once, the rest is counted and thrown
- * away, and its final chunk yields a `dropped` event. Every other breach of the rules is final.
+ * A message of more than 32 MiB, or of more than a lower cap, is dropped: what came of it is let go at once, the rest
+ * is counted and thrown away, and its final chunk yields a `dropped` event. Every other breach of the rules is final.
+ *
+ * Where messages are streamed, each frame yields a `chunk` event instead, and nothing is kept; who gets `dropped` in
+ * place of the last one throws away what it made of the others.
  */
 export class Reassembler {
+  private readonly maxMessage: number;
+  private readonly streams: boolean;
   private kind: MessageKind | undefined; // of the message that is open
   private buffer: Uint8Array = EMPTY; // starts with what has come of it
   private length = 0; // of what has come of it, also once it is too large to keep
   private failure: LocalError | RemoteError | undefined;
 
+  /** @throws LocalError `bad-argument` */
+  constructor(options: ReassemblerOptions = {}) {
+    const { maxMessage = MAX_MESSAGE, streams = false } = options;
+    if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
+      throw new LocalError('bad-argument', `"maxMessage" expected a number from 0 to ${MAX_MESSAGE}`);
+    }
+    if (typeof streams !== 'boolean') {
+      throw new LocalError('bad-argument', `"streams" expected boolean, got ${kindOf(streams)}`);
+    }
+    this.maxMessage = maxMessage;
+    this.streams = streams;
+  }
+
   /**
    * Takes one frame.
    * @param frame - marker and payload; a binary message of one frame is a view of it
-   * @returns the message or the drop that this frame completes, if it does
+   * @returns the message or the drop that this frame completes, if it does, or the chunk that it is
    * @throws RemoteError `empty-plaintext`, `unknown-marker`, `chunk-without-start` or `message-while-open`,
    *   and the same again ever after
    * @throws LocalError `wrong-state` after `destroy`
@@ -67,17 +102,15 @@ export class Reassembler {
       if (this.kind === undefined) {
         throw this.fail('chunk-without-start', 'a chunk of a message that never started');
       }
-      this.keep(payload);
-      return marker === MARKER_FINAL ? this.complete(this.kind) : undefined;
+      return this.take(this.kind, payload, marker === MARKER_FINAL);
     }
     if (this.kind !== undefined) {
       throw this.fail('message-while-open', 'a new message before the last one ended');
     }
-    if (marker === MARKER_JSON) return deliver('json', payload);
-    if (marker === MARKER_BINARY) return deliver('binary', payload);
+    if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
+    if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
     this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
-    this.keep(payload);
-    return undefined;
+    return this.take(this.kind, payload, false);
   }
 
   /** Wipes what is kept of an unfinished message. Nothing can be pushed any more. */
@@ -91,15 +124,26 @@ export class Reassembler {
     this.buffer = EMPTY;
   }
 
-  private keep(payload: Uint8Array): void {
+  /** Takes a chunk of the message that is open. */
+  private take(kind: MessageKind, payload: Uint8Array, last: boolean): Reassembled | undefined {
     const start = this.length;
     this.length += payload.length;
-    if (this.length > MAX_MESSAGE) {
-      this.forget();
-      return;
-    }
+    if (this.length > this.maxMessage) this.forget();
+    else if (!this.streams) this.keep(payload, start);
+    else if (!last) return { type: 'chunk', kind, bytes: payload, last };
+    if (!last) return undefined;
+
+    const length = this.length;
+    const message = this.streams ? payload : this.buffer.subarray(0, length);
+    this.kind = undefined;
+    this.buffer = EMPTY;
+    this.length = 0;
+    return this.complete(kind, message, length);
+  }
+
+  private keep(payload: Uint8Array, start: number): void {
     if (this.length > this.buffer.length) {
-      const larger = new Uint8Array(Math.max(this.length, Math.min(2 * this.buffer.length, MAX_MESSAGE)));
+      const larger = new Uint8Array(Math.max(this.length, Math.min(2 * this.buffer.length, this.maxMessage)));
       larger.set(this.buffer);
       wipe(this.buffer);
       this.buffer = larger;
@@ -107,15 +151,14 @@ export class Reassembler {
     this.buffer.set(payload, start);
   }
 
-  private complete(kind: MessageKind): Reassembled {
-    const bytes = this.length;
-    const message = this.buffer.subarray(0, bytes);
-    this.kind = undefined;
-    this.buffer = EMPTY;
-    this.length = 0;
-    return bytes > MAX_MESSAGE
-      ? { type: 'dropped', kind, bytes, reason: 'too-large' }
-      : deliver(kind, message);
+  /** The event of a message that has ended, of which these bytes are all, or the last. */
+  private complete(kind: MessageKind, bytes: Uint8Array, length: number): Reassembled {
+    if (length > this.maxMessage) return { type: 'dropped', kind, bytes: length, reason: 'too-large' };
+    if (this.streams) return { type: 'chunk', kind, bytes, last: true };
+    if (kind === 'binary') return { type: 'message', kind, bytes };
+    const text = bytesToUtf8(bytes);
+    if (text === undefined) return { type: 'dropped', kind, bytes: length, reason: 'not-utf8' };
+    return { type: 'message', kind, text };
   }
 
   private fail(
@@ -128,10 +171,3 @@ export class Reassembler {
   }
 }
 opaque(Reassembler.prototype, 'Reassembler');
-
-function deliver(kind: MessageKind, payload: Uint8Array): Reassembled {
-  if (kind === 'binary') return { type: 'message', kind, bytes: payload };
-  const text = bytesToUtf8(payload);
-  if (text === undefined) return { type: 'dropped', kind, bytes: payload.length, reason: 'not-utf8' };
-  return { type: 'message', kind, text };
-}

@@ -280,4 +280,67 @@ test('shows nothing of what it keeps', () => {
   assert.is(JSON.stringify(reassembler), '"[Reassembler]"');
 });
 
+test('drops what is longer than a lower cap, whole or in chunks, and takes what just fits', () => {
+  const reassembler = new Reassembler({ maxMessage: 5 });
+  const dropped = { type: 'dropped', kind: 'binary', bytes: 6, reason: 'too-large' };
+  assert.equal(reassembler.push(frame(0x01, '123456')), dropped);
+  assert.equal(pushAll(reassembler, [frame(0x03, '123'), frame(0x04, '45'), frame(0x05, '6')]), dropped);
+  assert.is(bytesOf(reassembler.push(frame(0x01, '12345'))).toString(), '12345');
+  assert.is(bytesOf(pushAll(reassembler, [frame(0x03, '123'), frame(0x05, '45')])).toString(), '12345');
+});
+
+test('keeps no more than a lower cap', () => {
+  const reassembler = new Reassembler({ maxMessage: 1000 });
+  reassembler.push(frame(0x03, Buffer.alloc(600)));
+  reassembler.push(frame(0x04, Buffer.alloc(400)));
+  assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 1000);
+  reassembler.push(frame(0x04, Buffer.alloc(1)));
+  assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 0);
+});
+
+test('hands chunks over as they come, where it streams, and keeps nothing', () => {
+  const reassembler = new Reassembler({ streams: true });
+  const chunk = (kind: string, bytes: Buffer, last: boolean) => ({ type: 'chunk', kind, bytes, last });
+  const push = (marker: number, payload: string | Uint8Array) => {
+    const event = reassembler.push(frame(marker, payload));
+    assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 0);
+    return event?.type === 'chunk' ? { ...event, bytes: Buffer.from(event.bytes) } : event;
+  };
+  const half = Buffer.from('ü').subarray(0, 1); // a chunk may end inside a character
+  assert.equal(push(0x02, half), chunk('json', half, false));
+  assert.equal(push(0x04, ''), chunk('json', Buffer.alloc(0), false));
+  assert.equal(push(0x05, half), chunk('json', half, true));
+  assert.equal(push(0x03, 'a'), chunk('binary', Buffer.from('a'), false));
+  assert.equal(push(0x05, 'b'), chunk('binary', Buffer.from('b'), true));
+  assert.equal(push(0x00, '{}'), chunk('json', Buffer.from('{}'), true));
+  assert.equal(push(0x01, 'c'), chunk('binary', Buffer.from('c'), true));
+});
+
+test('ends a stream that grows too large with a drop, and goes on', () => {
+  const reassembler = new Reassembler({ streams: true, maxMessage: 3 });
+  assert.is(reassembler.push(frame(0x03, 'ab'))?.type, 'chunk');
+  assert.is(reassembler.push(frame(0x04, 'c'))?.type, 'chunk');
+  assert.is(reassembler.push(frame(0x04, 'd')), undefined);
+  const dropped = { type: 'dropped', kind: 'binary', bytes: 5, reason: 'too-large' };
+  assert.equal(reassembler.push(frame(0x05, 'e')), dropped);
+  assert.equal(reassembler.push(frame(0x01, 'abcd')), { ...dropped, bytes: 4 });
+  assert.is(reassembler.push(frame(0x01, 'abc'))?.type, 'chunk');
+});
+
+test('holds streams to the rules of chunks', () => {
+  raisesRemote(() => new Reassembler({ streams: true }).push(frame(0x04, 'a')), 'chunk-without-start');
+  const reassembler = new Reassembler({ streams: true });
+  reassembler.push(frame(0x03, 'a'));
+  raisesRemote(() => reassembler.push(frame(0x01, 'b')), 'message-while-open');
+});
+
+test('refuses a cap that is none, and one above 32 MiB', () => {
+  for (const maxMessage of [-1, CAP + 1, Number.NaN, '5' as unknown as number]) {
+    raisesLocal(() => new Reassembler({ maxMessage }), 'bad-argument');
+  }
+  raisesLocal(() => new Reassembler({ streams: 1 as unknown as boolean }), 'bad-argument');
+  new Reassembler({ maxMessage: CAP });
+  new Reassembler({ maxMessage: 0 });
+});
+
 test.run();
