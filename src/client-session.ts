@@ -36,6 +36,7 @@ import { buildPrologue } from './wire/prologue.ts';
 import type { Reassembled } from './wire/reassembler.ts';
 import { canonicalJson } from './wire/write-json.ts';
 
+/** A device record answers several of these: `...deviceOptions(device)`. */
 export interface ClientOptions extends SessionOptions {
   /** As `parseIdentity` answers it. The session itself needs the site id alone: it never sees the password. */
   identity: Pick<Identity, 'siteId'>;
@@ -46,6 +47,8 @@ export interface ClientOptions extends SessionOptions {
   pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
   /** A provisioned or cached PSK for this identity at that hub; anything but 32 bytes counts as none. */
   psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
+  /** Whether no session was ever ready with this static key (default false); a hub that is pinned knows another then. */
+  staticKeyIsFresh?: boolean | undefined;
   /** Fields of the HELLO payload, over the defaults for `pubkey`, `session` and `site_id`. */
   hello?: JsonObject | undefined;
   /** Said in message 1: whether binary frames are preferred (default false). */
@@ -60,6 +63,11 @@ export interface ClientOptions extends SessionOptions {
    * the pin still holds. The latter keeps whoever knows the password from shedding a pin by spoiling a handshake.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
+  /**
+   * Whether messages are handed over in parts, as `chunk` events, instead of being put together (default false): for
+   * devices with less memory than a message may need. Each part is at most one transport message.
+   */
+  streams?: boolean | undefined;
 }
 
 export type ClientState = 'awaiting-hello' | 'awaiting-offer' | 'awaiting-psk' | 'awaiting-message-2';
@@ -80,6 +88,7 @@ const TABLE: Table<ClientState, 'takeHello' | 'takeOffer' | 'takeMessage2'> = {
 export class ClientSession extends Session<ClientState, SessionEvent> {
   private readonly pinOf: ((nodeId: string) => unknown) | undefined;
   private readonly pskOf: ((nodeId: string) => unknown) | undefined;
+  private readonly staticKeyIsFresh: boolean;
   private readonly ownHello: JsonObject;
   private readonly message1Payload: Uint8Array;
   private readonly patterns: readonly Pattern[];
@@ -88,21 +97,23 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private nodeId = '';
   private hubHello: JsonObject = {};
   private pin: Uint8Array | undefined;
+  /** After a refusal: at once where the next attempt will be another one, without the pin. */
+  private retry: EndedEvent['retry'] = 'later';
   private selection: Selection | undefined;
   private prologue: Uint8Array = new Uint8Array(0);
 
   /** @throws LocalError `bad-argument`, `bad-length`, or what is wrong with `hello` as JSON */
   constructor(options: ClientOptions) {
     super(options, 'awaiting-hello');
-    const { identity, pin, psk, hello, binarize, encodings, patterns, onKkFailure } = options;
+    const { identity, pin, psk, staticKeyIsFresh, hello, binarize, encodings, patterns, onKkFailure } =
+      options;
     if (identity === null || typeof identity !== 'object' || typeof identity.siteId !== 'string') {
       throw new LocalError('bad-argument', '"identity" expected what parseIdentity() answers');
     }
     if (pin !== undefined) assertFunction(pin, 'pin');
     if (psk !== undefined) assertFunction(psk, 'psk');
-    if (binarize !== undefined && typeof binarize !== 'boolean') {
-      throw new LocalError('bad-argument', `"binarize" expected boolean, got ${kindOf(binarize)}`);
-    }
+    assertFlag(staticKeyIsFresh, 'staticKeyIsFresh');
+    assertFlag(binarize, 'binarize');
     if (encodings !== undefined && !isTextArray(encodings)) {
       throw new LocalError('bad-argument', '"encodings" expected an array of texts');
     }
@@ -111,6 +122,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     this.pinOf = pin;
     this.pskOf = psk;
+    this.staticKeyIsFresh = staticKeyIsFresh ?? false;
     this.ownHello = composePayload({ pubkey: '', site_id: identity.siteId }, assertFields(hello, 'hello'));
     this.message1Payload = canonicalJson({ binarize: binarize ?? false, encodings: encodings ?? [] });
     this.patterns = assertPatterns(patterns);
@@ -179,6 +191,10 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     );
     const { pattern, suite } = this.selection;
     this.prologue = buildPrologue(this.hubHello, payload, protocolName(pattern, suite));
+    if (this.pin !== undefined && this.staticKeyIsFresh) {
+      const error = new LocalError('static-key-fresh', STATIC_KEY_FRESH);
+      events.push({ type: 'static-key-fresh', nodeId: this.nodeId, error });
+    }
     this.phase = 'awaiting-psk';
     const psk = this.lookUpPsk();
     if (psk !== undefined) this.sendMessage1(psk, events);
@@ -260,7 +276,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   /** What a KKpsk0 that failed puts in doubt. */
   private suspect(events: SessionEvent[]): void {
     events.push({ type: 'psk-suspect', nodeId: this.nodeId });
-    if (this.unpins) events.push({ type: 'unpin', nodeId: this.nodeId });
+    if (!this.unpins) return;
+    events.push({ type: 'unpin', nodeId: this.nodeId });
+    this.retry = 'now';
   }
 
   private lookUpPin(): Uint8Array | undefined {
@@ -312,7 +330,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const isKk = this.selection?.pattern === 'KKpsk0';
     if (state === 'awaiting-message-2' && isKk) {
       this.suspect(events);
-      return refused(new RemoteError('kk-refused', KK_FAILED), this.unpins ? 'now' : 'later');
+      return refused(new RemoteError('kk-refused', KK_FAILED), this.retry);
     }
     if (state === 'awaiting-message-2') {
       return refused(new RemoteError('negotiation-refused', NEGOTIATION_REFUSED), 'later');
@@ -326,11 +344,14 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   protected override endedByFailure(error: LocalError | RemoteError): EndedEvent {
     if (this.established) return { type: 'ended', reason: 'dropped', retry: 'now', error };
     if (error.code === 'hub-key-changed' || error.code === 'trust-unreadable') return refused(error, 'never');
-    return refused(error, error.code === 'kk-failed' && this.unpins ? 'now' : 'later');
+    return refused(error, this.retry);
   }
 }
 opaque(ClientSession.prototype, 'ClientSession');
 
+const STATIC_KEY_FRESH =
+  'this hub is pinned, and was never shown the present static key: it most likely holds another for this client, and will ' +
+  'refuse this one. Restore the key that was lost, share it between programs, or have the hub’s operator reset it';
 const KK_FAILED =
   'the handshake with the pinned key failed: the password changed, a stored PSK is stale, or the hub has a new key. ' +
   'Forget the stored PSK; the next attempt with XXpsk2 tells which';
@@ -341,6 +362,12 @@ const ACCESS_REFUSED =
 const CLIENT_KEY_REFUSED =
   'the hub has another static key for this client: another program may use the identity, or the key was lost. Share the ' +
   'key or restore it, or have the hub’s operator reset it or issue a new identity';
+
+function assertFlag(value: unknown, name: string): void {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
+  }
+}
 
 /** The close codes with which a hub refuses; with any other, or none, a connection was lost. */
 function isRefusal(code: number | undefined): boolean {

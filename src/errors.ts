@@ -29,6 +29,12 @@ export type LocalCode =
   | 'identity-access-key'
   | 'identity-password'
   | 'identity-field' // an optional field of a type that cannot be read safely
+  | 'device-not-json'
+  | 'device-version' // a device record that another version of this library wrote
+  | 'device-field' // a field of a device record that is missing, unknown, or cannot be read
+  | 'device-other-identity' // a device record that belongs to another access key
+  | 'pin-differs' // a pin to be stored for a hub that has another
+  | 'static-key-fresh' // a hub that is known is to be shown a static key that was never used
   | 'unsupported-protocol' // a protocol asked for that the caller does not support
   | 'no-endpoint' // no address in the identity for what the hub serves and the caller supports
   | 'bad-endpoint' // an address that is no URL, or has a scheme that is refused

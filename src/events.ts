@@ -38,6 +38,16 @@ export interface UnpinEvent {
   readonly nodeId: string;
 }
 
+/**
+ * A hub that is pinned is about to see a static key that was never used: most likely the key that it knows was lost, or
+ * is another program's, and it will refuse this one. The session goes on; `error` says what an operator can do.
+ */
+export interface StaticKeyFreshEvent {
+  readonly type: 'static-key-fresh';
+  readonly nodeId: string;
+  readonly error: LocalError;
+}
+
 /** Messages may be sent. A hub that pinned another key for this client may still close: see `closed`. */
 export interface ReadyEvent {
   readonly type: 'ready';
@@ -110,6 +120,7 @@ export type SessionEvent =
   | PskSuspectEvent
   | PinEvent
   | UnpinEvent
+  | StaticKeyFreshEvent
   | ReadyEvent;
 
 /** The events of a HubSession. */

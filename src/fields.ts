@@ -3,21 +3,28 @@
  * cannot be read raises `identity-field`, which names the field and shows no value.
  */
 import { LocalError } from './errors.ts';
+import { JsonNumber } from './wire/json.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
 /** The access key's names, wherever it stands. */
 export const ACCESS_KEY: string[] = ['access_key', 'accessKey', 'api_key', 'key'];
 
-/** The first of these fields that is there. */
-export function pick(fields: Fields, names: string[]): NonNullable<unknown> | undefined {
+/** The first of these names that stands before a value. */
+export function nameOf(fields: Fields, names: string[]): string | undefined {
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
     if (!Object.prototype.hasOwnProperty.call(fields, name)) continue;
-    const value = fields[name];
-    if (value !== undefined && value !== null) return value;
+    if (fields[name] !== undefined && fields[name] !== null) return name;
   }
   return undefined;
+}
+
+/** The first of these fields that is there. */
+export function pick(fields: Fields, names: string[]): NonNullable<unknown> | undefined {
+  const name = nameOf(fields, names);
+  const value = name === undefined ? undefined : fields[name]!;
+  return value instanceof JsonNumber ? value.valueOf() : value;
 }
 
 export function text(fields: Fields, names: string[]): string | undefined {
@@ -28,7 +35,9 @@ export function text(fields: Fields, names: string[]): string | undefined {
 
 /** Whether a field holds fields of its own. */
 export function isGroup(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
+  );
 }
 
 export function group(fields: Fields, names: string[]): Fields {

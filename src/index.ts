@@ -7,6 +7,20 @@ export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteErro
 export type * from './events.ts';
 export { type HubOptions, HubSession, type HubState } from './hub-session.ts';
 export {
+  createDevice,
+  type Device,
+  type DeviceOptions,
+  deviceOptions,
+  dropPin,
+  forgetPsks,
+  type HubKey,
+  parseDevice,
+  serializeDevice,
+  storePsk,
+  updateDevice,
+} from './identity/device.ts';
+export { type Disclosure, type DisclosureSituation, disclosureDue } from './identity/disclosure.ts';
+export {
   authorizedUrl,
   type EndpointOptions,
   type SelectedEndpoint,
@@ -14,9 +28,11 @@ export {
 } from './identity/endpoint.ts';
 export { type Endpoints, type Identity, type Protocols, parseIdentity } from './identity/identity.ts';
 export { redactIdentity } from './identity/redact.ts';
+export { serializeIdentity } from './identity/serialize.ts';
 export { type BrokerEndpoint, brokerEndpoint } from './mqtt-topics/broker-endpoint.ts';
 export { clientId } from './mqtt-topics/client-id.ts';
 export type { Mqtt } from './mqtt-topics/mqtt.ts';
+export { type Presence, type PresenceMessage, presence } from './mqtt-topics/presence.ts';
 export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
 export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
 export type { Cipher, CipherFactory, Crypto, RandomBytes } from './noise/crypto.ts';
@@ -25,9 +41,35 @@ export { type Offer, type Selection, selectNoise } from './noise/negotiation.ts'
 export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
 export { derivePsk, type PskOptions } from './noise/psk.ts';
 export type { Transport } from './noise/transport.ts';
+export {
+  type ActionRequest,
+  buildAction,
+  buildCode,
+  buildUtterance,
+  type CodeRequest,
+  type RequestFields,
+  type UtteranceRequest,
+} from './requests/build-request.ts';
+export type { Choice, DisplayItem } from './requests/display-items.ts';
+export { type Quota, type Refusal, readRefusal } from './requests/refusal.ts';
+export {
+  type CollectorOptions,
+  type Reply,
+  ReplyCollector,
+  type ReplyEnding,
+  type ReplyState,
+} from './requests/reply-collector.ts';
+export { sessionIdsMatch } from './requests/session-ids.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';
 export { buildPrologue } from './wire/prologue.ts';
-export { type DroppedEvent, type MessageEvent, type Reassembled, Reassembler } from './wire/reassembler.ts';
+export {
+  type ChunkEvent,
+  type DroppedEvent,
+  type MessageEvent,
+  type Reassembled,
+  Reassembler,
+  type ReassemblerOptions,
+} from './wire/reassembler.ts';
 export { canonicalJson } from './wire/write-json.ts';

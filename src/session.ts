@@ -14,7 +14,7 @@ import { type Envelope, parseEnvelope } from './wire/envelope.ts';
 import { isTextArray, readNoise } from './wire/handshake.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from './wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from './wire/markers.ts';
-import { type Reassembled, Reassembler } from './wire/reassembler.ts';
+import { type Reassembled, Reassembler, type ReassemblerOptions } from './wire/reassembler.ts';
 import { stringifyJson } from './wire/write-json.ts';
 
 /**
@@ -34,6 +34,8 @@ export interface SessionOptions {
   staticKey: Uint8Array;
   /** The source of ephemeral keys; asked for 32 bytes once. */
   randomBytes: RandomBytes;
+  /** The longest message to take, in bytes (default 32 MiB, and no more): a longer one is dropped. */
+  maxMessage?: number | undefined;
 }
 
 export abstract class Session<State extends string, Event extends { readonly type: string }> {
@@ -48,16 +50,17 @@ export abstract class Session<State extends string, Event extends { readonly typ
   protected phase: State | 'ready' | 'failed' | 'closed';
   private transport: Transport | undefined;
   private failure: LocalError | RemoteError | undefined;
-  private readonly reassembler: Reassembler = new Reassembler();
+  private readonly reassembler: Reassembler;
 
-  constructor(options: SessionOptions, initial: State) {
-    const { crypto, staticKey, randomBytes } = options;
+  constructor(options: SessionOptions & ReassemblerOptions, initial: State) {
+    const { crypto, staticKey, randomBytes, maxMessage, streams } = options;
     assertCrypto(crypto);
     assertBytes(staticKey, 'staticKey', KEY_LENGTH);
     assertFunction(randomBytes, 'randomBytes');
     this.crypto = crypto;
     this.staticKey = copyBytes(staticKey);
     this.randomBytes = randomBytes;
+    this.reassembler = new Reassembler({ maxMessage, streams });
     this.phase = initial;
   }
 
@@ -80,7 +83,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     try {
       if (this.transport === undefined) this.takeEnvelope(parseEnvelope(data), events);
       else if (typeof data === 'string') this.takeText(data);
-      else this.takeFrame(this.transport.decrypt(data), events);
+      else this.takeFrame(open(this.transport, data), events);
     } catch (error) {
       events.push(this.fail(error));
     }
@@ -173,18 +176,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Text on an established session: a repeat of what built it changes nothing, all else ends it. */
   private takeText(text: string): void {
-    let type: string | undefined;
-    try {
-      type = parseEnvelope(text).type;
-    } catch {
-      // Malformed or not, it is text where only transport messages are allowed.
-    }
-    if (type !== 'hello' && type !== 'shake') {
-      throw new RemoteError(
-        'text-after-ready',
-        'text on an encrypted session: the peer lost its state, or is another',
-      );
-    }
+    const type = typeOf(text);
+    if (type !== 'hello' && type !== 'shake') throw textAfterReady();
   }
 
   private takeFrame(frame: Uint8Array, events: (Event | CommonEvent)[]): void {
@@ -218,6 +211,32 @@ export abstract class Session<State extends string, Event extends { readonly typ
     }
     return messages;
   }
+}
+
+/** Opens a transport message. Over MQTT cleartext comes as bytes too: what is an envelope then was never sealed. */
+function open(transport: Transport, message: Uint8Array): Uint8Array {
+  try {
+    return transport.decrypt(message);
+  } catch (error) {
+    throw typeOf(message) === undefined ? error : textAfterReady();
+  }
+}
+
+/** The type of an envelope, or `undefined` where it is none. */
+function typeOf(data: string | Uint8Array): string | undefined {
+  try {
+    return parseEnvelope(data).type;
+  } catch {
+    return undefined;
+  }
+}
+
+function textAfterReady(): RemoteError {
+  return new RemoteError(
+    'text-after-ready',
+    'cleartext on an encrypted session: the peer lost the session, as a hub on MQTT does after minutes without a ' +
+      'message, or somebody else writes. Connect again',
+  );
 }
 
 /** @throws RemoteError `bad-payload` for a HANDSHAKE whose `noise` is no object */

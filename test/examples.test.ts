@@ -57,9 +57,12 @@ test('the package’s entries are what they are named', async () => {
     console.log(JSON.stringify([Object.keys(core), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
   const [core, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
-    'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError argon2id ' +
-    'authorizedUrl brokerEndpoint buildPrologue canonicalJson clientId derivePsk deriveTopics parseIdentity parseJson ' +
-    'protocolName redactIdentity selectEndpoint selectNoise splitMessage';
+    'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
+    'ReplyCollector argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
+    'buildUtterance canonicalJson clientId createDevice derivePsk deriveTopics deviceOptions ' +
+    'disclosureDue dropPin forgetPsks parseDevice parseIdentity parseJson presence protocolName ' +
+    'readRefusal redactIdentity selectEndpoint selectNoise serializeDevice serializeIdentity ' +
+    'sessionIdsMatch splitMessage storePsk updateDevice';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(others, [['nobleCrypto'], ['nobleCryptoWithAesGcm'], ['nodeCrypto', 'randomBytes']]);
 });

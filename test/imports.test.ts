@@ -46,7 +46,8 @@ function importsOf(file: string, source: string): string[] {
 const isNoble = (file: string): boolean => /^noise\/noble[^/]*\.ts$/.test(file);
 const isPlugged = (file: string): boolean => isNoble(file) || file === 'noise/node.ts';
 const isJudge = (file: string): boolean => file.startsWith('judge/'); // a program that uses the library
-const CORE = [...SOURCES.keys()].filter((file) => !isPlugged(file) && !isJudge(file));
+const isVendored = (file: string): boolean => file.startsWith('vendor/'); // entries: the core with what is plugged in
+const CORE = [...SOURCES.keys()].filter((file) => !isPlugged(file) && !isJudge(file) && !isVendored(file));
 
 const BASE = ['bytes.ts', 'errors.ts', 'limits.ts', 'opaque.ts'];
 const inside = (folder: string) => (name: string) =>
@@ -57,13 +58,20 @@ const readsIssued = (folder: string) => (name: string) =>
 /** Whether a file may import a name. The first rule that knows the file decides. */
 const RULES: [RegExp, (name: string) => boolean][] = [
   [/^(errors|limits|opaque|url)\.ts$/, () => false],
-  [/^(bytes|fields)\.ts$/, (name) => name === 'errors.ts'],
+  [/^bytes\.ts$/, (name) => name === 'errors.ts'],
+  [/^fields\.ts$/, (name) => name === 'errors.ts' || name === 'wire/json.ts'],
   [/^wire\//, inside('wire')],
   [/^mqtt-topics\//, readsIssued('mqtt-topics')],
-  [/^identity\//, (name) => readsIssued('identity')(name) || inside('mqtt-topics')(name)],
+  [/^identity\/device\.ts$/, (name) => inside('wire')(name) || name === 'events.ts'], // keeps what events ask to be kept
+  [
+    /^identity\//,
+    (name) => readsIssued('identity')(name) || inside('mqtt-topics')(name) || inside('wire')(name),
+  ],
+  [/^requests\//, (name) => inside('requests')(name) || inside('wire')(name)],
   [/^noise\/noble/, (name) => inside('noise')(name) || isNoble(name) || name.startsWith('@noble/')],
   [/^noise\/node\.ts$/, (name) => inside('noise')(name) || isNoble(name) || name === 'node:crypto'],
   [/^noise\//, inside('noise')],
+  [/^vendor\//, (name) => (SOURCES.has(name) && !isJudge(name)) || name.startsWith('@noble/')],
   [/^judge\//, (name) => SOURCES.has(name) || name.startsWith('node:') || name === 'ws'],
   [
     /^(events|session|client-session|hub-session|index)\.ts$/,

@@ -4,7 +4,20 @@ import * as assert from 'uvu/assert';
 import { type ClientSession, type HubSession, LocalError, RemoteError } from '../src/index.ts';
 import { nodeCrypto } from '../src/noise/node.ts';
 import type { Transport } from '../src/noise/transport.ts';
-import { codeOf, fails, flip, HELLO, KK, newClient, newHub, OFFER, Pair, readyPair, types } from './pair.ts';
+import {
+  codeOf,
+  envelope,
+  fails,
+  flip,
+  HELLO,
+  KK,
+  newClient,
+  newHub,
+  OFFER,
+  Pair,
+  readyPair,
+  types,
+} from './pair.ts';
 import { raisesLocal } from './raises.ts';
 import { hex } from './vectors.ts';
 
@@ -78,6 +91,18 @@ test('text on an established session ends it and is never delivered', () => {
   for (const text of texts) {
     fails(readyPair().client, text, 'text-after-ready', 1002);
     fails(readyPair().hub, text, 'text-after-ready', 1002);
+  }
+});
+
+test('an envelope that comes as bytes, as over MQTT from a peer that lost the session, ends it as text does', () => {
+  const long = envelope('speak', { utterance: 'x'.repeat(70_000) }); // longer than any transport message
+  for (const text of [HELLO, OFFER, envelope('speak', {}), long]) {
+    const bytes = new Uint8Array(Buffer.from(text));
+    fails(readyPair().client, bytes, 'text-after-ready', 1002);
+    fails(readyPair().hub, bytes, 'text-after-ready', 1002);
+  }
+  for (const text of ['{"msg_type":"hello"}', '{"a":"transport message?"}', 'x'.repeat(20)]) {
+    fails(readyPair().client, new Uint8Array(Buffer.from(text)), 'not-authentic', 1002);
   }
 });
 

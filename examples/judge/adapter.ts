@@ -106,6 +106,19 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
     topics: ({ mqtt }) => ({ ...protocol.deriveTopics(mqtt) }),
     broker: ({ mqtt }) => ({ ...protocol.brokerEndpoint(mqtt) }),
     'client-id': ({ name, accessKey }) => ({ clientId: protocol.clientId(name, accessKey) }),
+    request({ builder, arguments: fields }) {
+      const build = { utterance: protocol.buildUtterance, action: protocol.buildAction, code: protocol.buildCode };
+      return { envelope: build[builder as keyof typeof build](fields) };
+    },
+    'session-ids': ({ declared, returned }) => ({ matches: protocol.sessionIdsMatch(declared, returned) }),
+    reply({ request: { sole, ...options }, events, end }) {
+      const collector = new protocol.ReplyCollector(options);
+      for (const event of events) collector.push(event, sole);
+      if (end === 'timeout') collector.timeout();
+      if (end === 'closed') collector.closed();
+      const { state, ending = null, reply } = collector;
+      return { state, ending, reply, refusal: protocol.readRefusal(reply.rawEvent) };
+    },
     session(request) {
       const { text, bytes } = request;
       const data = text ?? (bytes === undefined ? undefined : hex(bytes));

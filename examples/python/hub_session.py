@@ -172,6 +172,7 @@ class ClientSession(Session):
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": "", "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
+        self.retry = "later"  # after a refusal
         self.pattern = None
         self.announced = False
 
@@ -276,6 +277,7 @@ class ClientSession(Session):
         yield event("psk-suspect", nodeId=self.node_id)
         if self.unpins:
             yield event("unpin", nodeId=self.node_id)
+            self.retry = "now"  # since the next attempt will be another one
 
     def outcome(self, code):
         """Reason, retry and error."""
@@ -283,8 +285,7 @@ class ClientSession(Session):
         if self.failure in ("hub-key-changed", "trust-unreadable"):
             return "refused", "never", self.failure  # until somebody did something
         if self.failure is not None:
-            retry = after_kk if self.failure == "kk-failed" else "later"
-            return ("dropped", "now", self.failure) if self.established else ("refused", retry, self.failure)
+            return ("dropped", "now", self.failure) if self.established else ("refused", self.retry, self.failure)
         if code == "timeout":
             return "timeout", "later", "timeout"
         if code not in REFUSALS or self.heard:

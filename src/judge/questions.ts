@@ -42,6 +42,9 @@ export const QUESTIONS: { readonly [type: string]: Question } = {
   Topics: simple('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
   BrokerEndpoint: simple('broker', ['mqtt'], ['url', 'host', 'port', 'tls']),
   ClientId: simple('client-id', ['name', 'accessKey'], ['clientId']),
+  Request: simple('request', ['builder', 'arguments'], ['envelope']),
+  SessionIdsMatch: simple('session-ids', ['declared', 'returned'], ['matches']),
+  Reply: simple('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal']),
   Argon2id: simple(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],

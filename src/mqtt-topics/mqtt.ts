@@ -18,6 +18,22 @@ export interface Mqtt {
   readonly hashTopics: boolean;
 }
 
+/** The names of each field; the first is the one to write it under. */
+export const MQTT_NAMES: { readonly [Name in keyof Mqtt]-?: string[] } = {
+  endpoint: ['endpoint', 'broker_url', 'brokerUrl'],
+  username: ['username', 'broker_username', 'brokerUsername'],
+  password: ['password', 'broker_password', 'brokerPassword'],
+  tls: ['tls'],
+  qos: ['qos'],
+  accessKey: ACCESS_KEY,
+  topicPrefix: ['topic_prefix', 'topicPrefix'],
+  hubId: ['hub_id', 'hubId'],
+  c2sTopic: ['c2s_topic', 'c2sTopic'],
+  s2cTopic: ['s2c_topic', 's2cTopic'],
+  statusTopic: ['status_topic', 'statusTopic'],
+  hashTopics: ['hash_topics', 'hashTopics'],
+};
+
 /** The same fields while any may be missing that has no default. */
 export type IssuedMqtt = { [Name in keyof Mqtt]: Mqtt[Name] | undefined };
 
@@ -29,19 +45,19 @@ export type IssuedMqtt = { [Name in keyof Mqtt]: Mqtt[Name] | undefined };
 export function readMqtt(mqtt: unknown, accessKey?: string): IssuedMqtt {
   if (!isGroup(mqtt)) throw badField('mqtt', 'an object');
   const fields: Fields = mqtt;
-  const endpoint = text(fields, ['endpoint', 'broker_url', 'brokerUrl']);
+  const endpoint = text(fields, MQTT_NAMES.endpoint);
   return {
     endpoint,
-    username: text(fields, ['username', 'broker_username', 'brokerUsername']),
-    password: text(fields, ['password', 'broker_password', 'brokerPassword']),
-    tls: flag(fields, ['tls'], (endpoint ?? '').trim().toLowerCase().indexOf('mqtts:') === 0),
-    qos: integer(fields, ['qos'], { least: 0, most: 2, byDefault: 1 }) as Mqtt['qos'],
-    accessKey: accessKey ?? text(fields, ACCESS_KEY),
-    topicPrefix: text(fields, ['topic_prefix', 'topicPrefix']),
-    hubId: text(fields, ['hub_id', 'hubId']),
-    c2sTopic: text(fields, ['c2s_topic', 'c2sTopic']),
-    s2cTopic: text(fields, ['s2c_topic', 's2cTopic']),
-    statusTopic: text(fields, ['status_topic', 'statusTopic']),
-    hashTopics: flag(fields, ['hash_topics', 'hashTopics'], false),
+    username: text(fields, MQTT_NAMES.username),
+    password: text(fields, MQTT_NAMES.password),
+    tls: flag(fields, MQTT_NAMES.tls, (endpoint ?? '').trim().toLowerCase().indexOf('mqtts:') === 0),
+    qos: integer(fields, MQTT_NAMES.qos, { least: 0, most: 2, byDefault: 1 }) as Mqtt['qos'],
+    accessKey: accessKey ?? text(fields, MQTT_NAMES.accessKey),
+    topicPrefix: text(fields, MQTT_NAMES.topicPrefix),
+    hubId: text(fields, MQTT_NAMES.hubId),
+    c2sTopic: text(fields, MQTT_NAMES.c2sTopic),
+    s2cTopic: text(fields, MQTT_NAMES.s2cTopic),
+    statusTopic: text(fields, MQTT_NAMES.statusTopic),
+    hashTopics: flag(fields, MQTT_NAMES.hashTopics, false),
   };
 }

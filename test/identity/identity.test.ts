@@ -253,7 +253,7 @@ test('refuses input that is not JSON in UTF-8', () => {
 });
 
 test('refuses input that is not an object', () => {
-  for (const input of ['null', '[]', '"ak"', '1', null, [], 1, undefined, true]) {
+  for (const input of ['null', '[]', '"ak"', '1', '1.0', null, [], 1, undefined, true]) {
     raisesLocal(() => parseIdentity(input as object), 'identity-not-an-object');
   }
 });

@@ -114,6 +114,66 @@ test('shows nothing where nothing was issued, and a URL without secrets as it is
   });
 });
 
+test('shows nothing of a URL in which a password cannot be told from a query', () => {
+  const urls = ['wss://host/p?a=b@c&x=S3cr3t', 'wss://user:pa?S3cr3t@host', 'wss://user:pa#ss@host/S3cr3t'];
+  for (const url of urls) {
+    const { wss } = JSON.parse(JSON.stringify(identityOf({ endpoints: { wss: url } }))).dataPlaneEndpoints;
+    assert.is(wss, 'wss://[redacted]', url);
+  }
+});
+
+test('shows no field that holds a secret of another one', () => {
+  const access_key = 'S3cr3t/äKey?';
+  const bytes = Buffer.from(access_key);
+  const forms = [
+    access_key,
+    encodeURIComponent(access_key),
+    encodeURIComponent(access_key).toLowerCase(),
+    ...(['base64', 'base64url', 'hex'] as const).map((encoding) => bytes.toString(encoding)),
+    bytes.toString('hex').toUpperCase(),
+  ];
+  for (const form of forms) {
+    const identity = identityOf({
+      access_key,
+      site_id: `client ${form}`,
+      host: `wss://hub/${form}/`,
+      ai_disclosure: { en: `It is ${form}.`, fr: 'Une machine.' },
+      mqtt: { ...BROKER, hub_id: form },
+      [form]: 1,
+      vendor: 1,
+    });
+    const { siteId, defaultMaster, aiDisclosure, mqtt, unknownFields } = JSON.parse(JSON.stringify(identity));
+    const shown = [siteId, aiDisclosure, mqtt.hubId, unknownFields];
+    const REDACTED = '[redacted]';
+    const expected = [REDACTED, { en: REDACTED, fr: 'Une machine.' }, REDACTED, [REDACTED, 'vendor']];
+    assert.equal(shown, expected, form);
+    assert.match(defaultMaster, REDACTED);
+  }
+});
+
+test('shows of fields that nobody knows the names alone', () => {
+  const identity = identityOf({
+    vendor: { token: 'x1y2z3' },
+    number: 4711,
+    protocols: { quic: true },
+    mqtt: { ...BROKER, keepalive: 60 },
+  });
+  const { unknownFields } = JSON.parse(JSON.stringify(identity));
+  assert.equal(unknownFields, ['vendor', 'number', 'protocols.quic', 'mqtt.keepalive']);
+  assert.not.match(inspect(identity, { depth: 9 }), /x1y2z3|4711|60/);
+});
+
+test('shows a copy, of which no unknown fields are known', () => {
+  const copy = { ...SECRETS, siteId: 'cellar' };
+  assert.equal(redactIdentity(copy), { ...redactIdentity(SECRETS), siteId: 'cellar' });
+});
+
+test('redacts texts that have no form in UTF-8', () => {
+  const identity = identityOf({ password: 'p\ud800w', site_id: 'p\ud800w', public_key: '\ud800' });
+  const { siteId, publicKey } = redactIdentity(identity) as Identity;
+  assert.equal([siteId, publicKey], ['[redacted]', '\ud800']);
+});
+
 test('shows a host alone, or with its port', () => {
   for (const host of ['hub.example', '192.0.2.1:5679']) {
     assert.is(JSON.parse(JSON.stringify(identityOf({ host }))).defaultMaster, host);

@@ -1,0 +1,221 @@
+/** No secret of an identity or a device record shows, wherever it was issued and however it is looked at. */
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createDevice, deviceOptions, storePsk, updateDevice } from '../../src/identity/device.ts';
+import { selectEndpoint } from '../../src/identity/endpoint.ts';
+import { parseIdentity } from '../../src/identity/identity.ts';
+import { redactIdentity } from '../../src/identity/redact.ts';
+import { serializeIdentity } from '../../src/identity/serialize.ts';
+import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
+import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
+import { HELLO, NODE_ID, newClient, OFFER } from '../pair.ts';
+
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+
+/** How a secret may stand in a text. */
+const FORMS: ((secret: string) => string)[] = [
+  (secret) => secret,
+  encodeURIComponent,
+  (secret) => Buffer.from(secret).toString('base64'),
+  (secret) => Buffer.from(secret).toString('base64url'),
+  (secret) => Buffer.from(secret).toString('hex'),
+  (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+  (secret) => JSON.stringify(secret).slice(1, -1),
+  (secret) => inspect(secret, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1),
+];
+
+/** All that is shown of a value without asking for a field of it. */
+function shown(value: unknown): string {
+  const inspected = inspect(value, {
+    depth: Number.POSITIVE_INFINITY,
+    breakLength: Number.POSITIVE_INFINITY,
+    maxStringLength: null,
+    maxArrayLength: null,
+  });
+  return [`${value}`, JSON.stringify(value), inspected].join('\n').replace(/\n {4}at .*/g, '');
+}
+
+function assertHidden(secrets: string[], value: unknown, what: string): void {
+  const text = shown(value);
+  for (const secret of secrets) {
+    for (const form of FORMS)
+      assert.not.ok(text.includes(form(secret)), `${what} shows ${form(secret)}: ${text}`);
+  }
+}
+
+/** What a call answers, or throws. */
+function outcome(call: () => unknown): { answer?: unknown; error?: unknown } {
+  try {
+    return { answer: call() };
+  } catch (error) {
+    return { error };
+  }
+}
+
+// Arbitrary characters around a core that stands nowhere by chance.
+const around = fc.string({ maxLength: 6, unit: 'binary' });
+const secretText = fc
+  .tuple(around, fc.stringMatching(/^[0-9a-zA-Z]{10}$/), around)
+  .map((parts) => parts.join(''));
+const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => new Set(key).size > 8);
+
+/** Makes up an identity with secrets wherever there can be some, and says which. */
+function makeUp(g: fc.GeneratorValue): { fields: Record<string, unknown>; secrets: string[] } {
+  const secrets: string[] = [];
+  const secret = (): string => {
+    const text = g(() => secretText);
+    secrets.push(text);
+    return text;
+  };
+  const oneOf = <T>(...values: T[]): T => values[g(fc.nat, { max: values.length - 1 })]!;
+  const named = (names: string, value: unknown) => ({ [oneOf(...names.split('|'))]: value });
+  const url = (scheme: string): string => {
+    const written = oneOf(String, encodeURIComponent);
+    const path = oneOf('', '/', '/p/q', '/@scope');
+    const query = oneOf('?authorization=', '?a@b&authorization=', '#', '?x=1#');
+    return `${scheme}://${written(secret())}:${written(secret())}@hub.example:1${path}${query}${written(secret())}`;
+  };
+  const unknown = (): unknown => {
+    let value: unknown = secret();
+    for (let depth = g(fc.nat, { max: 4 }); depth > 0; depth--) {
+      value = oneOf([1, value], { [oneOf('token', '__proto__', 'toJSON')]: value }, { [secret()]: value });
+    }
+    return value;
+  };
+  const accessKey = secret();
+  /** The access key where nobody expects it. */
+  const stray = (): string => oneOf(...FORMS.slice(0, 6))(accessKey);
+
+  const mqtt = {
+    endpoint: oneOf(url('mqtt'), secret()),
+    ...named('username|broker_username|brokerUsername', secret()),
+    ...named('password|broker_password|brokerPassword', oneOf(secret(), null)),
+    ...named('topic_prefix|topicPrefix', `hivemind/${secret()}`),
+    ...named('c2s_topic|c2sTopic', secret()),
+    ...named('s2c_topic|s2cTopic', secret()),
+    ...named('status_topic|statusTopic', secret()),
+    ...named('hub_id|hubId', stray()),
+    vendor: unknown(),
+  };
+  const endpoints = {
+    ...named('wss|ws', oneOf(url('wss'), `wss://hub/${stray()}`, secret())),
+    ...named('https|http', url('https')),
+    ...named('mqtt|mqtts', url('mqtts')),
+    coap: unknown(),
+  };
+  const fields = {
+    ...named('access_key|accessKey|api_key|key', accessKey),
+    password: secret(),
+    ...named('crypto_key|cryptoKey', secret()),
+    ...named('public_key|publicKey', stray()),
+    ...named('default_master|defaultMaster|hub_http_host|host|master', oneOf(url('https'), stray())),
+    ...named('default_path|defaultPath|hub_http_path|path|uri_path', `/${stray()}?${secret()}`),
+    ...named('data_plane_endpoints|dataPlaneEndpoints|endpoints', endpoints),
+    protocols: { wss: { enabled: true, token: unknown() }, https: true, mqtt: true, quic: unknown() },
+    mqtt,
+    ...named('ai_disclosure|aiDisclosure', oneOf<unknown>(stray(), { en: stray() })),
+    [stray()]: 1,
+    vendor: unknown(),
+  };
+  return { fields, secrets };
+}
+
+test('nothing that looks at an identity shows a secret of it', () => {
+  fc.assert(
+    fc.property(fc.gen(), (g) => {
+      const { fields, secrets } = makeUp(g);
+      const identity = parseIdentity(JSON.stringify(fields));
+      const { dataPlaneEndpoints, mqtt } = identity;
+      const values = {
+        identity,
+        dataPlaneEndpoints,
+        mqtt,
+        list: [identity],
+        redacted: redactIdentity(identity),
+      };
+      for (const [what, value] of Object.entries(values)) assertHidden(secrets, value, what);
+      assertHidden(secrets, serializeIdentity(identity), 'serializeIdentity');
+      const { error } = outcome(() =>
+        assert.equal(parseIdentity(serializeIdentity(identity, { secrets: true })), identity),
+      );
+      assert.is(error, undefined);
+    }),
+    RUNS,
+  );
+});
+
+test('no error shows a secret of an identity', () => {
+  fc.assert(
+    fc.property(fc.gen(), (g) => {
+      const { fields, secrets } = makeUp(g);
+      const identity = parseIdentity(JSON.stringify(fields));
+      const text = JSON.stringify(fields);
+      const names = Object.keys(fields);
+      const spoilt = names[g(fc.nat, { max: names.length - 1 })]!;
+      const calls: (() => unknown)[] = [
+        () => parseIdentity(text.slice(0, g(fc.nat, { max: text.length }))),
+        () => parseIdentity(`${text}${text}`),
+        () => parseIdentity(text.replace('{', `{${JSON.stringify(spoilt)}:1,`)),
+        () => parseIdentity({ ...fields, [spoilt]: [fields[spoilt]] }),
+        () => parseIdentity({ ...fields, default_port: secrets[0] }),
+        () => parseIdentity({ ...fields, protocols: { wss: secrets[0] } }),
+        () => parseIdentity([fields]),
+        ...(['wss', 'https', 'mqtt'] as const).map(
+          (requested) => () => selectEndpoint(identity, { requested }),
+        ),
+        () => selectEndpoint(identity, { supported: [] }),
+        () => brokerEndpoint(fields.mqtt as object),
+        () => deriveTopics(fields.mqtt as object),
+        () => deriveTopics({ ...(fields.mqtt as object), hub_id: secrets[1] }, { accessKey: secrets[0]! }),
+      ];
+      for (const call of calls) {
+        // An address and a topic that were asked for are secrets, and documented as such.
+        const { error } = outcome(call);
+        if (error !== undefined) assertHidden(secrets, error, String(call));
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('no event and no error of a session shows a secret of its identity or its device record', () => {
+  fc.assert(
+    fc.property(fc.gen(), (g) => {
+      const { fields, secrets } = makeUp(g);
+      const identity = parseIdentity(JSON.stringify(fields));
+      const [staticKey, psk, other] = [g(() => secretBytes), g(() => secretBytes), g(() => secretBytes)];
+      const { accessKey } = identity;
+      const pin = { type: 'pin', nodeId: NODE_ID, key: new Uint8Array(32).fill(9) } as const;
+      const created = createDevice({ accessKey, staticKey });
+      const devices = [
+        created,
+        storePsk(created, NODE_ID, psk),
+        updateDevice(storePsk(created, NODE_ID, psk), pin),
+      ];
+      const keys = [staticKey, psk].map((key) => Buffer.from(key));
+      const hidden = [
+        ...secrets,
+        ...keys.flatMap((key) => [
+          key.toString('hex'),
+          key.toString('base64'),
+          key.join(','),
+          key.join(', '),
+        ]),
+      ];
+      for (const device of devices) {
+        assertHidden(hidden, device, 'the device record');
+        const client = newClient({ identity, ...deviceOptions(device) });
+        const events = [...client.start(), ...client.receive(HELLO), ...client.receive(OFFER)];
+        const { error } = outcome(() => client.providePsk(other.subarray(1)));
+        const ended = [...client.receive(secrets[0]!), ...client.closed(1008)];
+        assertHidden(hidden, [...events, error, ...ended], 'the session');
+        assertHidden(hidden, client, 'the session itself');
+      }
+    }),
+    RUNS,
+  );
+});
+
+test.run();

@@ -1,0 +1,36 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { presence } from '../../src/mqtt-topics/presence.ts';
+import { deriveTopics, type Topics } from '../../src/mqtt-topics/topics.ts';
+import { raisesLocal } from '../raises.ts';
+
+const retained = (topic: string, payload: string) => ({ topic, payload, qos: 1, retain: true });
+
+test('says offline as the will, online, and offline: at least once, and retained', () => {
+  assert.equal(presence(deriveTopics({ topic_prefix: 'hivemind/hub/ak' })), {
+    will: retained('hivemind/hub/ak/status', 'offline'),
+    online: retained('hivemind/hub/ak/status', 'online'),
+    offline: retained('hivemind/hub/ak/status', 'offline'),
+  });
+});
+
+test('speaks on an earlier hub’s topic, and on one that was issued', () => {
+  const earlier = deriveTopics({ hub_id: 'hub', access_key: 'ak' });
+  assert.is(presence(earlier).will.topic, 'hivemind/hub/status/ak');
+  const issued = deriveTopics({ topic_prefix: 'a/ak', status_topic: 'a/ak/presence' });
+  assert.is(presence(issued).online.topic, 'a/ak/presence');
+});
+
+test('answers messages that share nothing', () => {
+  const { will, online, offline } = presence({ status: 'a/status' });
+  assert.is.not(will, offline);
+  assert.is.not(will, online);
+});
+
+test('refuses what has no status topic', () => {
+  for (const topics of [undefined, null, {}, { status: '' }, { status: 7 }, 'a/status']) {
+    raisesLocal(() => presence(topics as Topics), 'bad-argument');
+  }
+});
+
+test.run();
