@@ -4,7 +4,7 @@ import { HandshakeState } from '../noise/handshake-state.ts';
 import { suitesOf } from '../noise/negotiation.ts';
 import { nodeCrypto, randomBytes } from '../noise/node.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
-import { parseEnvelope } from '../wire/envelope.ts';
+import { parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import { readMessage2Payload, readNodeId, readNoiseMessage, readOffer } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { buildPrologue } from '../wire/prologue.ts';
@@ -93,16 +93,11 @@ export class JudgeClient {
   }
 }
 
-const HELLO = {
-  msg_type: 'hello',
-  payload: { pubkey: '', session: { session_id: 'judge' }, site_id: 'judge' },
-  metadata: {},
-  route: [],
-  node: null,
-  target_site_id: null,
-  target_pubkey: null,
-  source_peer: null,
-};
+const HELLO = writeEnvelope('hello', {
+  pubkey: '',
+  session: { session_id: 'judge' },
+  site_id: 'judge',
+});
 
 /** The hub closed where it should: the scene is over, and well. */
 class Refused extends Error {}

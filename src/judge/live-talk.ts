@@ -29,8 +29,8 @@ export class Talk {
     for (const frame of frames) this.#line.send(this.#transport.encrypt(frame));
   }
 
-  sendJson(value: unknown): void {
-    this.sendFrames(splitMessage('json', utf8ToBytes(JSON.stringify(value))));
+  sendJson(text: string): void {
+    this.sendFrames(splitMessage('json', utf8ToBytes(text)));
   }
 
   /** Seals a message, and changes what was sealed before it is sent. */

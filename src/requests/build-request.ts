@@ -4,6 +4,7 @@
  */
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { composeEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
 import { notBlank } from './white-space.ts';
 
@@ -90,16 +91,7 @@ function build(request: RequestFields, text: string, input?: JsonObject): JsonOb
   const lang = notBlank(given, 'lang');
   const data: JsonObject = { utterances: [text], lang };
   if (input?.exact === true) data.input = input;
-  return {
-    msg_type: 'bus',
-    payload: { type: UTTERANCE, data, context: contextOf(request, lang, input) },
-    metadata: {},
-    route: [],
-    node: null,
-    target_site_id: null,
-    target_pubkey: null,
-    source_peer: null,
-  };
+  return composeEnvelope('bus', { type: UTTERANCE, data, context: contextOf(request, lang, input) });
 }
 
 /** The ids stand where hubs look for them: in the context under two names, and in the session. */

@@ -41,14 +41,19 @@ export function parseEnvelope(data: string | Uint8Array): Envelope {
   return { type: type === 'handshake' ? 'shake' : type, payload };
 }
 
-/** Writes an envelope: handshakes with four fields, all others with eight. */
-export function writeEnvelope(type: 'hello' | 'shake', payload: JsonObject): string {
-  const short: JsonObject = { msg_type: type, payload, metadata: {}, route: [] };
+/** An envelope: of handshakes with four fields, of all others with eight. */
+export function composeEnvelope(type: 'hello' | 'shake' | 'bus', payload: JsonObject): JsonObject {
+  const envelope: JsonObject = { msg_type: type, payload, metadata: {}, route: [] };
   if (type !== 'shake') {
-    short.node = null;
-    short.target_site_id = null;
-    short.target_pubkey = null;
-    short.source_peer = null;
+    envelope.node = null;
+    envelope.target_site_id = null;
+    envelope.target_pubkey = null;
+    envelope.source_peer = null;
   }
-  return stringifyJson(short);
+  return envelope;
+}
+
+/** The same as JSON text. */
+export function writeEnvelope(type: 'hello' | 'shake', payload: JsonObject): string {
+  return stringifyJson(composeEnvelope(type, payload));
 }
