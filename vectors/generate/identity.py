@@ -42,7 +42,7 @@ NOTES = {
         "URL whole."
     ),
     "UnknownField": (
-        "Fields that nobody knows are ignored, at every depth. A failure most likely refuses or keeps them."
+        "Fields that nobody knows are no error, at every depth. A failure most likely refuses them."
     ),
     **endpoints.NOTES,
 }
