@@ -87,9 +87,12 @@ function answer(session: HubSession, event: HubSessionEvent & { type: 'message' 
   }
 }
 
-/** The access key in `?authorization=base64(<user agent>:<access key>)`, which makes the URL a secret. */
+/**
+ * The access key in `?authorization=base64(<user agent>:<access key>)`, which makes the URL a secret. Some clients do not
+ * escape the base64, so that its + arrives as a space.
+ */
 function accessKeyOf(url: string): string {
   const authorization = new URL(url, 'wss://hub').searchParams.get('authorization') ?? '';
-  const text = Buffer.from(authorization, 'base64').toString();
+  const text = Buffer.from(authorization.replace(/ /g, '+'), 'base64').toString();
   return text.slice(text.indexOf(':') + 1);
 }

@@ -107,7 +107,11 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
     broker: ({ mqtt }) => ({ ...protocol.brokerEndpoint(mqtt) }),
     'client-id': ({ name, accessKey }) => ({ clientId: protocol.clientId(name, accessKey) }),
     request({ builder, arguments: fields }) {
-      const build = { utterance: protocol.buildUtterance, action: protocol.buildAction, code: protocol.buildCode };
+      const build = {
+        utterance: protocol.buildUtterance,
+        action: protocol.buildAction,
+        code: protocol.buildCode,
+      };
       return { envelope: build[builder as keyof typeof build](fields) };
     },
     'session-ids': ({ declared, returned }) => ({ matches: protocol.sessionIdsMatch(declared, returned) }),
@@ -117,7 +121,8 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       if (end === 'timeout') collector.timeout();
       if (end === 'closed') collector.closed();
       const { state, ending = null, reply } = collector;
-      return { state, ending, reply, refusal: protocol.readRefusal(reply.rawEvent) };
+      const refusal = protocol.readRefusal(reply.rawEvent);
+      return { state, ending, reply, ...(refusal && { refusal }) };
     },
     session(request) {
       const { text, bytes } = request;

@@ -1,30 +1,15 @@
 /** Our sessions against a client and a hub in Python that share no code and no library with them. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { generate } from 'selfsigned';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WebSocket, WebSocketServer } from 'ws';
-import {
-  ClientSession,
-  derivePsk,
-  HubSession,
-  type HubSessionEvent,
-  parseIdentity,
-  type SessionEvent,
-  type Suite,
-} from '../../src/index.ts';
+import { derivePsk, type Identity, parseIdentity, type Suite } from '../../src/index.ts';
 import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
+import { certificate, files } from './certificate.ts';
+import { compare } from './matrix.ts';
+import { Connection, type Device } from './our-client.ts';
+import { OurHub } from './our-hub.ts';
+import { PYTHON, PythonPeer, versionOf } from './python-peer.ts';
 
-const PYTHON = new URL('python', import.meta.url).pathname;
-const PEER = new URL('peer.py', import.meta.url).pathname;
 const SIZES = [0, 1, 64999, 65000, 65001, 130000, 130001, 200000];
-const SUITES: Suite[] = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511}';
 
@@ -40,138 +25,79 @@ interface Report {
   greeting: { msg_type: string; payload: { [name: string]: unknown } };
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
-const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
-  keyType: 'ec',
-  algorithm: 'sha256',
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-});
-const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
-writeFileSync(files.cert, certificate.cert);
-writeFileSync(files.key, certificate.private, { mode: 0o600 });
-const psk = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
+const test = suite('interoperation with Python');
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 const publicKey = (key: Uint8Array) => hex(nodeCrypto.x25519.publicKey(key));
+const identityWith = (password: string): Identity =>
+  parseIdentity({ access_key: 'kiosk-7', password, site_id: 'lobby' });
 
-/** A Python peer and the lines that it reports. */
-class Peer {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(role: 'client' | 'hub', options: object) {
-    this.#child = spawn('bash', [PYTHON, PEER, role, JSON.stringify(options)], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
-  }
-
-  async report(): Promise<Report> {
-    const { value, done } = await this.#lines.next();
-    if (done) throw new Error('the Python peer ended without a report');
-    return JSON.parse(value);
-  }
-
-  stop(): void {
-    this.#child.kill();
-  }
+function start(role: 'client' | 'hub', options: object): PythonPeer<Report> {
+  const script = new URL('peer.py', import.meta.url).pathname;
+  return new PythonPeer([...PYTHON, script, role, JSON.stringify(options)]);
 }
 
-const test = suite('interoperation with Python');
-test.after(() => rmSync(folder, { recursive: true }));
+for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
+  const [hubStatic, clientStatic] = [randomBytes(32), randomBytes(32)];
+  const row = { peer: 'noiseprotocol', version: versionOf('noiseprotocol'), suite: name };
 
-/** Our hub, which echoes; answers its URL, what it saw, and how to stop it. */
-async function startHub(staticKey: Uint8Array, name: Suite) {
-  const seen: HubSessionEvent[] = [];
-  let clientKey: Uint8Array | undefined;
-  const server = createServer({ key: certificate.private, cert: certificate.cert });
-  new WebSocketServer({ server }).on('connection', (socket) => {
-    const session = new HubSession({
-      crypto: nodeCrypto,
-      nodeId: NODE_ID,
-      staticKey,
-      randomBytes,
-      psk,
-      clientKey,
-      suites: [name],
-    });
-    const handle = (events: HubSessionEvent[]): void => {
-      for (const event of events) {
-        seen.push(event);
-        if (event.type === 'transmit') socket.send(event.data);
-        if (event.type === 'pin') clientKey = event.key;
-        if (event.type === 'close') socket.close(event.code);
-        if (event.type === 'message') {
-          const echo = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
-          for (const message of echo) socket.send(message);
-        }
-      }
-    };
-    socket.on('message', (data, isBinary) =>
-      handle(session.receive(isBinary ? (data as Buffer) : String(data))),
-    );
-    socket.on('close', (code) => handle(session.closed(code)));
-    handle(session.start());
+  const ourHub = await OurHub.start({
+    nodeId: NODE_ID,
+    staticKey: hubStatic,
+    psk: derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID }),
+    suite: name,
+    answer: (message) => [message.kind === 'json' ? message.text : message.bytes],
   });
-  await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
-  const { port } = server.address() as AddressInfo;
-  const stop = () => {
-    server.closeAllConnections();
-    server.close();
+  test.after(() => ourHub.stop());
+  const runClient = (options: { password?: string; pin?: string | undefined }): Promise<Report> => {
+    const url = `wss://localhost:${ourHub.port}/`;
+    const staticKey = hex(clientStatic);
+    const all = { url, ca: files.cert, suite: name, password: PASSWORD, staticKey, sizes: SIZES, ...options };
+    return start('client', all).report();
   };
-  return { url: `wss://localhost:${port}/`, seen, stop };
-}
 
-for (const name of SUITES) {
-  test(`a Python client at our hub: XXpsk2, then KKpsk0, with ${name}`, async () => {
-    const [hubStatic, clientStatic] = [randomBytes(32), randomBytes(32)];
-    const hub = await startHub(hubStatic, name);
-    const options = {
-      url: hub.url,
-      ca: files.cert,
-      suite: name,
-      password: PASSWORD,
-      staticKey: hex(clientStatic),
-      sizes: SIZES,
-    };
-    let pin: string | undefined;
-    for (const pattern of ['XXpsk2', 'KKpsk0']) {
-      hub.seen.length = 0;
-      const report = await new Peer('client', { ...options, pin }).report();
+  for (const pattern of ['XXpsk2', 'KKpsk0']) {
+    const pin = pattern === 'KKpsk0' ? publicKey(hubStatic) : undefined;
+
+    compare(test, { ...row, role: 'client', pattern, what: 'a session; 16 messages to 200 kB' }, async () => {
+      const report = await runClient({ pin });
       assert.is(report.outcome, 'ready');
       assert.is(report.pattern, pattern);
       assert.is(report.hubKey, publicKey(hubStatic));
       assert.equal(report.echoed, [...SIZES, ...SIZES]);
-      const ready = hub.seen.find(({ type }) => type === 'ready') as HubSessionEvent & { type: 'ready' };
+      const ready = ourHub.first('ready')!;
       assert.is(report.handshakeHash, hex(ready.handshakeHash));
       assert.is(hex(ready.clientKey), publicKey(clientStatic));
       assert.equal(ready.encodings, ['JSON-HEX']);
-      assert.is(hub.seen.find(({ type }) => type === 'hello')?.type, 'hello');
-      pin = report.hubKey;
-    }
-    const wrong = await new Peer('client', { ...options, password: 'wrong' }).report();
-    assert.is(wrong.outcome, 'failed'); // at message 2, where XXpsk2 shows it
-    const refused = await new Peer('client', { ...options, password: 'wrong', pin }).report();
-    assert.is(refused.outcome, 'closed'); // on message 1, where KKpsk0 does
-    assert.is(refused.code, 1008);
-    hub.stop();
+      assert.is(ourHub.first('hello')?.error, undefined);
+    });
+  }
+
+  compare(test, { ...row, role: 'client', pattern: 'XXpsk2', what: 'wrong password' }, async () => {
+    assert.is((await runClient({ password: 'wrong' })).outcome, 'failed'); // at message 2, where XXpsk2 shows it
   });
 
-  test(`our client at a Python hub: XXpsk2, then KKpsk0, with ${name}`, async () => {
-    const [hubStatic, clientStatic] = [randomBytes(32), randomBytes(32)];
-    const hub = new Peer('hub', {
-      ...files,
-      suite: name,
-      password: PASSWORD,
-      nodeId: NODE_ID,
-      staticKey: hex(hubStatic),
-    });
-    const { port } = await hub.report();
-    const url = `wss://localhost:${port}/`;
-    let pin: Uint8Array | undefined;
-    for (const pattern of ['XXpsk2', 'KKpsk0']) {
-      const events = await converse(url, clientStatic, psk, pin);
-      const ready = events.find(({ type }) => type === 'ready') as SessionEvent & { type: 'ready' };
+  compare(test, { ...row, role: 'client', pattern: 'KKpsk0', what: 'wrong password' }, async () => {
+    const refused = await runClient({ password: 'wrong', pin: publicKey(hubStatic) });
+    assert.is(refused.outcome, 'closed'); // on message 1, where KKpsk0 does
+    assert.is(refused.code, 1008);
+  });
+
+  const options = { ...files, suite: name, password: PASSWORD, nodeId: NODE_ID, staticKey: hex(hubStatic) };
+  const hub = start('hub', options);
+  test.after(() => hub.stop());
+  const device: Device = {
+    url: `wss://localhost:${(await hub.report()).port}/`,
+    ca: certificate,
+    identity: identityWith(PASSWORD),
+    staticKey: clientStatic,
+    suite: name,
+  };
+
+  for (const pattern of ['XXpsk2', 'KKpsk0']) {
+    compare(test, { ...row, role: 'hub', pattern, what: 'a session; 16 messages to 200 kB' }, async () => {
+      const connection = new Connection(device);
+      const ready = await connection.first('ready');
       assert.is(ready.pattern, pattern);
       assert.is(ready.suite, name);
       assert.is(ready.encoding, 'JSON-HEX');
@@ -182,72 +108,34 @@ for (const name of SUITES) {
       assert.is(report.clientKey, publicKey(clientStatic));
       assert.is(report.greeting.msg_type, 'hello');
       assert.equal(Object.keys(report.greeting.payload), ['pubkey', 'session', 'site_id']);
+      for (const payload of SIZES.flatMap((size) => [randomBytes(size), 'x'.repeat(size)])) {
+        if (typeof payload === 'string') connection.sendJson(payload);
+        else connection.sendBinary(payload);
+        const [message] = await connection.messages();
+        assert.equal(message?.kind === 'json' ? message.text : message?.bytes, payload);
+      }
+      await connection.close();
       assert.is((await hub.report()).outcome, 'closed');
-      pin = ready.hubKey;
-    }
-    const wrong = await converse(url, clientStatic, randomBytes(32), undefined);
-    const close = wrong.find(({ type }) => type === 'close') as SessionEvent & { type: 'close' };
-    assert.is(close.error.code, 'psk-differs');
-    assert.is((await hub.report()).code, 1008);
-    const refused = await converse(url, clientStatic, randomBytes(32), pin);
-    assert.equal(
-      refused.map(({ type }) => type),
-      ['transmit', 'psk-suspect', 'unpin', 'ended'],
-    );
-    hub.stop();
-  });
-}
+    });
+  }
 
-/** Connects, has every size echoed as bytes and as JSON, closes; answers all events. */
-function converse(
-  url: string,
-  staticKey: Uint8Array,
-  key: Uint8Array,
-  pin: Uint8Array | undefined,
-): Promise<SessionEvent[]> {
-  const session = new ClientSession({
-    crypto: nodeCrypto,
-    identity: parseIdentity({ access_key: 'kiosk-7', password: PASSWORD, site_id: 'lobby' }),
-    staticKey,
-    randomBytes,
-    pin: () => pin,
-    psk: () => key,
+  const wrong = { ...device, identity: identityWith('wrong') };
+
+  compare(test, { ...row, role: 'hub', pattern: 'XXpsk2', what: 'wrong password' }, async () => {
+    const connection = new Connection(wrong);
+    assert.is((await connection.first('close')).error.code, 'psk-differs');
+    await connection.first('ended');
+    assert.is((await hub.report()).code, 1008);
   });
-  const socket = new WebSocket(url, { ca: certificate.cert });
-  const payloads = SIZES.flatMap((size) => [randomBytes(size), 'x'.repeat(size)]);
-  const all: SessionEvent[] = [];
-  return new Promise((resolve, reject) => {
-    const send = (payload: Uint8Array | string): void => {
-      const messages = typeof payload === 'string' ? session.sendJson(payload) : session.sendBinary(payload);
-      for (const message of messages) socket.send(message);
-    };
-    const handle = (events: SessionEvent[]): void => {
-      for (const event of events) {
-        all.push(event);
-        if (event.type === 'transmit') socket.send(event.data);
-        if (event.type === 'ready') send(payloads[0]!);
-        if (event.type === 'close') socket.close(event.code);
-        if (event.type === 'message') {
-          const expected = payloads.shift()!;
-          assert.equal(event.kind === 'json' ? event.text : event.bytes, expected);
-          if (payloads.length > 0) send(payloads[0]!);
-          else socket.close(1000);
-        }
-        if (event.type === 'ended') resolve(all);
-      }
-    };
-    const guarded = (events: () => SessionEvent[]) => () => {
-      try {
-        handle(events());
-      } catch (error) {
-        reject(error);
-      }
-    };
-    socket.on('message', (data, isBinary) =>
-      guarded(() => session.receive(isBinary ? (data as Buffer) : String(data)))(),
+
+  compare(test, { ...row, role: 'hub', pattern: 'KKpsk0', what: 'wrong password' }, async () => {
+    wrong.pin = device.pin;
+    const connection = new Connection(wrong);
+    assert.is((await connection.first('ended')).error.code, 'kk-refused');
+    assert.equal(
+      connection.events.map(({ type }) => type),
+      ['psk-needed', 'transmit', 'psk-suspect', 'unpin', 'ended'],
     );
-    socket.on('close', (code) => guarded(() => session.closed(code))());
-    socket.on('error', reject);
   });
 }
 

@@ -1,0 +1,191 @@
+/** Our client at the hub of HiveMind. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  authorizedUrl,
+  buildUtterance,
+  type JsonObject,
+  parseIdentity,
+  ReplyCollector,
+  readRefusal,
+  type Suite,
+} from '../../src/index.ts';
+import { randomBytes } from '../../src/noise/node.ts';
+import { certificate } from './certificate.ts';
+import { HivemindHub } from './hivemind.ts';
+import { compare } from './matrix.ts';
+import { Connection, type Device } from './our-client.ts';
+import { versionOf } from './python-peer.ts';
+import { wire1File } from './wire1-file.ts';
+
+const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
+const WRONG = 'another passphrase altogether';
+/** Into HELLO, as the name of the client, which `peer` shows. */
+const NAME = 'K\u00fcche \ue000 \u{1f3e0}';
+/** Into HANDSHAKE, by configuration: `ciphers` is of no use to protocol 3, and is bound all the same. */
+const SETTINGS = `"allowed_ciphers":["CHACHA20-POLY1305",{"h\u00fcb \u{1f3e0}":1.0,"\ue000":12345678901234567890,
+  "\u{1f600}":-0.0,"big":1e22,"small":1.5e-7,"ratio":0.1}]`;
+const LONG = `\u00e4${'x'.repeat(200_000)}`;
+
+const test = suite('our client at the hub of HiveMind');
+const hub = await HivemindHub.create(SETTINGS);
+test.after(() => hub.stop());
+
+/** Sends a bus message, an utterance if nothing else is said, and answers the whole reply. */
+async function ask(connection: Connection, options: { text?: string; type?: string }) {
+  const { text = 'are you there?', type } = options;
+  const request = { requestId: 'r-1', sessionId: 'interop', text };
+  const envelope = buildUtterance(request);
+  if (type !== undefined) (envelope.payload as JsonObject).type = type;
+  const collector = new ReplyCollector({ requestId: 'r-1', sessionId: 'interop', type });
+  connection.sendJson(envelope);
+  while (collector.state !== 'done') {
+    for (const message of await connection.messages()) {
+      if (message.kind === 'json') collector.push(message.text, true);
+    }
+  }
+  return collector;
+}
+
+let clients = 0;
+for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
+  const accessKey = `kiosk-${name}`;
+  const identity = parseIdentity({ access_key: accessKey, password: PASSWORD, site_id: 'lobby' });
+  const device: Device = {
+    url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', accessKey),
+    ca: certificate,
+    identity,
+    staticKey: randomBytes(32),
+    suite: name,
+  };
+  const wrong = parseIdentity({ access_key: accessKey, password: WRONG, site_id: 'lobby' });
+  const row = {
+    peer: 'hivemind-core',
+    version: versionOf('hivemind-core'),
+    role: 'hub' as const,
+    suite: name,
+  };
+  const check = (pattern: string, what: string, run: () => Promise<string | undefined>) =>
+    compare(test, { ...row, pattern, what }, run);
+  let clientNumber = 0;
+
+  check('XXpsk2', 'first contact, a request and its reply', async () => {
+    clientNumber = ++clients;
+    const words = ['--access-key', accessKey, '--password', PASSWORD, '--allow', 'recognizer_loop:utterance'];
+    await hub.command('add-client', '--name', NAME, ...words);
+    if (clientNumber === 1) await hub.start();
+    const connection = new Connection(device);
+    const ready = await connection.first('ready');
+    assert.is(ready.pattern, 'XXpsk2');
+    assert.is(ready.suite, name);
+    assert.is(ready.encoding, 'JSON-HEX');
+    assert.equal(device.pin, ready.hubKey);
+    const { reply, ending } = await ask(connection, { text: 'what time is it?' });
+    assert.is(ending, 'handled');
+    assert.is(reply.text, 'You said: what time is it?');
+    assert.is(reply.sessionId, 'interop');
+    const [hello, offer] = connection.cleartext;
+    assert.match(hello!, NAME);
+    assert.match(offer!, '"h\u00fcb \u{1f3e0}": 1.0, "\ue000": 12345678901234567890, "\u{1f600}": -0.0');
+    assert.match(offer!, '"big": 1e+22, "small": 1.5e-07');
+    assert.is((await connection.close()).reason, 'dropped');
+  });
+
+  check('KKpsk0', 'reconnect; 200 kB of JSON and 200 kB of bytes each way', async () => {
+    const connection = new Connection(device);
+    assert.is((await connection.first('ready')).pattern, 'KKpsk0');
+    assert.is((await ask(connection, { text: LONG })).reply.text, `You said: ${LONG}`);
+    const file = wire1File(randomBytes(200_000));
+    connection.sendBinary(file);
+    const [echo] = await connection.messages();
+    assert.ok(echo?.kind === 'binary');
+    assert.equal(Buffer.from(echo.bytes), file);
+    await connection.close();
+  });
+
+  check('KKpsk0', 'a request that the hub’s policy refuses', async () => {
+    const connection = new Connection(device);
+    await connection.first('ready');
+    const { reply, ending } = await ask(connection, { type: 'forbidden' });
+    assert.is(ending, 'denied');
+    assert.is(readRefusal(reply.rawEvent)?.code, 'acl_disallowed_type');
+    await connection.close();
+  });
+
+  check('KKpsk0', 'a message of 32 MiB and one byte', async () => {
+    const connection = new Connection(device);
+    await connection.first('ready');
+    await ask(connection, {});
+    connection.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1));
+    assert.is((await connection.first('ended')).reason, 'dropped');
+    assert.match(hub.log(), 'exceeded the 33554432 byte cap');
+    return 'ends the session, where the spec drops the message';
+  });
+
+  check('KKpsk0', 'the hub restarted while connected', async () => {
+    const lost = new Connection(device);
+    await lost.first('ready');
+    await ask(lost, { text: 'are you there?' });
+    await hub.stop();
+    const ended = await lost.first('ended');
+    assert.is(ended.reason, 'dropped');
+    assert.is(ended.retry, 'now');
+    await hub.start();
+    const connection = new Connection(device);
+    assert.is((await connection.first('ready')).pattern, 'KKpsk0');
+    assert.is((await ask(connection, { text: 'are you there?' })).reply.text, 'You said: are you there?');
+    await connection.close();
+  });
+
+  check('KKpsk0', 'wrong password: refused', async () => {
+    const other = { ...device, identity: wrong, psk: undefined };
+    const ended = await new Connection(other).first('ended');
+    assert.is(ended.error.code, 'kk-refused');
+    assert.is(ended.retry, 'now');
+    assert.is(other.pin, undefined);
+  });
+
+  check('XXpsk2', 'wrong password: noticed at message 2', async () => {
+    const other = { ...device, identity: wrong, psk: undefined, pin: undefined };
+    const ended = await new Connection(other).first('ended');
+    assert.is(ended.error.code, 'psk-differs');
+    assert.is(other.pin, undefined);
+  });
+
+  const reinstalled = { ...device, staticKey: randomBytes(32) };
+
+  check('KKpsk0', 'lost static key: refused', async () => {
+    reinstalled.pin = device.pin;
+    reinstalled.psk = device.psk;
+    const ended = await new Connection(reinstalled).first('ended');
+    assert.is(ended.error.code, 'kk-refused');
+    assert.is(ended.retry, 'now');
+  });
+
+  check('XXpsk2', 'lost static key: refused, and the error says what to do', async () => {
+    const connection = new Connection(reinstalled);
+    const ended = await connection.first('ended');
+    assert.is((await connection.first('ready')).pattern, 'XXpsk2');
+    assert.is(ended.reason, 'client-key-refused');
+    assert.is(ended.retry, 'never');
+    assert.is(ended.error.code, 'client-key-refused');
+    assert.match(ended.error.message, /restore|reset/i);
+  });
+
+  check('XXpsk2', 'lost static key: accepted once the operator reset it', async () => {
+    assert.match(await hub.command('reset-noise-pin', String(clientNumber)), 'Forgot the pinned Noise key');
+    reinstalled.pin = undefined;
+    const connection = new Connection(reinstalled);
+    assert.is((await connection.first('ready')).pattern, 'XXpsk2');
+    assert.is((await ask(connection, { text: 'it is me' })).reply.text, 'You said: it is me');
+    await connection.close();
+  });
+
+  check('none', 'an access key that the hub does not know', async () => {
+    const url = authorizedUrl(`wss://localhost:${hub.port}`, 'interop', 'nobody');
+    const ended = await new Connection({ ...device, url }).first('ended');
+    assert.is(ended.error.code, 'access-refused');
+  });
+}
+
+test.run();

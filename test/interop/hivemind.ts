@@ -1,0 +1,106 @@
+/** The hub of HiveMind, from PyPI, as a process on loopback with a configuration and a database of its own. */
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { folder } from './certificate.ts';
+import { HIVEMIND } from './python-peer.ts';
+
+const run = promisify(execFile);
+
+// Installs what is missing, so that no test has to wait for it.
+spawnSync(HIVEMIND[0]!, [...HIVEMIND.slice(1), 'python', '-c', ''], { stdio: 'inherit' });
+
+/** Where a HiveMind program finds its files: below a folder of this process, whatever the user has. */
+export function homeIn(name: string): NodeJS.ProcessEnv {
+  const home = join(folder, name);
+  mkdirSync(home, { recursive: true });
+  return {
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, 'config'),
+    XDG_DATA_HOME: join(home, 'data'),
+    XDG_STATE_HOME: join(home, 'state'),
+    XDG_CACHE_HOME: join(home, 'cache'),
+  };
+}
+
+export class HivemindHub {
+  readonly port: number;
+  readonly #environment: NodeJS.ProcessEnv;
+  #child: ChildProcess | undefined;
+
+  /** Writes the configuration; `settings` is JSON over the defaults, as text so that numbers stay as they are. */
+  static async create(settings: string): Promise<HivemindHub> {
+    const port = await freePort();
+    const environment = { ...process.env, ...homeIn('hub') };
+    const directory = join(environment.XDG_CONFIG_HOME!, 'hivemind-core');
+    mkdirSync(directory, { recursive: true });
+    const websocket = { host: '127.0.0.1', port, ssl: true, cert_dir: folder, cert_name: 'hivemind' };
+    const networks = JSON.stringify({ 'hivemind-websocket-plugin': websocket });
+    writeFileSync(join(directory, 'server.json'), `{"network_protocol":${networks},${settings}}`);
+    return new HivemindHub(port, environment);
+  }
+
+  private constructor(port: number, environment: NodeJS.ProcessEnv) {
+    this.port = port;
+    this.#environment = environment;
+  }
+
+  /** The hub's own command, such as `add-client`. */
+  async command(...words: string[]): Promise<string> {
+    const [program, ...launcher] = HIVEMIND;
+    const { stdout } = await run(program!, [...launcher, 'hivemind-core', ...words], {
+      env: this.#environment,
+    });
+    return stdout;
+  }
+
+  async start(): Promise<void> {
+    const [program, ...launcher] = HIVEMIND;
+    const script = new URL('hivemind_hub.py', import.meta.url).pathname;
+    const log = openSync(join(folder, 'hub.log'), 'a');
+    this.#child = spawn(program!, [...launcher, 'python', script], {
+      env: this.#environment,
+      stdio: ['pipe', log, log],
+    });
+    closeSync(log);
+    for (let i = 0; !(await answers(this.port)); i++) {
+      if (i === 300 || this.#child.exitCode !== null)
+        throw new Error(`the hub did not start:\n${this.log()}`);
+      await setTimeout(100);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child === undefined || this.#child.exitCode !== null) return;
+    const gone = new Promise((resolve) => this.#child!.once('exit', resolve));
+    this.#child.kill();
+    await gone;
+  }
+
+  /** All that the hub has logged. */
+  log(): string {
+    return readFileSync(join(folder, 'hub.log'), 'utf8');
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,40 @@
+"""The hub of HiveMind, as it is, with an agent of our own behind it: the default agent wants a message bus beside the
+hub. This one is the default agent over a bus in memory, which answers utterances and sends files back.
+"""
+
+import os
+import sys
+import threading
+
+from hivemind_bus_client.message import HiveMessage, HiveMessageType
+from hivemind_bus_client.serialization import HiveMindBinaryPayloadType
+from hivemind_core import service
+from hivemind_ovos_agent_plugin import OVOSAgentProtocol
+from hivemind_plugin_manager.protocols import BinaryDataHandlerProtocol
+
+
+class Agent(OVOSAgentProtocol):
+    def __post_init__(self):  # instead of connecting to a message bus
+        self.register_bus_handlers()
+        self.bus.on("recognizer_loop:utterance", self.answer)
+
+    def answer(self, message):
+        self.bus.emit(message.reply("speak", {"utterance": f"You said: {message.data['utterances'][0]}"}))
+        self.bus.emit(message.reply("ovos.utterance.handled"))
+
+
+class Files(BinaryDataHandlerProtocol):
+    def handle_receive_file(self, bin_data, file_name, client):
+        file = HiveMindBinaryPayloadType.FILE
+        client.send(HiveMessage(HiveMessageType.BINARY, bin_data, metadata={"file_name": file_name}, bin_type=file))
+
+
+def end_with_parent():
+    sys.stdin.read()
+    os._exit(1)
+
+
+threading.Thread(target=end_with_parent, daemon=True).start()
+service.get_agent_protocol = lambda: (Agent, {})
+service.get_binary_protocol = lambda: (Files, {})
+service.HiveMindService().run()

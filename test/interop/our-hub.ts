@@ -1,0 +1,107 @@
+/** Our hub over a WebSocket server with TLS: one client, and all that was seen of its last connection. */
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+import {
+  type ErrorCode,
+  HubSession,
+  type HubSessionEvent,
+  type JsonObject,
+  type Suite,
+} from '../../src/index.ts';
+import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
+import { certificate, certificateKey } from './certificate.ts';
+
+export interface HubOptions {
+  nodeId: string;
+  staticKey: Uint8Array;
+  psk: Uint8Array;
+  suite: Suite;
+  hello?: JsonObject;
+  handshake?: JsonObject;
+  /** What is sent back for a message, in order. */
+  answer: (message: Message) => (JsonObject | string | Uint8Array)[];
+}
+
+export type Message = HubSessionEvent & { type: 'message' };
+
+export class OurHub {
+  /** The pinned key of the client, which a test may drop. */
+  clientKey: Uint8Array | undefined;
+  /** Of the last connection: the request's path and query, the cleartext, and the events. */
+  seen: { url: string; cleartext: string[]; events: HubSessionEvent[] } = {
+    url: '',
+    cleartext: [],
+    events: [],
+  };
+  /** Why it closed connections, of all that there were. */
+  readonly refusals: ErrorCode[] = [];
+  options: HubOptions;
+  readonly #server = createServer({ key: certificateKey, cert: certificate });
+
+  static async start(options: HubOptions): Promise<OurHub> {
+    const hub = new OurHub(options);
+    await new Promise<void>((resolve) => hub.#server.listen(0, '127.0.0.1', resolve));
+    return hub;
+  }
+
+  private constructor(options: HubOptions) {
+    this.options = options;
+    new WebSocketServer({ server: this.#server }).on('connection', (socket, request) => {
+      const { nodeId, staticKey, psk, suite, hello, handshake, answer } = this.options;
+      const seen = { url: request.url ?? '', cleartext: [] as string[], events: [] as HubSessionEvent[] };
+      this.seen = seen;
+      const session = new HubSession({
+        crypto: nodeCrypto,
+        nodeId,
+        staticKey,
+        randomBytes,
+        psk,
+        clientKey: this.clientKey,
+        suites: [suite],
+        hello,
+        handshake,
+      });
+      const handle = (events: HubSessionEvent[]): void => {
+        for (const event of events) {
+          seen.events.push(event);
+          if (event.type === 'transmit') socket.send(event.data);
+          if (event.type === 'pin') this.clientKey = event.key;
+          if (event.type === 'close') {
+            this.refusals.push(event.error.code);
+            socket.close(event.code);
+          }
+          if (event.type === 'message') {
+            for (const value of answer(event)) {
+              const sealed =
+                value instanceof Uint8Array ? session.sendBinary(value) : session.sendJson(value);
+              for (const message of sealed) socket.send(message);
+            }
+          }
+        }
+      };
+      socket.on('message', (data, isBinary) => {
+        if (!isBinary) seen.cleartext.push(String(data));
+        handle(session.receive(isBinary ? (data as Buffer) : String(data)));
+      });
+      socket.on('close', (code) => handle(session.closed(code)));
+      handle(session.start());
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** The first event of a type on the last connection, if it came. */
+  first<Type extends HubSessionEvent['type']>(type: Type): (HubSessionEvent & { type: Type }) | undefined {
+    return this.seen.events.find((event) => event.type === type) as
+      | (HubSessionEvent & { type: Type })
+      | undefined;
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+}

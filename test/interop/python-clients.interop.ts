@@ -1,0 +1,174 @@
+/** Python clients from PyPI at our hub. */
+import { createHash } from 'node:crypto';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  buildPrologue,
+  derivePsk,
+  HandshakeState,
+  type JsonObject,
+  parseJson,
+  protocolName,
+  type Suite,
+} from '../../src/index.ts';
+import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
+import { files } from './certificate.ts';
+import { homeIn } from './hivemind.ts';
+import { compare } from './matrix.ts';
+import { type Message, OurHub } from './our-hub.ts';
+import { HIVEMIND, PythonPeer, versionOf } from './python-peer.ts';
+import { wire1File } from './wire1-file.ts';
+
+const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
+const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
+const LENGTHS = [5, 200_000];
+/** What no client reads and all must bind, each number as Python writes it. */
+const FURTHER = `{"h\u00fcb \u{1f3e0}":1.0,"\ue000":12345678901234567890,"\u{1f600}":-0.0,"big":1e+22,"small":1.5e-07,
+  "ratio":0.1,"\\b\\u001f\\u007f\\u2028":"\\"","__proto__":{"constructor":null}}`;
+const FILE = Buffer.from(Array.from({ length: 256 * 800 }, (_, i) => i));
+
+interface Report {
+  /** `ready`, or the name of the exception. */
+  outcome: string;
+  replies: string[];
+  /** SHA-256 of each. */
+  files: string[];
+}
+
+const test = suite('Python clients at our hub');
+
+const utterance = (length: number) => `\u00e4${'x'.repeat(length)}`;
+const pskOf = (password: string) => derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
+
+/** Says back what it hears, and sends files. */
+function answer(message: Message): (JsonObject | Uint8Array)[] {
+  if (message.kind === 'binary') return [message.bytes];
+  const { payload } = parseJson(message.text) as { payload: { data: JsonObject; context: JsonObject } };
+  const [text] = payload.data.utterances as string[];
+  if (text === 'a file, please') return [wire1File(FILE)];
+  const bus = (type: string, data: JsonObject): JsonObject => ({
+    msg_type: 'bus',
+    payload: { type, data, context: payload.context },
+  });
+  return [bus('speak', { utterance: text! }), bus('ovos.utterance.handled', {})];
+}
+
+/** Connects a client once, with the keys that it keeps in a home of this name. */
+async function run(name: string, hub: OurHub, home: string, options: object = {}): Promise<Report> {
+  const all = {
+    port: hub.port,
+    accessKey: 'kiosk+??>-7',
+    password: PASSWORD,
+    lengths: [5],
+    retries: 0,
+    linger: 0,
+    ...options,
+  };
+  const script = new URL('clients.py', import.meta.url).pathname;
+  const peer = new PythonPeer<Report>([...HIVEMIND, 'python', script, name, JSON.stringify(all)], {
+    ...homeIn(home),
+    REQUESTS_CA_BUNDLE: files.cert,
+    WEBSOCKET_CLIENT_CA_BUNDLE: files.cert,
+  });
+  const report = await peer.report();
+  await peer.stop();
+  return report;
+}
+
+for (const name of ['hivemind-bus-client', 'thalovant']) {
+  const version = versionOf(name === 'thalovant' ? name : 'hivemind_bus_client');
+  for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
+    const home = `${name}-${suiteName}`;
+    const row = { peer: name, version, role: 'client' as const, suite: suiteName };
+    const check = (pattern: string, what: string, body: () => Promise<string | undefined>) =>
+      compare(test, { ...row, pattern, what }, body);
+    const hub = await OurHub.start({
+      nodeId: NODE_ID,
+      staticKey: randomBytes(32),
+      psk: pskOf(PASSWORD),
+      suite: suiteName,
+      hello: parseJson(FURTHER) as JsonObject,
+      handshake: parseJson(FURTHER) as JsonObject,
+      answer,
+    });
+    test.after(() => hub.stop());
+
+    check('XXpsk2', 'first contact; 200 kB of JSON and of bytes', async () => {
+      const report = await run(name, hub, home, { lengths: LENGTHS, file: true });
+      assert.is(report.outcome, 'ready');
+      assert.equal(report.replies, LENGTHS.map(utterance));
+      assert.equal(report.files, [createHash('sha256').update(FILE).digest('hex')]);
+      assert.is(hub.first('ready')?.pattern, 'XXpsk2');
+      assert.is(hub.first('hello')?.error, undefined);
+    });
+
+    check('KKpsk0', 'reconnect', async () => {
+      const report = await run(name, hub, home, { lengths: LENGTHS });
+      assert.is(report.outcome, 'ready');
+      assert.equal(report.replies, LENGTHS.map(utterance));
+      assert.is(hub.first('ready')?.pattern, 'KKpsk0');
+    });
+
+    if (suiteName === '25519_AESGCM_SHA256') continue; // what follows is the same, and some of it slow
+
+    check('KKpsk0', 'another password at the client', async () => {
+      const report = await run(name, hub, home, { password: 'wrong' });
+      assert.is(report.outcome, 'ready');
+      assert.is(hub.first('ready')?.pattern, 'KKpsk0');
+      return 'goes on with its stored PSK';
+    });
+
+    check('XXpsk2', 'wrong password', async () => {
+      const report = await run(name, hub, `${home}-wrong`, { password: 'wrong' });
+      assert.is(report.outcome, name === 'thalovant' ? 'ThalovantHubRefusedError' : 'RuntimeError');
+      assert.is(hub.first('ready'), undefined);
+    });
+
+    check('XXpsk2', 'lost static key: our hub refuses', async () => {
+      if (name === 'thalovant') {
+        const report = await run(name, hub, `${home}-lost`);
+        assert.match(report.outcome, /^Thalovant(Connection|ClientKeyRejected)Error$/);
+        assert.is(hub.refusals[0], 'client-key-changed');
+        return undefined;
+      }
+      const report = await run(name, hub, `${home}-lost`, { lengths: [], linger: 9 });
+      assert.is(report.outcome, 'ready');
+      assert.equal(hub.refusals.slice(0, 2), ['client-key-changed', 'kk-failed']);
+      return 'does not take 1008 after message 3 for a refusal: dials again';
+    });
+
+    check('KKpsk0', 'our hub has another key', async () => {
+      hub.options = { ...hub.options, staticKey: randomBytes(32) };
+      const report = await run(name, hub, home, { retries: 2 });
+      assert.is(
+        report.outcome,
+        name === 'thalovant' ? 'ThalovantHubKeyChangedError' : 'ConnectionRefusedError',
+      );
+      return 'keeps the pin, where the spec drops it: refuses the hub with XXpsk2';
+    });
+
+    check('XXpsk2', 'a number in a form that Python does not write', async () => {
+      hub.clientKey = undefined;
+      hub.options = { ...hub.options, hello: {}, handshake: parseJson('{"big":1e22}') as JsonObject };
+      await run(name, hub, `${home}-number`);
+      assert.is(hub.first('close')?.error.code, 'prologue-differs');
+      // Message 1 opens once the number is as Python writes it.
+      const offer = `{"max_protocol_version":3,"noise":{"patterns":["XXpsk2"],"suites":["${suiteName}"]},"big":1e+22}`;
+      const { payload } = JSON.parse(hub.seen.cleartext[0]!);
+      const handshake = new HandshakeState({
+        crypto: nodeCrypto,
+        role: 'responder',
+        pattern: 'XXpsk2',
+        suite: suiteName,
+        prologue: buildPrologue({ node_id: NODE_ID }, parseJson(offer), protocolName('XXpsk2', suiteName)),
+        psk: pskOf(PASSWORD),
+        staticKey: hub.options.staticKey,
+        randomBytes,
+      });
+      handshake.readMessage(Buffer.from(payload.noise.msg, 'hex'));
+      return 'binds `1e+22` where `1e22` was sent';
+    });
+  }
+}
+
+test.run();

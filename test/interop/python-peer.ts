@@ -1,0 +1,44 @@
+/** A Python program of this folder, and the lines of JSON that it reports. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+export const PYTHON: string[] = ['bash', new URL('python', import.meta.url).pathname];
+export const HIVEMIND: string[] = ['bash', new URL('hivemind', import.meta.url).pathname];
+
+const REQUIREMENTS = ['requirements-hivemind.txt', '../../vectors/requirements.txt']
+  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
+  .join('');
+
+/** The pinned version of a package. */
+export function versionOf(name: string): string {
+  return new RegExp(`^${name}==(.*)$`, 'm').exec(REQUIREMENTS)![1]!;
+}
+
+export class PythonPeer<Report> {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(command: string[], environment: NodeJS.ProcessEnv = {}) {
+    this.#child = spawn(command[0]!, command.slice(1), {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      timeout: 120_000,
+      env: { ...process.env, ...environment },
+    });
+    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async report(): Promise<Report> {
+    const { value, done } = await this.#lines.next();
+    if (done) throw new Error('the Python peer ended without a report');
+    return JSON.parse(value);
+  }
+
+  /** Ends the program, and waits until it is gone. */
+  async stop(): Promise<void> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const gone = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill();
+    await gone;
+  }
+}
