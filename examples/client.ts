@@ -31,7 +31,7 @@ export class Client {
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  /** Fulfilled when messages may be sent; rejected with the `ended` event when that will never be. */
+  /** Fulfilled when messages may be sent; rejected, with the fields of the `ended` event, when that will never be. */
   readonly ready: Promise<void>;
   /** Fulfilled when the connection is gone. */
   readonly ended: Promise<SessionEvent & { type: 'ended' }>;
@@ -56,7 +56,7 @@ export class Client {
     });
     this.ready = new Promise((resolve, reject) => {
       this.#onReady = resolve;
-      this.ended.then(reject);
+      this.ended.then((event) => reject(failure(event)));
     });
     this.ready.catch(() => {}); // who does not wait for it need not handle it
 
@@ -109,9 +109,14 @@ export class Client {
           () => this.#socket.close(1000), // without a key there is nothing to wait for
         );
       } else if (event.type === 'ended') {
-        for (const { reject } of this.#waiting) reject(event); // what was in flight will not be answered
+        for (const { reject } of this.#waiting) reject(failure(event)); // what was in flight will not be answered
         this.#onEnded(event);
       }
     }
   }
+}
+
+/** An Error with the fields of the event: what is thrown should be one. */
+function failure({ error, reason, retry }: SessionEvent & { type: 'ended' }): Error {
+  return Object.assign(new Error(error.message), { error, reason, retry });
 }

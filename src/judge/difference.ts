@@ -11,22 +11,28 @@ export interface Difference {
 
 const SHOWN = 16; // bytes on each side
 
-/** The first difference between two JSON values; fields that only the answer has do not count. */
-export function firstDifference(where: string, expected: unknown, got: unknown): Difference | undefined {
+/** The first difference between two JSON values. Fields that only the answer has count where it is to be exact. */
+export function firstDifference(
+  where: string,
+  expected: unknown,
+  got: unknown,
+  isExact = false,
+): Difference | undefined {
   if (expected === got) return undefined;
   if (typeof expected === 'string' && typeof got === 'string') return differenceOfTexts(where, expected, got);
   if (Array.isArray(expected) && Array.isArray(got)) {
     for (let i = 0; i < Math.min(expected.length, got.length); i++) {
-      const difference = firstDifference(`${where}[${i}]`, expected[i], got[i]);
+      const difference = firstDifference(`${where}[${i}]`, expected[i], got[i], isExact);
       if (difference !== undefined) return difference;
     }
     if (expected.length === got.length) return undefined;
     return { where, expected: `${expected.length} of them`, got: `${got.length}` };
   }
   if (isObject(expected) && isObject(got)) {
-    for (const name of Object.keys(expected)) {
+    const names = Object.keys(isExact ? { ...expected, ...got } : expected);
+    for (const name of names) {
       const field = where === '' ? name : `${where}.${name}`;
-      const difference = firstDifference(field, expected[name], got[name]);
+      const difference = firstDifference(field, expected[name], got[name], isExact);
       if (difference !== undefined) return difference;
     }
     return undefined;

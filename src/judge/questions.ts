@@ -3,6 +3,7 @@ import { utf8ToBytes } from '../bytes.ts';
 import { argon2id } from '../noise/argon2id.ts';
 import { nodeCrypto } from '../noise/node.ts';
 import type { Fields } from './adapter.ts';
+import { firstDifference } from './difference.ts';
 import { checkAnswer, Failed } from './failed.ts';
 import { putReassemble, putSplit } from './framing-questions.ts';
 import { putHandshake, putHandshakeFailure, putOpen, putSeal } from './handshake-questions.ts';
@@ -42,9 +43,9 @@ export const QUESTIONS: { readonly [type: string]: Question } = {
   Topics: simple('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
   BrokerEndpoint: simple('broker', ['mqtt'], ['url', 'host', 'port', 'tls']),
   ClientId: simple('client-id', ['name', 'accessKey'], ['clientId']),
-  Request: simple('request', ['builder', 'arguments'], ['envelope']),
+  Request: simple('request', ['builder', 'arguments'], ['envelope'], true),
   SessionIdsMatch: simple('session-ids', ['declared', 'returned'], ['matches']),
-  Reply: simple('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal']),
+  Reply: simple('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], true),
   Argon2id: simple(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],
@@ -57,13 +58,23 @@ export const OPERATIONS: readonly string[] = [
   ...new Set(Object.values(QUESTIONS).map(({ operation }) => operation)),
 ];
 
-/** One request with these fields of the test, one answer with those. */
-function simple(operation: string, asked: readonly string[], answered: readonly string[]): Question {
+/** One request with these fields of the test, one answer with those, to be compared exactly where it is data. */
+function simple(
+  operation: string,
+  asked: readonly string[],
+  answered: readonly string[],
+  isExact = false,
+): Question {
   return {
     operation,
     async put(test, ask) {
       const answer = await ask({ op: operation, ...pick(test, asked) });
       checkAnswer(test, answer, pick(test, answered));
+      if (!isExact || test.result === 'invalid') return;
+      for (const field of answered.filter((field) => test[field] !== undefined)) {
+        const difference = firstDifference(field, test[field], answer[field], true);
+        if (difference !== undefined) throw new Failed(difference);
+      }
     },
   };
 }

@@ -1,4 +1,7 @@
-/** What a client says of itself on its status topic: retained, for whoever asks later, and the hub ends a session on `offline`. */
+/**
+ * What a client says of itself on its status topic: retained, for whoever looks later. A hub ends the session of a
+ * client at its `offline`.
+ */
 import { assertText } from '../bytes.ts';
 import type { Topics } from './topics.ts';
 

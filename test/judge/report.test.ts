@@ -66,6 +66,14 @@ test('takes no offence at fields that only the answer has', () => {
   assert.is(firstDifference('', { a: 1, b: [null] }, { a: 1, b: [null], c: 2 }), undefined);
 });
 
+test('finds what only an answer has that is to be exact, at any depth', () => {
+  assert.equal(firstDifference('reply', { a: [{}] }, { a: [{ b: 1 }] }, true), {
+    where: 'reply.a[0].b',
+    expected: 'nothing',
+    got: '1',
+  });
+});
+
 test('cuts what is too long to read', () => {
   const { expected } = firstDifference('x', { a: 'y'.repeat(1000) }, null)!;
   assert.ok(expected.length < 250);

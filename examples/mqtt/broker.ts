@@ -1,0 +1,58 @@
+/** A broker inside the program, so that nothing needs installing: TLS, accounts, and to each client its own topics. */
+import type { AddressInfo } from 'node:net';
+import { createServer, type TLSSocket } from 'node:tls';
+import { Aedes, type Client } from 'aedes';
+
+export interface BrokerOptions {
+  /** PEM. */
+  tls: { key: string; cert: string };
+  /** What the topics of all clients start with. */
+  base: string;
+  /** The password of each account. The hub's account is its own; the others are named after their access key. */
+  accounts: Map<string, string>;
+  hub: string;
+}
+
+export interface Broker {
+  url: string;
+  stop(): Promise<void>;
+}
+
+export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): Promise<Broker> {
+  const users = new WeakMap<Client, string>();
+  const may = (client: Client | null, topic: string, kinds: string[]): boolean => {
+    const user = users.get(client!)!;
+    return user === hub
+      ? topic.startsWith(`${base}/`)
+      : kinds.some((kind) => topic === `${base}/${user}/${kind}`);
+  };
+  const broker = await Aedes.createBroker({
+    authenticate(client, username = '', password, done) {
+      users.set(client, username);
+      done(null, password !== undefined && accounts.get(username) === password.toString());
+    },
+    authorizePublish(client, { topic }, done) {
+      done(may(client, topic, ['in', 'status']) ? null : new Error('not this client’s topic'));
+    },
+    authorizeSubscribe(client, subscription, done) {
+      done(null, may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
+    },
+  });
+  const server = createServer({ ...tls, noDelay: true });
+  const sockets = new Set<TLSSocket>();
+  server.on('secureConnection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    broker.handle(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `mqtts://localhost:${port}`,
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+      await new Promise<void>((resolve) => broker.close(resolve));
+    },
+  };
+}

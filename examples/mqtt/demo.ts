@@ -1,0 +1,161 @@
+/**
+ * The protocol over MQTT, as a story: a broker, a hub and a client on loopback, from first contact to a hub that does
+ * not answer; and the same client over WebSocket. `npm run demo:mqtt`
+ */
+import { createHash } from 'node:crypto';
+import {
+  createDevice,
+  type Device,
+  forgetPsks,
+  parseDevice,
+  parseIdentity,
+  serializeDevice,
+} from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import { generate } from 'selfsigned';
+import { Client as WebSocketClient } from '../client.ts';
+import { derive } from '../derive.ts';
+import { startHub as startWebSocketHub } from '../hub.ts';
+import { Timeline } from '../timeline.ts';
+import { startBroker } from './broker.ts';
+import { type Client, type ClientOptions, connect, type Ended } from './client.ts';
+import { startHub } from './hub.ts';
+
+const NODE_ID = 'hub.example';
+const BASE = 'hivemind/hub-1';
+const MEBIBYTE = 1024 * 1024;
+const DERIVATION = 'argon2id, 3 passes over 64 MiB';
+
+const timeline = new Timeline();
+timeline.legend();
+const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+  keyType: 'ec',
+  algorithm: 'sha256',
+  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+});
+const tls = { key: certificate.private, cert: certificate.cert };
+const ca = certificate.cert;
+
+const accounts = new Map([
+  ['hub', 'broker password of the hub'],
+  ['kiosk-7', 'broker password of the kiosk'],
+]);
+const broker = await startBroker({ tls, base: BASE, accounts, hub: 'hub' });
+const issued = {
+  access_key: 'kiosk-7',
+  password: 'correct horse battery staple',
+  site_id: 'lobby',
+  protocols: { wss: false, mqtt: true },
+  mqtt: {
+    endpoint: broker.url,
+    username: 'kiosk-7',
+    password: accounts.get('kiosk-7'),
+    topic_prefix: `${BASE}/kiosk-7`,
+  },
+};
+
+/** The device record as it lies in storage: text, that each attempt reads anew. */
+class Store {
+  text: string;
+
+  constructor(device: Device) {
+    this.text = serializeDevice(device);
+  }
+
+  load(): Device {
+    return parseDevice(this.text, issued.access_key);
+  }
+
+  save(device: Device): void {
+    this.text = serializeDevice(device);
+  }
+}
+const store = new Store(createDevice({ accessKey: issued.access_key, staticKey: randomBytes(32) }));
+
+function attempt(options: Partial<ClientOptions> & { password?: string } = {}): Promise<Client> {
+  const password = options.password ?? issued.password;
+  timeline.start();
+  return connect({
+    identity: parseIdentity({ ...issued, password }),
+    store,
+    ca,
+    derivePsk: (salt) => timeline.progress(DERIVATION, (onProgress) => derive(password, salt, onProgress)),
+    deadline: 2500,
+    observe: (what) => timeline.event(what),
+    ...options,
+  });
+}
+
+timeline.chapter('The hub knows the client’s password, and derives the pre-shared key from it');
+const salt = createHash('sha256').update(NODE_ID).digest();
+const psk = await timeline.progress(DERIVATION, (onProgress) => derive(issued.password, salt, onProgress));
+const options = {
+  broker: { url: broker.url, ca, username: 'hub', password: accounts.get('hub')! },
+  base: BASE,
+  nodeId: NODE_ID,
+  staticKey: randomBytes(32),
+  clients: new Map([[issued.access_key, { psk }]]),
+};
+let hub = await startHub(options);
+
+timeline.chapter(
+  'First contact: the client says HELLO first, and the hub offers; then all is as over a WebSocket',
+);
+let client = await attempt();
+const reply = await client.request({ utterance: 'What is on today?' });
+timeline.note(`the hub answers: ${reply.kind === 'json' ? reply.text : ''}`);
+const sent = randomBytes(MEBIBYTE);
+const returned = await client.request(sent);
+const isSame = returned.kind === 'binary' && Buffer.compare(returned.bytes, sent) === 0;
+timeline.note(`1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same bytes' : 'DAMAGED'}`);
+await client.close();
+
+timeline.chapter('Reconnect with the stored device record: KKpsk0, and nothing to derive');
+client = await attempt();
+
+timeline.chapter(
+  'The hub restarts, and offers to the stranger it hears: this session is over, the record is not',
+);
+await hub.stop();
+hub = await startHub(options);
+timeline.start();
+const forgotten = await client.request({ utterance: 'Are you there?' }).catch((ended: Ended) => ended);
+await client.ended;
+if ('error' in forgotten) timeline.note(forgotten.error.message);
+client = await attempt();
+await client.request({ utterance: 'And now?' });
+await client.close();
+
+timeline.chapter('A wrong password: KKpsk0 meets silence, and one XXpsk2 tells why');
+const mistaken = new Store(forgetPsks(store.load())); // as is due where a password changes
+const refused = await attempt({ password: 'wrong horse', store: mistaken }).catch((ended: Ended) => ended);
+
+timeline.chapter('The same device record over WebSocket: the hub has one memory for both ways in');
+await hub.stop();
+const webSocketHub = await startWebSocketHub({ ...options, tls });
+const { staticKey, pins, psks } = store.load();
+timeline.start();
+const webSocketClient = new WebSocketClient({
+  url: webSocketHub.url,
+  ca,
+  identity: parseIdentity(issued),
+  store: {
+    staticKey,
+    pins: new Map(pins.map(({ nodeId, key }) => [nodeId, key])),
+    psks: new Map(psks.map(({ nodeId, key }) => [nodeId, key])),
+  },
+  derivePsk: () => Promise.reject(new Error('there is nothing to derive')),
+  observe: (what) => timeline.event(what),
+});
+await webSocketClient.ready;
+const last = await webSocketClient.request({ utterance: 'Do you know me?' });
+timeline.note(`the hub answers: ${last.kind === 'json' ? last.text : ''}`);
+await webSocketClient.close();
+await webSocketHub.stop();
+await broker.stop();
+
+timeline.chapter('The end');
+const codeOf = (what: object): unknown => (what as Partial<Ended>).error?.code;
+const asExpected = isSame && codeOf(forgotten) === 'text-after-ready' && codeOf(refused) === 'psk-differs';
+timeline.note(asExpected ? 'Everything went as it should.' : 'Something went wrong: see above.');
+process.exitCode = asExpected ? 0 : 1;

@@ -1,0 +1,119 @@
+/** Mosquitto, started once for all tests of this folder and ended with their process; and whom it knows. */
+import { spawn } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { derivePsk } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import { generate } from 'selfsigned';
+import { type Hub, type HubOptions, startHub as start } from '../../examples/mqtt/hub.ts';
+
+export const BASE = 'hivemind/hub-1';
+export const NODE_ID = 'hub.example';
+export const PASSWORD = 'correct horse';
+/** Of every client, so that it is derived once. */
+export const PSK: Uint8Array = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
+
+/** The accounts at the broker, with their passwords; all but the hub’s are named after an access key. */
+const accounts = new Map(
+  ['hub', ...Array.from({ length: 100 }, (_, i) => `kiosk-${i}`)].map((name) => [
+    name,
+    Buffer.from(randomBytes(12)).toString('hex'),
+  ]),
+);
+const unused = [...accounts.keys()].slice(1);
+
+/** The account of a client that no other test knows. */
+export function newAccount(): { username: string; password: string } {
+  const username = unused.shift();
+  if (username === undefined) throw new Error('the broker has no account left: give it more');
+  return { username, password: accounts.get(username)! };
+}
+
+const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+  keyType: 'ec',
+  algorithm: 'sha256',
+  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+});
+export const TLS: { key: string; cert: string } = { key: certificate.private, cert: certificate.cert };
+export const CA: string = certificate.cert;
+export const PORT: number = await freePort();
+
+const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+writeFileSync(join(folder, 'cert.pem'), TLS.cert);
+writeFileSync(join(folder, 'key.pem'), TLS.key);
+writeFileSync(join(folder, 'accounts'), [...accounts].map((account) => `${account.join(':')}\n`).join(''));
+const log = openSync(join(folder, 'log'), 'w');
+const script = new URL('mosquitto', import.meta.url).pathname;
+const mosquitto = spawn('bash', [script, folder, String(PORT), BASE], { stdio: ['pipe', 'ignore', log] });
+mosquitto.unref();
+(mosquitto.stdin as Socket).unref();
+closeSync(log);
+while (!(await isListening())) {
+  if (mosquitto.exitCode !== null) throw new Error(readFileSync(join(folder, 'log'), 'utf8'));
+  await sleep(20); // for a minute or so where it has to be installed first
+}
+
+const opened: (() => unknown)[] = [];
+
+/** Has something closed after the test, however that ends: what is left open would keep the process alive. */
+export function closeLater(close: () => unknown): void {
+  opened.push(close);
+}
+
+/** For `after.each`: the last that was opened first. */
+export async function closeAll(): Promise<void> {
+  while (opened.length > 0) await opened.pop()!();
+}
+
+/** A hub at this broker that has provisioned these clients. */
+export async function startHub(
+  names: string[],
+  options: Partial<HubOptions> = {},
+): Promise<Hub & HubOptions> {
+  const all: HubOptions = {
+    broker: { url: `mqtts://localhost:${PORT}`, ca: CA, username: 'hub', password: accounts.get('hub')! },
+    base: BASE,
+    nodeId: NODE_ID,
+    staticKey: randomBytes(32),
+    clients: new Map(names.map((name) => [name, { psk: PSK }])),
+    ...options,
+  };
+  const hub = await start(all);
+  closeLater(hub.stop);
+  return { ...all, ...hub };
+}
+
+/** A bare connection to the broker, of the hub's account unless others are given. */
+export async function connectTo(port: number, options: IClientOptions = {}): Promise<MqttClient> {
+  const connection = await mqtt.connectAsync(`mqtts://localhost:${port}`, {
+    ca: CA,
+    username: 'hub',
+    password: accounts.get('hub')!,
+    reconnectPeriod: 0,
+    ...options,
+  });
+  closeLater(() => connection.stream.destroy());
+  return connection;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function isListening(): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(PORT, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+}

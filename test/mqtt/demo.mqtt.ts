@@ -1,0 +1,48 @@
+/** The demo, which has its broker with it. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const test = suite('npm run demo:mqtt');
+
+test('tells the whole story, in under 20 seconds, and leaves nothing running', async () => {
+  const began = performance.now();
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', 'examples/mqtt/demo.ts'],
+    { cwd: new URL('../..', import.meta.url), timeout: 60_000 },
+  );
+  assert.ok(performance.now() - began < 20_000);
+  assert.is(stderr, '');
+  const steps = [
+    /→ HELLO/,
+    /← HANDSHAKE, the offer/,
+    /argon2id/,
+    /pin: the hub’s key is stored/,
+    /ready: XXpsk2, 25519_ChaChaPoly_SHA256/,
+    /You said: What is on today\?/,
+    /→ 17 transport messages {2}1 048 865 B/,
+    /← 17 transport messages {2}1 048 865 B/,
+    /the same bytes/,
+    /ready: KKpsk0/,
+    /text-after-ready/,
+    /ready: KKpsk0/,
+    /Noise message 1, KKpsk0/,
+    /ended: timeout/,
+    /Noise message 1, XXpsk2/,
+    /psk-differs/,
+    /over WebSocket/,
+    /ready: KKpsk0/,
+    /Everything went as it should\./,
+  ];
+  let rest = stdout;
+  for (const step of steps) {
+    const at = rest.search(step);
+    assert.ok(at >= 0, `${step} is missing, or out of order`);
+    rest = rest.slice(at + 1);
+  }
+  assert.not.match(stdout, 'correct horse');
+});
+
+test.run();

@@ -1,0 +1,87 @@
+/** A client whose every step is the test's: for orders and client ids that examples/mqtt/client.ts avoids. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ClientSession, deviceOptions, presence, type SessionEvent, updateDevice } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import type { IClientOptions, MqttClient } from 'mqtt';
+import { connectTo, PORT } from './broker.ts';
+import type { Kiosk } from './kiosk.ts';
+
+export class Line {
+  readonly broker: MqttClient;
+  readonly #kiosk: Kiosk;
+  session!: ClientSession;
+  /** The events of the present session. */
+  events: SessionEvent[] = [];
+
+  /** Connects with its will, and subscribes. */
+  static async open(
+    kiosk: Kiosk,
+    options: IClientOptions & { clientId: string; port?: number },
+  ): Promise<Line> {
+    const { will } = presence({ status: `${kiosk.topics}/status` });
+    const broker = await connectTo(options.port ?? PORT, {
+      ...kiosk.account,
+      will: { ...will, payload: Buffer.from(will.payload) },
+      ...options,
+      port: options.port ?? PORT,
+    });
+    await broker.subscribeAsync(`${kiosk.topics}/out`, { qos: 1 });
+    return new Line(kiosk, broker);
+  }
+
+  private constructor(kiosk: Kiosk, broker: MqttClient) {
+    this.#kiosk = kiosk;
+    this.broker = broker;
+    broker.on('message', (_topic, data) => this.#handle(this.session.receive(data)));
+  }
+
+  /** A new session, which says HELLO. */
+  hello(): void {
+    this.events = [];
+    this.session = new ClientSession({
+      crypto: nodeCrypto,
+      identity: this.#kiosk.identity(),
+      randomBytes,
+      ...deviceOptions(this.#kiosk.device),
+    });
+    this.#handle(this.session.start());
+  }
+
+  /** The answer to `psk-needed`, which does not come by itself. */
+  providePsk(): void {
+    this.#handle(this.session.providePsk(this.#kiosk.derive()));
+  }
+
+  say(value: object): void {
+    this.#handle(this.session.sendJson(value as never).map((data) => ({ type: 'transmit', data })));
+  }
+
+  async offline(): Promise<void> {
+    const { topic, payload, ...options } = presence({ status: `${this.#kiosk.topics}/status` }).offline;
+    await this.broker.publishAsync(topic, payload, options);
+  }
+
+  /** Waits until the session is in a state; answers whether it came to that in time. */
+  async reaches(state: ClientSession['state'], within = 5000): Promise<boolean> {
+    return waitFor(() => this.session.state === state, within);
+  }
+
+  #handle(events: SessionEvent[]): void {
+    for (const event of events) {
+      this.events.push(event);
+      this.#kiosk.device = updateDevice(this.#kiosk.device, event);
+      if (event.type !== 'transmit') continue;
+      const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
+      this.broker.publish(`${this.#kiosk.topics}/in`, data, { qos: 1 });
+    }
+  }
+}
+
+/** Whether something comes true in time. */
+export async function waitFor(isTrue: () => boolean, within = 5000): Promise<boolean> {
+  for (const began = performance.now(); performance.now() - began < within; ) {
+    if (isTrue()) return true;
+    await sleep(5);
+  }
+  return isTrue();
+}

@@ -1,0 +1,202 @@
+/** Who is there: what a client says of itself, wills that come late, hubs that remember, and hubs that forget. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Ended } from '../../examples/mqtt/client.ts';
+import { closeAll, connectTo, PORT, startHub } from './broker.ts';
+import { Kiosk, textOf } from './kiosk.ts';
+import { Line, waitFor } from './line.ts';
+import { Wire } from './wire.ts';
+
+const test = suite('presence over MQTT');
+test.after.each(closeAll);
+
+/** Sees everything on a client's topics: `in` and `out`, and what is said on `status`. */
+async function watch(kiosk: Kiosk): Promise<string[]> {
+  const watcher = await connectTo(PORT);
+  const seen: string[] = [];
+  watcher.on('message', (topic, payload, { retain }) => {
+    const kind = topic.slice(topic.lastIndexOf('/') + 1);
+    seen.push(kind === 'status' ? `${retain ? 'retained ' : ''}${payload}` : kind);
+  });
+  await watcher.subscribeAsync(`${kiosk.topics}/#`, { qos: 1 });
+  return seen;
+}
+
+const errorOf = (rejected: Ended): string => rejected.error.code;
+
+test('a client says offline, HELLO, and online once it is ready; and offline when it leaves', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const seen = await watch(kiosk);
+  const client = await kiosk.connect();
+  const [hello, handshake, sealedHello] = ['in', 'in', 'in'];
+  const offer = ['out', 'out'];
+  const expected = ['offline', hello, ...offer, handshake, 'out', handshake, sealedHello, 'online'];
+  assert.ok(await waitFor(() => seen.length === expected.length));
+  assert.equal(seen, expected);
+  const late = await watch(kiosk);
+  assert.ok(await waitFor(() => late.length > 0));
+  assert.equal(late, ['retained online']);
+  await client.close();
+  assert.ok(await waitFor(() => late.length > 1));
+  assert.equal(late, ['retained online', 'offline']);
+});
+
+test('what was left retained on in and out disturbs neither side', async () => {
+  const kiosk = new Kiosk();
+  const seen = await watch(kiosk);
+  const anybody = await connectTo(PORT);
+  for (const kind of ['in', 'out']) {
+    const leftover = '{"msg_type":"hello","payload":{"node_id":"other"}}';
+    await anybody.publishAsync(`${kiosk.topics}/${kind}`, leftover, { qos: 1, retain: true });
+  }
+  await startHub([kiosk.name]);
+  await sleep(50);
+  assert.equal(seen, ['in', 'out']); // no offer to what was left
+  const client = await kiosk.connect();
+  assert.is(textOf(await client.request({ utterance: 'hello' })), '{"speech":"You said: hello"}');
+});
+
+test('with the same client id, the will of a half-dead connection comes before the new session counts', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const wire = await Wire.open();
+  const seen = await watch(kiosk);
+  const said = () => seen.filter((what) => what.endsWith('line'));
+  const old = await kiosk.connect({
+    identity: kiosk.identity({ endpoint: `mqtts://localhost:${wire.port}` }),
+  });
+  assert.ok(await waitFor(() => said().length === 2));
+  wire.freeze();
+  const client = await kiosk.connect();
+  assert.ok(await waitFor(() => said().length === 5));
+  assert.equal(said(), ['offline', 'online', 'offline', 'offline', 'online']); // the third is the will
+  wire.tellBroker();
+  await sleep(100);
+  assert.is(said().length, 5);
+  assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
+  wire.tellClient();
+  assert.is((await old.ended).reason, 'dropped');
+});
+
+test('who cannot say goodbye leaves it to the will', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const wire = await Wire.open();
+  const client = await kiosk.connect({
+    identity: kiosk.identity({ endpoint: `mqtts://localhost:${wire.port}` }),
+  });
+  const seen = await watch(kiosk);
+  assert.ok(await waitFor(() => seen.length === 1));
+  wire.freeze();
+  await client.close();
+  wire.tellBroker();
+  assert.ok(await waitFor(() => seen.length === 2));
+  assert.equal(seen, ['retained online', 'offline']);
+});
+
+test('with another client id, that will comes when the broker notices, and ends the new session', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const wire = await Wire.open();
+  await Line.open(kiosk, { clientId: 'random-5f3a', port: wire.port, keepalive: 1 });
+  wire.freeze();
+  const seen = await watch(kiosk);
+  const client = await kiosk.connect();
+  assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
+  assert.ok(await waitFor(() => seen.indexOf('online') >= 0));
+  assert.ok(await waitFor(() => seen[seen.length - 1] === 'offline', 10_000)); // one and a half keepalives later
+  const ended = await client.request({ utterance: 'alive?' }).catch((event) => event);
+  assert.is(errorOf(ended), 'text-after-ready');
+  await client.ended;
+});
+
+test('of two devices on one access key, the broker keeps the one that came last', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const first = await kiosk.connect();
+  const second = await kiosk.connect();
+  const { reason, retry } = await first.ended;
+  assert.equal([reason, retry], ['dropped', 'now']); // so that both would take turns for ever
+  assert.is(textOf(await second.request({ utterance: 'mine' })), '{"speech":"You said: mine"}');
+});
+
+test('an offer that nobody has subscribed to yet is lost', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const line = await Line.open(kiosk, { clientId: 'hasty' });
+  await line.broker.unsubscribeAsync(`${kiosk.topics}/out`);
+  line.hello();
+  await sleep(100);
+  await line.broker.subscribeAsync(`${kiosk.topics}/out`, { qos: 1 });
+  assert.not(await line.reaches('awaiting-psk', 200));
+});
+
+test('a hub that still waits for our message 1 gives a new HELLO no offer; the documented order does', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const line = await Line.open(kiosk, { clientId: 'stale' });
+  line.hello();
+  assert.ok(await line.reaches('awaiting-psk')); // and here that attempt is given up
+  line.hello();
+  assert.not(await line.reaches('awaiting-psk', 200));
+  assert.is(line.session.state, 'awaiting-hello');
+  await line.offline();
+  line.hello();
+  assert.ok(await line.reaches('awaiting-psk'));
+  line.providePsk();
+  assert.ok(await line.reaches('ready'));
+});
+
+test('a hub that still has our session drops it at a new HELLO and offers nothing; the documented order helps', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name]);
+  const line = await Line.open(kiosk, { clientId: 'stale' });
+  const begin = async (): Promise<void> => {
+    await line.offline();
+    line.hello();
+    assert.ok(await line.reaches('awaiting-psk'));
+    line.providePsk();
+    assert.ok(await line.reaches('ready'));
+  };
+  await begin();
+  line.hello();
+  assert.not(await line.reaches('awaiting-psk', 200));
+  line.hello(); // the next one finds nothing of us left
+  assert.ok(await line.reaches('awaiting-psk'));
+  line.providePsk();
+  assert.ok(await line.reaches('ready'));
+  await begin();
+});
+
+test('an idle client is forgotten, whatever its pings, and learns it from the offer to its next message', async () => {
+  const kiosk = new Kiosk();
+  await startHub([kiosk.name], { idle: 1500 });
+  const line = await Line.open(kiosk, { clientId: 'idle', keepalive: 1 });
+  let pings = 0;
+  line.broker.on('packetsend', ({ cmd }) => {
+    if (cmd === 'pingreq') pings++;
+  });
+  line.hello();
+  assert.ok(await line.reaches('awaiting-psk'));
+  line.providePsk();
+  assert.ok(await line.reaches('ready'));
+  for (let i = 0; i < 4; i++) {
+    await sleep(500); // well under the hub's patience
+    line.say({ utterance: 'I am here' });
+  }
+  assert.ok(await waitFor(() => line.events.filter(({ type }) => type === 'message').length === 4));
+  pings = 0;
+  await sleep(2000);
+  assert.ok(pings > 0);
+  assert.is(line.session.state, 'ready');
+  line.say({ utterance: 'And now?' });
+  assert.ok(await line.reaches('failed'));
+  const [close] = line.events.filter(({ type }) => type === 'close') as { error?: { code: string } }[];
+  assert.is(close!.error!.code, 'text-after-ready');
+  await kiosk.connect(); // the pin is as good as before
+  assert.is(kiosk.events('ready')[0]!.pattern, 'KKpsk0');
+});
+
+test.run();

@@ -1,0 +1,160 @@
+/** Over MQTT a hub refuses by saying nothing. What silence means is found out by one more attempt, with XXpsk2. */
+import { type AddressInfo, createServer } from 'node:net';
+import { createDevice, derivePsk, forgetPsks } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startBroker } from '../../examples/mqtt/broker.ts';
+import { BASE, closeAll, closeLater, NODE_ID, startHub, TLS } from './broker.ts';
+import { Kiosk, textOf } from './kiosk.ts';
+
+const test = suite('silence over MQTT');
+test.after.each(closeAll);
+const DEADLINE = 600;
+
+/** A device that has been at this hub, and has all it needs for KKpsk0. */
+async function acquaint(): Promise<{ kiosk: Kiosk; hub: Awaited<ReturnType<typeof startHub>> }> {
+  const kiosk = new Kiosk();
+  const hub = await startHub([kiosk.name]);
+  await (await kiosk.connect()).close();
+  assert.is(kiosk.device.pins.length, 1);
+  return { kiosk, hub };
+}
+
+test('a KKpsk0 that fails is silence, which touches neither pin nor PSK', async () => {
+  const { kiosk, hub } = await acquaint();
+  const { stored } = kiosk;
+  hub.clients.get(kiosk.name)!.psk = randomBytes(32);
+  const client = kiosk.dial({ deadline: DEADLINE });
+  const { reason, retry, error } = await client.ended;
+  assert.equal([reason, retry, error.code], ['timeout', 'later', 'timeout']);
+  assert.is(client.metSilence, true);
+  assert.equal(
+    kiosk.seen.map(({ type }) => type),
+    ['transmit', 'transmit', 'ended'],
+  );
+  assert.is(kiosk.stored, stored);
+  const again = kiosk.dial({ deadline: DEADLINE }); // and would be for ever
+  assert.is((await again.ended).reason, 'timeout');
+  assert.is(kiosk.stored, stored);
+});
+
+test('a password that was changed: silence, and XXpsk2 says that it differs; the pin outlives it', async () => {
+  const { kiosk, hub } = await acquaint();
+  const { pins } = kiosk.device;
+  const password = 'battery staple';
+  hub.clients.get(kiosk.name)!.psk = derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
+  const { reason, error } = await kiosk.refusal({ deadline: DEADLINE });
+  assert.equal([reason, error.code], ['refused', 'psk-differs']);
+  assert.is(kiosk.events('psk-suspect').length, 1);
+  assert.equal(kiosk.device.psks, []);
+  assert.equal(kiosk.device.pins, pins);
+  assert.is(kiosk.derivations, 1);
+
+  kiosk.password = password;
+  kiosk.device = forgetPsks(kiosk.device); // due with a new password, whatever was suspected
+  await kiosk.connect();
+  assert.is(kiosk.events('ready')[0]!.pattern, 'KKpsk0');
+  assert.is(kiosk.derivations, 2);
+});
+
+test('a hub with another key: silence, and XXpsk2 holds against it the pin that it has', async () => {
+  const { kiosk, hub } = await acquaint();
+  const { stored } = kiosk;
+  await hub.stop();
+  await startHub([], { clients: hub.clients });
+  const { reason, retry, error } = await kiosk.refusal({ deadline: DEADLINE });
+  assert.equal([reason, retry, error.code], ['refused', 'never', 'hub-key-changed']);
+  assert.is(kiosk.stored, stored);
+});
+
+test('a message that was lost: silence, and XXpsk2 goes through', async () => {
+  const { kiosk, hub } = await acquaint();
+  kiosk.device = forgetPsks(kiosk.device);
+  const client = await kiosk.connect({
+    deadline: DEADLINE,
+    derivePsk: async () => {
+      await hub.stop(); // in the middle of the handshake
+      await startHub([], { clients: hub.clients, staticKey: hub.staticKey });
+      return kiosk.derive();
+    },
+  });
+  assert.equal(
+    kiosk.events('ended').map(({ reason }) => reason),
+    ['timeout'],
+  );
+  assert.is(kiosk.events('ready')[0]!.pattern, 'XXpsk2');
+  assert.is(textOf(await client.request({ utterance: 'hello' })), '{"speech":"You said: hello"}');
+});
+
+test('at first contact a wrong password shows in message 2, and the hub says nothing', async () => {
+  const kiosk = new Kiosk();
+  const hub = await startHub([kiosk.name]);
+  hub.clients.get(kiosk.name)!.psk = randomBytes(32);
+  const { reason, error } = await kiosk.refusal();
+  assert.equal([reason, error.code], ['refused', 'psk-differs']);
+  assert.equal([kiosk.device.pins, kiosk.device.psks], [[], []]);
+});
+
+test('an access key that the hub does not know, or no hub at all: silence before the offer', async () => {
+  const kiosk = new Kiosk();
+  await startHub([]);
+  const client = kiosk.dial({ deadline: DEADLINE });
+  const { reason, error } = await client.ended;
+  assert.equal([reason, error.code], ['timeout', 'timeout']);
+  assert.is(client.metSilence, false); // no other pattern would change that
+});
+
+test('a broker that accepts and says nothing, and a hub that went away: each answer has its deadline', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as AddressInfo;
+  const stranger = new Kiosk();
+  const identity = stranger.identity({ endpoint: `mqtts://localhost:${port}` });
+  const unanswered = stranger.dial({ identity, deadline: 200 });
+  assert.is((await unanswered.ended).reason, 'timeout');
+  silent.close();
+
+  const { kiosk, hub } = await acquaint();
+  const client = await kiosk.connect({ deadline: DEADLINE });
+  await hub.stop();
+  const { reason } = await client.request({ utterance: 'hello?' }).catch((ended) => ended);
+  assert.is(reason, 'timeout');
+});
+
+test('a static key that the hub does not hold: ready, then the offer to a stranger before anything else', async () => {
+  const { kiosk } = await acquaint();
+  // The record was lost, or this is another program with the same identity.
+  kiosk.device = createDevice({ accessKey: kiosk.name, staticKey: randomBytes(32) });
+  const { reason, retry, error } = await kiosk.dial().ended;
+  assert.equal([reason, retry, error.code], ['dropped', 'now', 'text-after-ready']);
+  const [pin, ready, close] = [3, 6, 7].map((i) => kiosk.seen[i]!.type);
+  assert.equal([pin, ready, close], ['pin', 'ready', 'close']);
+
+  const client = await kiosk.connect({ deadline: DEADLINE }); // pinned by now, so KKpsk0 is first
+  assert.is((await client.ended).error.code, 'text-after-ready');
+  assert.equal(
+    kiosk.events('ended').map(({ reason }) => reason),
+    ['timeout', 'dropped'],
+  );
+});
+
+test('an account that the broker refuses is no silence', async () => {
+  const kiosk = new Kiosk();
+  const { reason, retry, error } = await kiosk.refusal({ identity: kiosk.identity({ password: 'wrong' }) });
+  assert.equal([reason, retry, error.code], ['refused', 'later', 'access-refused']);
+});
+
+test('a subscription that the broker refuses is none either', async () => {
+  const kiosk = new Kiosk();
+  const { username, password } = kiosk.account;
+  // Mosquitto grants such a one and delivers nothing; this broker says so.
+  const accounts = new Map([[username, password]]);
+  const broker = await startBroker({ tls: TLS, base: BASE, accounts, hub: 'hub' });
+  closeLater(broker.stop);
+  const identity = kiosk.identity({ endpoint: broker.url, topic_prefix: `${BASE}/another` });
+  const { reason, error } = await kiosk.refusal({ identity });
+  assert.equal([reason, error.code], ['refused', 'access-refused']);
+});
+
+test.run();
