@@ -1,22 +1,26 @@
 /** A client over `ws`: ClientSession between the socket and an application that asks. */
-import { ClientSession, type Identity, type Pattern, type SessionEvent } from 'hub-protocol';
+import {
+  authorizedUrl,
+  ClientSession,
+  type Device,
+  deviceOptions,
+  type Identity,
+  type Pattern,
+  type SessionEvent,
+  storePsk,
+  updateDevice,
+} from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
-
-/** What a client must keep for as long as it has its identity; here in memory, really in a file that only it can read. */
-export interface Store {
-  staticKey: Uint8Array;
-  pins: Map<string, Uint8Array>;
-  /** Bound to the hub by the key of the map, and to one access key and password by belonging to this identity. */
-  psks: Map<string, Uint8Array>;
-}
+import type { Store } from './store.ts';
 
 export interface ClientOptions {
   url: string;
   /** PEM of who signed the hub's certificate. */
   ca: string;
   identity: Identity;
-  store: Store;
+  /** Where the device record is kept. */
+  store: Pick<Store, 'load' | 'save'>;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
   onKkFailure?: 'unpin' | 'keep-pin';
@@ -30,6 +34,7 @@ export class Client {
   readonly #session: ClientSession;
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
+  #device: Device;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
   /** Fulfilled when messages may be sent; rejected, with the fields of the `ended` event, when that will never be. */
   readonly ready: Promise<void>;
@@ -41,13 +46,12 @@ export class Client {
   constructor(options: ClientOptions) {
     const { url, ca, identity, store } = options;
     this.#options = options;
+    this.#device = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       identity,
-      staticKey: store.staticKey,
       randomBytes,
-      pin: (nodeId) => store.pins.get(nodeId),
-      psk: (nodeId) => store.psks.get(nodeId),
+      ...deviceOptions(this.#device),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -60,9 +64,8 @@ export class Client {
     });
     this.ready.catch(() => {}); // who does not wait for it need not handle it
 
-    // The URL is a secret, so it goes nowhere else, and redirects are not followed.
-    const authorization = Buffer.from(`example:${identity.accessKey}`).toString('base64');
-    this.#socket = new WebSocket(`${url}/?authorization=${encodeURIComponent(authorization)}`, {
+    // This URL is a secret, so it goes nowhere else, and redirects are not followed.
+    this.#socket = new WebSocket(authorizedUrl(url, 'example', identity.accessKey), {
       ca,
       handshakeTimeout: 10_000,
       maxPayload: 256 * 1024,
@@ -89,21 +92,25 @@ export class Client {
     return this.ended;
   }
 
+  #keep(device: Device): void {
+    if (device === this.#device) return;
+    this.#device = device;
+    this.#options.store.save(device);
+  }
+
   #handle(events: SessionEvent[]): void {
-    const { store, derivePsk, observe } = this.#options;
+    const { derivePsk, observe } = this.#options;
     for (const event of events) {
       observe?.(event);
+      this.#keep(updateDevice(this.#device, event)); // pins and all, before anything is sent
       if (event.type === 'transmit') this.#socket.send(event.data);
-      else if (event.type === 'pin') store.pins.set(event.nodeId, event.key);
-      else if (event.type === 'unpin') store.pins.delete(event.nodeId);
-      else if (event.type === 'psk-suspect') store.psks.delete(event.nodeId);
       else if (event.type === 'ready') this.#onReady();
       else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#socket.close(event.code);
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            store.psks.set(event.nodeId, psk);
+            this.#keep(storePsk(this.#device, event.nodeId, psk));
             this.#handle(this.#session.providePsk(psk));
           },
           () => this.#socket.close(1000), // without a key there is nothing to wait for
@@ -117,6 +124,6 @@ export class Client {
 }
 
 /** An Error with the fields of the event: what is thrown should be one. */
-function failure({ error, reason, retry }: SessionEvent & { type: 'ended' }): Error {
-  return Object.assign(new Error(error.message), { error, reason, retry });
+function failure(event: SessionEvent & { type: 'ended' }): Error {
+  return Object.assign(new Error(event.error.message), event);
 }

@@ -3,12 +3,13 @@
  * that is not the one it was. `npm run demo`
  */
 import { createHash } from 'node:crypto';
-import { parseIdentity } from 'hub-protocol';
+import { parseIdentity, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { generate } from 'selfsigned';
-import { Client, type ClientOptions, type Store } from './client.ts';
+import { Client, type ClientOptions } from './client.ts';
 import { derive } from './derive.ts';
 import { startHub } from './hub.ts';
+import { Store } from './store.ts';
 import { Timeline } from './timeline.ts';
 
 const NODE_ID = 'hub.example';
@@ -32,7 +33,7 @@ const hubPsk = await timeline.progress('argon2id, 3 passes over 64 MiB', (onProg
 const clients = new Map([[issued.access_key, { psk: hubPsk }]]);
 let hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
 
-const store: Store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map() };
+const store = new Store(issued.access_key);
 function connect(options: Partial<ClientOptions> & { password?: string } = {}): Client {
   const password = options.password ?? issued.password;
   timeline.start();
@@ -66,14 +67,14 @@ await client.request({ utterance: 'And tomorrow?' });
 await client.close();
 
 timeline.chapter('A wrong password: the client learns it from message 2, and nobody else learns anything');
-const stranger: Store = { staticKey: randomBytes(32), pins: new Map(), psks: new Map() };
+const stranger = new Store(issued.access_key);
 const wrongPassword = await connect({ password: 'wrong horse', store: stranger }).ended;
 
 timeline.chapter('The hub has lost its key: KKpsk0 fails, and XXpsk2 with the pin kept tells why');
 await hub.stop();
 hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
 const failedKk = await connect({ onKkFailure: 'keep-pin' }).ended;
-store.psks.set(NODE_ID, hubPsk); // it was suspected, too; deriving it again would give the same
+store.save(storePsk(store.load(), NODE_ID, hubPsk)); // it was suspected, too; deriving it again would give the same
 const changedKey = await connect({ onKkFailure: 'keep-pin', patterns: ['XXpsk2'] }).ended;
 await hub.stop();
 

@@ -8,8 +8,8 @@ import type { EndedEvent, SessionEvent } from './events.ts';
 import type { Identity } from './identity/identity.ts';
 import { KEY_LENGTH } from './limits.ts';
 import { HandshakeState } from './noise/handshake-state.ts';
-import { type Selection, selectNoise, suitesOf } from './noise/negotiation.ts';
-import { type Pattern, protocolName } from './noise/patterns.ts';
+import { selectNoise, suitesOf } from './noise/negotiation.ts';
+import { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
 import { pskSalt } from './noise/psk.ts';
 import { opaque } from './opaque.ts';
 import {
@@ -99,7 +99,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private pin: Uint8Array | undefined;
   /** After a refusal: at once where the next attempt will be another one, without the pin. */
   private retry: EndedEvent['retry'] = 'later';
-  private selection: Selection | undefined;
+  private suite: Suite | undefined;
   private prologue: Uint8Array = new Uint8Array(0);
 
   /** @throws LocalError `bad-argument`, `bad-length`, or what is wrong with `hello` as JSON */
@@ -185,11 +185,12 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private takeOffer(payload: JsonObject, events: SessionEvent[]): void {
     const { patterns, suites } = readOffer(payload);
     this.pin = this.lookUpPin();
-    this.selection = selectNoise(
+    const { pattern, suite } = selectNoise(
       { patterns: patterns.filter((pattern) => this.patterns.indexOf(pattern as Pattern) >= 0), suites },
       { suites: suitesOf(this.crypto), pinned: this.pin !== undefined },
     );
-    const { pattern, suite } = this.selection;
+    this.pattern = pattern;
+    this.suite = suite;
     this.prologue = buildPrologue(this.hubHello, payload, protocolName(pattern, suite));
     if (this.pin !== undefined && this.staticKeyIsFresh) {
       const error = new LocalError('static-key-fresh', STATIC_KEY_FRESH);
@@ -202,7 +203,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private sendMessage1(psk: Uint8Array, events: SessionEvent[]): void {
-    const { pattern, suite } = this.selection!;
+    const pattern = this.pattern!;
+    const suite = this.suite!;
     this.handshake = new HandshakeState({
       crypto: this.crypto,
       role: 'initiator',
@@ -222,7 +224,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private takeMessage2(payload: JsonObject, events: SessionEvent[]): void {
     const encoding = readMessage2Payload(this.openMessage2(payload, events));
     const { nodeId, pin } = this;
-    const { pattern, suite } = this.selection!;
+    const pattern = this.pattern!;
+    const suite = this.suite!;
     const handshake = this.handshake!;
     if (pattern === 'XXpsk2') {
       // Nothing more goes to a hub with the wrong key, least of all our own static key in message 3.
@@ -257,7 +260,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 
   /** Reads message 2 and says what it means where that fails. */
   private openMessage2(payload: JsonObject, events: SessionEvent[]): Uint8Array {
-    const isKk = this.selection!.pattern === 'KKpsk0';
+    const isKk = this.pattern === 'KKpsk0';
     try {
       return this.handshake!.readMessage(readNoiseMessage(payload));
     } catch (error) {
@@ -321,30 +324,32 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
         'timeout',
         `nothing came in state ${state}: the hub is slow, or refuses in silence`,
       );
-      return { type: 'ended', reason: 'timeout', retry: 'later', error };
+      return this.ended('timeout', 'later', error);
     }
     if (!isRefusal(code) || this.heard) {
       const error = new RemoteError('dropped', `the connection was lost in state ${state}: connect again`);
-      return { type: 'ended', reason: 'dropped', retry: 'now', error };
+      return this.ended('dropped', 'now', error);
     }
-    const isKk = this.selection?.pattern === 'KKpsk0';
+    const isKk = this.pattern === 'KKpsk0';
     if (state === 'awaiting-message-2' && isKk) {
       this.suspect(events);
-      return refused(new RemoteError('kk-refused', KK_FAILED), this.retry);
+      return this.ended('refused', this.retry, new RemoteError('kk-refused', KK_FAILED));
     }
     if (state === 'awaiting-message-2') {
-      return refused(new RemoteError('negotiation-refused', NEGOTIATION_REFUSED), 'later');
+      return this.ended('refused', 'later', new RemoteError('negotiation-refused', NEGOTIATION_REFUSED));
     }
-    if (state !== 'ready') return refused(new RemoteError('access-refused', ACCESS_REFUSED), 'later');
-    if (isKk) return refused(new RemoteError('refused', ACCESS_REFUSED), 'later');
+    if (state !== 'ready')
+      return this.ended('refused', 'later', new RemoteError('access-refused', ACCESS_REFUSED));
+    if (isKk) return this.ended('refused', 'later', new RemoteError('refused', ACCESS_REFUSED));
     const error = new RemoteError('client-key-refused', CLIENT_KEY_REFUSED);
-    return { type: 'ended', reason: 'client-key-refused', retry: 'never', error };
+    return this.ended('client-key-refused', 'never', error);
   }
 
   protected override endedByFailure(error: LocalError | RemoteError): EndedEvent {
-    if (this.established) return { type: 'ended', reason: 'dropped', retry: 'now', error };
-    if (error.code === 'hub-key-changed' || error.code === 'trust-unreadable') return refused(error, 'never');
-    return refused(error, this.retry);
+    if (this.established) return this.ended('dropped', 'now', error);
+    if (error.code === 'hub-key-changed' || error.code === 'trust-unreadable')
+      return this.ended('refused', 'never', error);
+    return this.ended('refused', this.retry, error);
   }
 }
 opaque(ClientSession.prototype, 'ClientSession');
@@ -372,8 +377,4 @@ function assertFlag(value: unknown, name: string): void {
 /** The close codes with which a hub refuses; with any other, or none, a connection was lost. */
 function isRefusal(code: number | undefined): boolean {
   return code === 1000 || code === 1005 || code === 1008;
-}
-
-function refused(error: LocalError | RemoteError, retry: EndedEvent['retry']): EndedEvent {
-  return { type: 'ended', reason: 'refused', retry, error };
 }

@@ -79,6 +79,11 @@ export interface EndedEvent {
   readonly retry: 'never' | 'later' | 'now';
   /** What is known about the cause, with what an operator can do. The first failure, where there was one. */
   readonly error: LocalError | RemoteError;
+  /**
+   * The pattern in use, once there was one. Over MQTT, where silence is the only refusal, a timeout of KKpsk0 calls for
+   * one attempt with `patterns: ['XXpsk2']`.
+   */
+  readonly pattern: Pattern | undefined;
 }
 
 /** Store the client's static key with its access key: one such key for each. */

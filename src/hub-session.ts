@@ -78,7 +78,6 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly suites: readonly Suite[];
   private readonly hello: JsonObject;
   private readonly offer: JsonObject;
-  private pattern: Pattern | undefined;
   private suite: Suite | undefined;
   private asked: Message1Payload | undefined;
   private expectsHello = true;
@@ -249,18 +248,18 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   protected override endedByPeer(code: number | 'timeout' | undefined): EndedEvent {
     if (code === 'timeout') {
       const error = new RemoteError('timeout', `nothing came from the client in state ${this.phase}`);
-      return { type: 'ended', reason: 'timeout', retry: 'never', error };
+      return this.ended('timeout', 'never', error);
     }
     const hint =
       this.phase === 'awaiting-message-3'
         ? ': it may have another password, or another pin for this hub'
         : '';
     const error = new RemoteError('dropped', `the client went away in state ${this.phase}${hint}`);
-    return { type: 'ended', reason: 'dropped', retry: 'never', error };
+    return this.ended('dropped', 'never', error);
   }
 
   protected override endedByFailure(error: LocalError | RemoteError): EndedEvent {
-    return { type: 'ended', reason: this.established ? 'dropped' : 'refused', retry: 'never', error };
+    return this.ended(this.established ? 'dropped' : 'refused', 'never', error);
   }
 
   protected override destroy(): void {

@@ -43,6 +43,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
   protected readonly randomBytes: RandomBytes;
   protected readonly staticKey: Uint8Array;
   protected handshake: HandshakeState | undefined;
+  protected pattern: Pattern | undefined;
   /** Whether a transport message of the peer has opened: until then it may not have accepted us. */
   protected heard = false;
   /** Whether the handshake was completed, also once all is over. */
@@ -144,6 +145,14 @@ export abstract class Session<State extends string, Event extends { readonly typ
   ): EndedEvent;
   /** How a session ends that had failed. */
   protected abstract endedByFailure(error: LocalError | RemoteError): EndedEvent;
+
+  protected ended(
+    reason: EndedEvent['reason'],
+    retry: EndedEvent['retry'],
+    error: LocalError | RemoteError,
+  ): EndedEvent {
+    return { type: 'ended', reason, retry, error, pattern: this.pattern };
+  }
 
   protected isOver(): boolean {
     return this.phase === 'failed' || this.phase === 'closed';

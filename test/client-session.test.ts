@@ -174,7 +174,8 @@ test('a pin look-up that throws, or answers neither 32 bytes nor undefined, ends
     assert.is(codeOf(events), 'trust-unreadable');
     const { code, error } = find(events, 'close');
     assert.is(code, 1008);
-    assert.equal(client.closed(1006), [{ type: 'ended', reason: 'refused', retry: 'never', error }]);
+    const ended = { type: 'ended', reason: 'refused', retry: 'never', error, pattern: undefined };
+    assert.equal(client.closed(1006), [ended]);
   }
 });
 

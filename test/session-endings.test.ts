@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import type { ClientOptions, ClientSession, SessionEvent } from '../src/index.ts';
 import {
   envelope,
+  find,
   HELLO,
   HUB_KEY,
   KK,
@@ -13,6 +14,7 @@ import {
   Pair,
   PSK,
   readyPair,
+  textOf,
   types,
 } from './pair.ts';
 
@@ -229,6 +231,20 @@ test('with a stale PSK KKpsk0 is refused, and XXpsk2 succeeds with the PSK deriv
 test('with a new hub key KKpsk0 is refused, and XXpsk2 trusts it again, or reports it where the pin is kept', () => {
   assert.equal(twoConnections('hub key', 'unpin'), ['kk-refused', 'ready XXpsk2']);
   assert.equal(twoConnections('hub key', 'keep-pin'), ['kk-refused', 'hub-key-changed']);
+});
+
+test('names the pattern that was in use, once there was one', () => {
+  const client = newClient(KK.client);
+  const hub = newHub(KK.hub);
+  const [hello, offer] = hub.start().map(textOf);
+  client.receive(hello!);
+  assert.is(find(newClient().closed('timeout'), 'ended').pattern, undefined);
+  client.receive(offer!);
+  assert.is(find(client.closed('timeout'), 'ended').pattern, 'KKpsk0');
+  assert.is(find(hub.closed(1006), 'ended').pattern, undefined);
+  const pair = readyPair();
+  assert.is(find(pair.client.closed(1006), 'ended').pattern, 'XXpsk2');
+  assert.is(find(pair.hub.closed(1006), 'ended').pattern, 'XXpsk2');
 });
 
 test.run();

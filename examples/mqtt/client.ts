@@ -17,11 +17,12 @@ import {
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
+import type { Store } from '../store.ts';
 
 export interface ClientOptions {
   identity: Identity;
   /** Keeps the device record: each attempt reads it, and writes it where it changes, before anything else is sent. */
-  store: { load(): Device; save(device: Device): void };
+  store: Pick<Store, 'load' | 'save'>;
   /** PEM of who signed the broker's certificate. */
   ca: string;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
@@ -53,8 +54,9 @@ export async function connect(options: ClientOptions): Promise<Client> {
   try {
     await client.ready;
     return client;
-  } catch (ended) {
-    if (!client.metSilence) throw ended;
+  } catch (error) {
+    const { reason, pattern } = error as Ended;
+    if (reason !== 'timeout' || pattern !== 'KKpsk0') throw error;
   }
   const second = new Client({ ...options, patterns: ['XXpsk2'] });
   await second.ready;
@@ -69,8 +71,6 @@ export class Client {
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
   #device: Device;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether this ended because a hub did not answer message 1 of what may have been KKpsk0. */
-  metSilence = false;
   /** Fulfilled when messages may be sent; rejected when that will never be. */
   readonly ready: Promise<void>;
   /** Fulfilled when the connection is gone. */
@@ -193,11 +193,7 @@ export class Client {
     const { state } = this.#session;
     const isDue = state === 'ready' ? this.#waiting.length > 0 : FOR_THE_HUB.includes(state);
     if (!isDue) return;
-    this.#timer = setTimeout(() => {
-      const mayBeKk = this.#options.patterns === undefined && this.#device.pins.length > 0;
-      this.metSilence = mayBeKk && state === 'awaiting-message-2';
-      this.#leave('timeout');
-    }, this.#options.deadline ?? 30_000);
+    this.#timer = setTimeout(() => this.#leave('timeout'), this.#options.deadline ?? 30_000);
   }
 
   /** A broker refuses the account in CONNACK (codes 4 and 5), or the topic in SUBACK; all else is a lost connection. */

@@ -3,19 +3,13 @@
  * not answer; and the same client over WebSocket. `npm run demo:mqtt`
  */
 import { createHash } from 'node:crypto';
-import {
-  createDevice,
-  type Device,
-  forgetPsks,
-  parseDevice,
-  parseIdentity,
-  serializeDevice,
-} from 'hub-protocol';
+import { forgetPsks, parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { generate } from 'selfsigned';
 import { Client as WebSocketClient } from '../client.ts';
 import { derive } from '../derive.ts';
 import { startHub as startWebSocketHub } from '../hub.ts';
+import { Store } from '../store.ts';
 import { Timeline } from '../timeline.ts';
 import { startBroker } from './broker.ts';
 import { type Client, type ClientOptions, connect, type Ended } from './client.ts';
@@ -54,23 +48,7 @@ const issued = {
   },
 };
 
-/** The device record as it lies in storage: text, that each attempt reads anew. */
-class Store {
-  text: string;
-
-  constructor(device: Device) {
-    this.text = serializeDevice(device);
-  }
-
-  load(): Device {
-    return parseDevice(this.text, issued.access_key);
-  }
-
-  save(device: Device): void {
-    this.text = serializeDevice(device);
-  }
-}
-const store = new Store(createDevice({ accessKey: issued.access_key, staticKey: randomBytes(32) }));
+const store = new Store(issued.access_key);
 
 function attempt(options: Partial<ClientOptions> & { password?: string } = {}): Promise<Client> {
   const password = options.password ?? issued.password;
@@ -127,23 +105,18 @@ await client.request({ utterance: 'And now?' });
 await client.close();
 
 timeline.chapter('A wrong password: KKpsk0 meets silence, and one XXpsk2 tells why');
-const mistaken = new Store(forgetPsks(store.load())); // as is due where a password changes
+const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // as is due where a password changes
 const refused = await attempt({ password: 'wrong horse', store: mistaken }).catch((ended: Ended) => ended);
 
 timeline.chapter('The same device record over WebSocket: the hub has one memory for both ways in');
 await hub.stop();
 const webSocketHub = await startWebSocketHub({ ...options, tls });
-const { staticKey, pins, psks } = store.load();
 timeline.start();
 const webSocketClient = new WebSocketClient({
   url: webSocketHub.url,
   ca,
   identity: parseIdentity(issued),
-  store: {
-    staticKey,
-    pins: new Map(pins.map(({ nodeId, key }) => [nodeId, key])),
-    psks: new Map(psks.map(({ nodeId, key }) => [nodeId, key])),
-  },
+  store,
   derivePsk: () => Promise.reject(new Error('there is nothing to derive')),
   observe: (what) => timeline.event(what),
 });
