@@ -9,7 +9,7 @@ import { buildSync } from 'esbuild';
 import { argon2id as wasmArgon2id } from 'hash-wasm';
 import { Argon2id, argon2id } from '../dist/index.js';
 import { nobleCrypto } from '../dist/noise/noble.js';
-import { startQuickJs, startXs } from './engines.ts';
+import { startQuickJs, startXs } from '../test/engines/engines.ts';
 import { paired, report } from './paired.ts';
 
 const password = new Uint8Array(8).fill(1);
@@ -126,7 +126,7 @@ buildSync({
   outfile: script,
 });
 for (const start of [startXs, startQuickJs]) {
-  const engine = await start(script);
+  const engine = await start([{ script }]);
   await engine.run('if (ours(64) !== nobles(64)) throw new Error("they differ")');
   report(
     `Argon2id, 3 passes over 512 KiB, ${engine.name}`,

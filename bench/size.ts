@@ -1,0 +1,27 @@
+/** The vendored files in bytes, as they are (minified) and gzipped, against their ceilings. `npm run size` */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { FILES } from '../.build/vendor.ts';
+
+const KB = 1024;
+const CEILINGS: { readonly [name: string]: number } = {
+  'hub-protocol.js': 20 * KB,
+  'hub-protocol.core.js': 9 * KB,
+};
+
+const dist = process.argv[2] ?? fileURLToPath(new URL('../dist', import.meta.url));
+const row = (...cells: (string | number)[]): void =>
+  console.log(
+    cells.map((cell, i) => (i === 0 ? String(cell).padEnd(26) : String(cell).padStart(10))).join(''),
+  );
+
+row('bytes', 'minified', 'gzipped', 'ceiling');
+for (const { name } of FILES) {
+  const file = readFileSync(`${dist}/${name}`);
+  const gzipped = gzipSync(file, { level: 9 }).length;
+  const ceiling = CEILINGS[name];
+  const isOver = ceiling !== undefined && gzipped > ceiling;
+  row(name, file.length, gzipped, ceiling ?? '', isOver ? 'TOO LARGE' : '');
+  if (isOver) process.exitCode = 1;
+}

@@ -1,0 +1,44 @@
+/**
+ * The Crypto interface for `dist/hub-protocol.js`: noble's X25519 and ChaChaPoly, and SHA-256 of the library's own, which
+ * topics need anyway. noble's would be 2.4 KB more, and BLAKE2b 3.3 KB, for argon2id, which no device of this kind runs.
+ */
+import { _poly1305_aead, chacha20 } from '@noble/ciphers/chacha.js';
+import { concatBytes, wipe } from '../bytes.ts';
+import { sha256 } from '../mqtt-topics/sha256.ts';
+import type { Crypto } from '../noise/crypto.ts';
+import { nobleCipher } from '../noise/noble-cipher.ts';
+import { deviceX25519 } from './x25519.ts';
+
+const BLOCK = 64;
+
+/** HMAC-SHA-256 (RFC 2104). */
+function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
+  const inner = new Uint8Array(BLOCK);
+  inner.set(key.length > BLOCK ? sha256(key) : key);
+  const outer = new Uint8Array(BLOCK);
+  for (let i = 0; i < BLOCK; i++) {
+    outer[i] = inner[i]! ^ 0x5c;
+    inner[i]! ^= 0x36;
+  }
+  const hashed = hash([inner as Uint8Array].concat(parts));
+  const tag = hash([outer, hashed]);
+  wipe(inner);
+  wipe(outer);
+  wipe(hashed);
+  return tag;
+}
+
+/** SHA-256 of the parts one after the other; the copy of them is wiped. */
+function hash(parts: Uint8Array[]): Uint8Array {
+  const message = concatBytes(parts);
+  const digest = sha256(message);
+  wipe(message);
+  return digest;
+}
+
+export const deviceCrypto: Crypto = {
+  sha256: (...parts) => hash(parts),
+  hmacSha256: (key, ...parts) => hmacSha256(key, parts),
+  x25519: deviceX25519,
+  ciphers: { ChaChaPoly: /* @__PURE__ */ nobleCipher(/* @__PURE__ */ _poly1305_aead(chacha20)) },
+};

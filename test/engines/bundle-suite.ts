@@ -1,0 +1,57 @@
+/** Bundles suite.ts into a script of ES5 that sets `suite`. */
+import { fileURLToPath } from 'node:url';
+import swc from '@swc/core';
+import { build } from 'esbuild';
+
+const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
+
+/** Modules that the adapter imports, as CommonJS. */
+const MODULES: { readonly [name: string]: string } = {
+  // Of an identity a session takes the site id alone, which the adapter adds.
+  'hub-protocol': `exports.parseIdentity = () => ({});
+    for (const name of Object.keys(hubProtocol)) exports[name] = hubProtocol[name];`,
+  'hub-protocol/node': '',
+  'node:readline': '',
+  'node:crypto': `exports.createHash = require(${JSON.stringify(STAND_INS)}).createHash;`,
+};
+
+export async function bundleSuite(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('suite.ts', import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'suite',
+    target: 'es2020',
+    inject: [STAND_INS],
+    define: {
+      'import.meta.filename': '"suite"',
+      'process.argv': '[]',
+      'Object.fromEntries': 'fromEntries',
+      'Uint8Array.of': 'uint8ArrayOf',
+      BigInt: 'bigInt',
+      DataView: 'BigIntView',
+    },
+    logOverride: { 'import-is-undefined': 'silent' },
+    plugins: [
+      {
+        name: 'modules',
+        setup({ onResolve, onLoad }) {
+          onResolve({ filter: /^(?:hub-protocol|node:)/ }, ({ path }) => ({ path, namespace: 'modules' }));
+          onLoad({ filter: /./, namespace: 'modules' }, ({ path }) => ({
+            contents: MODULES[path]!,
+            resolveDir: '/',
+          }));
+        },
+      },
+    ],
+  });
+  const lowered = await swc.transform(outputFiles[0]!.text, {
+    configFile: false,
+    swcrc: false,
+    isModule: false,
+    env: { targets: 'ie 9' },
+    jsc: { loose: true },
+  });
+  return lowered.code;
+}

@@ -1,0 +1,117 @@
+/**
+ * The vectors, put to each vendored file in the engines that it is for. `npm run test:engines`
+ *
+ * An engine has to fail first: it is given a wrong answer before the right ones.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleSuite } from './bundle-suite.ts';
+import { type StartEngine, startDuktape, startHermes, startNode, startQuickJs, startXs } from './engines.ts';
+import { type Recorded, record } from './record.ts';
+
+const CORE = [
+  'canonical-json',
+  'prologue',
+  'select',
+  'handshake',
+  'seal',
+  'open',
+  'split',
+  'reassemble',
+  'session',
+];
+const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id'];
+
+const isForCore = ({ operation, needs }: Recorded): boolean => CORE.includes(operation) && needs.length === 0;
+const isForDevice = ({ operation, needs }: Recorded): boolean =>
+  DEVICE.includes(operation) && needs.length === 0;
+
+const RUNS: [engines: StartEngine[], file: string, isFor: (dialogue: Recorded) => boolean][] = [
+  [[startNode, startXs, startQuickJs], 'hub-protocol.js', isForDevice],
+  [[startNode, startXs, startQuickJs], 'hub-protocol.core.js', isForCore],
+  [[startNode], 'hub-protocol.full.js', () => true],
+  // The rest of it is in the device's file, and has just been asked.
+  [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
+  [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
+  [[startNode, startHermes, startDuktape], 'hub-protocol.core.es5.js', isForCore],
+];
+
+const BATCH = 1 << 20; // characters
+const dist = process.argv[2] ?? fileURLToPath(new URL('../../dist', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+const suite = join(folder, 'suite.js');
+writeFileSync(suite, await bundleSuite());
+const { dialogues, left, answers } = await record();
+console.log(`${dialogues.length} vectors; ${left} more, of 32 MiB or 64 MiB of memory, are for npm test\n`);
+
+let [passed, failed] = [0, 0];
+for (const [engines, file, isFor] of RUNS) {
+  const chosen = dialogues.filter(isFor);
+  for (const start of engines) {
+    const began = performance.now();
+    const [name, failures] = await put(start, file, chosen);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    failed += failures.length;
+    passed += chosen.length - failures.length;
+    const verdict = failures.length === 0 ? `${chosen.length} vectors pass` : `${failures.length} FAIL`;
+    console.log(`${name.padEnd(8)} ${file.padEnd(25)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
+    for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
+  }
+}
+rmSync(folder, { recursive: true });
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** Puts dialogues to a file in an engine; the name of the engine, and what failed. */
+async function put(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
+  const path = join(dist, file);
+  const library = file.endsWith('.es5.js') ? { script: path } : { module: path };
+  const engine = await start([library, { script: suite }]);
+  const setUp = file.includes('.core.') ? `suite.useAnswers(${parsed(answers)});` : '';
+  const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
+  const failures: string[] = [];
+  const [first] = chosen;
+  const wrong = { ...first!, turns: first!.turns.map((turn) => ({ ...turn, answer: { canonical: 'ff' } })) };
+  if (
+    await check([wrong]).then(
+      () => true,
+      () => false,
+    )
+  )
+    failures.push('a wrong answer passes');
+  for (const batch of batches(chosen)) {
+    try {
+      await check(batch);
+    } catch (error) {
+      failures.push(String((error as Error).message));
+    }
+  }
+  engine.stop();
+  return [engine.name, failures];
+}
+
+/**
+ * As JSON that the engine parses, since in an object literal `__proto__` is no field; in ASCII, since the engines do not
+ * agree on line separators in a literal.
+ */
+function parsed(value: unknown): string {
+  const literal = JSON.stringify(JSON.stringify(value));
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `JSON.parse(${literal.replace(/[^ -~]/g, escaped)})`;
+}
+
+function* batches(all: Recorded[]): Generator<Recorded[]> {
+  let batch: Recorded[] = [];
+  let size = 0;
+  for (const dialogue of all) {
+    batch.push(dialogue);
+    size += JSON.stringify(dialogue).length;
+    if (size > BATCH) {
+      yield batch;
+      [batch, size] = [[], 0];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
