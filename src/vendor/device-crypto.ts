@@ -1,6 +1,7 @@
 /**
- * The Crypto interface for `dist/hub-protocol.js`: noble's X25519 and ChaChaPoly, and SHA-256 of the library's own, which
- * topics need anyway. noble's would be 2.4 KB more, and BLAKE2b 3.3 KB, for argon2id, which no device of this kind runs.
+ * The Crypto interface for `dist/hub-protocol.js`: noble's ChaCha20 and Poly1305, X25519 of BigInt alone, and the SHA-256
+ * that topics need anyway. noble's curve and hashes would be 28 KB more of a device's heap; BLAKE2b is for argon2id, which
+ * no such device runs.
  */
 import { _poly1305_aead, chacha20 } from '@noble/ciphers/chacha.js';
 import { concatBytes, wipe } from '../bytes.ts';

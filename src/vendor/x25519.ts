@@ -1,6 +1,6 @@
 /**
  * X25519 (RFC 7748, section 5) with BigInt, for `dist/hub-protocol.js`: noble's Montgomery curve, which every other
- * entry has, is 14 KB more of a device's heap. It is not constant-time, as little as BigInt is in any engine.
+ * entry has, is 16 KB more of a device's heap. It is not constant-time, as little as BigInt is in any engine.
  */
 import { assertBytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';

@@ -1,0 +1,112 @@
+/**
+ * A client on Espruino, in its JavaScript, with cryptography from outside: BigInt, which noble needs, is not there, and
+ * X25519 in JavaScript would take minutes. `hub-crypto` is yours, in C or on a secure element: publicKey(private),
+ * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), open(key, nonce, associatedData, sealed).
+ *
+ * The socket is a bridge at the other end of Serial1, since Espruino's `ws` drops binary messages. Each message is a line:
+ * an envelope as it is, or a transport message in hexadecimal.
+ *
+ * Whoever provisions the device writes the file `hub.json`: {site_id, static_key, psks, pins}, keys in hexadecimal, by
+ * node id.
+ */
+// biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
+// biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
+const hub = require('hub-protocol.core.es5');
+const chip = require('hub-crypto');
+const hashes = require('crypto'); // Espruino's own
+const storage = require('Storage');
+
+const record = storage.readJSON('hub.json');
+
+function toHex(bytes) {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += (256 + bytes[i]).toString(16).substr(1);
+  return text;
+}
+
+function fromHex(text) {
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.substr(2 * i, 2), 16);
+  return bytes;
+}
+
+/** Of a list of arrays. */
+function sha256(parts) {
+  let length = 0;
+  let at = 0;
+  for (let i = 0; i < parts.length; i++) length += parts[i].length;
+  const message = new Uint8Array(length);
+  for (let i = 0; i < parts.length; i++) {
+    message.set(parts[i], at);
+    at += parts[i].length;
+  }
+  return new Uint8Array(hashes.SHA256(message));
+}
+
+function padded(key, value) {
+  const block = new Uint8Array(64);
+  for (let i = 0; i < 64; i++) block[i] = value ^ (i < key.length ? key[i] : 0);
+  return block;
+}
+
+const crypto = {
+  sha256: function () {
+    return sha256(arguments);
+  },
+  hmacSha256: function (key) {
+    const parts = [padded(key, 0x36)];
+    for (let i = 1; i < arguments.length; i++) parts.push(arguments[i]);
+    return sha256([padded(key, 0x5c), sha256(parts)]);
+  },
+  x25519: { publicKey: chip.publicKey, sharedSecret: chip.sharedSecret },
+  ciphers: {
+    ChaChaPoly: (key) => ({
+      seal: (nonce, associatedData, plaintext) => chip.seal(key, nonce, associatedData, plaintext),
+      open: (nonce, associatedData, sealed) => chip.open(key, nonce, associatedData, sealed),
+    }),
+  },
+};
+
+function lookUp(keys) {
+  return (nodeId) => (keys[nodeId] === undefined ? undefined : fromHex(keys[nodeId]));
+}
+
+const session = new hub.ClientSession({
+  crypto: crypto,
+  identity: { siteId: record.site_id },
+  staticKey: fromHex(record.static_key),
+  pin: lookUp(record.pins),
+  psk: lookUp(record.psks),
+  randomBytes: (length) => {
+    const bytes = new Uint8Array(length);
+    for (let i = 0; i < length; i++) bytes[i] = E.hwRand();
+    return bytes;
+  },
+});
+
+function write(data) {
+  Serial1.println(typeof data === 'string' ? data : toHex(data));
+}
+
+function handle(event) {
+  if (event.type === 'transmit') write(event.data);
+  if (event.type === 'ready') session.sendJson({ say: 'hello' }).forEach(write);
+  if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
+  if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
+  if (event.type === 'close' || event.type === 'ended') console.log(event.type, event.error.code);
+  if (event.type === 'pin' || event.type === 'unpin') {
+    record.pins[event.nodeId] = event.key === undefined ? undefined : toHex(event.key);
+    storage.writeJSON('hub.json', record); // before message 3 leaves
+  }
+}
+
+let line = '';
+Serial1.on('data', (data) => {
+  line += data;
+  for (let end = line.indexOf('\n'); end >= 0; end = line.indexOf('\n')) {
+    const message = line.substr(0, end).trim();
+    line = line.substr(end + 1);
+    if (message === '') continue;
+    session.receive(message[0] === '{' ? message : fromHex(message)).forEach(handle);
+  }
+});

@@ -1,0 +1,85 @@
+/**
+ * A client on a microcontroller with Moddable. Whoever provisions the device writes two preferences of the domain `hub`:
+ * `identity`, as it was issued, and `device`, from serializeDevice(), with the hub's PSK in it (storePsk): the device has
+ * not the 64 MiB to derive it.
+ */
+
+import WebSocket from 'WebSocket';
+import {
+  authorizedUrl,
+  ClientSession,
+  deviceOptions,
+  nobleCrypto,
+  parseDevice,
+  parseIdentity,
+  selectEndpoint,
+  serializeDevice,
+  updateDevice,
+} from 'hub-protocol';
+import Preference from 'preference';
+import RNG from 'rng';
+import Timer from 'timer';
+
+const DEADLINE = 30_000; // milliseconds until ready
+const PAUSE = { now: 1000, later: 60_000 };
+
+const identity = parseIdentity(Preference.get('hub', 'identity'));
+let device = parseDevice(Preference.get('hub', 'device'), identity.accessKey);
+
+function connect() {
+  const { url } = selectEndpoint(identity, { supported: ['wss'] });
+  const session = new ClientSession({
+    crypto: nobleCrypto,
+    identity,
+    randomBytes: (length) => new Uint8Array(RNG.get(length)),
+    ...deviceOptions(device),
+  });
+  const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
+  socket.binaryType = 'arraybuffer';
+
+  const handle = (events) => {
+    for (const event of events) {
+      const updated = updateDevice(device, event);
+      if (updated !== device) Preference.set('hub', 'device', serializeDevice(updated)); // before message 3 leaves
+      device = updated;
+      switch (event.type) {
+        case 'transmit':
+          socket.send(event.data);
+          break;
+        case 'ready':
+          Timer.clear(deadline);
+          for (const message of session.sendJson({ say: 'hello' })) socket.send(message);
+          break;
+        case 'message':
+          trace(`${event.kind} message\n`);
+          break;
+        case 'psk-needed':
+          trace('no PSK for this hub: provision the device again\n');
+          give(1000);
+          break;
+        case 'close':
+          trace(`${event.error.code}\n`);
+          give(1000);
+          break;
+        case 'ended':
+          Timer.clear(deadline);
+          trace(`${event.reason}: ${event.error.code}\n`);
+          if (event.retry !== 'never') Timer.set(connect, PAUSE[event.retry]);
+          break;
+      }
+    }
+  };
+  /** Gives the connection up. */
+  const give = (code) => {
+    socket.close();
+    handle(session.closed(code));
+  };
+
+  const deadline = Timer.set(() => give('timeout'), DEADLINE);
+  socket.onmessage = ({ data }) =>
+    handle(session.receive(typeof data === 'string' ? data : new Uint8Array(data)));
+  socket.onclose = ({ code }) => handle(session.closed(code));
+  socket.onerror = () => handle(session.closed());
+}
+
+connect();
