@@ -10,13 +10,15 @@ globalThis.bytes = (hex) => {
   return all;
 };
 
-globalThis.open = ({ staticKey, ephemeralKey, psk }) => {
+globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage }) => {
   session = new hubProtocol.ClientSession({
     crypto: hubProtocol.nobleCrypto,
     identity: { siteId: 'lobby' },
     staticKey: bytes(staticKey),
     randomBytes: () => bytes(ephemeralKey),
     psk: () => bytes(psk),
+    streams,
+    maxMessage,
   });
 };
 

@@ -9,6 +9,7 @@ import { nodeCrypto, randomBytes } from '../dist/noise/node.js';
 import { getQuickJS, startXs } from '../test/engines/engines.ts';
 
 const KB = 1024;
+const CHUNKS = 5;
 const CEILINGS = { live: 130 * KB, peak: 200 * KB };
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -128,6 +129,11 @@ class Peer {
     return said;
   }
 
+  /** A binary message of so many chunks. */
+  chunks(count: number): string[] {
+    return this.#hub.sendBinary(new Uint8Array(count * 65000)).map(hex);
+  }
+
   messages(count: number, length: number): string[] {
     const text = textOf(length);
     return Array.from({ length: count }, () => this.#hub.sendJson(text).map(hex)).flat();
@@ -215,4 +221,24 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
   const grown = growth[2]! - growth[1]!;
   row('  more after 1000 messages each way', grown, '', grown === 0 ? 'none' : 'IT GROWS');
   if (grown !== 0) process.exitCode = 1;
+
+  // A message in chunks takes what one of them does, however many there are.
+  for (const [how, options, last] of [
+    ['streamed', { streams: true }, 'chunk'],
+    ['beyond a cap of 16 KiB', { maxMessage: 16 * KB }, 'dropped'],
+  ] as const) {
+    const hub = new Peer();
+    await engine.run(`open(${JSON.stringify({ ...JSON.parse(shown), ...options })}); 0`);
+    for (const text of hub.handshake())
+      await engine.run(`incoming = [${JSON.stringify(text)}]; receive(); 0`);
+    const chunks = hub.chunks(CHUNKS);
+    let most = 0;
+    for (const [i, chunk] of chunks.entries()) {
+      await give([chunk]);
+      const start = await engine.live();
+      const peak = await engine.run(`receive(${i === CHUNKS - 1 ? `'${last}'` : 'undefined'}); 0`);
+      most = Math.max(most, peak - start);
+    }
+    row(`  each 65000 bytes of a large message, ${how}`, (await engine.live()) - bare, most);
+  }
 }
