@@ -112,7 +112,8 @@ class ProtocolError<Code extends ErrorCode> implements Error {
   declare readonly cause?: unknown;
   declare readonly stack?: string;
 
-  constructor(name: string, code: Code, message: string, cause: unknown) {
+  constructor(name: string, code: Code, sentence: string, cause: unknown) {
+    const message = sentence || code; // the files for devices are built without sentences
     this.code = code;
     hide(this, 'name', name);
     hide(this, 'message', message);

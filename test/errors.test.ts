@@ -67,6 +67,11 @@ test('does without a stack where the engine has none', () => {
   assert.equal([error.code, error.message], ['bad-argument', 'what']);
 });
 
+test('shows its code where it has no sentence, as in the files for devices', () => {
+  assert.is(new LocalError('bad-argument', '').message, 'bad-argument');
+  assert.is(String(new RemoteError('bad-json', '')), 'RemoteError [bad-json]: bad-json');
+});
+
 test('leaves a stack alone that the engine writes without a heading', () => {
   const prepare = Error.prepareStackTrace;
   let error: LocalError;
