@@ -77,7 +77,7 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
 }
 
 /** The application: it answers an utterance, and sends back binary messages as they came. */
-function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
+export function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
   if (event.kind === 'binary') return session.sendBinary(event.bytes);
   try {
     const { utterance } = JSON.parse(event.text);

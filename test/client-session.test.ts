@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  canonicalJson,
-  HandshakeState,
-  LocalError,
-  parseJson,
-  protocolName,
-  type SessionEvent,
-} from '../src/index.ts';
+import { canonicalJson, HandshakeState, parseJson, protocolName, type SessionEvent } from '../src/index.ts';
 import { nodeCrypto, randomBytes } from '../src/noise/node.ts';
 import {
   CLIENT_KEY,
@@ -197,39 +190,6 @@ test('a pin under XXpsk2 that differs is refused before message 3 leaves, and th
 test('the pin is enforced too where the hub does not offer KKpsk0', () => {
   const { clientEvents } = new Pair({ client: { pin: () => CLIENT_KEY } }).run();
   assert.is(codeOf(clientEvents), 'hub-key-changed');
-});
-
-test('says that a hub which is pinned will refuse a static key that was never used, and goes on', () => {
-  const { client, clientEvents } = new Pair({
-    ...KK,
-    client: { ...KK.client, staticKeyIsFresh: true },
-  }).run();
-  assert.equal(types(clientEvents), ['static-key-fresh', 'transmit', 'transmit', 'ready']);
-  const { nodeId, error } = find(clientEvents, 'static-key-fresh');
-  assert.is(nodeId, NODE_ID);
-  assert.instance(error, LocalError);
-  assert.is(error.code, 'static-key-fresh');
-  assert.is(client.state, 'ready');
-});
-
-test('says so before it asks for the PSK, and where the pin is enforced under XXpsk2', () => {
-  for (const patterns of [undefined, ['XXpsk2' as const]]) {
-    const options = { pin: () => HUB_KEY, psk: () => undefined, staticKeyIsFresh: true };
-    const client = newClient({ ...options, ...(patterns && { patterns }) });
-    client.receive(HELLO);
-    assert.equal(types(client.receive(OFFER)), ['static-key-fresh', 'psk-needed']);
-  }
-});
-
-test('says nothing of a fresh static key to a hub that it does not know, or where no handshake follows', () => {
-  const first = new Pair({ client: { staticKeyIsFresh: true } }).run();
-  assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
-  const used = new Pair({ ...KK, client: { ...KK.client, staticKeyIsFresh: false } }).run();
-  assert.equal(types(used.clientEvents), ['transmit', 'transmit', 'ready']);
-  const client = newClient({ pin: () => HUB_KEY, staticKeyIsFresh: true });
-  client.receive(HELLO);
-  const noise = { patterns: [], suites: [] };
-  assert.equal(types(client.receive(envelope('shake', { max_protocol_version: 3, noise }))), ['close']);
 });
 
 test('a node id such as __proto__ is looked up and pinned as it is', () => {
@@ -428,34 +388,6 @@ test('randomness of the wrong length ends the session', () => {
   later.receive(OFFER);
   assert.is(codeOf(later.providePsk(PSK)), 'bad-random');
   assert.is(later.state, 'failed');
-});
-
-test('drops a message that is longer than its cap, and goes on', () => {
-  const pair = readyPair({ client: { maxMessage: 1000 } });
-  const dropped = { type: 'dropped', kind: 'binary', bytes: 1001, reason: 'too-large' };
-  assert.equal(pair.toClient(pair.hub.sendBinary(new Uint8Array(1001))), [dropped]);
-  assert.equal(types(pair.toClient(pair.hub.sendBinary(new Uint8Array(1000)))), ['message']);
-});
-
-test('hands over what it gets in parts, where it streams', () => {
-  const pair = readyPair({ client: { streams: true } });
-  const events = pair.toClient(pair.hub.sendBinary(new Uint8Array(150_000)));
-  assert.equal(
-    events.map((event) => event.type === 'chunk' && [event.kind, event.bytes.length, event.last]),
-    [
-      ['binary', 65000, false],
-      ['binary', 65000, false],
-      ['binary', 20000, true],
-    ],
-  );
-  const [text] = pair.toClient(pair.hub.sendJson({ a: 1 }));
-  assert.ok(text?.type === 'chunk' && text.kind === 'json' && text.last);
-  assert.is(Buffer.from(text.bytes).toString(), '{"a":1}');
-});
-
-test('refuses a cap and a choice of streaming that are none', () => {
-  raisesLocal(() => newClient({ maxMessage: -1 }), 'bad-argument');
-  raisesLocal(() => newClient({ streams: 'yes' as unknown as boolean }), 'bad-argument');
 });
 
 test.run();

@@ -2,6 +2,7 @@
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
+import { answer } from '../hub.ts';
 
 export interface HubOptions {
   /** Where the broker is, by TLS; PEM of who signed its certificate; and the hub’s account there. */
@@ -88,15 +89,4 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       await connection.endAsync();
     },
   };
-}
-
-/** The application: it answers an utterance, and sends back binary messages as they came. */
-function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
-  if (event.kind === 'binary') return session.sendBinary(event.bytes);
-  try {
-    const { utterance } = JSON.parse(event.text);
-    return session.sendJson({ speech: `You said: ${utterance}` });
-  } catch {
-    return session.sendJson({ error: 'not understood' }); // it costs neither the session nor the hub
-  }
 }
