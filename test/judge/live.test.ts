@@ -24,7 +24,7 @@ const ACCESS_KEY = 'kiosk+7/ü';
 const PSK = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
 const IDENTITY = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby' });
 const PATIENCE = { answer: 10_000, long: 60_000 };
-const IMPATIENT = { answer: 500, long: 60_000 };
+const IMPATIENT = { answer: 1000, long: 60_000 };
 const QUIET = { password: PASSWORD, patience: PATIENCE, onProgress: () => {} };
 
 interface Spoiled<Options> {
