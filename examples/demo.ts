@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { parseIdentity, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import { generate } from 'selfsigned';
+import { localhostCertificate } from './certificate.ts';
 import { Client, type ClientOptions } from './client.ts';
 import { derive } from './derive.ts';
 import { startHub } from './hub.ts';
@@ -18,12 +18,7 @@ const MEBIBYTE = 1024 * 1024;
 
 const timeline = new Timeline();
 timeline.legend();
-const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
-  keyType: 'ec',
-  algorithm: 'sha256',
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-});
-const tls = { key: certificate.private, cert: certificate.cert };
+const tls = await localhostCertificate();
 
 timeline.chapter('The hub knows the client’s password, and derives the pre-shared key from it');
 const salt = createHash('sha256').update(NODE_ID).digest();
@@ -39,7 +34,7 @@ function connect(options: Partial<ClientOptions> & { password?: string } = {}): 
   timeline.start();
   return new Client({
     url: hub.url,
-    ca: certificate.cert,
+    ca: tls.cert,
     identity: parseIdentity({ ...issued, password }),
     store,
     derivePsk: (salt) =>

@@ -1,9 +1,9 @@
 /** The examples' hub and client over a real WebSocket with TLS: what only a socket shows. */
 
 import { createDevice, forgetPsks, storePsk } from 'hub-protocol';
-import { generate } from 'selfsigned';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { localhostCertificate } from '../examples/certificate.ts';
 import { Client, type ClientOptions } from '../examples/client.ts';
 import { type Hub, startHub } from '../examples/hub.ts';
 import { Store } from '../examples/store.ts';
@@ -15,11 +15,7 @@ const issued = { access_key: 'kiosk-7/é+', password: 'correct horse', site_id: 
 const psk = randomBytes(32);
 const hubStatic = randomBytes(32);
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
-const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
-  keyType: 'ec',
-  algorithm: 'sha256',
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-});
+const tls = await localhostCertificate();
 let hub: Hub;
 let store: Store;
 
@@ -27,7 +23,6 @@ test.before.each(async () => {
   clients.clear();
   clients.set(issued.access_key, { psk });
   store = newStore();
-  const tls = { key: certificate.private, cert: certificate.cert };
   hub = await startHub({ tls, nodeId: NODE_ID, staticKey: hubStatic, clients });
 });
 test.after.each(() => hub.stop());
@@ -41,7 +36,7 @@ function newStore(): Store {
 function connect(options: Partial<ClientOptions> = {}): Client {
   return new Client({
     url: hub.url,
-    ca: certificate.cert,
+    ca: tls.cert,
     identity: parseIdentity(issued),
     store,
     derivePsk: async () => psk,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { forgetPsks, parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import { generate } from 'selfsigned';
+import { localhostCertificate } from '../certificate.ts';
 import { Client as WebSocketClient } from '../client.ts';
 import { derive } from '../derive.ts';
 import { startHub as startWebSocketHub } from '../hub.ts';
@@ -22,13 +22,8 @@ const DERIVATION = 'argon2id, 3 passes over 64 MiB';
 
 const timeline = new Timeline();
 timeline.legend();
-const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
-  keyType: 'ec',
-  algorithm: 'sha256',
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-});
-const tls = { key: certificate.private, cert: certificate.cert };
-const ca = certificate.cert;
+const tls = await localhostCertificate();
+const ca = tls.cert;
 
 const accounts = new Map([
   ['hub', 'broker password of the hub'],

@@ -2,21 +2,17 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
+import { localhostCertificate } from '../../examples/certificate.ts';
 
 /** A folder that nobody else can read. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const pair = await generate([{ name: 'commonName', value: 'localhost' }], {
-  keyType: 'ec',
-  algorithm: 'sha256',
-  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
-});
+const { key, cert } = await localhostCertificate();
 
 /** PEM. */
-export const certificate: string = pair.cert;
-export const certificateKey: string = pair.private;
+export const certificate: string = cert;
+export const certificateKey: string = key;
 
 /** Paths of both, under the names that a HiveMind hub looks for. */
 export const files: { cert: string; key: string } = {

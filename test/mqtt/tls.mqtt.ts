@@ -1,9 +1,9 @@
 /** The effective URL decides about TLS: the broker's password never travels without it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalError } from 'hub-protocol';
-import { generate } from 'selfsigned';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { localhostCertificate } from '../../examples/certificate.ts';
 import { closeAll, startHub } from './broker.ts';
 import { Kiosk } from './kiosk.ts';
 import { Wire } from './wire.ts';
@@ -54,7 +54,7 @@ for (const [scheme, tls, code] of [
 
 test('tells a broker that nobody vouches for nothing', async () => {
   const kiosk = new Kiosk();
-  const { cert } = await generate([{ name: 'commonName', value: 'localhost' }], { keyType: 'ec' });
+  const { cert } = await localhostCertificate();
   const client = kiosk.dial({ ca: cert });
   const { reason, error } = await client.ended;
   assert.equal([reason, error.code], ['dropped', 'dropped']);
