@@ -32,6 +32,17 @@ export function assertText(value: unknown, name: string): asserts value is strin
   }
 }
 
+/**
+ * Checks an argument that may be a boolean, and is false where it is not given.
+ * @throws LocalError `bad-argument`
+ */
+export function flagOf(value: unknown, name: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
+  }
+  return value ?? false;
+}
+
 /** Names the type of a value for an error's text, without showing the value. */
 export function kindOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;

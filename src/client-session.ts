@@ -2,7 +2,7 @@
  * ClientSession: the client's side of protocol 3, sans I/O. What a device runs.
  * Spec, "Hub connection (protocol v3)".
  */
-import { assertBytes, bytesToHex, copyBytes, equalBytes, isBytes, kindOf } from './bytes.ts';
+import { assertBytes, bytesToHex, copyBytes, equalBytes, flagOf, isBytes } from './bytes.ts';
 import { LocalError, RemoteError } from './errors.ts';
 import type { EndedEvent, SessionEvent } from './events.ts';
 import type { Identity } from './identity/identity.ts';
@@ -112,8 +112,6 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     if (pin !== undefined) assertFunction(pin, 'pin');
     if (psk !== undefined) assertFunction(psk, 'psk');
-    assertFlag(staticKeyIsFresh, 'staticKeyIsFresh');
-    assertFlag(binarize, 'binarize');
     if (encodings !== undefined && !isTextArray(encodings)) {
       throw new LocalError('bad-argument', '"encodings" expected an array of texts');
     }
@@ -122,9 +120,12 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     this.pinOf = pin;
     this.pskOf = psk;
-    this.staticKeyIsFresh = staticKeyIsFresh ?? false;
+    this.staticKeyIsFresh = flagOf(staticKeyIsFresh, 'staticKeyIsFresh');
     this.ownHello = composePayload({ pubkey: '', site_id: identity.siteId }, assertFields(hello, 'hello'));
-    this.message1Payload = canonicalJson({ binarize: binarize ?? false, encodings: encodings ?? [] });
+    this.message1Payload = canonicalJson({
+      binarize: flagOf(binarize, 'binarize'),
+      encodings: encodings ?? [],
+    });
     this.patterns = assertPatterns(patterns);
     this.unpins = onKkFailure !== 'keep-pin';
   }
@@ -367,12 +368,6 @@ const ACCESS_REFUSED =
 const CLIENT_KEY_REFUSED =
   'the hub has another static key for this client: another program may use the identity, or the key was lost. Share the ' +
   'key or restore it, or have the hub’s operator reset it or issue a new identity';
-
-function assertFlag(value: unknown, name: string): void {
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
-  }
-}
 
 /** The close codes with which a hub refuses; with any other, or none, a connection was lost. */
 function isRefusal(code: number | undefined): boolean {

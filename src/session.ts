@@ -2,7 +2,7 @@
  * What a client's session and a hub's have in common: cleartext envelopes until the handshake is done, transport
  * messages from then on, and a failure that is final.
  */
-import { assertBytes, copyBytes, isBytes, kindOf, utf8ToBytes, wipe } from './bytes.ts';
+import { assertBytes, copyBytes, flagOf, isBytes, kindOf, utf8ToBytes, wipe } from './bytes.ts';
 import { LocalError, RemoteError } from './errors.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
 import { KEY_LENGTH } from './limits.ts';
@@ -36,6 +36,12 @@ export interface SessionOptions {
   randomBytes: RandomBytes;
   /** The longest message to take, in bytes (default 32 MiB, and no more): a longer one is dropped. */
   maxMessage?: number | undefined;
+  /**
+   * Whether `receive` opens a transport message in the array that it is given (default false): that takes no second one
+   * of up to 65519 bytes, but writes over it, and what events hand over are views of it. It takes a cipher with
+   * `openInPlace`, such as ChaChaPoly of noble's; other messages are opened as always.
+   */
+  inPlace?: boolean | undefined;
 }
 
 export abstract class Session<State extends string, Event extends { readonly type: string }> {
@@ -52,9 +58,10 @@ export abstract class Session<State extends string, Event extends { readonly typ
   private transport: Transport | undefined;
   private failure: LocalError | RemoteError | undefined;
   private readonly reassembler: Reassembler;
+  private readonly inPlace: boolean;
 
   constructor(options: SessionOptions & ReassemblerOptions, initial: State) {
-    const { crypto, staticKey, randomBytes, maxMessage, streams } = options;
+    const { crypto, staticKey, randomBytes, maxMessage, streams, inPlace } = options;
     assertCrypto(crypto);
     assertBytes(staticKey, 'staticKey', KEY_LENGTH);
     assertFunction(randomBytes, 'randomBytes');
@@ -62,6 +69,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.staticKey = copyBytes(staticKey);
     this.randomBytes = randomBytes;
     this.reassembler = new Reassembler({ maxMessage, streams });
+    this.inPlace = flagOf(inPlace, 'inPlace');
     this.phase = initial;
   }
 
@@ -84,7 +92,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     try {
       if (this.transport === undefined) this.takeEnvelope(parseEnvelope(data), events);
       else if (typeof data === 'string') this.takeText(data);
-      else this.takeFrame(open(this.transport, data), events);
+      else this.takeFrame(open(this.transport, data, this.inPlace), events);
     } catch (error) {
       events.push(this.fail(error));
     }
@@ -223,9 +231,9 @@ export abstract class Session<State extends string, Event extends { readonly typ
 }
 
 /** Opens a transport message. Over MQTT cleartext comes as bytes too: what is an envelope then was never sealed. */
-function open(transport: Transport, message: Uint8Array): Uint8Array {
+function open(transport: Transport, message: Uint8Array, inPlace: boolean): Uint8Array {
   try {
-    return transport.decrypt(message);
+    return transport.decrypt(message, inPlace);
   } catch (error) {
     throw typeOf(message) === undefined ? error : textAfterReady();
   }

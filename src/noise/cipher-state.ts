@@ -56,15 +56,20 @@ export class CipherState {
 
   /**
    * DecryptWithAd, which needs a key. A failure leaves the counter where it is.
+   * @param inPlace - whether the answer may be a view of `sealed`, which is overwritten then
    * @throws RemoteError `nonce-exhausted`, `not-authentic`
    */
-  decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array): Uint8Array {
+  decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array, inPlace = false): Uint8Array {
     if (this.isExhausted()) {
       throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
     }
     let plaintext: Uint8Array | undefined;
     try {
-      plaintext = this.cipher!.open(this.nonce, associatedData, sealed);
+      const cipher = this.cipher!;
+      plaintext =
+        inPlace && cipher.openInPlace !== undefined
+          ? cipher.openInPlace(this.nonce, associatedData, sealed)
+          : cipher.open(this.nonce, associatedData, sealed);
     } catch {
       // Why does not matter, and nobody may learn it.
     }

@@ -8,13 +8,18 @@ import { LocalError, RemoteError } from '../errors.ts';
 /**
  * An AEAD under one key (Noise spec, section 12.3 and 12.4).
  *
- * Both calls answer a new array and keep no argument. `nonce` is 12 bytes; the sealed text is the ciphertext
- * followed by a tag of 16.
+ * `seal` and `open` answer a new array; no call keeps an argument. `nonce` is 12 bytes; the sealed text is the
+ * ciphertext followed by a tag of 16.
  */
 export interface Cipher {
   seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array;
   /** Throws, whatever it likes, where the tag does not verify. */
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array;
+  /**
+   * As `open`, but answers a view of `sealed`, over whose ciphertext it has written the plaintext. Where the tag does not
+   * verify, it leaves the array as it was. For sessions that are told to receive in place; without it, they use `open`.
+   */
+  openInPlace?(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array;
 }
 
 /**

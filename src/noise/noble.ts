@@ -2,12 +2,11 @@
  * `hub-protocol/noble`: the Crypto interface over noble's pure TypeScript, with ChaChaPoly. It runs wherever
  * there is BigInt.
  */
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Crypto } from './crypto.ts';
-import { nobleCipher } from './noble-cipher.ts';
+import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { nobleX25519 } from './noble-x25519.ts';
 
 export const nobleCrypto: Crypto = {
@@ -22,7 +21,7 @@ export const nobleCrypto: Crypto = {
     return mac.digest();
   },
   x25519: nobleX25519,
-  ciphers: { ChaChaPoly: /* @__PURE__ */ nobleCipher(chacha20poly1305) },
+  ciphers: { ChaChaPoly: nobleChaChaPoly },
   blake2b(length, ...parts) {
     const hash = blake2b.create({ dkLen: length });
     for (const part of parts) hash.update(part);

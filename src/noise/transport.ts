@@ -59,14 +59,15 @@ export class Transport {
   /**
    * Opens one transport message.
    * @param message - 16 to 65535 bytes
+   * @param inPlace - whether the plaintext may be a view of the message, which is overwritten then (default false)
    * @throws RemoteError `message-too-short`, `message-too-long`, `not-authentic`, `nonce-exhausted`: all final
    */
-  decrypt(message: Uint8Array): Uint8Array {
+  decrypt(message: Uint8Array, inPlace = false): Uint8Array {
     assertBytes(message, 'message');
     if (this.failure !== undefined) throw this.failure;
     try {
       assertMessageLength(message, TAG_LENGTH);
-      return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message);
+      return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
     } catch (error) {
       throw this.fail(error as RemoteError);
     }

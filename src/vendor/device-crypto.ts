@@ -3,11 +3,10 @@
  * that topics need anyway. noble's curve and hashes would be 28 KB more of a device's heap; BLAKE2b is for argon2id, which
  * no such device runs.
  */
-import { _poly1305_aead, chacha20 } from '@noble/ciphers/chacha.js';
 import { concatBytes, wipe } from '../bytes.ts';
 import { sha256 } from '../mqtt-topics/sha256.ts';
 import type { Crypto } from '../noise/crypto.ts';
-import { nobleCipher } from '../noise/noble-cipher.ts';
+import { nobleChaChaPoly } from '../noise/noble-chachapoly.ts';
 import { deviceX25519 } from './x25519.ts';
 
 const BLOCK = 64;
@@ -41,5 +40,5 @@ export const deviceCrypto: Crypto = {
   sha256: (...parts) => hash(parts),
   hmacSha256: (key, ...parts) => hmacSha256(key, parts),
   x25519: deviceX25519,
-  ciphers: { ChaChaPoly: /* @__PURE__ */ nobleCipher(/* @__PURE__ */ _poly1305_aead(chacha20)) },
+  ciphers: { ChaChaPoly: nobleChaChaPoly },
 };

@@ -2,7 +2,7 @@
  * Puts messages together again from frames: the plaintexts of transport messages, in order.
  * Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, bytesToUtf8, kindOf, wipe } from '../bytes.ts';
+import { assertBytes, bytesToUtf8, flagOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -70,15 +70,12 @@ export class Reassembler {
 
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
-    const { maxMessage = MAX_MESSAGE, streams = false } = options;
+    const { maxMessage = MAX_MESSAGE, streams } = options;
     if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
       throw new LocalError('bad-argument', `"maxMessage" expected a number from 0 to ${MAX_MESSAGE}`);
     }
-    if (typeof streams !== 'boolean') {
-      throw new LocalError('bad-argument', `"streams" expected boolean, got ${kindOf(streams)}`);
-    }
     this.maxMessage = maxMessage;
-    this.streams = streams;
+    this.streams = flagOf(streams, 'streams');
   }
 
   /**

@@ -151,6 +151,32 @@ for (const [name, crypto] of PROVIDERS) {
       raisesRemote(() => ownCipher.open(nonce, associatedData, sealed), 'not-authentic');
     });
 
+    if (createCipher(key).openInPlace !== undefined) {
+      const openInPlace = cipher.openInPlace!;
+
+      test(`${prefix} opens in place to what it opens elsewhere, at any alignment`, () => {
+        for (const offset of [0, 1, 4]) {
+          for (const length of [0, 1, 16, 63, 64, 1024, 1025, 5000]) {
+            const text = new Uint8Array(length).map((_, i) => i);
+            const room = new Uint8Array(offset + length + 16);
+            room.set(cipher.seal(nonce, associatedData, text), offset);
+            const opened = openInPlace(nonce, associatedData, room.subarray(offset));
+            assert.equal(copyBytes(opened), text);
+            assert.is(opened.buffer, room.buffer);
+            assert.is(opened.byteOffset, offset);
+          }
+        }
+      });
+
+      test(`${prefix} leaves alone what does not open in place`, () => {
+        const damaged = flipped(sealed, 30);
+        const before = copyBytes(damaged);
+        raisesRemote(() => openInPlace(nonce, associatedData, damaged), 'not-authentic');
+        raisesRemote(() => openInPlace(nonce, associatedData, damaged.subarray(0, 9)), 'not-authentic');
+        assert.equal(damaged, before);
+      });
+    }
+
     test(`${prefix} throws for a key that is no key of AES or ChaCha20`, () => {
       for (const length of [0, 31, 33, 64]) {
         assert.throws(() => createCipher(series(length)).seal(nonce, associatedData, plaintext));

@@ -2,9 +2,10 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { equalBytes } from '../../src/bytes.ts';
+import { copyBytes, equalBytes } from '../../src/bytes.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import type { CipherFactory } from '../../src/noise/crypto.ts';
+import { nobleCrypto } from '../../src/noise/noble.ts';
 import { nodeCrypto } from '../../src/noise/node.ts';
 import { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
@@ -205,6 +206,21 @@ test('leaves what it is given as it was', () => {
   other.decrypt(message);
   assert.equal(text, TEXT);
   assert.equal(message, before);
+});
+
+test('opens a message in its own array where it may and the cipher can, and elsewhere otherwise', () => {
+  for (const [createCipher, isView] of [
+    [nobleCrypto.ciphers.ChaChaPoly!, true],
+    [nodeCrypto.ciphers.ChaChaPoly!, false],
+  ] as const) {
+    const [one, other] = pair(createCipher);
+    const message = one.encrypt(TEXT);
+    const before = copyBytes(message);
+    const text = other.decrypt(message, true);
+    assert.equal(copyBytes(text), TEXT);
+    assert.is(text.buffer === message.buffer, isView);
+    assert.is(equalBytes(message, before), !isView);
+  }
 });
 
 test('shows its name and nothing else', () => {

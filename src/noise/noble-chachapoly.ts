@@ -1,0 +1,65 @@
+/**
+ * ChaCha20-Poly1305 (RFC 8439, section 2.8) of noble's two parts. noble's own composition copies the whole text in order
+ * to authenticate it, and opens it into new memory: three times 65 KB for a transport message, on a device.
+ */
+import { Poly1305 } from '@noble/ciphers/_poly1305.js';
+import { chacha20 } from '@noble/ciphers/chacha.js';
+import { copyBytes, equalBytes, wipe } from '../bytes.ts';
+import { RemoteError } from '../errors.ts';
+import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import type { CipherFactory } from './crypto.ts';
+
+/** Bytes that Poly1305 is given at once, since it copies them: a multiple of its block of 16. */
+const PIECE = 1024;
+
+/** The text, filled up with zeros to a multiple of 16 bytes. */
+function updatePadded(mac: Poly1305, text: Uint8Array): void {
+  for (let at = 0; at < text.length; at += PIECE) mac.update(text.subarray(at, at + PIECE));
+  mac.update(new Uint8Array(-text.length & 15));
+}
+
+function tagOf(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  associatedData: Uint8Array,
+  ciphertext: Uint8Array,
+): Uint8Array {
+  const oneTimeKey = chacha20(key, nonce, new Uint8Array(KEY_LENGTH));
+  const mac = new Poly1305(oneTimeKey);
+  wipe(oneTimeKey);
+  updatePadded(mac, associatedData);
+  updatePadded(mac, ciphertext);
+  const lengths = new Uint8Array(16); // two numbers of 64 bits, little-endian
+  for (let i = 0; i < 4; i++) {
+    lengths[i] = associatedData.length >>> (8 * i);
+    lengths[8 + i] = ciphertext.length >>> (8 * i);
+  }
+  return mac.update(lengths).digest();
+}
+
+/** The key is used in place, so wiping it wipes all there is. */
+export const nobleChaChaPoly: CipherFactory = (key) => {
+  /** The ciphertext, once its tag has verified. */
+  function authenticated(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array {
+    const ciphertext = sealed.subarray(0, -TAG_LENGTH);
+    const tag = tagOf(key, nonce, associatedData, ciphertext);
+    if (!equalBytes(tag, sealed.subarray(-TAG_LENGTH))) {
+      throw new RemoteError('not-authentic', 'a sealed text that does not open');
+    }
+    return ciphertext;
+  }
+  /** Encrypts and decrypts, which is the same, in place. */
+  const xor = (nonce: Uint8Array, text: Uint8Array): Uint8Array => chacha20(key, nonce, text, text, 1);
+  return {
+    seal(nonce, associatedData, plaintext) {
+      const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
+      sealed.set(plaintext);
+      const ciphertext = xor(nonce, sealed.subarray(0, plaintext.length));
+      sealed.set(tagOf(key, nonce, associatedData, ciphertext), plaintext.length);
+      return sealed;
+    },
+    open: (nonce, associatedData, sealed) =>
+      xor(nonce, copyBytes(authenticated(nonce, associatedData, sealed))),
+    openInPlace: (nonce, associatedData, sealed) => xor(nonce, authenticated(nonce, associatedData, sealed)),
+  };
+};
