@@ -98,21 +98,22 @@ export function bytesToHex(bytes: Uint8Array): string {
 
 /** Reads hex of either case; `undefined` where the text is not hex or has an odd number of digits. */
 export function hexToBytes(text: string): Uint8Array | undefined {
-  if (text.length % 2 !== 0) return undefined;
-  const bytes = new Uint8Array(text.length / 2);
+  const digits = asciiToBytes(text);
+  if (digits === undefined || digits.length % 2 !== 0) return undefined;
+  const bytes = new Uint8Array(digits.length / 2);
   for (let i = 0; i < bytes.length; i++) {
-    const high = hexDigit(text.charCodeAt(2 * i));
-    const low = hexDigit(text.charCodeAt(2 * i + 1));
+    const high = hexDigit(digits[2 * i]!);
+    const low = hexDigit(digits[2 * i + 1]!);
     if (high < 0 || low < 0) return undefined;
     bytes[i] = (high << 4) | low;
   }
   return bytes;
 }
 
-/** The value of a hex digit given as a UTF-16 unit, or -1. */
-export function hexDigit(unit: number): number {
-  if (unit >= 48 && unit <= 57) return unit - 48; // 0-9
-  const letter = unit | 32;
+/** The value of a hex digit in ASCII, or -1. */
+export function hexDigit(byte: number): number {
+  if (byte >= 48 && byte <= 57) return byte - 48; // 0-9
+  const letter = byte | 32;
   return letter >= 97 && letter <= 102 ? letter - 87 : -1; // a-f, A-F
 }
 
@@ -134,22 +135,39 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return pieces.join('');
 }
 
-/** The length of a string in UTF-8, in bytes; -1 where a lone surrogate leaves it none. */
+const PAGE = 8192;
+const PIECE = 256;
+
+/**
+ * Hands over a text in pieces, in order. XS finds a place in a string by counting from its start, so that who reads a long
+ * text unit by unit takes the square of its length; and as cutting off a piece counts too, the text is cut in two steps.
+ */
+export function forEachPiece(text: string, take: (piece: string) => void): void {
+  const { length } = text; // which XS counts as well
+  for (let start = 0; start < length; start += PAGE) {
+    const page = text.slice(start, start + PAGE);
+    for (let at = 0; at < PAGE && start + at < length; at += PIECE) take(page.slice(at, at + PIECE));
+  }
+}
+
+/**
+ * The length of a string in UTF-8, in bytes; -1 where a lone surrogate leaves it none. Strings are read as UTF-16 units;
+ * where an engine counts in code points, as XS does on microcontrollers, a unit may be one above U+FFFF.
+ */
 export function utf8Length(text: string): number {
   let length = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) length += 1;
-    else if (unit < 0x800) length += 2;
-    else if (unit < 0xd800 || unit > 0xdfff) length += 3;
-    else {
-      const next = i + 1 < text.length ? text.charCodeAt(i + 1) : 0;
-      if (unit > 0xdbff || next < 0xdc00 || next > 0xdfff) return -1;
-      length += 4;
-      i++;
+  let isWhole = true;
+  let isOpen = false; // after the first half of a pair
+  forEachPiece(text, (piece) => {
+    for (let i = 0; i < piece.length; i++) {
+      const unit = piece.charCodeAt(i);
+      const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
+      if (isOpen !== (isSurrogate && unit >= 0xdc00)) isWhole = false;
+      isOpen = isSurrogate && unit < 0xdc00;
+      length += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : unit < 0x10000 ? 3 : 4;
     }
-  }
-  return length;
+  });
+  return isWhole && !isOpen ? length : -1;
 }
 
 /**
@@ -161,27 +179,39 @@ export function utf8ToBytes(text: string): Uint8Array {
   if (length < 0) throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
   const bytes = new Uint8Array(length);
   let at = 0;
-  for (let i = 0; i < text.length; i++) {
-    let point = text.charCodeAt(i);
-    if (point < 0x80) {
-      bytes[at++] = point;
-      continue;
-    }
-    if (point < 0x800) {
-      bytes[at++] = 0xc0 | (point >> 6);
-    } else {
-      if (point < 0xd800 || point > 0xdfff) {
-        bytes[at++] = 0xe0 | (point >> 12);
+  let high = 0; // the first half of a pair, until the second is read
+  forEachPiece(text, (piece) => {
+    for (let i = 0; i < piece.length; i++) {
+      let point = piece.charCodeAt(i);
+      if (point < 0x80) {
+        bytes[at++] = point;
+      } else if (point >= 0xd800 && point <= 0xdbff) {
+        high = point;
       } else {
-        point = 0x10000 + ((point - 0xd800) << 10) + (text.charCodeAt(++i) - 0xdc00);
-        bytes[at++] = 0xf0 | (point >> 18);
-        bytes[at++] = 0x80 | ((point >> 12) & 63);
+        if (point >= 0xdc00 && point <= 0xdfff) point = joinSurrogates(high, point);
+        at = writePoint(bytes, at, point);
       }
-      bytes[at++] = 0x80 | ((point >> 6) & 63);
     }
-    bytes[at++] = 0x80 | (point & 63);
-  }
+  });
   return bytes;
+}
+
+/** The code point of a surrogate pair. */
+export function joinSurrogates(high: number, low: number): number {
+  return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+}
+
+/** Writes a code point as UTF-8; answers the index after it. */
+export function writePoint(bytes: Uint8Array, at: number, point: number): number {
+  const further = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3; // bytes after the first
+  bytes[at++] = further === 0 ? point : ((0xf0 << (3 - further)) & 0xff) | (point >> (6 * further));
+  for (let shift = 6 * (further - 1); shift >= 0; shift -= 6) bytes[at++] = 0x80 | ((point >> shift) & 0x3f);
+  return at;
+}
+
+/** The bytes of a text in ASCII; `undefined` where there is more in it. */
+export function asciiToBytes(text: string): Uint8Array | undefined {
+  return utf8Length(text) === text.length ? utf8ToBytes(text) : undefined;
 }
 
 /** UTF-16 units turned into text at a time: some engines pass arguments on a stack of a few hundred slots. */

@@ -11,6 +11,7 @@ import {
   concatBytes,
   copyBytes,
   equalBytes,
+  forEachPiece,
   hexDigit,
   hexToBytes,
   isBytes,
@@ -203,6 +204,56 @@ test('encodes and decodes texts like Buffer, wherever a piece of 128 units ends'
       assert.is(bytesToUtf8(expected), shifted);
     }),
   );
+});
+
+/** A text as a string of an engine that counts code points, as XS does on microcontrollers. */
+class CodePoints {
+  private readonly points: string[];
+
+  constructor(points: string[]) {
+    this.points = points;
+  }
+
+  get length(): number {
+    return this.points.length;
+  }
+
+  charCodeAt(at: number): number {
+    return this.points[at]?.codePointAt(0) ?? NaN;
+  }
+
+  slice(start: number, end: number): CodePoints {
+    return new CodePoints(this.points.slice(start, end));
+  }
+}
+
+test('encodes strings that are counted in code points, of any length', () => {
+  fc.assert(
+    fc.property(wellFormed, fc.nat(9000), (text, shift) => {
+      const all = 'é'.repeat(shift) + text;
+      const string = new CodePoints([...all]) as unknown as string;
+      assert.is(utf8Length(string), Buffer.byteLength(all));
+      assert.ok(Buffer.from(all).equals(utf8ToBytes(string)));
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('cuts a text into pieces that are the text again, each of at most 256 units', () => {
+  for (const length of [0, 1, 256, 257, 8191, 8192, 8193, 20_000]) {
+    const text = Array.from({ length }, (_, i) => String.fromCharCode(i)).join('');
+    const pieces: string[] = [];
+    forEachPiece(text, (piece) => pieces.push(piece));
+    assert.is(pieces.join(''), text);
+    assert.ok(pieces.every((piece) => piece.length > 0 && piece.length <= 256));
+  }
+});
+
+test('encodes pairs of surrogates wherever a piece may end', () => {
+  for (const length of [254, 255, 256, 8190, 8191, 8192]) {
+    const text = `${'a'.repeat(length)}😀😀`;
+    assert.ok(Buffer.from(text).equals(utf8ToBytes(text)));
+  }
 });
 
 test('gives a text with a lone surrogate no length and no UTF-8 form', () => {

@@ -1,4 +1,5 @@
 /** JSON values (RFC 8259) that lose nothing: numbers keep their token, and `__proto__` is a key like any other. */
+import { asciiToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
 export type JsonObject = { [key: string]: Json };
@@ -11,7 +12,8 @@ export class JsonNumber {
 
   /** @throws LocalError `not-json` where the token is not a JSON number. */
   constructor(token: string) {
-    if (typeof token !== 'string' || token === '' || numberEnd(token, 0) !== token.length) {
+    const text = typeof token === 'string' ? asciiToBytes(token) : undefined;
+    if (text === undefined || text.length === 0 || numberEnd(text, 0) !== text.length) {
       throw new LocalError('not-json', '"token" expected the text of a JSON number');
     }
     this.token = token;
@@ -31,6 +33,13 @@ export class JsonNumber {
     return Number(this.token);
   }
 }
+
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
+const LETTER_E = 0x65;
 
 const MAX_SAFE_INTEGER = 9007199254740991;
 
@@ -64,23 +73,19 @@ export function setField(object: JsonObject, key: string, value: Json): void {
   }
 }
 
-function isDigit(unit: number): boolean {
-  return unit >= 48 && unit <= 57;
-}
-
-/** The index after the number that starts at `at`, or -1 where there is none (RFC 8259, section 6). */
-export function numberEnd(text: string, at: number): number {
+/** The index after the number that starts at `at`, or -1 where there is none (RFC 8259, section 6); in ASCII. */
+export function numberEnd(text: Uint8Array, at: number): number {
   const digits = (from: number): number => {
     let end = from;
-    while (isDigit(text.charCodeAt(end))) end++;
+    while (text[end]! >= ZERO && text[end]! <= NINE) end++;
     return end > from ? end : -1;
   };
-  if (text.charAt(at) === '-') at++;
-  let end = text.charAt(at) === '0' ? at + 1 : digits(at);
-  if (end > 0 && text.charAt(end) === '.') end = digits(end + 1);
-  if (end > 0 && (text.charAt(end) === 'e' || text.charAt(end) === 'E')) {
-    const sign = text.charAt(end + 1);
-    end = digits(sign === '+' || sign === '-' ? end + 2 : end + 1);
+  if (text[at] === MINUS) at++;
+  let end = text[at] === ZERO ? at + 1 : digits(at);
+  if (end > 0 && text[end] === POINT) end = digits(end + 1);
+  if (end > 0 && (text[end]! | 0x20) === LETTER_E) {
+    const sign = text[end + 1];
+    end = digits(sign === PLUS || sign === MINUS ? end + 2 : end + 1);
   }
   return end;
 }

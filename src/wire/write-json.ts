@@ -4,7 +4,7 @@
  * beyond doubt: it is byte for byte what Python's
  * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
  */
-import { kindOf, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { forEachPiece, kindOf, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
@@ -121,15 +121,18 @@ function quote(text: string): string {
     throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
   }
   const pieces = ['"'];
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || unit === 0x22 || unit === 0x5c) {
-      const escaped = ESCAPES[text.charAt(i)] ?? `\\u00${unit < 16 ? '0' : ''}${unit.toString(16)}`;
-      pieces.push(text.slice(start, i), escaped);
-      start = i + 1;
+  forEachPiece(text, (piece) => {
+    let start = 0;
+    for (let i = 0; i < piece.length; i++) {
+      const unit = piece.charCodeAt(i);
+      if (unit < 0x20 || unit === 0x22 || unit === 0x5c) {
+        const escaped = ESCAPES[piece.charAt(i)] ?? `\\u00${unit < 16 ? '0' : ''}${unit.toString(16)}`;
+        pieces.push(piece.slice(start, i), escaped);
+        start = i + 1;
+      }
     }
-  }
-  pieces.push(text.slice(start), '"');
+    pieces.push(piece.slice(start));
+  });
+  pieces.push('"');
   return pieces.join('');
 }

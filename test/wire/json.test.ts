@@ -156,9 +156,13 @@ test('refuses lone surrogates, escaped and literal, in values and keys', () => {
   }
 });
 
-test('joins a pair of surrogates of which either is escaped', () => {
-  for (const pair of ['\\ud83d\\ude00', '\ud83d\\ude00', '\\uD83D\ude00', '😀']) {
-    assert.is(parseJson(`"${pair}"`), '😀');
+test('joins a pair of surrogates, escaped or literal', () => {
+  for (const pair of ['\\ud83d\\ude00', '\\uD83D\\uDE00', '😀']) assert.is(parseJson(`"${pair}"`), '😀');
+});
+
+test('refuses a pair of surrogates that is half escaped, and so has no UTF-8 form', () => {
+  for (const half of ['\ud83d\\ude00', '\\uD83D\ude00']) {
+    raisesRemote(() => parseJson(`"${half}"`), 'lone-surrogate');
   }
 });
 
