@@ -89,8 +89,7 @@ def broker_endpoint(mqtt):
 def client_id(name, access_key):
     if not all(isinstance(text, str) and text for text in (name, access_key)):
         raise Refused("bad-argument")
-    units = re.sub("[^\x00-\uffff]", "--", access_key)  # beyond U+FFFF a character is two units of UTF-16
-    return name + "-" + re.sub("[^A-Za-z0-9_-]", "-", units)[:48]
+    return name + "-" + re.sub("[^A-Za-z0-9_-]", "-", access_key)[:48]
 
 
 def field_of(mqtt, names):

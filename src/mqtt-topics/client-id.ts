@@ -2,6 +2,9 @@
 import { assertText } from '../bytes.ts';
 import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 
+/** A character that has no place in a client id; beyond U+FFFF it is two units in most engines, and one in some. */
+const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
+
 /**
  * The same client id at every start: a broker then ends a client's old, half-dead connection, and publishes its will,
  * before the new one counts. With ids at random that will comes late, and ends the new session.
@@ -11,5 +14,5 @@ import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 export function clientId(name: string, accessKey: string): string {
   assertText(name, 'name');
   assertText(accessKey, 'accessKey');
-  return `${name}-${accessKey.replace(/[^A-Za-z0-9_-]/g, '-').slice(0, MAX_CLIENT_ID_KEY)}`;
+  return `${name}-${accessKey.replace(OTHER, '-').slice(0, MAX_CLIENT_ID_KEY)}`;
 }
