@@ -25,8 +25,10 @@ export interface VendoredFile {
 
 export const FILES: readonly VendoredFile[] = [
   { name: 'hub-protocol.js', entry: 'device', syntax: 'es2020', isCompact: true, noble: 'noble-ciphers' },
+  { name: 'hub-protocol.no-crypto.js', entry: 'no-crypto', syntax: 'es2020', isCompact: true, noble: '' },
   { name: 'hub-protocol.core.js', entry: 'core', syntax: 'es2020', isCompact: true, noble: '' },
   { name: 'hub-protocol.es5.js', entry: 'device', syntax: 'es5', isCompact: true, noble: 'noble-ciphers' },
+  { name: 'hub-protocol.no-crypto.es5.js', entry: 'no-crypto', syntax: 'es5', isCompact: true, noble: '' },
   { name: 'hub-protocol.core.es5.js', entry: 'core', syntax: 'es5', isCompact: true, noble: '' },
   {
     name: 'hub-protocol.full.js',

@@ -1,21 +1,3 @@
-/** `dist/hub-protocol.js`: all that a device runs, with noble's X25519 and ChaChaPoly. */
-export {
-  createDevice,
-  deviceOptions,
-  dropPin,
-  forgetPsks,
-  parseDevice,
-  serializeDevice,
-  storePsk,
-  updateDevice,
-} from '../identity/device.ts';
-export { authorizedUrl, selectEndpoint } from '../identity/endpoint.ts';
-export { parseIdentity } from '../identity/identity.ts';
-export { redactIdentity } from '../identity/redact.ts';
-export { serializeIdentity } from '../identity/serialize.ts';
-export { brokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
-export { clientId } from '../mqtt-topics/client-id.ts';
-export { presence } from '../mqtt-topics/presence.ts';
-export { deriveTopics } from '../mqtt-topics/topics.ts';
-export * from './core.ts';
+/** `dist/hub-protocol.js`: all that a device runs, with cryptography. */
 export { deviceCrypto as nobleCrypto } from './device-crypto.ts';
+export * from './no-crypto.ts';

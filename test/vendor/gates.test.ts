@@ -8,55 +8,64 @@ import { FILES, type VendoredFile } from '../../.build/vendor.ts';
 import * as core from '../../src/vendor/core.ts';
 import * as device from '../../src/vendor/device.ts';
 import * as full from '../../src/vendor/full.ts';
+import * as noCrypto from '../../src/vendor/no-crypto.ts';
 import { builtInsOf } from './built-ins.ts';
 
-const ENTRIES: { readonly [entry: string]: object } = { core, device, full };
+const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto };
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
 /** What engines of ES5 and typed arrays have, and two that the code looks for before it uses them. */
 const CORE = [
-  '.apply .call .charAt .charCodeAt .concat .every .filter .hasOwnProperty .indexOf .join .length .map .message .name',
-  '.pop .push .set .slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math',
-  'Math.ceil Math.floor Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype',
-  'Object.setPrototypeOf String String.fromCharCode Uint8Array isFinite',
+  '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .message .name .pop .push .set',
+  '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
+  'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
+  'String.fromCharCode Uint8Array isFinite',
   'Symbol Symbol.for', // where there are symbols
   '.at', // a field of our own
 ];
-/** noble's ChaCha20 and Poly1305 with BigInt, and what identities and topics take. */
-const DEVICE = [
+/** And what identities and topics take. */
+const NO_CRYPTO = [
   ...CORE,
-  '.BYTES_PER_ELEMENT .buffer .byteLength .byteOffset .constructor .exec .fill .lastIndexOf .replace .setBigUint64 .some',
-  '.test .toLowerCase .trim ArrayBuffer ArrayBuffer.isView BigInt DataView Int32Array JSON JSON.stringify',
+  '.concat .exec .lastIndexOf .map .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
+  'encodeURIComponent',
+];
+/** And noble's ChaCha20 and Poly1305, with BigInt. */
+const DEVICE = [
+  ...NO_CRYPTO,
+  '.BYTES_PER_ELEMENT .buffer .byteLength .byteOffset .constructor .fill ArrayBuffer ArrayBuffer.isView BigInt',
   'Number.isSafeInteger Object.assign RangeError TypeError Uint16Array Uint32Array Uint32Array.from Uint32Array.of',
-  'Uint8Array.from encodeURIComponent',
+  'Uint8Array.from',
 ];
 /** And noble's curves, hashes and AES, and argon2id. */
 const FULL = [
   ...DEVICE,
-  '.forEach .get .getUint32 .has .includes .padStart .reverse .setUint32 Array.from Math.imul Math.round Object.create',
-  'Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis globalThis.crypto parseInt',
+  '.forEach .get .getUint32 .has .includes .padStart .reverse .setBigUint64 .setUint32 Array.from DataView Math.imul',
+  'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
+  'globalThis.crypto parseInt',
   'Uint8Array.fromHex', // where there is one
 ];
 /** What lowering to a script of ES5 adds. */
 const SCRIPT = [
-  '.__proto__ .constructor .keys .values Object.create Object.getOwnPropertyDescriptor Object.getOwnPropertyNames',
-  'TypeError module module.exports',
+  '.__proto__ .keys .values Object.create Object.getOwnPropertyDescriptor Object.getOwnPropertyNames TypeError module',
+  'module.exports',
 ];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
 
 const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.js': DEVICE,
+  'hub-protocol.no-crypto.js': NO_CRYPTO,
   'hub-protocol.core.js': CORE,
   'hub-protocol.es5.js': [...DEVICE, ...SCRIPT, ...SCRIPT_OF_DEVICE],
+  'hub-protocol.no-crypto.es5.js': [...NO_CRYPTO, ...SCRIPT],
   'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
   'hub-protocol.full.js': FULL,
 };
 
 /** @throws SyntaxError for what is not of the file's version of the language */
-function assertSyntax(code: string, { syntax, entry }: Pick<VendoredFile, 'syntax' | 'entry'>): void {
+function assertSyntax(code: string, { syntax, noble }: Pick<VendoredFile, 'syntax' | 'noble'>): void {
   if (syntax === 'es2020') parse(code, { ecmaVersion: 2020, sourceType: 'module' });
-  else parse(entry === 'core' ? code : withoutBigInt(code), { ecmaVersion: 5, sourceType: 'script' });
+  else parse(noble === '' ? code : withoutBigInt(code), { ecmaVersion: 5, sourceType: 'script' });
 }
 
 /** With numbers and products in place of BigInt's literals and powers, which Hermes has beside ES5's syntax. */
@@ -79,9 +88,9 @@ function builtInsBeyond(allowed: string[], code: string, { syntax }: Pick<Vendor
 }
 
 for (const file of FILES) {
-  const { name, entry, syntax } = file;
+  const { name, entry, syntax, noble } = file;
 
-  test(`${name} is of ${syntax === 'es5' && entry !== 'core' ? 'es5 and BigInt' : syntax}`, () => {
+  test(`${name} is of ${syntax === 'es5' && noble !== '' ? 'es5 and BigInt' : syntax}`, () => {
     assertSyntax(read(name), file);
   });
 
@@ -94,7 +103,7 @@ for (const file of FILES) {
     assert.not.match(code, /\b(?:import|require)\b/);
     assert.not.match(code, 'sourceMappingURL');
     assert.match(code, /^\/\*! hub-protocol \d.*MIT License.*\*\/\n/);
-    assert.is(code.slice(0, 300).includes('Paul Miller'), entry !== 'core');
+    assert.is(code.slice(0, 300).includes('Paul Miller'), noble !== '');
     const module = { exports: {} };
     if (syntax === 'es5') new Function('module', code)(module);
     else module.exports = await import(dist(name));
@@ -138,15 +147,15 @@ test('errors of the device’s files have codes and no sentences, those of the f
   }
 });
 
-const core5 = { syntax: 'es5', entry: 'core' } as const;
-const es2020 = { syntax: 'es2020', entry: 'device' } as const;
+const core5 = { syntax: 'es5', noble: '' } as const;
+const es2020 = { syntax: 'es2020', noble: 'noble-ciphers' } as const;
 
 for (const [code, file] of [
   ['a?.b', core5],
   ['let a = 1;', core5],
   ['a = () => 1;', core5],
   ['a = 1n;', core5],
-  ['a = 1n; class B {}', { syntax: 'es5', entry: 'device' }],
+  ['a = 1n; class B {}', { syntax: 'es5', noble: 'noble-ciphers' }],
   ['a ??= 1;', es2020],
   ['class A { b = 1; }', es2020],
   ['await a;', es2020],
@@ -157,7 +166,7 @@ for (const [code, file] of [
 }
 
 test('the gate of ES5 and BigInt takes BigInt', () => {
-  assertSyntax('var a = 2n ** 255n - 19n;', { syntax: 'es5', entry: 'device' });
+  assertSyntax('var a = 2n ** 255n - 19n;', { syntax: 'es5', noble: 'noble-ciphers' });
 });
 
 for (const [code, names] of [
