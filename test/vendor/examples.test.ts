@@ -7,18 +7,22 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { build } from 'esbuild';
 import {
+  ClientSession,
   createDevice,
   derivePsk,
   HubSession,
   type HubSessionEvent,
   parseDevice,
+  type SessionEvent,
   serializeDevice,
   storePsk,
 } from 'hub-protocol';
+import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walk } from '../../.build/compact.ts';
+import { compactAesGcm } from '../../examples/aes-gcm.ts';
 import { startClient } from '../../examples/quickjs/host.ts';
 
 const example = (name: string): string => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
@@ -180,6 +184,36 @@ async function bundleMain(names: string[]): Promise<string> {
   });
   return outputFiles[0]!.text;
 }
+
+test('a client with the compact AESGCM talks to a hub that has no other cipher', () => {
+  const { AESGCM } = nodeCrypto.ciphers;
+  const common = { randomBytes, staticKey: randomBytes(32) };
+  const hub = new HubSession({
+    ...common,
+    crypto: { ...nodeCrypto, ciphers: { AESGCM: AESGCM! } },
+    nodeId: 'hub-1',
+    psk: PSK,
+  });
+  const client = new ClientSession({
+    ...common,
+    crypto: { ...nobleCrypto, ciphers: { AESGCM: compactAesGcm } },
+    identity: { siteId: 'lobby' },
+    psk: () => PSK,
+  });
+  const toHub = (events: SessionEvent[]): HubSessionEvent[] =>
+    events.flatMap((event) => (event.type === 'transmit' ? hub.receive(event.data) : []));
+  const toClient = (events: HubSessionEvent[]): SessionEvent[] =>
+    events.flatMap((event) => (event.type === 'transmit' ? client.receive(event.data) : []));
+  toHub(toClient(toHub(toClient(hub.start()))));
+  assert.is(client.state, 'ready');
+  const text = JSON.stringify('x'.repeat(5000));
+  assert.equal(hub.receive(client.sendJson(text)[0]!), [{ type: 'message', kind: 'json', text }]);
+  assert.equal(client.receive(hub.sendJson(text)[0]!), [{ type: 'message', kind: 'json', text }]);
+  const damaged = hub.sendJson(text)[0]!;
+  damaged[100]! ^= 1;
+  const [close] = client.receive(damaged);
+  assert.is(close?.type === 'close' && close.error.code, 'not-authentic');
+});
 
 test('Moddable’s manifest names the device’s file and preloads it', () => {
   const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
