@@ -1,5 +1,6 @@
 // A client in an engine, fed by heap.ts: loaded before the measuring begins. Its globals are `incoming` and `outgoing`.
 let session;
+let seen;
 
 globalThis.bytes = (hex) => {
   const all = new Uint8Array(hex.length / 2);
@@ -10,7 +11,7 @@ globalThis.bytes = (hex) => {
   return all;
 };
 
-globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage }) => {
+globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage, inPlace }) => {
   session = new hubProtocol.ClientSession({
     crypto: hubProtocol.nobleCrypto,
     identity: { siteId: 'lobby' },
@@ -19,7 +20,9 @@ globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage }) => {
     psk: () => bytes(psk),
     streams,
     maxMessage,
+    inPlace,
   });
+  seen = { chunks: 0, bytes: 0, lasts: 0, others: [] };
 };
 
 /** Gives the session what came in, and forgets it. */
@@ -33,6 +36,26 @@ globalThis.receive = (expected) => {
   incoming = undefined;
   if (expected !== undefined && !events.some(({ type }) => type === expected))
     throw new Error(`no ${expected}`);
+};
+
+/** Gives the session one transport message, and notes what came of it. */
+globalThis.handleCommand = (buffer) => {
+  for (const event of session.receive(new Uint8Array(buffer))) {
+    if (event.type === 'chunk') {
+      seen.chunks++;
+      seen.bytes += event.bytes.length;
+      if (event.last) seen.lasts++;
+    } else if (event.type === 'dropped') {
+      seen.others.push(`dropped ${event.reason} ${event.bytes}`);
+    } else {
+      seen.others.push(event.type);
+    }
+  }
+};
+
+globalThis.expectSeen = (expected) => {
+  const got = JSON.stringify(seen);
+  if (got !== expected) throw new Error(`expected ${expected}, got ${got}`);
 };
 
 globalThis.send = () => {

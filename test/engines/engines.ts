@@ -1,10 +1,10 @@
-/** The engines of devices: XS as `@agoric/xsnap` builds it, QuickJS in WebAssembly, Hermes, and Duktape. */
+/** The engines of devices: XS in two builds, QuickJS in WebAssembly, Hermes, and Duktape. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { runInThisContext } from 'node:vm';
 import { getQuickJS } from 'quickjs-emscripten';
@@ -63,26 +63,40 @@ export async function startQuickJs(sources: Source[]): Promise<Engine> {
   };
 }
 
-/** The worker as npm installs it; bench/heap.ts has another, which reports its heap on standard error. */
-export const XS_WORKER: string = join(
-  folderOf('@agoric/xsnap'),
-  'xsnap-native/xsnap/build/bin/lin/release/xsnap-worker',
-);
+/** XS as npm installs `@agoric/xsnap`: with slots of 32 bytes, and strings of UTF-16 units. */
+export const startXs: StartEngine = (sources) =>
+  startWorker('XS', join(folderOf('@agoric/xsnap'), 'xsnap-native/xsnap'), sources);
+
+const XS_MCU = fileURLToPath(new URL('node_modules/xs-mcu', import.meta.url));
+
+/** XS as Moddable builds it for microcontrollers, where a string is indexed by code point: '😀' has length 1. */
+export const startXsMcu: StartEngine = (sources) => startWorker('XS 32-bit', XS_MCU, sources);
+
+/** The same with a heap that starts small, reported on standard error at each reply. */
+export const startMeteredXs = (onError: (text: string) => void): Promise<XsWorker> =>
+  startWorker('XS 32-bit', XS_MCU, [], ['-m'], onError);
+
+export interface XsWorker extends Engine {
+  /** Calls the global `handleCommand` with an ArrayBuffer. */
+  give(bytes: Uint8Array): Promise<void>;
+}
 
 /**
  * xsnap's worker takes netstrings on file descriptor 3 and answers on 4: `s` a script's path, `m` a module's, `e` code,
- * `q` the end.
+ * `?` bytes, `q` the end.
  */
-export async function startXs(
+async function startWorker(
+  name: string,
+  build: string,
   sources: Source[],
-  worker: string = XS_WORKER,
-  onError: 'inherit' | ((text: string) => void) = 'inherit',
-): Promise<Engine> {
-  const errors = onError === 'inherit' ? 'inherit' : 'pipe';
-  const child = spawn(worker, ['xs'], {
+  flags: string[] = [],
+  onError?: (text: string) => void,
+): Promise<XsWorker> {
+  const errors = onError === undefined ? 'inherit' : 'pipe';
+  const child = spawn(join(build, 'build/bin/lin/release/xsnap-worker'), ['xs', ...flags], {
     stdio: ['ignore', 'inherit', errors, 'pipe', 'pipe', 'ignore', 'ignore', 'ignore', 'ignore'],
   });
-  if (onError !== 'inherit') child.stderr!.setEncoding('utf8').on('data', onError);
+  if (onError !== undefined) child.stderr!.setEncoding('utf8').on('data', onError);
   const [, , , input, output] = child.stdio as unknown as [
     null,
     null,
@@ -103,25 +117,35 @@ export async function startXs(
       else waiting.shift()!.reject(new Error(`XS: ${reply}`));
     }
   });
-  child.on('exit', () => {
-    for (const { reject } of waiting.splice(0)) reject(new Error('XS ended'));
+  child.on('exit', (code) => {
+    const why = code === OUT_OF_MEMORY ? 'ran out of memory' : `ended with ${code}`;
+    for (const { reject } of waiting.splice(0)) reject(new Error(`XS ${why}`));
   });
-  const send = (command: string): Promise<void> => {
-    input.write(`${Buffer.byteLength(command)}:${command},`);
+  input.on('error', () => {}); // the exit says more
+  const send = (command: string, data: string | Uint8Array): Promise<void> => {
+    const bytes = Buffer.from(data);
+    input.write(Buffer.concat([Buffer.from(`${1 + bytes.length}:${command}`), bytes, Buffer.from(',')]));
     return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
   };
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-xs-'));
   for (const source of sources) {
     if ('script' in source) {
-      await send(`s${source.script}`);
+      await send('s', source.script);
     } else {
       writeFileSync(join(folder, 'module.js'), globalizing(source.module));
-      await send(`m${join(folder, 'module.js')}`);
+      await send('m', join(folder, 'module.js'));
     }
   }
   rmSync(folder, { recursive: true });
-  return { name: 'XS', run: (statement) => send(`e${statement}`), stop: () => void input.write('1:q,') };
+  return {
+    name,
+    run: (statement) => send('e', statement),
+    give: (bytes) => send('?', bytes),
+    stop: () => void input.write('1:q,'),
+  };
 }
+
+const OUT_OF_MEMORY = 11; // the worker's exit code
 
 export const startHermes: StartEngine = (sources) =>
   startProgram('Hermes', join(folderOf('hermes-engine-cli'), 'linux64-bin/hermes'), sources);

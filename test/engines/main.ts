@@ -8,7 +8,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleSuite } from './bundle-suite.ts';
-import { type StartEngine, startDuktape, startHermes, startNode, startQuickJs, startXs } from './engines.ts';
+import {
+  type StartEngine,
+  startDuktape,
+  startHermes,
+  startNode,
+  startQuickJs,
+  startXs,
+  startXsMcu,
+} from './engines.ts';
 import { type Recorded, record } from './record.ts';
 
 const CORE = [
@@ -29,8 +37,8 @@ const isForDevice = ({ operation, needs }: Recorded): boolean =>
   DEVICE.includes(operation) && needs.length === 0;
 
 const RUNS: [engines: StartEngine[], file: string, isFor: (dialogue: Recorded) => boolean][] = [
-  [[startNode, startXs, startQuickJs], 'hub-protocol.js', isForDevice],
-  [[startNode, startXs, startQuickJs], 'hub-protocol.core.js', isForCore],
+  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.js', isForDevice],
+  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.core.js', isForCore],
   [[startNode], 'hub-protocol.full.js', () => true],
   // The rest of it is in the device's file, and has just been asked.
   [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
@@ -56,7 +64,7 @@ for (const [engines, file, isFor] of RUNS) {
     failed += failures.length;
     passed += chosen.length - failures.length;
     const verdict = failures.length === 0 ? `${chosen.length} vectors pass` : `${failures.length} FAIL`;
-    console.log(`${name.padEnd(8)} ${file.padEnd(25)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
+    console.log(`${name.padEnd(10)} ${file.padEnd(25)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
     for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
   }
 }

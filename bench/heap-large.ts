@@ -1,0 +1,86 @@
+/**
+ * What becomes of a message of 32 MiB where 100 KB of heap are free once the library is loaded: the handshake, the
+ * session, and each transport message as it comes have to do with them.
+ */
+import { meteredXs } from './heap-engines.ts';
+import { Peer } from './heap-peer.ts';
+
+const KB = 1024;
+const FREE = 100_000; // bytes
+const SLOTS = 1024; // of 16 bytes, which are part of it: XS has its objects in slots, and all else in chunks
+const LARGE = 32 * KB * KB;
+const SMALL = 100;
+
+/** What came of the messages in heap-client.js: of parts their number, bytes and ends, and all other events. */
+interface Seen {
+  chunks: number;
+  bytes: number;
+  lasts: number;
+  others: string[];
+}
+
+const MODES: [options: object, what: string, expected: Seen][] = [
+  [
+    { streams: true, inPlace: true },
+    'streamed',
+    { chunks: Math.ceil(LARGE / 65000) + 1, bytes: LARGE + SMALL, lasts: 2, others: [] },
+  ],
+  [
+    { maxMessage: 16 * KB, inPlace: true },
+    'beyond a cap of 16 KiB',
+    { chunks: 0, bytes: 0, lasts: 0, others: [`dropped too-large ${LARGE}`, 'message'] },
+  ],
+];
+
+/** Reports each mode, and that the limit bites: without `inPlace` the first transport message is too much. */
+export async function measureLarge(
+  file: string,
+  report: (what: string, verdict: string, isGood: boolean) => void,
+): Promise<void> {
+  for (const [options, what, expected] of MODES) {
+    const began = performance.now();
+    const failure = await receiveLarge(file, options, what, expected);
+    const seconds = ((performance.now() - began) / 1000).toFixed(0);
+    report(what, failure ?? `received, and a small message after it, in ${seconds} s`, failure === undefined);
+  }
+  const [, , expected] = MODES[0]!;
+  const failure = await receiveLarge(file, { streams: true }, 'not in place', expected);
+  const isOut = failure === 'transport message 1: XS ran out of memory';
+  report(
+    'streamed, but not in place',
+    isOut ? 'out of memory, as it must' : `THE LIMIT DOES NOT HOLD: ${failure ?? 'it survived'}`,
+    isOut,
+  );
+}
+
+/** The step at which a session did not survive, and why; nothing where all went as expected. */
+async function receiveLarge(
+  file: string,
+  options: object,
+  what: string,
+  expected: Seen,
+): Promise<string | undefined> {
+  const engine = await meteredXs();
+  const peer = new Peer();
+  let step = 'load';
+  try {
+    await engine.load(file);
+    await engine.run(`limitHeap(${FREE}, ${SLOTS})`);
+    step = 'handshake';
+    for (const statement of peer.handshake(options)) await engine.run(statement);
+    const messages = [...peer.binary(LARGE), ...peer.json(1, SMALL)];
+    for (const [i, message] of messages.entries()) {
+      step = `transport message ${i + 1}`;
+      await engine.give(message);
+      if (process.stderr.isTTY) process.stderr.write(`\r  ${what}: ${i + 1} of ${messages.length} `);
+    }
+    step = 'at the end';
+    await engine.run(`expectSeen(${JSON.stringify(JSON.stringify(expected))})`);
+    return undefined;
+  } catch (error) {
+    return `${step}: ${(error as Error).message}`;
+  } finally {
+    if (process.stderr.isTTY) process.stderr.write('\r\x1b[K');
+    engine.stop();
+  }
+}
