@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { type AnyNode, parse } from 'acorn';
+import { type AnyNode, type CallExpression, parse } from 'acorn';
 import { type OnLoadResult, type Plugin, transform } from 'esbuild';
 
 /** Texts with a space that are no sentences: Object.prototype.toString's, and HTTP's. */
@@ -49,29 +49,41 @@ function copying(code: string): string {
 
 function emptied(code: string, isSentence: (text: string) => boolean): string {
   let rest = code;
+  const put = (start: number, end: number, text: string): void => {
+    const blank = code.slice(start + text.length, end).replace(/[^\n]/g, ' ');
+    rest = rest.slice(0, start) + text + blank + rest.slice(end);
+  };
   walk(module(code), (node) => {
-    const text = sentenceOf(node, isSentence);
-    if (text === undefined) return true;
-    const blank = code.slice(text.start + 2, text.end).replace(/[^\n]/g, ' ');
-    rest = `${rest.slice(0, text.start)}''${blank}${rest.slice(text.end)}`;
+    const place = placeOfSentence(node);
+    if (place !== undefined) {
+      const { arguments: all } = node as CallExpression;
+      const { start, end } = all[place]!;
+      if (place < all.length - 1) put(start, end, "''");
+      else put(place === 0 ? start : all[place - 1]!.end, end, '');
+      return false;
+    }
+    if (!isText(node, isSentence)) return true;
+    put(node.start, node.end, "''");
     return false;
   });
   return rest;
 }
 
-/** The expression that is a text for people: a literal itself, or what an error is made of beside its code. */
-function sentenceOf(node: AnyNode, isSentence: (text: string) => boolean): AnyNode | undefined {
-  if (node.type === 'Literal')
-    return typeof node.value === 'string' && isSentence(node.value) ? node : undefined;
-  if (node.type === 'TemplateLiteral')
-    return node.quasis.some(({ value }) => isSentence(value.raw)) ? node : undefined;
-  if (node.type === 'CallExpression' && node.callee.type === 'Identifier') {
-    const name = node.arguments[1]; // of what is asserted
-    return /^assert[A-Z]/.test(node.callee.name) && name?.type === 'Literal' ? name : undefined;
-  }
-  if (node.type !== 'NewExpression' || node.callee.type !== 'Identifier') return undefined;
-  if (/^(?:Local|Remote)Error$/.test(node.callee.name)) return node.arguments[1];
-  return /^(?:|Type|Range)Error$/.test(node.callee.name) ? node.arguments[0] : undefined;
+/** Which argument of a call is a text for people: the name of what is asserted, and what an error says beside its code. */
+function placeOfSentence(node: AnyNode): number | undefined {
+  if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return undefined;
+  if (node.callee.type !== 'Identifier') return undefined;
+  const isNew = node.type === 'NewExpression';
+  const place = isNew && /^(?:|Type|Range)Error$/.test(node.callee.name) ? 0 : 1;
+  const isOurs = isNew ? /^(?:Local|Remote)Error$/ : /^(?:assert[A-Z]|flagOf$)/;
+  if (place === 1 && !isOurs.test(node.callee.name)) return undefined;
+  const argument = node.arguments[place];
+  return argument !== undefined && (isNew || argument.type === 'Literal') ? place : undefined;
+}
+
+function isText(node: AnyNode, isSentence: (text: string) => boolean): boolean {
+  if (node.type === 'Literal') return typeof node.value === 'string' && isSentence(node.value);
+  return node.type === 'TemplateLiteral' && node.quasis.some(({ value }) => isSentence(value.raw));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What becomes of a message of 32 MiB where 100 KB of heap are free once the library is loaded: the handshake, the
+ * What becomes of a large message where 100 KB of heap are free once the library is loaded: the handshake, the
  * session, and each transport message as it comes have to do with them.
  */
 import { meteredXs } from './heap-engines.ts';
@@ -8,7 +8,6 @@ import { Peer } from './heap-peer.ts';
 const KB = 1024;
 const FREE = 100_000; // bytes
 const SLOTS = 1024; // of 16 bytes, which are part of it: XS has its objects in slots, and all else in chunks
-const LARGE = 32 * KB * KB;
 const SMALL = 100;
 
 /** What came of the messages in heap-client.js: of parts their number, bytes and ends, and all other events. */
@@ -19,32 +18,34 @@ interface Seen {
   others: string[];
 }
 
-const MODES: [options: object, what: string, expected: Seen][] = [
+/** How to receive, and what comes of a large message and a small one after it. */
+const modes = (large: number): [options: object, what: string, expected: Seen][] => [
   [
     { streams: true, inPlace: true },
     'streamed',
-    { chunks: Math.ceil(LARGE / 65000) + 1, bytes: LARGE + SMALL, lasts: 2, others: [] },
+    { chunks: Math.ceil(large / 65000) + 1, bytes: large + SMALL, lasts: 2, others: [] },
   ],
   [
     { maxMessage: 16 * KB, inPlace: true },
     'beyond a cap of 16 KiB',
-    { chunks: 0, bytes: 0, lasts: 0, others: [`dropped too-large ${LARGE}`, 'message'] },
+    { chunks: 0, bytes: 0, lasts: 0, others: [`dropped too-large ${large}`, 'message'] },
   ],
 ];
 
 /** Reports each mode, and that the limit bites: without `inPlace` the first transport message is too much. */
 export async function measureLarge(
   file: string,
+  large: number,
   report: (what: string, verdict: string, isGood: boolean) => void,
 ): Promise<void> {
-  for (const [options, what, expected] of MODES) {
+  for (const [options, what, expected] of modes(large)) {
     const began = performance.now();
-    const failure = await receiveLarge(file, options, what, expected);
+    const failure = await receiveLarge(file, large, options, what, expected);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
     report(what, failure ?? `received, and a small message after it, in ${seconds} s`, failure === undefined);
   }
-  const [, , expected] = MODES[0]!;
-  const failure = await receiveLarge(file, { streams: true }, 'not in place', expected);
+  const [, , expected] = modes(large)[0]!;
+  const failure = await receiveLarge(file, large, { streams: true }, 'not in place', expected);
   const isOut = failure === 'transport message 1: XS ran out of memory';
   report(
     'streamed, but not in place',
@@ -56,6 +57,7 @@ export async function measureLarge(
 /** The step at which a session did not survive, and why; nothing where all went as expected. */
 async function receiveLarge(
   file: string,
+  large: number,
   options: object,
   what: string,
   expected: Seen,
@@ -68,7 +70,7 @@ async function receiveLarge(
     await engine.run(`limitHeap(${FREE}, ${SLOTS})`);
     step = 'handshake';
     for (const statement of peer.handshake(options)) await engine.run(statement);
-    const messages = [...peer.binary(LARGE), ...peer.json(1, SMALL)];
+    const messages = [...peer.binary(large), ...peer.json(1, SMALL)];
     for (const [i, message] of messages.entries()) {
       step = `transport message ${i + 1}`;
       await engine.give(message);

@@ -1,6 +1,8 @@
 /**
  * What a vendored file takes of the heap, in bytes above the bare realm: live, and at most meanwhile. And in XS, that a
- * session whose heap is limited survives a message that is larger than the heap. `npm run bench:heap`
+ * session whose heap is limited survives a message that is larger than the heap.
+ *
+ *     npm run bench:heap [MIB]        the size of that message, by default 32
  */
 import { fileURLToPath } from 'node:url';
 import { type Metered, meteredQuickJs, meteredXs } from './heap-engines.ts';
@@ -8,6 +10,7 @@ import { measureLarge } from './heap-large.ts';
 import { hex, Peer, textOf } from './heap-peer.ts';
 
 const KB = 1024;
+const LARGE = Number(process.argv[2] ?? 32) * KB * KB;
 const CHUNKS = 5;
 const CEILINGS = { live: 130 * KB, peak: 200 * KB };
 
@@ -37,8 +40,8 @@ for (const start of [meteredXs, meteredQuickJs]) {
     if (isDevice) await measureSession(engine, bare, isXs);
     engine.stop();
     if (isDevice && isXs) {
-      console.log('  32 MiB, with 100 KB of heap free when the file is loaded');
-      await measureLarge(path(`../dist/${file}`), (what, verdict, isGood) => {
+      console.log(`  ${LARGE / KB / KB} MiB, with 100 KB of heap free when the file is loaded`);
+      await measureLarge(path(`../dist/${file}`), LARGE, (what, verdict, isGood) => {
         if (!isGood) process.exitCode = 1;
         console.log(`    ${what.padEnd(42)}  ${verdict}`);
       });

@@ -4,7 +4,18 @@
  */
 import { isBytes, kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { badField, type Fields, flag, group, integer, isGroup, pick, text } from '../fields.ts';
+import {
+  asText,
+  badField,
+  type Fields,
+  flag,
+  group,
+  integer,
+  isGroup,
+  type Names,
+  pick,
+  text,
+} from '../fields.ts';
 import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
 import { JsonNumber } from '../wire/json.ts';
@@ -129,9 +140,9 @@ function present<T extends object>(fields: { [Name in keyof T]: T[Name] | undefi
 }
 
 /** A protocol is a flag, or an object with the flag `enabled`. */
-function protocol(fields: Fields, names: string[], byDefault: boolean): boolean {
+function protocol(fields: Fields, names: Names, byDefault: boolean): boolean {
   const value = pick(fields, names);
-  return isGroup(value) ? flag(value, ['enabled'], byDefault) : flag(fields, names, byDefault);
+  return isGroup(value) ? flag(value, 'enabled', byDefault) : flag(fields, names, byDefault);
 }
 
 function protocols(fields: Fields): Protocols {
@@ -164,7 +175,7 @@ function disclosure(fields: Fields): Identity['aiDisclosure'] {
   const texts: { [language: string]: string } = {};
   for (let i = 0; i < languages.length; i++) {
     const language = languages[i]!;
-    const inThatLanguage = text(value, [language]);
+    const inThatLanguage = asText(value[language] ?? undefined, language);
     if (inThatLanguage !== undefined) texts[language] = inThatLanguage;
   }
   return texts;

@@ -2,7 +2,7 @@
  * Identities as they were issued: the names that each field has had, and all that an identity was read from, kept so
  * that it can be written back whole. Spec, "Client identity".
  */
-import { ACCESS_KEY, type Fields, nameOf } from '../fields.ts';
+import { ACCESS_KEY, type Fields, type Names, nameOf, namesOf } from '../fields.ts';
 import { MQTT_NAMES } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
@@ -10,37 +10,36 @@ import { parseJson } from '../wire/parse-json.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import type { Endpoints, Identity, Protocols } from './identity.ts';
 
-/** The names of each field; the first is the one to write it under. */
-type Names<T> = { readonly [Field in keyof T]-?: string[] };
+type NamesOf<T> = { readonly [Field in keyof T]-?: Names };
 
-export const IDENTITY: Names<Identity> = {
+export const IDENTITY: NamesOf<Identity> = {
   accessKey: ACCESS_KEY,
-  password: ['password'],
-  siteId: ['site_id', 'siteId', 'site'],
-  cryptoKey: ['crypto_key', 'cryptoKey'],
-  publicKey: ['public_key', 'publicKey'],
-  defaultMaster: ['default_master', 'defaultMaster', 'hub_http_host', 'host', 'master'],
-  defaultPort: ['default_port', 'defaultPort', 'hub_http_port', 'port'],
-  defaultPath: ['default_path', 'defaultPath', 'hub_http_path', 'path', 'uri_path'],
-  dataPlaneEndpoints: ['data_plane_endpoints', 'dataPlaneEndpoints', 'endpoints'],
-  protocols: ['protocols'],
-  mqtt: ['mqtt'],
-  aiDisclosure: ['ai_disclosure', 'aiDisclosure'],
+  password: 'password',
+  siteId: 'site_id|siteId|site',
+  cryptoKey: 'crypto_key|cryptoKey',
+  publicKey: 'public_key|publicKey',
+  defaultMaster: 'default_master|defaultMaster|hub_http_host|host|master',
+  defaultPort: 'default_port|defaultPort|hub_http_port|port',
+  defaultPath: 'default_path|defaultPath|hub_http_path|path|uri_path',
+  dataPlaneEndpoints: 'data_plane_endpoints|dataPlaneEndpoints|endpoints',
+  protocols: 'protocols',
+  mqtt: 'mqtt',
+  aiDisclosure: 'ai_disclosure|aiDisclosure',
 };
 
-export const ENDPOINTS: Names<Endpoints> = {
-  wss: ['wss', 'ws'],
-  https: ['https', 'http'],
-  mqtt: ['mqtt', 'mqtts'],
+export const ENDPOINTS: NamesOf<Endpoints> = {
+  wss: 'wss|ws',
+  https: 'https|http',
+  mqtt: 'mqtt|mqtts',
 };
 
-export const PROTOCOLS: Names<Protocols> = {
-  wss: ['wss', 'websocket'],
-  https: ['https', 'http'],
-  mqtt: ['mqtt'],
+export const PROTOCOLS: NamesOf<Protocols> = {
+  wss: 'wss|websocket',
+  https: 'https|http',
+  mqtt: 'mqtt',
 };
 
-type AnyNames = { readonly [field: string]: string[] };
+type AnyNames = { readonly [field: string]: Names };
 
 /** The fields that hold fields of their own, by the names that they are written under. */
 const GROUPS: { readonly [name: string]: AnyNames } = {
@@ -90,12 +89,12 @@ function namesBeyond(fields: Fields, known: AnyNames, prefix: string): string[] 
     .map((name) => prefix + name);
 }
 
-/** All names of the field that has this one among them. */
-function namesLike(name: string, known: AnyNames): string[] | undefined {
+/** The names of the field that has this one among them. */
+function namesLike(name: string, known: AnyNames): Names | undefined {
   const fields = Object.keys(known);
   for (let i = 0; i < fields.length; i++) {
     const names = known[fields[i]!]!;
-    if (names.indexOf(name) >= 0) return names;
+    if (namesOf(names).indexOf(name) >= 0) return names;
   }
   return undefined;
 }
@@ -109,8 +108,8 @@ function underTodaysNames(fields: Fields, known: AnyNames, groups: typeof GROUPS
     const value = fields[key];
     const names = namesLike(key, known);
     if (value === undefined || (names !== undefined && key !== nameOf(fields, names))) continue;
-    const name = names?.[0] ?? key;
-    const group = names && groups[name];
+    const name = names === undefined ? key : namesOf(names)[0]!;
+    const group = names === undefined ? undefined : groups[name];
     setField(kept, name, group ? underTodaysNames(value as Fields, group, {}) : copyOf(value));
   }
   return kept;

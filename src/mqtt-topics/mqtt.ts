@@ -1,5 +1,5 @@
 /** The `mqtt` object of an identity: the broker, and the scope of topics in it. Spec, "Client identity". */
-import { ACCESS_KEY, badField, type Fields, flag, integer, isGroup, text } from '../fields.ts';
+import { ACCESS_KEY, badField, type Fields, flag, integer, isGroup, type Names, text } from '../fields.ts';
 
 /** The broker, the credentials for it, and the scope of topics in it. */
 export interface Mqtt {
@@ -18,20 +18,19 @@ export interface Mqtt {
   readonly hashTopics: boolean;
 }
 
-/** The names of each field; the first is the one to write it under. */
-export const MQTT_NAMES: { readonly [Name in keyof Mqtt]-?: string[] } = {
-  endpoint: ['endpoint', 'broker_url', 'brokerUrl'],
-  username: ['username', 'broker_username', 'brokerUsername'],
-  password: ['password', 'broker_password', 'brokerPassword'],
-  tls: ['tls'],
-  qos: ['qos'],
+export const MQTT_NAMES: { readonly [Name in keyof Mqtt]-?: Names } = {
+  endpoint: 'endpoint|broker_url|brokerUrl',
+  username: 'username|broker_username|brokerUsername',
+  password: 'password|broker_password|brokerPassword',
+  tls: 'tls',
+  qos: 'qos',
   accessKey: ACCESS_KEY,
-  topicPrefix: ['topic_prefix', 'topicPrefix'],
-  hubId: ['hub_id', 'hubId'],
-  c2sTopic: ['c2s_topic', 'c2sTopic'],
-  s2cTopic: ['s2c_topic', 's2cTopic'],
-  statusTopic: ['status_topic', 'statusTopic'],
-  hashTopics: ['hash_topics', 'hashTopics'],
+  topicPrefix: 'topic_prefix|topicPrefix',
+  hubId: 'hub_id|hubId',
+  c2sTopic: 'c2s_topic|c2sTopic',
+  s2cTopic: 's2c_topic|s2cTopic',
+  statusTopic: 'status_topic|statusTopic',
+  hashTopics: 'hash_topics|hashTopics',
 };
 
 /** The same fields while any may be missing that has no default. */

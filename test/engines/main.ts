@@ -4,7 +4,7 @@
  * An engine has to fail first: it is given a wrong answer before the right ones.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleSuite } from './bundle-suite.ts';
@@ -19,6 +19,9 @@ import {
 } from './engines.ts';
 import { type Recorded, record } from './record.ts';
 
+type IsFor = (dialogue: Recorded) => boolean;
+type Task = [start: StartEngine, file: string, isFor: IsFor];
+
 const CORE = [
   'canonical-json',
   'prologue',
@@ -32,17 +35,18 @@ const CORE = [
 ];
 const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id'];
 
-const isForCore = ({ operation, needs }: Recorded): boolean => CORE.includes(operation) && needs.length === 0;
-const isForDevice = ({ operation, needs }: Recorded): boolean =>
-  DEVICE.includes(operation) && needs.length === 0;
+const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
+const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
 
-const RUNS: [engines: StartEngine[], file: string, isFor: (dialogue: Recorded) => boolean][] = [
+const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.js', isForDevice],
+  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.no-crypto.js', isForDevice],
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.core.js', isForCore],
   [[startNode], 'hub-protocol.full.js', () => true],
   // The rest of it is in the device's file, and has just been asked.
   [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
+  [[startNode, startHermes, startDuktape], 'hub-protocol.no-crypto.es5.js', isForDevice],
   [[startNode, startHermes, startDuktape], 'hub-protocol.core.es5.js', isForCore],
 ];
 
@@ -55,19 +59,30 @@ const { dialogues, left, answers } = await record();
 console.log(`${dialogues.length} vectors; ${left} more, of 32 MiB or 64 MiB of memory, are for npm test\n`);
 
 let [passed, failed] = [0, 0];
-for (const [engines, file, isFor] of RUNS) {
+async function run([start, file, isFor]: Task): Promise<void> {
   const chosen = dialogues.filter(isFor);
-  for (const start of engines) {
-    const began = performance.now();
-    const [name, failures] = await put(start, file, chosen);
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    failed += failures.length;
-    passed += chosen.length - failures.length;
-    const verdict = failures.length === 0 ? `${chosen.length} vectors pass` : `${failures.length} FAIL`;
-    console.log(`${name.padEnd(10)} ${file.padEnd(25)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
-    for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
-  }
+  const began = performance.now();
+  const [name, failures] = await put(start, file, chosen);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  failed += failures.length;
+  passed += chosen.length - failures.length;
+  const verdict = failures.length === 0 ? `${chosen.length} vectors pass` : `${failures.length} FAIL`;
+  console.log(`${name.padEnd(10)} ${file.padEnd(30)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
+  for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
 }
+
+// Engines that are programs of their own run side by side, those within this one after them.
+const tasks: Task[] = RUNS.flatMap(([engines, file, isFor]) =>
+  engines.map((start): Task => [start, file, isFor]),
+);
+const isWithin = ([start]: Task): boolean => start === startNode || start === startQuickJs;
+const queue = tasks.filter((task) => !isWithin(task));
+await Promise.all(
+  Array.from({ length: availableParallelism() }, async () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) await run(task);
+  }),
+);
+for (const task of tasks.filter(isWithin)) await run(task);
 rmSync(folder, { recursive: true });
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
@@ -77,7 +92,7 @@ async function put(start: StartEngine, file: string, chosen: Recorded[]): Promis
   const path = join(dist, file);
   const library = file.endsWith('.es5.js') ? { script: path } : { module: path };
   const engine = await start([library, { script: suite }]);
-  const setUp = file.includes('.core.') ? `suite.useAnswers(${parsed(answers)});` : '';
+  const setUp = /\.(?:core|no-crypto)\./.test(file) ? `suite.useAnswers(${parsed(answers)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];
   const [first] = chosen;
