@@ -4,7 +4,11 @@
  *
  *     npm run bench:heap [MIB]        the size of that message, by default 32
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { type Metered, meteredQuickJs, meteredXs } from './heap-engines.ts';
 import { measureLarge } from './heap-large.ts';
 import { hex, Peer, textOf } from './heap-peer.ts';
@@ -26,28 +30,45 @@ function held(bytes: number, ceiling: number): string {
   return `TOO MUCH: ${ceiling}`;
 }
 
+const DEVICE = path('../dist/hub-protocol.js');
+const AES_GCM = join(mkdtempSync(join(tmpdir(), 'hub-protocol-')), 'aes-gcm.js');
+buildSync({
+  entryPoints: [path('../examples/aes-gcm.ts')],
+  bundle: true,
+  minify: true,
+  format: 'esm',
+  outfile: AES_GCM,
+});
+const FILES = [
+  path('../dist/hub-protocol.core.js'),
+  path('../dist/hub-protocol.no-crypto.js'),
+  DEVICE,
+  path('../dist/hub-protocol.full.js'),
+  AES_GCM,
+];
+
 for (const start of [meteredXs, meteredQuickJs]) {
   const isXs = start === meteredXs;
-  for (const file of ['hub-protocol.core.js', 'hub-protocol.js', 'hub-protocol.full.js']) {
+  for (const file of FILES) {
     const engine = await start();
-    if (file === 'hub-protocol.core.js')
+    if (file === FILES[0])
       console.log(`${`\n${engine.name}`.padEnd(48)}${'live'.padStart(7)}${'peak'.padStart(10)}`);
     const bare = await engine.live();
-    const peak = await engine.load(path(`../dist/${file}`));
+    const peak = await engine.load(file);
     const live = (await engine.live()) - bare;
-    const isDevice = file === 'hub-protocol.js';
-    row(`load ${file}`, live, peak - bare, isXs && isDevice ? held(live, CEILINGS.live) : '');
-    if (isDevice) await measureSession(engine, bare, isXs);
+    const isCapped = isXs && file === DEVICE;
+    row(`load ${basename(file)}`, live, peak - bare, isCapped ? held(live, CEILINGS.live) : '');
+    if (file === DEVICE) await measureSession(engine, bare, isXs);
     engine.stop();
-    if (isDevice && isXs) {
-      console.log(`  ${LARGE / KB / KB} MiB, with 100 KB of heap free when the file is loaded`);
-      await measureLarge(path(`../dist/${file}`), LARGE, (what, verdict, isGood) => {
-        if (!isGood) process.exitCode = 1;
-        console.log(`    ${what.padEnd(42)}  ${verdict}`);
-      });
-    }
+    if (!isCapped) continue;
+    console.log(`  ${LARGE / KB / KB} MiB, with 100 KB of heap free when the file is loaded`);
+    await measureLarge(file, LARGE, (what, verdict, isGood) => {
+      if (!isGood) process.exitCode = 1;
+      console.log(`    ${what.padEnd(42)}  ${verdict}`);
+    });
   }
 }
+rmSync(dirname(AES_GCM), { recursive: true });
 
 async function measureSession(engine: Metered, bare: number, isXs: boolean): Promise<void> {
   const peer = new Peer();

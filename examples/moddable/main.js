@@ -32,6 +32,8 @@ function connect() {
     crypto: nobleCrypto,
     identity,
     randomBytes: (length) => new Uint8Array(RNG.get(length)),
+    maxMessage: 16 * 1024, // what is longer is dropped, chunk by chunk
+    inPlace: true, // no one else has what the socket hands over
     ...deviceOptions(device),
   });
   const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
@@ -52,6 +54,9 @@ function connect() {
           break;
         case 'message':
           trace(`${event.kind} message\n`);
+          break;
+        case 'dropped':
+          trace(`a message of ${event.bytes} bytes was dropped\n`);
           break;
         case 'psk-needed':
           trace('no PSK for this hub: provision the device again\n');

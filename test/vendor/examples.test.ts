@@ -54,6 +54,7 @@ function hubAt(send: (data: string | Uint8Array) => void) {
     seen,
     start: () => handle(hub.start()),
     receive: (data: string | Uint8Array) => handle(hub.receive(data)),
+    sendBinary: (bytes: Uint8Array) => hub.sendBinary(bytes).forEach(send),
     typesSeen: () => seen.map(({ type }) => type),
   };
 }
@@ -146,6 +147,9 @@ test('the client for Moddable makes first contact, keeps the pin, and is known a
     ['pin', 'ready', 'hello', 'message'],
   );
   assert.equal(traced.splice(0), ['json message\n']);
+  hub!.sendBinary(new Uint8Array(100_000));
+  await settled();
+  assert.equal(traced.splice(0), ['a message of 100000 bytes was dropped\n']);
   const device = parseDevice(preferences.get('hub/device')!, IDENTITY.access_key);
   assert.is(device.pins.length, 1);
 
