@@ -4,7 +4,8 @@
  * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), open(key, nonce, associatedData, sealed).
  *
  * The socket is a bridge at the other end of Serial1, since Espruino's `ws` drops binary messages. Each message is a line:
- * an envelope as it is, or a transport message in hexadecimal.
+ * an envelope as it is, or a transport message in hexadecimal. A character of Serial1 is a byte, of which the session makes
+ * text; and most builds of Espruino keep 8 bits of a character, so that a hub with a name beyond U+00FF cannot be met.
  *
  * Whoever provisions the device writes the file `hub.json`: {site_id, static_key, psks, pins}, keys in hexadecimal, by
  * node id.
@@ -27,6 +28,12 @@ function toHex(bytes) {
 function fromHex(text) {
   const bytes = new Uint8Array(text.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.substr(2 * i, 2), 16);
+  return bytes;
+}
+
+function bytesOf(line) {
+  const bytes = new Uint8Array(line.length);
+  for (let i = 0; i < line.length; i++) bytes[i] = line.charCodeAt(i);
   return bytes;
 }
 
@@ -107,6 +114,9 @@ Serial1.on('data', (data) => {
     const message = line.substr(0, end).trim();
     line = line.substr(end + 1);
     if (message === '') continue;
-    session.receive(message[0] === '{' ? message : fromHex(message)).forEach(handle);
+    const isEnvelope = message[0] === '{';
+    // On a session, bytes are transport messages, and an envelope is text.
+    const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
+    session.receive(data).forEach(handle);
   }
 });
