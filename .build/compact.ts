@@ -78,7 +78,8 @@ function placeOfSentence(node: AnyNode): number | undefined {
   const isOurs = isNew ? /^(?:Local|Remote)Error$/ : /^(?:assert[A-Z]|flagOf$)/;
   if (place === 1 && !isOurs.test(node.callee.name)) return undefined;
   const argument = node.arguments[place];
-  return argument !== undefined && (isNew || argument.type === 'Literal') ? place : undefined;
+  const isText = argument?.type === 'Literal' && typeof argument.value === 'string';
+  return argument !== undefined && (isNew || isText) ? place : undefined;
 }
 
 function isText(node: AnyNode, isSentence: (text: string) => boolean): boolean {

@@ -98,7 +98,7 @@ export function bytesToHex(bytes: Uint8Array): string {
 
 /** Reads hex of either case; `undefined` where the text is not hex or has an odd number of digits. */
 export function hexToBytes(text: string): Uint8Array | undefined {
-  const digits = asciiToBytes(text);
+  const digits = encodeUtf8(text);
   if (digits === undefined || digits.length % 2 !== 0) return undefined;
   const bytes = new Uint8Array(digits.length / 2);
   for (let i = 0; i < bytes.length; i++) {
@@ -140,7 +140,8 @@ const PIECE = 256;
 
 /**
  * Hands over a text in pieces, in order. XS finds a place in a string by counting from its start, so that who reads a long
- * text unit by unit takes the square of its length; and as cutting off a piece counts too, the text is cut in two steps.
+ * text unit by unit takes the square of its length; and as cutting off a piece counts too, the text is cut in two steps:
+ * as good as linear up to what a device can hold.
  */
 export function forEachPiece(text: string, take: (piece: string) => void): void {
   const { length } = text; // which XS counts as well
@@ -175,8 +176,15 @@ export function utf8Length(text: string): number {
  * @throws LocalError `lone-surrogate` for a string that has no UTF-8 form.
  */
 export function utf8ToBytes(text: string): Uint8Array {
+  const bytes = encodeUtf8(text);
+  if (bytes !== undefined) return bytes;
+  throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
+}
+
+/** Encodes as UTF-8; `undefined` for a string with a lone surrogate. */
+export function encodeUtf8(text: string): Uint8Array | undefined {
   const length = utf8Length(text);
-  if (length < 0) throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
+  if (length < 0) return undefined;
   const bytes = new Uint8Array(length);
   let at = 0;
   let high = 0; // the first half of a pair, until the second is read
@@ -207,11 +215,6 @@ export function writePoint(bytes: Uint8Array, at: number, point: number): number
   bytes[at++] = further === 0 ? point : ((0xf0 << (3 - further)) & 0xff) | (point >> (6 * further));
   for (let shift = 6 * (further - 1); shift >= 0; shift -= 6) bytes[at++] = 0x80 | ((point >> shift) & 0x3f);
   return at;
-}
-
-/** The bytes of a text in ASCII; `undefined` where there is more in it. */
-export function asciiToBytes(text: string): Uint8Array | undefined {
-  return utf8Length(text) === text.length ? utf8ToBytes(text) : undefined;
 }
 
 /** UTF-16 units turned into text at a time: some engines pass arguments on a stack of a few hundred slots. */

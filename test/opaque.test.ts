@@ -30,6 +30,13 @@ test('shows an object as what is answered for it', () => {
   assert.is(inspect(account), "{ owner: 'Ada' }");
 });
 
+test('leaves every name to fields', () => {
+  const account = { name: 'Ada' };
+  opaque(account, 'Account');
+  Object.assign(account, { shown: true });
+  assert.is(JSON.stringify(account), '"[Account]"');
+});
+
 test('adds no field that a loop would see', () => {
   const account = { password: '1234' };
   opaque(account, 'Account');

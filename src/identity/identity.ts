@@ -18,7 +18,7 @@ import {
 } from '../fields.ts';
 import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
-import { JsonNumber } from '../wire/json.ts';
+import { JsonNumber, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { ENDPOINTS, IDENTITY, issuedOf, keepIssued, PROTOCOLS } from './issued.ts';
 import { redactIdentity } from './redact.ts';
@@ -172,11 +172,11 @@ function disclosure(fields: Fields): Identity['aiDisclosure'] {
   if (value === undefined || typeof value === 'string') return value;
   if (!isGroup(value)) throw badField('ai_disclosure', 'a text, or one for each language');
   const languages = Object.keys(value);
-  const texts: { [language: string]: string } = {};
+  const texts: JsonObject = {};
   for (let i = 0; i < languages.length; i++) {
     const language = languages[i]!;
-    const inThatLanguage = asText(value[language] ?? undefined, language);
-    if (inThatLanguage !== undefined) texts[language] = inThatLanguage;
+    const inThatLanguage = asText(value[language] ?? undefined, IDENTITY.aiDisclosure);
+    if (inThatLanguage !== undefined) setField(texts, language, inThatLanguage);
   }
-  return texts;
+  return texts as { [language: string]: string };
 }

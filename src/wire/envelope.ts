@@ -3,11 +3,10 @@
  * from the hub and as the first transport message from the client; HANDSHAKE (`shake`) only in clear.
  * Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
-import { utf8Length } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';
 import { MAX_ENVELOPE } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from './json.ts';
-import { parseJson } from './parse-json.ts';
+import { encodeJson, parseJson } from './parse-json.ts';
 import { stringifyJson } from './write-json.ts';
 
 export interface Envelope {
@@ -23,10 +22,11 @@ export interface Envelope {
  *   `parseJson` does
  */
 export function parseEnvelope(data: string | Uint8Array): Envelope {
-  if (data.length > MAX_ENVELOPE || (typeof data === 'string' && utf8Length(data) > MAX_ENVELOPE)) {
+  const bytes = typeof data === 'string' && data.length <= MAX_ENVELOPE ? encodeJson(data) : data;
+  if (bytes.length > MAX_ENVELOPE) {
     throw new RemoteError('envelope-too-large', `a cleartext envelope of more than ${MAX_ENVELOPE} bytes`);
   }
-  const envelope = parseJson(data);
+  const envelope = parseJson(bytes);
   if (!isJsonObject(envelope)) {
     throw new RemoteError('bad-envelope', 'a cleartext message that is not a JSON object');
   }

@@ -1,5 +1,5 @@
 /** JSON values (RFC 8259) that lose nothing: numbers keep their token, and `__proto__` is a key like any other. */
-import { asciiToBytes } from '../bytes.ts';
+import { encodeUtf8 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
 export type JsonObject = { [key: string]: Json };
@@ -12,8 +12,8 @@ export class JsonNumber {
 
   /** @throws LocalError `not-json` where the token is not a JSON number. */
   constructor(token: string) {
-    const text = typeof token === 'string' ? asciiToBytes(token) : undefined;
-    if (text === undefined || text.length === 0 || numberEnd(text, 0) !== text.length) {
+    const text = typeof token === 'string' ? encodeUtf8(token) : undefined;
+    if (text === undefined || numberEnd(text, 0) !== text.length) {
       throw new LocalError('not-json', '"token" expected the text of a JSON number');
     }
     this.token = token;

@@ -3,16 +3,7 @@
  * text, in which a place costs XS its distance from the start, and keeps a stack of its own rather than the engine's,
  * which on a device is a few hundred slots deep.
  */
-import {
-  bytesToUtf8,
-  hexDigit,
-  isBytes,
-  joinSurrogates,
-  kindOf,
-  utf8Length,
-  utf8ToBytes,
-  writePoint,
-} from '../bytes.ts';
+import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, kindOf, writePoint } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import {
@@ -67,7 +58,7 @@ class Scanner {
     if (bytesToUtf8(this.text) === undefined) {
       return new RemoteError('bad-utf8', 'not JSON: the bytes are not UTF-8');
     }
-    return new RemoteError('bad-json', `not JSON: ${what} at byte ${this.at}`);
+    return new RemoteError('bad-json', `not JSON: ${what} before byte ${this.at + 1}`);
   }
 
   /** The next byte that is not white space, or 0 at the end; it is not taken. */
@@ -90,7 +81,7 @@ class Scanner {
     if (this.peek() !== QUOTATION_MARK) throw this.fail('no key');
     const key = this.string();
     if (ownField(object, key) !== undefined) {
-      throw new RemoteError('duplicate-key', `JSON with a key twice in one object at byte ${this.at}`);
+      throw new RemoteError('duplicate-key', `JSON with a key twice in one object before byte ${this.at}`);
     }
     if (!this.take(COLON)) throw this.fail('no colon');
     return key;
@@ -181,17 +172,20 @@ class Scanner {
   }
 }
 
-/** The bytes of a text from the network, which may have none. */
-function encode(text: string): Uint8Array {
-  if (utf8Length(text) < 0) {
-    throw new RemoteError('lone-surrogate', 'a text with a lone surrogate, so not JSON');
-  }
-  return utf8ToBytes(text);
+/**
+ * The bytes of a JSON text.
+ * @throws RemoteError `lone-surrogate` where it has none
+ */
+export function encodeJson(text: string): Uint8Array {
+  const bytes = encodeUtf8(text);
+  if (bytes !== undefined) return bytes;
+  throw new RemoteError('lone-surrogate', 'a text with a lone surrogate, so not JSON');
 }
 
 /**
  * Reads a JSON text. A number comes back as a JavaScript number where that is a safe integer written in its
- * shortest form, and as a {@link JsonNumber} otherwise.
+ * shortest form, and as a {@link JsonNumber} otherwise. Of several mistakes the first counts, and bytes that are not UTF-8
+ * before any other that makes a text no JSON.
  * @param text - the text, or its UTF-8 bytes
  * @throws RemoteError `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, or `json-depth` beyond
  *   MAX_JSON_DEPTH arrays and objects open at once
@@ -201,7 +195,7 @@ export function parseJson(text: string | Uint8Array): Json {
   if (typeof text !== 'string' && !isBytes(text)) {
     throw new LocalError('bad-argument', `"text" expected string or Uint8Array, got ${kindOf(text)}`);
   }
-  const scanner = new Scanner(typeof text === 'string' ? encode(text) : text);
+  const scanner = new Scanner(typeof text === 'string' ? encodeJson(text) : text);
   const open: (Json[] | JsonObject)[] = []; // the containers not yet closed, outermost first
   const keys: string[] = []; // beside each open object, the key whose value comes next
   for (;;) {

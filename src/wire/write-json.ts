@@ -43,8 +43,7 @@ function writeJson(value: Json, canonical: boolean): string {
       if (open.length === MAX_JSON_DEPTH) {
         throw new LocalError('json-depth', `the value is nested deeper than ${MAX_JSON_DEPTH}, or in itself`);
       }
-      const keys = Array.isArray(current) ? undefined : Object.keys(current);
-      if (keys !== undefined && canonical) keys.sort(compareCodePoints);
+      const keys = Array.isArray(current) ? undefined : keysOf(current, canonical);
       pieces.push(keys === undefined ? '[' : '{');
       open.push({ values: current, keys, next: 0 });
     } else {
@@ -89,19 +88,19 @@ function writeScalar(value: unknown, canonical: boolean): string {
   return String(value);
 }
 
-/** By code point, as Python sorts; JavaScript's own order is by UTF-16 unit. */
-function compareCodePoints(a: string, b: string): number {
+/** For the canonical form by code point, as Python sorts: the order of UTF-8, not JavaScript's, by UTF-16 unit. */
+function keysOf(object: JsonObject, canonical: boolean): string[] {
+  const keys = Object.keys(object);
+  if (!canonical) return keys;
+  return keys
+    .map((key) => ({ key, bytes: utf8ToBytes(key) }))
+    .sort((a, b) => compareBytes(a.bytes, b.bytes))
+    .map(({ key }) => key);
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i);
-    const y = b.charCodeAt(i);
-    if (x !== y) {
-      // Surrogates stand for what is above U+FFFF, so after U+E000 to U+FFFF.
-      const xIsSurrogate = x >= 0xd800 && x <= 0xdfff;
-      const yIsSurrogate = y >= 0xd800 && y <= 0xdfff;
-      return xIsSurrogate === yIsSurrogate ? x - y : xIsSurrogate ? 1 : -1;
-    }
-  }
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
   return a.length - b.length;
 }
 

@@ -1,7 +1,7 @@
 /** Bundles suite.ts into a script of ES5 that sets `suite`. */
 import { fileURLToPath } from 'node:url';
-import swc from '@swc/core';
 import { build } from 'esbuild';
+import { lower } from '../../.build/es5.ts';
 
 const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
 
@@ -46,12 +46,5 @@ export async function bundleSuite(): Promise<string> {
       },
     ],
   });
-  const lowered = await swc.transform(outputFiles[0]!.text, {
-    configFile: false,
-    swcrc: false,
-    isModule: false,
-    env: { targets: 'ie 9' },
-    jsc: { loose: true },
-  });
-  return lowered.code;
+  return (await lower(outputFiles[0]!.text)).code;
 }

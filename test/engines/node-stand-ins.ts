@@ -8,35 +8,14 @@ export const Buffer = {
       typeof content !== 'string'
         ? new Uint8Array(content)
         : encoding === 'hex'
-          ? bytesOfHex(content)
-          : bytesOfText(content);
+          ? hexToBytes(content)!
+          : utf8ToBytes(content);
     return Object.defineProperty(bytes, 'toString', {
       value: (encoding?: 'hex') => (encoding === 'hex' ? bytesToHex(bytes) : bytesToUtf8(bytes)),
     });
   },
   concat: (parts: Uint8Array[]): Uint8Array => concatBytes(parts),
 };
-
-const PIECE = 256; // characters at a time: in XS the cost of each is its distance from the start of the string
-
-function bytesOfText(text: string): Uint8Array {
-  const pieces: Uint8Array[] = [];
-  for (let at = 0, end: number; at < text.length; at = end) {
-    end = Math.min(at + PIECE, text.length);
-    const last = text.slice(end - 1, end).charCodeAt(0);
-    if (last >= 0xd800 && last < 0xdc00) end--; // not between the two units of a character
-    pieces.push(utf8ToBytes(text.slice(at, end)));
-  }
-  return concatBytes(pieces);
-}
-
-function bytesOfHex(text: string): Uint8Array {
-  const bytes = new Uint8Array(text.length / 2);
-  for (let at = 0; at < text.length; at += PIECE) {
-    bytes.set(hexToBytes(text.slice(at, at + PIECE))!, at / 2);
-  }
-  return bytes;
-}
 
 export function createHash(_name: 'sha256'): {
   update(bytes: Uint8Array): { digest(encoding: 'hex'): string };

@@ -319,4 +319,11 @@ test('shows no value in an error', () => {
   }
 });
 
+test('reads a disclosure for each language, whatever a language is called', () => {
+  const identity = parseIdentity(
+    '{"access_key":"a","password":"p","ai_disclosure":{"__proto__":"Hi","en|de":"Ho"}}',
+  );
+  assert.is(JSON.stringify(identity.aiDisclosure), '{"__proto__":"Hi","en|de":"Ho"}');
+});
+
 test.run();

@@ -7,7 +7,7 @@ test('joins the name and the access key', () => {
   assert.is(clientId('bridge', 'Ak_7-x'), 'bridge-Ak_7-x');
 });
 
-test('replaces each UTF-16 unit of the access key that brokers may not take', () => {
+test('replaces each character of the access key that brokers may not take', () => {
   assert.is(clientId('bridge', 'a/b+c d\n.é🔑~'), 'bridge-a-b-c-d-----');
 });
 

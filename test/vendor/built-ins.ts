@@ -50,6 +50,58 @@ export function builtInsOf(code: string, sourceType: 'script' | 'module'): strin
   return [...found].sort();
 }
 
+/**
+ * The functions and variables that a script names before they are declared, where Espruino does not know them yet. What is
+ * named in another function is left out, since that runs later, but for one that is called on the spot.
+ */
+export function namedTooEarly(code: string): string[] {
+  const early: string[] = [];
+  const look = (scope: AnyNode): void => {
+    const declared = new Map<string, number>();
+    const declare = (id: AnyNode, from: number): void => {
+      if (id.type === 'Identifier' && !declared.has(id.name)) declared.set(id.name, from);
+    };
+    if ('params' in scope) for (const param of scope.params) declare(param, scope.start);
+    inScope(scope, (node) => {
+      if (node.type === 'VariableDeclarator') declare(node.id, node.start);
+      if (node.type === 'FunctionDeclaration') declare(node.id!, node.start);
+      return true;
+    });
+    namedAtOnce(scope, (name, at) => {
+      if (at < (declared.get(name) ?? 0)) early.push(name);
+    });
+  };
+  walk(parse(code, { ecmaVersion: 2022, sourceType: 'script' }), (node) => {
+    if (node.type === 'Program' || isFunction(node)) look(node);
+    return true;
+  });
+  return early;
+}
+
+const isFunction = (node: AnyNode): boolean => /^Function/.test(node.type);
+
+/** Visits what is in a function or script, and of the functions in that nothing but themselves. */
+function inScope(scope: AnyNode, visit: (node: AnyNode) => boolean): void {
+  walk(scope, (node) => node === scope || (visit(node) && !isFunction(node)));
+}
+
+/** Reports each name that is read or written there, and where; of functions called on the spot what they do not declare. */
+function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => void): void {
+  const members = new Set<AnyNode>();
+  inScope(scope, (node) => {
+    if (node.type === 'MemberExpression' && !node.computed) members.add(node.property);
+    if (node.type === 'Property' && !node.computed) members.add(node.key);
+    if (node.type === 'CallExpression' && node.callee.type === 'FunctionExpression') {
+      const own = declaredIn(node.callee);
+      namedAtOnce(node.callee, (name, at) => {
+        if (!own.has(name)) report(name, at);
+      });
+    }
+    if (node.type === 'Identifier' && !members.has(node)) report(node.name, node.start);
+    return true;
+  });
+}
+
 /** All names that are bound anywhere in the file. */
 function declaredIn(tree: AnyNode): Set<string> {
   const declared = new Set<string>(['undefined', 'arguments', 'NaN', 'Infinity']);

@@ -9,7 +9,7 @@ import * as core from '../../src/vendor/core.ts';
 import * as device from '../../src/vendor/device.ts';
 import * as full from '../../src/vendor/full.ts';
 import * as noCrypto from '../../src/vendor/no-crypto.ts';
-import { builtInsOf } from './built-ins.ts';
+import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
 const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto };
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
@@ -17,7 +17,7 @@ const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
 /** What engines of ES5 and typed arrays have, and two that the code looks for before it uses them. */
 const CORE = [
-  '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .message .name .pop .push .set',
+  '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
   'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array isFinite',
@@ -27,7 +27,7 @@ const CORE = [
 /** And what identities and topics take. */
 const NO_CRYPTO = [
   ...CORE,
-  '.concat .exec .lastIndexOf .map .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
+  '.concat .exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
   'encodeURIComponent',
 ];
 /** And noble's ChaCha20 and Poly1305, with BigInt. */
@@ -46,10 +46,7 @@ const FULL = [
   'Uint8Array.fromHex', // where there is one
 ];
 /** What lowering to a script of ES5 adds. */
-const SCRIPT = [
-  '.__proto__ .keys .values Object.create Object.getOwnPropertyDescriptor Object.getOwnPropertyNames TypeError module',
-  'module.exports',
-];
+const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
 
 const ALLOWED: { readonly [name: string]: string[] } = {
@@ -116,6 +113,29 @@ for (const file of FILES) {
     assert.ok(map.sources.some((source: string) => source.endsWith('src/client-session.ts')));
     assert.is(map.mappings[0], ';', 'the first line is the banner');
     assert.ok(map.mappings.length > 10_000);
+  });
+}
+
+for (const { name } of FILES.filter(({ syntax }) => syntax === 'es5')) {
+  test(`${name} names nothing before it is declared, and gives Object.create no properties`, () => {
+    const code = read(name);
+    assert.equal(namedTooEarly(code), []);
+    assert.not.match(code, /Object\.create\([^()]*,/);
+  });
+}
+
+for (const [code, early] of [
+  ['f(); function f() {}', ['f']],
+  ['function f() { return g(); } function g() {}', []],
+  ['var a = function () { f(); function f() {} };', ['f']],
+  ['!function () { f(); }(); function f() {}', ['f']],
+  ['!function (f) { f(); }(1); function f() {}', []],
+  ['function f() { (a = {}).b = 1; var a; return a; }', ['a']],
+  ['function f(a) { a.b = 1; var c = a; return { c: c.d }; } var d;', []],
+  ['var f = 1; function g() {} g();', []],
+] as const) {
+  test(`the gate against early names ${early.length === 0 ? 'takes' : 'refuses'} ${code}`, () => {
+    assert.equal(namedTooEarly(code), [...early]);
   });
 }
 

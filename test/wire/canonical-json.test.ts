@@ -205,4 +205,13 @@ test('refuses a prologue of numbers that were not read but made', () => {
   raisesLocal(() => buildPrologue({}, {}, '\ud800'), 'lone-surrogate');
 });
 
+test('escapes wherever a string is cut into pieces to be read', () => {
+  for (const length of [0, 1, 254, 255, 256, 257, 8190, 8191, 8192]) {
+    const text = `${'a'.repeat(length)}"\\\n${'b'.repeat(300)}\u0001`;
+    assert.is(stringifyJson(text), JSON.stringify(text));
+  }
+  const quotes = '"'.repeat(600);
+  assert.is(stringifyJson(quotes), JSON.stringify(quotes));
+});
+
 test.run();

@@ -150,7 +150,15 @@ test('takes the same key in different objects', () => {
 });
 
 test('refuses lone surrogates, escaped and literal, in values and keys', () => {
-  for (const lone of ['\\ud800', '\\ud83dx', '\\udc00\\ud800', '\ud800', '\udc00', '\ud800\\n\udc00']) {
+  for (const lone of [
+    '\\ud800',
+    '\\ud83dx',
+    '\\udc00\\ud800',
+    '\\udc00\\udc00',
+    '\ud800',
+    '\udc00',
+    '\ud800\\n\udc00',
+  ]) {
     raisesRemote(() => parseJson(`"${lone}"`), 'lone-surrogate');
     raisesRemote(() => parseJson(`{"${lone}":1}`), 'lone-surrogate');
   }
