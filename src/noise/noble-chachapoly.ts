@@ -14,7 +14,9 @@ const PIECE = 1024;
 
 /** The text, filled up with zeros to a multiple of 16 bytes. */
 function updatePadded(mac: Poly1305, text: Uint8Array): void {
-  for (let at = 0; at < text.length; at += PIECE) mac.update(text.subarray(at, at + PIECE));
+  for (let at = 0; at < text.length; at += PIECE) {
+    mac.update(text.subarray(at, Math.min(at + PIECE, text.length)));
+  }
   mac.update(new Uint8Array(-text.length & 15));
 }
 

@@ -23,7 +23,7 @@ export function countFrames(length: number): number {
 /** Frame `index` of a payload: its marker and at most 65000 bytes. */
 export function frameAt(kind: MessageKind, payload: Uint8Array, index: number): Uint8Array {
   const start = index * MAX_CHUNK;
-  const part = payload.subarray(start, start + MAX_CHUNK);
+  const part = payload.subarray(start, Math.min(start + MAX_CHUNK, payload.length)); // Espruino reads on beyond the end
   const frame = new Uint8Array(1 + part.length);
   frame[0] = markerAt(kind, index, countFrames(payload.length));
   frame.set(part, 1);

@@ -24,8 +24,25 @@ export function useAnswers(answers: X25519Answers): void {
   crypto = plainCrypto(answers);
 }
 
+const { subarray } = Uint8Array.prototype;
+
+/** Espruino's reads on beyond the end of the array. */
+function strictSubarray(this: Uint8Array, start?: number, end?: number): Uint8Array<ArrayBuffer> {
+  if ((end ?? 0) > this.length) throw new Error(`subarray(${start}, ${end}) of ${this.length} bytes`);
+  return subarray.call(this, start, end) as Uint8Array<ArrayBuffer>;
+}
+
 /** @throws Error that names the dialogues in which another answer was given */
 export function check(dialogues: readonly Dialogue[]): void {
+  Uint8Array.prototype.subarray = strictSubarray;
+  try {
+    checkAll(dialogues);
+  } finally {
+    Uint8Array.prototype.subarray = subarray;
+  }
+}
+
+function checkAll(dialogues: readonly Dialogue[]): void {
   const failures: string[] = [];
   for (const { name, turns } of dialogues) {
     const adapter = createAdapter(crypto);
