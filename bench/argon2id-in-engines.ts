@@ -1,7 +1,7 @@
 /** What is bundled for the engines: both derivations by name, as text in and out. */
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
+import { nobleCrypto } from '../dist/crypto/noble.js';
 import { argon2id } from '../dist/index.js';
-import { nobleCrypto } from '../dist/noise/noble.js';
 
 const password = new Uint8Array(8).fill(1);
 const salt = new Uint8Array(16).fill(2);

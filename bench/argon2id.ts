@@ -7,8 +7,8 @@ import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
 import { hashRawSync } from '@node-rs/argon2';
 import { buildSync } from 'esbuild';
 import { argon2id as wasmArgon2id } from 'hash-wasm';
+import { nobleCrypto } from '../dist/crypto/noble.js';
 import { Argon2id, argon2id } from '../dist/index.js';
-import { nobleCrypto } from '../dist/noise/noble.js';
 import { startQuickJs, startXs } from '../test/engines/engines.ts';
 import { paired, report } from './paired.ts';
 

@@ -13,8 +13,8 @@ globalThis.bytes = (hex) => {
 
 globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage, inPlace }) => {
   session = new hubProtocol.ClientSession({
-    crypto: hubProtocol.nobleCrypto,
-    identity: { siteId: 'lobby' },
+    crypto: hubProtocol.deviceCrypto,
+    siteId: 'lobby',
     staticKey: bytes(staticKey),
     randomBytes: () => bytes(ephemeralKey),
     psk: () => bytes(psk),

@@ -10,7 +10,7 @@ export class Peer {
   readonly #crypto = { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } };
   readonly #client = new ClientSession({
     crypto: this.#crypto,
-    identity: { siteId: 'lobby' },
+    siteId: 'lobby',
     staticKey: keys.staticKey,
     randomBytes: () => keys.ephemeralKey,
     psk: () => keys.psk,

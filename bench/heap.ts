@@ -1,5 +1,5 @@
 /**
- * What a vendored file takes of the heap, in bytes above the bare realm: live, and at most meanwhile. And in XS, that a
+ * What a single file takes of the heap, in bytes above the bare realm: live, and at most meanwhile. And in XS, that a
  * session whose heap is limited survives a message that is larger than the heap.
  *
  *     npm run bench:heap [MIB]        the size of that message, by default 32

@@ -1,8 +1,8 @@
-/** The vendored files in bytes, as they are (minified) and gzipped, against their ceilings. `npm run size` */
+/** The single files in bytes, as they are (minified) and gzipped, against their ceilings. `npm run size` */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { FILES } from '../.build/vendor.ts';
+import { FILES } from '../tools/bundles.ts';
 
 const KB = 1024;
 const CEILINGS: { readonly [name: string]: number } = {

@@ -2,13 +2,13 @@
 import {
   authorizedUrl,
   ClientSession,
-  type Device,
-  deviceOptions,
   type Identity,
+  type Keyring,
+  keyringOptions,
   type Pattern,
   type SessionEvent,
   storePsk,
-  updateDevice,
+  updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
@@ -19,7 +19,7 @@ export interface ClientOptions {
   /** PEM of who signed the hub's certificate. */
   ca: string;
   identity: Identity;
-  /** Where the device record is kept. */
+  /** Where the keyring record is kept. */
   store: Pick<Store, 'load' | 'save'>;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
@@ -34,7 +34,7 @@ export class Client {
   readonly #session: ClientSession;
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
-  #device: Device;
+  #keyring: Keyring;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
   /** Fulfilled when messages may be sent; rejected, with the fields of the `ended` event, when that will never be. */
   readonly ready: Promise<void>;
@@ -46,12 +46,12 @@ export class Client {
   constructor(options: ClientOptions) {
     const { url, ca, identity, store } = options;
     this.#options = options;
-    this.#device = store.load();
+    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
-      identity,
+      siteId: identity.siteId,
       randomBytes,
-      ...deviceOptions(this.#device),
+      ...keyringOptions(this.#keyring),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -92,17 +92,17 @@ export class Client {
     return this.ended;
   }
 
-  #keep(device: Device): void {
-    if (device === this.#device) return;
-    this.#device = device;
-    this.#options.store.save(device);
+  #keep(keyring: Keyring): void {
+    if (keyring === this.#keyring) return;
+    this.#keyring = keyring;
+    this.#options.store.save(keyring);
   }
 
   #handle(events: SessionEvent[]): void {
     const { derivePsk, observe } = this.#options;
     for (const event of events) {
       observe?.(event);
-      this.#keep(updateDevice(this.#device, event)); // pins and all, before anything is sent
+      this.#keep(updateKeyring(this.#keyring, event)); // pins and all, before anything is sent
       if (event.type === 'transmit') this.#socket.send(event.data);
       else if (event.type === 'ready') this.#onReady();
       else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
@@ -110,7 +110,7 @@ export class Client {
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            this.#keep(storePsk(this.#device, event.nodeId, psk));
+            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
             this.#handle(this.#session.providePsk(psk));
           },
           () => this.#socket.close(1000), // without a key there is nothing to wait for

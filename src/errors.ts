@@ -29,10 +29,10 @@ export type LocalCode =
   | 'identity-access-key'
   | 'identity-password'
   | 'identity-field' // an optional field of a type that cannot be read safely
-  | 'device-not-json'
-  | 'device-version' // a device record that another version of this library wrote
-  | 'device-field' // a field of a device record that is missing, unknown, or cannot be read
-  | 'device-other-identity' // a device record that belongs to another access key
+  | 'keyring-not-json'
+  | 'keyring-version' // a device record that another version of this library wrote
+  | 'keyring-field' // a field of a device record that is missing, unknown, or cannot be read
+  | 'keyring-other-identity' // a device record that belongs to another access key
   | 'pin-differs' // a pin to be stored for a hub that has another
   | 'static-key-fresh' // a hub that is known is to be shown a static key that was never used
   | 'unsupported-protocol' // a protocol asked for that the caller does not support

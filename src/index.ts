@@ -2,23 +2,9 @@
  * hub-protocol: protocol 3 between a client and a hub, sans I/O. This is the core, which depends on nothing;
  * cryptography is passed in, from `hub-protocol/noble`, `hub-protocol/node` or the integrator's own.
  */
-export { type ClientOptions, ClientSession, type ClientState } from './client-session.ts';
+
+export type { Cipher, CipherFactory, Crypto, RandomBytes } from './crypto/crypto.ts';
 export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
-export type * from './events.ts';
-export { type HubOptions, HubSession, type HubState } from './hub-session.ts';
-export {
-  createDevice,
-  type Device,
-  type DeviceOptions,
-  deviceOptions,
-  dropPin,
-  forgetPsks,
-  type HubKey,
-  parseDevice,
-  serializeDevice,
-  storePsk,
-  updateDevice,
-} from './identity/device.ts';
 export { type Disclosure, type DisclosureSituation, disclosureDue } from './identity/disclosure.ts';
 export {
   authorizedUrl,
@@ -35,11 +21,8 @@ export type { Mqtt } from './mqtt-topics/mqtt.ts';
 export { type Presence, type PresenceMessage, presence } from './mqtt-topics/presence.ts';
 export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
 export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
-export type { Cipher, CipherFactory, Crypto, RandomBytes } from './noise/crypto.ts';
 export { type HandshakeOptions, HandshakeState } from './noise/handshake-state.ts';
-export { type Offer, type Selection, selectNoise } from './noise/negotiation.ts';
 export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
-export { derivePsk, type PskOptions } from './noise/psk.ts';
 export type { Transport } from './noise/transport.ts';
 export {
   type ActionRequest,
@@ -60,6 +43,24 @@ export {
   type ReplyState,
 } from './requests/reply-collector.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
+export { type ClientOptions, ClientSession, type ClientState } from './session/client-session.ts';
+export type * from './session/events.ts';
+export { type HubOptions, HubSession, type HubState } from './session/hub-session.ts';
+export {
+  createKeyring,
+  dropPin,
+  forgetPsks,
+  type HubKey,
+  type Keyring,
+  type KeyringOptions,
+  keyringOptions,
+  parseKeyring,
+  serializeKeyring,
+  storePsk,
+  updateKeyring,
+} from './session/keyring.ts';
+export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
+export { derivePsk, type PskOptions } from './session/psk.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';

@@ -59,10 +59,10 @@ test('the package’s entries are what they are named', async () => {
   const promised =
     'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
     'ReplyCollector argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
-    'buildUtterance canonicalJson clientId createDevice derivePsk deriveTopics deviceOptions ' +
-    'disclosureDue dropPin forgetPsks parseDevice parseIdentity parseJson presence protocolName ' +
-    'readRefusal redactIdentity selectEndpoint selectNoise serializeDevice serializeIdentity ' +
-    'sessionIdsMatch splitMessage storePsk updateDevice';
+    'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
+    'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName ' +
+    'readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
+    'sessionIdsMatch splitMessage storePsk updateKeyring';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(others, [['nobleCrypto'], ['nobleCryptoWithAesGcm'], ['nodeCrypto', 'randomBytes']]);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ClientSession, type HubSession, Reassembler, RemoteError, splitMessage } from '../src/index.ts';
-import { HELLO, KK, newClient, newHub, OFFER, Pair, readyPair } from './pair.ts';
+import { HELLO, KK, newClient, newHub, OFFER, Pair, readyPair } from './session/pair.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readVectorFile, vectorFiles } from '../src/judge/vectors.ts';
+import { readVectorFile, vectorFiles } from '../judge/src/vectors.ts';
 
 const VECTORS = new URL('../vectors/', import.meta.url);
 const FILES = vectorFiles();

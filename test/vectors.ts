@@ -1,5 +1,5 @@
 /** What unit tests take from the vector files. All of them, and what must fail, are put by the judge: judge/self.test.ts. */
-import { readVectorFile, type Vector } from '../src/judge/vectors.ts';
+import { readVectorFile, type Vector } from '../judge/src/vectors.ts';
 
 export type { Vector };
 

@@ -1,14 +1,14 @@
 /** The examples' hub and client over a real WebSocket with TLS: what only a socket shows. */
 
-import { createDevice, forgetPsks, storePsk } from 'hub-protocol';
+import { createKeyring, forgetPsks, storePsk } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../examples/certificate.ts';
 import { Client, type ClientOptions } from '../examples/client.ts';
 import { type Hub, startHub } from '../examples/hub.ts';
 import { Store } from '../examples/store.ts';
+import { randomBytes } from '../src/crypto/node.ts';
 import { parseIdentity } from '../src/index.ts';
-import { randomBytes } from '../src/noise/node.ts';
 
 const NODE_ID = 'hub.example';
 const issued = { access_key: 'kiosk-7/é+', password: 'correct horse', site_id: 'lobby' };
@@ -29,7 +29,7 @@ test.after.each(() => hub.stop());
 
 /** The storage of a client that is new, but for the PSK. */
 function newStore(): Store {
-  const device = createDevice({ accessKey: issued.access_key, staticKey: randomBytes(32) });
+  const device = createKeyring({ accessKey: issued.access_key, staticKey: randomBytes(32) });
   return new Store(issued.access_key, storePsk(device, NODE_ID, psk));
 }
 

@@ -80,7 +80,7 @@ function lookUp(keys) {
 
 const session = new hub.ClientSession({
   crypto: crypto,
-  identity: { siteId: record.site_id },
+  siteId: record.site_id,
   staticKey: fromHex(record.static_key),
   pin: lookUp(record.pins),
   psk: lookUp(record.psks),

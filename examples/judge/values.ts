@@ -6,7 +6,6 @@ import {
   canonicalJson,
   HubSession,
   type JsonObject,
-  parseIdentity,
   parseJson,
   type Suite,
 } from 'hub-protocol';
@@ -61,11 +60,10 @@ export function openSession(crypto: Crypto, request: Fields): ClientSession | Hu
     patterns,
   };
   if (request.role === 'client') {
-    const identity = { ...parseIdentity({ access_key: '-', password: '-' }), siteId: request.siteId };
     const lookUp = (keys: { [nodeId: string]: string }) => (nodeId: string) =>
       Object.prototype.hasOwnProperty.call(keys, nodeId) ? hex(keys[nodeId]!) : undefined;
     const stores = { pin: lookUp(request.pins), psk: lookUp(request.psks) };
-    return new ClientSession({ ...common, ...stores, identity, onKkFailure });
+    return new ClientSession({ ...common, ...stores, siteId: request.siteId, onKkFailure });
   }
   const { nodeId, psk, clientKey, handshake } = request;
   return new HubSession({

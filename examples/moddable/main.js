@@ -1,6 +1,6 @@
 /**
  * A client on a microcontroller with Moddable. Whoever provisions the device writes two preferences of the domain `hub`:
- * `identity`, as it was issued, and `device`, from serializeDevice(), with the hub's PSK in it (storePsk): the device has
+ * `identity`, as it was issued, and `keyring`, from serializeKeyring(), with the hub's PSK in it (storePsk): the device has
  * not the 64 MiB to derive it.
  */
 
@@ -8,13 +8,13 @@ import WebSocket from 'WebSocket';
 import {
   authorizedUrl,
   ClientSession,
-  deviceOptions,
-  nobleCrypto,
-  parseDevice,
+  deviceCrypto,
+  keyringOptions,
   parseIdentity,
+  parseKeyring,
   selectEndpoint,
-  serializeDevice,
-  updateDevice,
+  serializeKeyring,
+  updateKeyring,
 } from 'hub-protocol';
 import Preference from 'preference';
 import RNG from 'rng';
@@ -24,26 +24,26 @@ const DEADLINE = 30_000; // milliseconds until ready
 const PAUSE = { now: 1000, later: 60_000 };
 
 const identity = parseIdentity(Preference.get('hub', 'identity'));
-let device = parseDevice(Preference.get('hub', 'device'), identity.accessKey);
+let keyring = parseKeyring(Preference.get('hub', 'keyring'), identity.accessKey);
 
 function connect() {
   const { url } = selectEndpoint(identity, { supported: ['wss'] });
   const session = new ClientSession({
-    crypto: nobleCrypto,
-    identity,
+    crypto: deviceCrypto,
+    siteId: identity.siteId,
     randomBytes: (length) => new Uint8Array(RNG.get(length)),
     maxMessage: 16 * 1024, // what is longer is dropped, chunk by chunk
     inPlace: true, // no one else has what the socket hands over
-    ...deviceOptions(device),
+    ...keyringOptions(keyring),
   });
   const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
   socket.binaryType = 'arraybuffer';
 
   const handle = (events) => {
     for (const event of events) {
-      const updated = updateDevice(device, event);
-      if (updated !== device) Preference.set('hub', 'device', serializeDevice(updated)); // before message 3 leaves
-      device = updated;
+      const updated = updateKeyring(keyring, event);
+      if (updated !== keyring) Preference.set('hub', 'keyring', serializeKeyring(updated)); // before message 3 leaves
+      keyring = updated;
       switch (event.type) {
         case 'transmit':
           socket.send(event.data);

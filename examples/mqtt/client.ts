@@ -3,17 +3,17 @@ import {
   brokerEndpoint,
   ClientSession,
   clientId,
-  type Device,
   deriveTopics,
-  deviceOptions,
   type Identity,
+  type Keyring,
+  keyringOptions,
   type Pattern,
   presence,
   type SessionEvent,
   selectEndpoint,
   storePsk,
   type Topics,
-  updateDevice,
+  updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
@@ -69,7 +69,7 @@ export class Client {
   readonly #topics: Topics;
   readonly #options: ClientOptions;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  #device: Device;
+  #keyring: Keyring;
   #timer: NodeJS.Timeout | undefined;
   /** Fulfilled when messages may be sent; rejected when that will never be. */
   readonly ready: Promise<void>;
@@ -86,12 +86,12 @@ export class Client {
     if (!brokerEndpoint(identity.mqtt!).tls) throw new Error('no password goes to a broker without TLS');
     this.#topics = deriveTopics(identity.mqtt!);
     this.#options = options;
-    this.#device = store.load();
+    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       randomBytes,
-      identity,
-      ...deviceOptions(this.#device),
+      siteId: identity.siteId,
+      ...keyringOptions(this.#keyring),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -155,7 +155,7 @@ export class Client {
     const { derivePsk, observe } = this.#options;
     for (const event of events) {
       observe?.(event);
-      this.#keep(updateDevice(this.#device, event));
+      this.#keep(updateKeyring(this.#keyring, event));
       if (event.type === 'transmit') {
         const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
         this.#broker.publish(this.#topics.publish, data, { qos: this.#qos });
@@ -168,7 +168,7 @@ export class Client {
         derivePsk(event.salt).then(
           (psk) => {
             if (this.#session.state !== 'awaiting-psk') return; // it took longer than the connection lived
-            this.#keep(storePsk(this.#device, event.nodeId, psk));
+            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
             this.#handle(this.#session.providePsk(psk));
           },
           () => this.#leave(), // without a key there is nothing to wait for
@@ -181,10 +181,10 @@ export class Client {
     this.#watch();
   }
 
-  #keep(device: Device): void {
-    if (device === this.#device) return;
-    this.#device = device;
-    this.#options.store.save(device);
+  #keep(keyring: Keyring): void {
+    if (keyring === this.#keyring) return;
+    this.#keyring = keyring;
+    this.#options.store.save(keyring);
   }
 
   /** A deadline for what is due: silence is all that a hub says to what it refuses. */

@@ -4,13 +4,13 @@
  */
 import {
   ClientSession,
-  createDevice,
-  deviceOptions,
-  nobleCrypto,
-  parseDevice,
+  createKeyring,
+  deviceCrypto,
+  keyringOptions,
   parseIdentity,
-  serializeDevice,
-  updateDevice,
+  parseKeyring,
+  serializeKeyring,
+  updateKeyring,
 } from './hub-protocol.js';
 
 const randomBytes = (length) => new Uint8Array(host.random(length));
@@ -19,20 +19,20 @@ const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data
 const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data).buffer);
 
 const identity = parseIdentity(host.load('identity'));
-const stored = host.load('device');
+const stored = host.load('keyring');
 const { accessKey } = identity;
-let device =
+let keyring =
   stored === undefined
-    ? createDevice({ accessKey, staticKey: randomBytes(32) })
-    : parseDevice(stored, accessKey);
+    ? createKeyring({ accessKey, staticKey: randomBytes(32) })
+    : parseKeyring(stored, accessKey);
 
 let session;
 
 function handle(events) {
   for (const event of events) {
-    const updated = updateDevice(device, event);
-    if (updated !== device) host.save('device', serializeDevice(updated));
-    device = updated;
+    const updated = updateKeyring(keyring, event);
+    if (updated !== keyring) host.save('keyring', serializeKeyring(updated));
+    keyring = updated;
     if (event.type === 'transmit') host.send(bufferOf(event.data));
     if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // answers with providePsk
     if (event.type === 'ready') host.say(`ready: ${event.pattern}`);
@@ -43,7 +43,12 @@ function handle(events) {
 
 globalThis.client = {
   connected() {
-    session = new ClientSession({ crypto: nobleCrypto, identity, randomBytes, ...deviceOptions(device) });
+    session = new ClientSession({
+      crypto: deviceCrypto,
+      siteId: identity.siteId,
+      randomBytes,
+      ...keyringOptions(keyring),
+    });
   },
   received: (data) => handle(session.receive(bytesOf(data))),
   providePsk: (psk) => handle(session.providePsk(new Uint8Array(psk))),

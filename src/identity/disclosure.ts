@@ -4,7 +4,7 @@
  */
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { isGroup } from '../fields.ts';
+import { isGroup } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';
 
 /** Where a conversation stands, as its client knows it. */

@@ -1,8 +1,8 @@
 /** Where to connect to, and by which protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 import { assertText, bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { splitUrl, trimSlashes } from '../issued/url.ts';
 import { brokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
-import { splitUrl, trimSlashes } from '../url.ts';
 import type { Identity, Protocols } from './identity.ts';
 
 export interface EndpointOptions {

@@ -15,7 +15,7 @@ import {
   type Names,
   pick,
   text,
-} from '../fields.ts';
+} from '../issued/fields.ts';
 import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
 import { JsonNumber, type JsonObject, setField } from '../wire/json.ts';

@@ -2,7 +2,7 @@
  * Identities as they were issued: the names that each field has had, and all that an identity was read from, kept so
  * that it can be written back whole. Spec, "Client identity".
  */
-import { ACCESS_KEY, type Fields, type Names, nameOf, namesOf } from '../fields.ts';
+import { ACCESS_KEY, type Fields, type Names, nameOf, namesOf } from '../issued/fields.ts';
 import { MQTT_NAMES } from '../mqtt-topics/mqtt.ts';
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, ownField, setField } from '../wire/json.ts';

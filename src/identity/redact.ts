@@ -4,7 +4,7 @@
  * either, as an address with the access key in its path would. Spec, "Local configuration".
  */
 import { bytesToBase64, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
-import type { Fields } from '../fields.ts';
+import type { Fields } from '../issued/fields.ts';
 import type { Mqtt } from '../mqtt-topics/mqtt.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import type { Endpoints, Identity } from './identity.ts';

@@ -3,7 +3,7 @@
  * and ws: to wss:, and no flag makes a scheme that cannot be trusted with credentials one that can.
  */
 import { LocalError } from '../errors.ts';
-import { splitUrl } from '../url.ts';
+import { splitUrl } from '../issued/url.ts';
 import { readMqtt } from './mqtt.ts';
 
 export interface BrokerEndpoint {

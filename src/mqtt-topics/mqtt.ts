@@ -1,5 +1,14 @@
 /** The `mqtt` object of an identity: the broker, and the scope of topics in it. Spec, "Client identity". */
-import { ACCESS_KEY, badField, type Fields, flag, integer, isGroup, type Names, text } from '../fields.ts';
+import {
+  ACCESS_KEY,
+  badField,
+  type Fields,
+  flag,
+  integer,
+  isGroup,
+  type Names,
+  text,
+} from '../issued/fields.ts';
 
 /** The broker, the credentials for it, and the scope of topics in it. */
 export interface Mqtt {

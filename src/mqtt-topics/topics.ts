@@ -5,11 +5,11 @@
  * hubs have `<prefix>/<hub id>/c2s/<key>`, `/s2c/<key>` and `/status/<key>`. Spec, "Client library contract".
  */
 import { assertText, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
+import { hasBlanks, trimSlashes } from '../issued/url.ts';
 import { MAX_TOPIC } from '../limits.ts';
-import { hasBlanks, trimSlashes } from '../url.ts';
 import { type IssuedMqtt, readMqtt } from './mqtt.ts';
-import { sha256 } from './sha256.ts';
 
 export interface Topics {
   /** From the client to the hub. */

@@ -5,10 +5,10 @@
  * of 32 bits, the low one first. Blocks are filled slice by slice; within a slice, lane by lane.
  */
 import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
+import { assertCrypto, type Crypto, cryptoFailure } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { opaque } from '../opaque.ts';
 import { permuteColumn, permuteRow } from './argon2id-permutation.ts';
-import { assertCrypto, type Crypto, cryptoFailure } from './crypto.ts';
 
 export interface Argon2idOptions {
   crypto: Crypto;

@@ -1,9 +1,9 @@
 /** CipherState (Noise spec, section 5.1): a key and the counter that makes each nonce. */
 import { isBytes, wipe } from '../bytes.ts';
+import type { Cipher, CipherFactory } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { Cipher, CipherFactory } from './crypto.ts';
 import type { CipherName } from './patterns.ts';
 
 const NONCE_LENGTH = 12;

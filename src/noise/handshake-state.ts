@@ -3,10 +3,10 @@
  * writes it and one reads it.
  */
 import { assertBytes, concatBytes, copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from './crypto.ts';
 import {
   isPattern,
   isSuite,

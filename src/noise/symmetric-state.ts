@@ -1,9 +1,9 @@
 /** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the cipher under way. */
 import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import type { CipherFactory, Crypto } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
-import type { CipherFactory, Crypto } from './crypto.ts';
 import type { CipherName } from './patterns.ts';
 
 const EMPTY = new Uint8Array(0);

@@ -1,15 +1,13 @@
 /** Bundles suite.ts into a script of ES5 that sets `suite`. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { lower } from '../../.build/es5.ts';
+import { lower } from '../../tools/es5.ts';
 
 const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
 
 /** Modules that the adapter imports, as CommonJS. */
 const MODULES: { readonly [name: string]: string } = {
-  // Of an identity a session takes the site id alone, which the adapter adds.
-  'hub-protocol': `exports.parseIdentity = () => ({});
-    for (const name of Object.keys(hubProtocol)) exports[name] = hubProtocol[name];`,
+  'hub-protocol': 'module.exports = hubProtocol;',
   'hub-protocol/node': '',
   'node:readline': '',
   'node:crypto': `exports.createHash = require(${JSON.stringify(STAND_INS)}).createHash;`,

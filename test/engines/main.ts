@@ -1,5 +1,5 @@
 /**
- * The vectors, put to each vendored file in the engines that it is for. `npm run test:engines`
+ * The vectors, put to each single file in the engines that it is for. `npm run test:engines`
  *
  * An engine has to fail first: it is given a wrong answer before the right ones.
  */

@@ -1,6 +1,6 @@
 /** What the judge's adapter takes from Node and from newer engines, in ES5's means: put in its place by bundle-suite.ts. */
 import { bytesToHex, bytesToUtf8, concatBytes, hexToBytes, utf8ToBytes } from '../../src/bytes.ts';
-import { sha256 } from '../../src/mqtt-topics/sha256.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 
 export const Buffer = {
   from(content: string | Uint8Array, encoding?: 'hex'): Uint8Array {

@@ -3,8 +3,8 @@
  * up, since computing it takes such an engine a second; the rest is computed. Not constant-time, and only for tests.
  */
 import { bytesToHex, concatBytes, equalBytes, hexToBytes } from '../../src/bytes.ts';
-import { sha256 } from '../../src/mqtt-topics/sha256.ts';
-import type { Cipher, Crypto } from '../../src/noise/crypto.ts';
+import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
+import { sha256 } from '../../src/crypto/sha256.ts';
 
 /** Answers of X25519 in hexadecimal, by what was asked; 'x' for a public key of low order. */
 export type X25519Answers = { readonly [asked: string]: string };

@@ -1,9 +1,9 @@
 /** Puts the vectors to this library in Node, by the judge's questions, and writes down what was asked and answered. */
 import { createAdapter } from '../../examples/judge/adapter.ts';
-import type { Fields } from '../../src/judge/adapter.ts';
-import { judgeOne, type Task, tasks } from '../../src/judge/judge.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
-import { nodeCrypto } from '../../src/noise/node.ts';
+import type { Fields } from '../../judge/src/adapter.ts';
+import { judgeOne, type Task, tasks } from '../../judge/src/judge.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { asked, type X25519Answers } from './plain-crypto.ts';
 import type { Dialogue } from './suite.ts';
 

@@ -3,7 +3,7 @@
  * answers that it accepted. Bundled and lowered to ES5 once for all engines; `hubProtocol` is loaded before it.
  */
 import { createAdapter } from '../../examples/judge/adapter.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
 import { plainCrypto, type X25519Answers } from './plain-crypto.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
@@ -15,9 +15,9 @@ export interface Dialogue {
   readonly turns: readonly { readonly request: Fields; readonly answer: Fields }[];
 }
 
-declare const hubProtocol: { nobleCrypto: Crypto };
+declare const hubProtocol: { deviceCrypto?: Crypto; nobleCryptoWithAesGcm?: Crypto };
 
-let crypto: Crypto = hubProtocol.nobleCrypto;
+let crypto: Crypto = (hubProtocol.deviceCrypto ?? hubProtocol.nobleCryptoWithAesGcm)!;
 
 /** For a file without cryptography. */
 export function useAnswers(answers: X25519Answers): void {

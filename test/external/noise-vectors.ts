@@ -9,7 +9,7 @@
  * Transcripts of our four protocols are replayed in both roles, others are skipped.
  */
 import { bytesToHex } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { ALL_PATTERNS, ALL_SUITES, PATTERNS, protocolName, SUITES } from '../../src/noise/patterns.ts';
 import {

@@ -3,11 +3,11 @@
  * and what came instead.
  */
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type RemoteCode, RemoteError } from '../../src/errors.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
-import { nobleCrypto } from '../../src/noise/noble.ts';
-import { nobleCryptoWithAesGcm } from '../../src/noise/noble-aesgcm.ts';
-import { nodeCrypto } from '../../src/noise/node.ts';
 
 /** One vector, ready to run. */
 export interface Vector {

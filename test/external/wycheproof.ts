@@ -3,8 +3,8 @@
  * ciphers, X25519 with raw keys, and HMAC-SHA-256. Each test is asked of every provider that has the algorithm.
  */
 import { concatBytes, isZero } from '../../src/bytes.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
 import { RemoteError } from '../../src/errors.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { CipherName } from '../../src/noise/patterns.ts';
 import {

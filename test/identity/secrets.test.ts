@@ -3,14 +3,14 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createDevice, deviceOptions, storePsk, updateDevice } from '../../src/identity/device.ts';
 import { selectEndpoint } from '../../src/identity/endpoint.ts';
 import { parseIdentity } from '../../src/identity/identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 import { serializeIdentity } from '../../src/identity/serialize.ts';
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-import { HELLO, NODE_ID, newClient, OFFER } from '../pair.ts';
+import { createKeyring, keyringOptions, storePsk, updateKeyring } from '../../src/session/keyring.ts';
+import { HELLO, NODE_ID, newClient, OFFER } from '../session/pair.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 
@@ -188,11 +188,11 @@ test('no event and no error of a session shows a secret of its identity or its d
       const [staticKey, psk, other] = [g(() => secretBytes), g(() => secretBytes), g(() => secretBytes)];
       const { accessKey } = identity;
       const pin = { type: 'pin', nodeId: NODE_ID, key: new Uint8Array(32).fill(9) } as const;
-      const created = createDevice({ accessKey, staticKey });
+      const created = createKeyring({ accessKey, staticKey });
       const devices = [
         created,
         storePsk(created, NODE_ID, psk),
-        updateDevice(storePsk(created, NODE_ID, psk), pin),
+        updateKeyring(storePsk(created, NODE_ID, psk), pin),
       ];
       const keys = [staticKey, psk].map((key) => Buffer.from(key));
       const hidden = [
@@ -206,7 +206,7 @@ test('no event and no error of a session shows a secret of its identity or its d
       ];
       for (const device of devices) {
         assertHidden(hidden, device, 'the device record');
-        const client = newClient({ identity, ...deviceOptions(device) });
+        const client = newClient({ siteId: identity.siteId, ...keyringOptions(device) });
         const events = [...client.start(), ...client.receive(HELLO), ...client.receive(OFFER)];
         const { error } = outcome(() => client.providePsk(other.subarray(1)));
         const ended = [...client.receive(secrets[0]!), ...client.closed(1008)];

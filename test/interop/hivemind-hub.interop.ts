@@ -1,6 +1,7 @@
 /** Our client at the hub of HiveMind. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { randomBytes } from '../../src/crypto/node.ts';
 import {
   authorizedUrl,
   buildUtterance,
@@ -10,7 +11,6 @@ import {
   readRefusal,
   type Suite,
 } from '../../src/index.ts';
-import { randomBytes } from '../../src/noise/node.ts';
 import { certificate } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';

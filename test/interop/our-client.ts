@@ -1,5 +1,6 @@
 /** Our client over `ws`: what a device keeps, and its connections with all that they saw. */
 import { WebSocket } from 'ws';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   ClientSession,
   derivePsk,
@@ -8,7 +9,6 @@ import {
   type SessionEvent,
   type Suite,
 } from '../../src/index.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 
 type EventOf<Type> = SessionEvent & { type: Type };
 
@@ -41,7 +41,7 @@ export class Connection {
     this.#device = device;
     this.#session = new ClientSession({
       crypto: { ...nodeCrypto, ciphers: ciphersOf(device.suite) },
-      identity: device.identity,
+      siteId: device.identity.siteId,
       staticKey: device.staticKey,
       randomBytes,
       pin: () => device.pin,

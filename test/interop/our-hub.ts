@@ -2,6 +2,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   type ErrorCode,
   HubSession,
@@ -9,7 +10,6 @@ import {
   type JsonObject,
   type Suite,
 } from '../../src/index.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 import { certificate, certificateKey } from './certificate.ts';
 
 export interface HubOptions {

@@ -1,8 +1,8 @@
 /** Our sessions against a client and a hub in Python that share no code and no library with them. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { derivePsk, type Identity, parseIdentity, type Suite } from '../../src/index.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 import { certificate, files } from './certificate.ts';
 import { compare } from './matrix.ts';
 import { Connection, type Device } from './our-client.ts';

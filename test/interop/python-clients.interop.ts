@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
   derivePsk,
@@ -11,7 +12,6 @@ import {
   protocolName,
   type Suite,
 } from '../../src/index.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 import { files } from './certificate.ts';
 import { homeIn } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const CLI = fileURLToPath(new URL('../../src/judge/cli.ts', import.meta.url));
+const CLI = fileURLToPath(new URL('../../judge/src/cli.ts', import.meta.url));
 const test = suite('judge');
 let folder = '';
 

@@ -3,6 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket, { WebSocketServer } from 'ws';
+import type { Verdict } from '../../judge/src/judge.ts';
+import { connectTo, listen } from '../../judge/src/live.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/endpoint.ts';
 import {
   type ClientOptions,
@@ -14,9 +17,6 @@ import {
   parseIdentity,
   type SessionEvent,
 } from '../../src/index.ts';
-import type { Verdict } from '../../src/judge/judge.ts';
-import { connectTo, listen } from '../../src/judge/live.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
 
 const NODE_ID = 'judge';
 const PASSWORD = 'correct horse battery staple';
@@ -66,7 +66,7 @@ async function judgeClient(spoiled: Spoiled<ClientOptions> = {}): Promise<Verdic
     const socket = new WebSocket(url);
     const session = new ClientSession({
       crypto: nodeCrypto,
-      identity: IDENTITY,
+      siteId: IDENTITY.siteId,
       staticKey,
       randomBytes,
       pin: (nodeId) => pins.get(nodeId),

@@ -1,7 +1,7 @@
 /** The mistakes that the judge knows: none of them writes what is right, and without one, everything is. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { mistakeInCanonicalJson, mistakeInPrologue } from '../../src/judge/json-mistakes.ts';
+import { mistakeInCanonicalJson, mistakeInPrologue } from '../../judge/src/json-mistakes.ts';
 import {
   handshakeWith,
   MISTAKES,
@@ -10,7 +10,7 @@ import {
   mistakeInSealing,
   sealWith,
   type Transcript,
-} from '../../src/judge/mistakes.ts';
+} from '../../judge/src/mistakes.ts';
 import type { Suite } from '../../src/noise/patterns.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 

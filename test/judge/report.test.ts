@@ -1,9 +1,9 @@
 /** Differences and reports: what a porter, and a porter's CI, get to see. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { firstDifference } from '../../src/judge/difference.ts';
-import type { Verdict } from '../../src/judge/judge.ts';
-import { hasPassed, summarize, toJson, toJunit, toText } from '../../src/judge/report.ts';
+import { firstDifference } from '../../judge/src/difference.ts';
+import type { Verdict } from '../../judge/src/judge.ts';
+import { hasPassed, summarize, toJson, toJunit, toText } from '../../judge/src/report.ts';
 
 const PASSED: Verdict = {
   capability: 'seal',

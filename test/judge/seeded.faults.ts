@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Verdict } from '../../src/judge/judge.ts';
+import type { Verdict } from '../../judge/src/judge.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const CLI = path('../../dist/judge/cli.js');
+const CLI = path('../../judge/dist/cli.js');
 const PYTHON = [path('../interop/python'), path('faulty_adapter.py')];
 
 /** What the report says of each fault, and of nothing else. */

@@ -10,10 +10,10 @@ import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createAdapter } from '../../examples/judge/adapter.ts';
-import type { Fields } from '../../src/judge/adapter.ts';
-import { judgeOne, type Task, tasks, type Verdict } from '../../src/judge/judge.ts';
-import { QUESTIONS } from '../../src/judge/questions.ts';
-import { readVectorFile, vectorFiles } from '../../src/judge/vectors.ts';
+import type { Fields } from '../../judge/src/adapter.ts';
+import { judgeOne, type Task, tasks, type Verdict } from '../../judge/src/judge.ts';
+import { QUESTIONS } from '../../judge/src/questions.ts';
+import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 
 const ALL = tasks();
 const USES_CIPHERS = ['Handshake', 'HandshakeFailure', 'Seal', 'Open', 'Session'];

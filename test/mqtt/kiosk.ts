@@ -1,13 +1,13 @@
 /** A device of the tests: its identity as it was issued, and its device record as it lies in storage. */
 import {
-  createDevice,
-  type Device,
+  createKeyring,
   derivePsk,
   type Identity,
-  parseDevice,
+  type Keyring,
   parseIdentity,
+  parseKeyring,
   type SessionEvent,
-  serializeDevice,
+  serializeKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { Client, type ClientOptions, connect, type Ended, type Message } from '../../examples/mqtt/client.ts';
@@ -18,19 +18,19 @@ export class Kiosk {
   readonly name: string = this.account.username;
   readonly topics: string = `${BASE}/${this.name}`;
   /** The device record. */
-  stored: string = serializeDevice(createDevice({ accessKey: this.name, staticKey: randomBytes(32) }));
+  stored: string = serializeKeyring(createKeyring({ accessKey: this.name, staticKey: randomBytes(32) }));
   /** How often the PSK was derived. */
   derivations = 0;
   password: string = PASSWORD;
   /** All events since options() were asked for. */
   seen: SessionEvent[] = [];
 
-  get device(): Device {
-    return parseDevice(this.stored, this.name);
+  get device(): Keyring {
+    return parseKeyring(this.stored, this.name);
   }
 
-  set device(device: Device) {
-    this.stored = serializeDevice(device);
+  set device(device: Keyring) {
+    this.stored = serializeKeyring(device);
   }
 
   identity(mqtt: object = {}): Identity {

@@ -1,6 +1,6 @@
 /** A client whose every step is the test's: for orders and client ids that examples/mqtt/client.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClientSession, deviceOptions, presence, type SessionEvent, updateDevice } from 'hub-protocol';
+import { ClientSession, keyringOptions, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import { connectTo, PORT } from './broker.ts';
@@ -40,9 +40,9 @@ export class Line {
     this.events = [];
     this.session = new ClientSession({
       crypto: nodeCrypto,
-      identity: this.#kiosk.identity(),
+      siteId: this.#kiosk.identity().siteId,
       randomBytes,
-      ...deviceOptions(this.#kiosk.device),
+      ...keyringOptions(this.#kiosk.device),
     });
     this.#handle(this.session.start());
   }
@@ -69,7 +69,7 @@ export class Line {
   #handle(events: SessionEvent[]): void {
     for (const event of events) {
       this.events.push(event);
-      this.#kiosk.device = updateDevice(this.#kiosk.device, event);
+      this.#kiosk.device = updateKeyring(this.#kiosk.device, event);
       if (event.type !== 'transmit') continue;
       const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
       this.broker.publish(`${this.#kiosk.topics}/in`, data, { qos: 1 });

@@ -1,6 +1,6 @@
 /** Over MQTT a hub refuses by saying nothing. What silence means is found out by one more attempt, with XXpsk2. */
 import { type AddressInfo, createServer } from 'node:net';
-import { createDevice, derivePsk, forgetPsks } from 'hub-protocol';
+import { createKeyring, derivePsk, forgetPsks } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -123,7 +123,7 @@ test('a broker that accepts and says nothing, and a hub that went away: each ans
 test('a static key that the hub does not hold: ready, then the offer to a stranger before anything else', async () => {
   const { kiosk } = await acquaint();
   // The record was lost, or this is another program with the same identity.
-  kiosk.device = createDevice({ accessKey: kiosk.name, staticKey: randomBytes(32) });
+  kiosk.device = createKeyring({ accessKey: kiosk.name, staticKey: randomBytes(32) });
   const { reason, retry, error } = await kiosk.dial().ended;
   assert.equal([reason, retry, error.code], ['dropped', 'now', 'text-after-ready']);
   const [pin, ready, close] = [3, 6, 7].map((i) => kiosk.seen[i]!.type);

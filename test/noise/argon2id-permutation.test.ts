@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { permutation } from './generate-permutation.ts';
+import { permutation } from '../../tools/permutation.ts';
 
 test('the generated permutation is what its generator writes: after a change, npm run generate', () => {
   const current = readFileSync(new URL('../../src/noise/argon2id-permutation.ts', import.meta.url), 'utf8');

@@ -3,10 +3,10 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
-import { nobleCrypto } from '../../src/noise/noble.ts';
 import { raisesLocal } from '../raises.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 

@@ -1,12 +1,12 @@
 /** Injected code that breaks, at any moment: it is named as the cause, and what was under way is over and wiped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
-import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import { nobleCrypto } from '../../src/noise/noble.ts';
-import { nodeCrypto, randomBytes } from '../../src/noise/node.ts';
-import { derivePsk } from '../../src/noise/psk.ts';
+import { derivePsk } from '../../src/session/psk.ts';
 import { raisesLocal } from '../raises.ts';
 
 /** Crypto that throws from a moment on. */

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
-import type { Crypto } from '../../src/noise/crypto.ts';
 import { type HandshakeOptions, HandshakeState } from '../../src/noise/handshake-state.ts';
-import { nodeCrypto } from '../../src/noise/node.ts';
 import type { Pattern, Suite } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 

@@ -2,13 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
+import { readVectorFile } from '../../judge/src/vectors.ts';
 import { concatBytes } from '../../src/bytes.ts';
-import { readVectorFile } from '../../src/judge/vectors.ts';
-import type { CipherFactory, Crypto } from '../../src/noise/crypto.ts';
-import { nobleCrypto } from '../../src/noise/noble.ts';
-import { nobleCryptoWithAesGcm } from '../../src/noise/noble-aesgcm.ts';
-import { nodeCrypto } from '../../src/noise/node.ts';
-import { deviceCrypto } from '../../src/vendor/device-crypto.ts';
+import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import { deviceCrypto } from '../../src/crypto/device.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { hex, readVectors, toHex } from '../vectors.ts';
 
 const PROVIDERS: [string, Crypto][] = [

@@ -3,10 +3,10 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, equalBytes } from '../../src/bytes.ts';
+import type { CipherFactory } from '../../src/crypto/crypto.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
-import type { CipherFactory } from '../../src/noise/crypto.ts';
-import { nobleCrypto } from '../../src/noise/noble.ts';
-import { nodeCrypto } from '../../src/noise/node.ts';
 import { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '../../src/requests/build-request.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
-import { readyPair } from '../pair.ts';
 import { raisesLocal } from '../raises.ts';
+import { readyPair } from '../session/pair.ts';
 
 test('builds byte for byte what the public clients send', () => {
   // thalovant-embedded-c tests/test_ask.c

@@ -5,8 +5,8 @@ import { buildUtterance } from '../../src/requests/build-request.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
-import { readyPair } from '../pair.ts';
 import { raisesLocal } from '../raises.ts';
+import { readyPair } from '../session/pair.ts';
 
 const OWN = { request_id: 'req-1' };
 const event = (type: string, data: Json = {}, context: Json = OWN): string =>

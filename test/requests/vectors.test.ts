@@ -1,7 +1,7 @@
 /** The vectors of requests and replies: what the builders make, and what the collector makes of events. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readVectorFile, type Vector } from '../../src/judge/vectors.ts';
+import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 import { buildAction, buildCode, buildUtterance } from '../../src/requests/build-request.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { ReplyCollector } from '../../src/requests/reply-collector.ts';

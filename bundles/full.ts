@@ -1,0 +1,4 @@
+/** `dist/hub-protocol.full.js`: the whole library, with noble's cryptography for both suites and for argon2id. */
+
+export { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
+export * from '../src/index.ts';

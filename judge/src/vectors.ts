@@ -1,0 +1,39 @@
+/** The vector files of this package. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const DIRECTORY = new URL('../vectors/', import.meta.url);
+
+/** One test of a file. What it holds beside these fields depends on the type of its group. */
+export interface Vector {
+  readonly tcId: number;
+  readonly comment: string;
+  readonly flags: readonly string[];
+  readonly result: 'valid' | 'invalid';
+  readonly error?: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each type has fields of its own, which its schema holds
+  readonly [field: string]: any;
+}
+
+export interface VectorGroup {
+  readonly type: string;
+  readonly source: readonly string[];
+  readonly tests: readonly Vector[];
+}
+
+export interface VectorFile {
+  readonly description: string;
+  readonly notes: { readonly [flag: string]: string };
+  readonly numberOfTests: number;
+  readonly testGroups: readonly VectorGroup[];
+}
+
+/** The names of all files, without `.json`. */
+export function vectorFiles(): string[] {
+  return readdirSync(DIRECTORY)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.slice(0, -'.json'.length));
+}
+
+export function readVectorFile(name: string): VectorFile {
+  return JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
+}

@@ -1,0 +1,89 @@
+/**
+ * X25519 (RFC 7748, section 5) with BigInt, for `dist/hub-protocol.js`: noble's Montgomery curve, which every other
+ * entry has, is 16 KB more of a device's heap. It is not constant-time, as little as BigInt is in any engine.
+ */
+import { assertBytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
+import { RemoteError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import type { Crypto } from './crypto.ts';
+
+/** 2^255 - 19. */
+const P = 2n ** 255n - 19n;
+
+const BASE_POINT = new Uint8Array(KEY_LENGTH);
+BASE_POINT[0] = 9;
+
+/** A number of 32 bytes, the lowest first, with some of its highest byte's bits. */
+function decode(bytes: Uint8Array, topMask: number): bigint {
+  const reversed = new Uint8Array(KEY_LENGTH);
+  for (let i = 0; i < KEY_LENGTH; i++) reversed[KEY_LENGTH - 1 - i] = bytes[i]!;
+  reversed[0]! &= topMask;
+  return BigInt(`0x${bytesToHex(reversed)}`);
+}
+
+function encode(value: bigint): Uint8Array {
+  const hex = value.toString(16);
+  const bytes = new Uint8Array(KEY_LENGTH);
+  const digits = hexToBytes(hex.length % 2 === 0 ? hex : `0${hex}`)!;
+  for (let i = 0; i < digits.length; i++) bytes[i] = digits[digits.length - 1 - i]!;
+  return bytes;
+}
+
+/** x^(P - 2), the inverse of x: P - 2 is 2^255 - 21, all ones in binary but for two zeros. */
+function invert(x: bigint): bigint {
+  let power = 1n;
+  for (let bit = 254; bit >= 0; bit--) {
+    power = (power * power) % P;
+    if (bit !== 4 && bit !== 2) power = (power * x) % P;
+  }
+  return power;
+}
+
+/** The Montgomery ladder, in the names of the RFC. */
+function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
+  const k = (decode(privateKey, 0x3f) & ~7n) | (1n << 254n);
+  const x1 = decode(publicKey, 0x7f);
+  let x2 = 1n;
+  let z2 = 0n;
+  let x3 = x1;
+  let z3 = 1n;
+  let swap = 0n;
+  for (let t = 254n; t >= 0n; t--) {
+    const bit = (k >> t) & 1n;
+    swap ^= bit;
+    const dx = swap * (x3 - x2);
+    const dz = swap * (z3 - z2);
+    swap = bit;
+    x2 += dx;
+    x3 -= dx;
+    z2 += dz;
+    z3 -= dz;
+    const a = x2 + z2;
+    const aa = (a * a) % P;
+    const b = x2 - z2;
+    const bb = (b * b) % P;
+    const e = aa - bb;
+    const da = ((x3 - z3) * a) % P;
+    const cb = ((x3 + z3) * b) % P;
+    x3 = (da + cb) ** 2n % P;
+    z3 = (x1 * ((da - cb) ** 2n % P)) % P;
+    x2 = (aa * bb) % P;
+    z2 = (e * (aa + 121665n * e)) % P;
+  }
+  // The lowest bits of k are zeros, so nothing is left to be swapped.
+  return encode((((x2 * invert(z2)) % P) + P) % P);
+}
+
+export const deviceX25519: Crypto['x25519'] = {
+  publicKey(privateKey) {
+    assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+    return x25519(privateKey, BASE_POINT);
+  },
+  sharedSecret(privateKey, publicKey) {
+    assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+    assertBytes(publicKey, 'publicKey', KEY_LENGTH);
+    const secret = x25519(privateKey, publicKey);
+    if (isZero(secret)) throw new RemoteError('low-order-key', 'a public key of low order');
+    return secret;
+  },
+};

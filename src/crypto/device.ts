@@ -1,0 +1,44 @@
+/**
+ * The Crypto interface for `dist/hub-protocol.js`: noble's ChaCha20 and Poly1305, X25519 of BigInt alone, and the SHA-256
+ * that topics need anyway. noble's curve and hashes would be 28 KB more of a device's heap; BLAKE2b is for argon2id, which
+ * no such device runs.
+ */
+import { concatBytes, wipe } from '../bytes.ts';
+import type { Crypto } from './crypto.ts';
+import { deviceX25519 } from './device-x25519.ts';
+import { nobleChaChaPoly } from './noble-chachapoly.ts';
+import { sha256 } from './sha256.ts';
+
+const BLOCK = 64;
+
+/** HMAC-SHA-256 (RFC 2104). */
+function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
+  const inner = new Uint8Array(BLOCK);
+  inner.set(key.length > BLOCK ? sha256(key) : key);
+  const outer = new Uint8Array(BLOCK);
+  for (let i = 0; i < BLOCK; i++) {
+    outer[i] = inner[i]! ^ 0x5c;
+    inner[i]! ^= 0x36;
+  }
+  const hashed = hash([inner as Uint8Array].concat(parts));
+  const tag = hash([outer, hashed]);
+  wipe(inner);
+  wipe(outer);
+  wipe(hashed);
+  return tag;
+}
+
+/** SHA-256 of the parts one after the other; the copy of them is wiped. */
+function hash(parts: Uint8Array[]): Uint8Array {
+  const message = concatBytes(parts);
+  const digest = sha256(message);
+  wipe(message);
+  return digest;
+}
+
+export const deviceCrypto: Crypto = {
+  sha256: (...parts) => hash(parts),
+  hmacSha256: (key, ...parts) => hmacSha256(key, parts),
+  x25519: deviceX25519,
+  ciphers: { ChaChaPoly: nobleChaChaPoly },
+};

@@ -1,0 +1,46 @@
+/** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
+import { assertText, utf8ToBytes } from '../bytes.ts';
+import { assertCrypto, type Crypto } from '../crypto/crypto.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { argon2id } from '../noise/argon2id.ts';
+
+export interface PskOptions {
+  crypto: Crypto;
+  /** The client's password; taken as UTF-8, without normalization. */
+  password: string;
+  /** The hub's, as it stands in its HELLO. */
+  nodeId: string;
+  /** 64 MiB to work in, aligned to 4 bytes; wiped at the end. */
+  memory?: Uint8Array | undefined;
+  /** Told of the progress, from 0 to 1, about a hundred times. */
+  onProgress?: ((progress: number) => void) | undefined;
+}
+
+/** SHA-256 of a hub's node id: the salt; 32 bytes. */
+export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
+  return crypto.sha256(utf8ToBytes(nodeId));
+}
+
+/**
+ * Argon2id of the password with the protocol's own parameters: 3 passes over 64 MiB, 1 lane, and the SHA-256 of
+ * the hub's node id as salt. It takes seconds and 64 MiB; a device that has neither is given the result.
+ * @returns 32 bytes, bound to this password and this hub
+ * @throws LocalError as {@link argon2id}, and `lone-surrogate`
+ */
+export function derivePsk(options: PskOptions): Uint8Array {
+  const { crypto, password, nodeId } = options;
+  assertCrypto(crypto);
+  assertText(password, 'password');
+  assertText(nodeId, 'nodeId');
+  return argon2id({
+    crypto,
+    password,
+    salt: pskSalt(crypto, nodeId),
+    passes: 3,
+    memoryKiB: 65536,
+    parallelism: 1,
+    length: KEY_LENGTH,
+    memory: options.memory,
+    onProgress: options.onProgress,
+  });
+}

@@ -1,0 +1,205 @@
+/** The single files of the built package: one file each, of one syntax, on built-ins that its engines have. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse, tokenizer } from 'acorn';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import * as core from '../../bundles/core.ts';
+import * as device from '../../bundles/device.ts';
+import * as full from '../../bundles/full.ts';
+import * as noCrypto from '../../bundles/no-crypto.ts';
+import { type BundleFile, FILES } from '../../tools/bundles.ts';
+import { builtInsOf, namedTooEarly } from './built-ins.ts';
+
+const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto };
+const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
+const read = (name: string): string => readFileSync(dist(name), 'utf8');
+
+/** What engines of ES5 and typed arrays have, and two that the code looks for before it uses them. */
+const CORE = [
+  '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
+  '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
+  'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
+  'String.fromCharCode Uint8Array isFinite',
+  'Symbol Symbol.for', // where there are symbols
+  '.at', // a field of our own
+];
+/** And what identities and topics take. */
+const NO_CRYPTO = [
+  ...CORE,
+  '.concat .exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
+  'encodeURIComponent',
+];
+/** And noble's ChaCha20 and Poly1305, with BigInt. */
+const DEVICE = [
+  ...NO_CRYPTO,
+  '.BYTES_PER_ELEMENT .buffer .byteLength .byteOffset .constructor .fill ArrayBuffer ArrayBuffer.isView BigInt',
+  'Number.isSafeInteger Object.assign RangeError TypeError Uint16Array Uint32Array Uint32Array.from Uint32Array.of',
+  'Uint8Array.from',
+];
+/** And noble's curves, hashes and AES, and argon2id. */
+const FULL = [
+  ...DEVICE,
+  '.forEach .get .getUint32 .has .includes .padStart .reverse .setBigUint64 .setUint32 Array.from DataView Math.imul',
+  'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
+  'globalThis.crypto parseInt',
+  'Uint8Array.fromHex', // where there is one
+];
+/** What lowering to a script of ES5 adds. */
+const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
+const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
+
+const ALLOWED: { readonly [name: string]: string[] } = {
+  'hub-protocol.js': DEVICE,
+  'hub-protocol.no-crypto.js': NO_CRYPTO,
+  'hub-protocol.core.js': CORE,
+  'hub-protocol.es5.js': [...DEVICE, ...SCRIPT, ...SCRIPT_OF_DEVICE],
+  'hub-protocol.no-crypto.es5.js': [...NO_CRYPTO, ...SCRIPT],
+  'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
+  'hub-protocol.full.js': FULL,
+};
+
+/** @throws SyntaxError for what is not of the file's version of the language */
+function assertSyntax(code: string, { syntax, noble }: Pick<BundleFile, 'syntax' | 'noble'>): void {
+  if (syntax === 'es2020') parse(code, { ecmaVersion: 2020, sourceType: 'module' });
+  else parse(noble === '' ? code : withoutBigInt(code), { ecmaVersion: 5, sourceType: 'script' });
+}
+
+/** With numbers and products in place of BigInt's literals and powers, which Hermes has beside ES5's syntax. */
+function withoutBigInt(code: string): string {
+  let rest = '';
+  let end = 0;
+  for (const { start, end: next, type } of tokenizer(code, { ecmaVersion: 2020 })) {
+    const token = code.slice(start, next);
+    const isBigInt = type.label === 'bigint' || (type.label === 'num' && token.endsWith('n'));
+    rest += code.slice(end, start) + (isBigInt ? token.slice(0, -1) : token === '**' ? '*' : token);
+    end = next;
+  }
+  return rest + code.slice(end);
+}
+
+function builtInsBeyond(allowed: string[], code: string, { syntax }: Pick<BundleFile, 'syntax'>): string[] {
+  const names = allowed.join(' ').split(' ');
+  const found = builtInsOf(code, syntax === 'es5' ? 'script' : 'module');
+  return found.filter((name) => !names.includes(name));
+}
+
+for (const file of FILES) {
+  const { name, entry, syntax, noble } = file;
+
+  test(`${name} is of ${syntax === 'es5' && noble !== '' ? 'es5 and BigInt' : syntax}`, () => {
+    assertSyntax(read(name), file);
+  });
+
+  test(`${name} touches no built-in that is not on its list`, () => {
+    assert.equal(builtInsBeyond(ALLOWED[name]!, read(name), file), []);
+  });
+
+  test(`${name} imports nothing, exports its entry, and says whose it is`, async () => {
+    const code = read(name);
+    assert.not.match(code, /\b(?:import|require)\b/);
+    assert.not.match(code, 'sourceMappingURL');
+    assert.match(code, /^\/\*! hub-protocol \d.*MIT License.*\*\/\n/);
+    assert.is(code.slice(0, 300).includes('Paul Miller'), noble !== '');
+    const module = { exports: {} };
+    if (syntax === 'es5') new Function('module', code)(module);
+    else module.exports = await import(dist(name));
+    assert.equal(Object.keys(module.exports).sort(), Object.keys(ENTRIES[entry]!).sort());
+  });
+
+  test(`${name} has a map to its sources`, () => {
+    const map = JSON.parse(read(`${name}.map`));
+    assert.is(map.version, 3);
+    assert.ok(map.sources.some((source: string) => source.endsWith('src/session/client-session.ts')));
+    assert.is(map.mappings[0], ';', 'the first line is the banner');
+    assert.ok(map.mappings.length > 10_000);
+  });
+}
+
+for (const { name } of FILES.filter(({ syntax }) => syntax === 'es5')) {
+  test(`${name} names nothing before it is declared, and gives Object.create no properties`, () => {
+    const code = read(name);
+    assert.equal(namedTooEarly(code), []);
+    assert.not.match(code, /Object\.create\([^()]*,/);
+  });
+}
+
+for (const [code, early] of [
+  ['f(); function f() {}', ['f']],
+  ['function f() { return g(); } function g() {}', []],
+  ['var a = function () { f(); function f() {} };', ['f']],
+  ['!function () { f(); }(); function f() {}', ['f']],
+  ['!function (f) { f(); }(1); function f() {}', []],
+  ['function f() { (a = {}).b = 1; var a; return a; }', ['a']],
+  ['function f(a) { a.b = 1; var c = a; return { c: c.d }; } var d;', []],
+  ['var f = 1; function g() {} g();', []],
+] as const) {
+  test(`the gate against early names ${early.length === 0 ? 'takes' : 'refuses'} ${code}`, () => {
+    assert.equal(namedTooEarly(code), [...early]);
+  });
+}
+
+test('scripts without modules set a global', () => {
+  const script = read('hub-protocol.core.es5.js');
+  assert.type(new Function(`${script}; return hubProtocol;`)().ClientSession, 'function');
+});
+
+test('the licence text has both notices', () => {
+  const text = read('hub-protocol.LICENSE.txt');
+  for (const holder of ['the hub-protocol authors', 'Paul Miller']) assert.match(text, holder);
+  assert.is(text.split('Permission is hereby granted').length, 3);
+});
+
+test('errors of the device’s files have codes and no sentences, those of the full file both', async () => {
+  for (const [name, hasSentence] of [
+    ['hub-protocol.js', false],
+    ['hub-protocol.full.js', true],
+  ] as const) {
+    const { ClientSession } = await import(dist(name));
+    try {
+      new ClientSession({});
+      assert.unreachable();
+    } catch (error) {
+      const { code, message } = error as { code: string; message: string };
+      assert.is(code, 'bad-argument');
+      assert.is(message.includes(' '), hasSentence);
+    }
+  }
+});
+
+const core5 = { syntax: 'es5', noble: '' } as const;
+const es2020 = { syntax: 'es2020', noble: 'noble-ciphers' } as const;
+
+for (const [code, file] of [
+  ['a?.b', core5],
+  ['let a = 1;', core5],
+  ['a = () => 1;', core5],
+  ['a = 1n;', core5],
+  ['a = 1n; class B {}', { syntax: 'es5', noble: 'noble-ciphers' }],
+  ['a ??= 1;', es2020],
+  ['class A { b = 1; }', es2020],
+  ['await a;', es2020],
+] as const) {
+  test(`the gate of ${file.syntax} refuses ${code}`, () => {
+    assert.throws(() => assertSyntax(code, file), /SyntaxError|[(]\d+:\d+[)]/);
+  });
+}
+
+test('the gate of ES5 and BigInt takes BigInt', () => {
+  assertSyntax('var a = 2n ** 255n - 19n;', { syntax: 'es5', noble: 'noble-ciphers' });
+});
+
+for (const [code, names] of [
+  ['var a = Array.from(b); var b;', ['Array.from']],
+  ['new TextEncoder().encode("a")', ['TextEncoder']],
+  ['var a = ""; a.codePointAt(0); a.padStart(2)', ['.codePointAt', '.padStart']],
+  ['var a = { b: setTimeout };', ['setTimeout']],
+  ['var a = new Map();', ['Map']],
+  ['function f(a) { a.slice(); return globalThis; }', ['globalThis']],
+] as const) {
+  test(`the gate of the core finds ${names.join(' and ')}`, () => {
+    assert.equal(builtInsBeyond(CORE, code, core5), names);
+  });
+}
+
+test.run();

@@ -1,0 +1,220 @@
+/** What each provider of cryptography owes the protocol beyond right answers. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { copyBytes } from '../../src/bytes.ts';
+import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import { deviceCrypto } from '../../src/crypto/device.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { raisesRemote } from '../raises.ts';
+import { hex } from '../vectors.ts';
+
+const PROVIDERS: [string, Crypto][] = [
+  ['noble', nobleCrypto],
+  ['noble with AESGCM', nobleCryptoWithAesGcm],
+  ['node', nodeCrypto],
+  ['the device file', deviceCrypto],
+];
+
+/** The u-coordinates of the points whose order divides 8, little-endian, and their other forms below 2^255. */
+const LOW_ORDER = {
+  '0': '0000000000000000000000000000000000000000000000000000000000000000',
+  '1': '0100000000000000000000000000000000000000000000000000000000000000',
+  'order 8, first': 'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+  'order 8, second': '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+  'p - 1': 'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  p: 'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+  'p + 1': 'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+};
+
+/** 1, 2, 3, … from a start. */
+function series(length: number, start = 1): Uint8Array {
+  return Uint8Array.from({ length }, (_, i) => start + i);
+}
+
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = copyBytes(bytes);
+  copy[at]! ^= 1;
+  return copy;
+}
+
+/** Whether a result is the caller's alone: a plain array over memory that nothing else lies in. */
+function assertPlain(bytes: Uint8Array, length: number): void {
+  assert.is(bytes.constructor, Uint8Array);
+  assert.is(bytes.length, length);
+  assert.is(bytes.buffer.byteLength, length);
+}
+
+for (const [name, crypto] of PROVIDERS) {
+  const { x25519 } = crypto;
+
+  for (const [point, encoded] of Object.entries(LOW_ORDER)) {
+    test(`${name} refuses the low-order key ${point}, its unused top bit clear or set`, () => {
+      const publicKey = hex(encoded);
+      raisesRemote(() => x25519.sharedSecret(series(32), publicKey), 'low-order-key');
+      publicKey[31]! |= 0x80;
+      raisesRemote(() => x25519.sharedSecret(series(32), publicKey), 'low-order-key');
+    });
+  }
+
+  test(`${name} throws for X25519 keys that are too short`, () => {
+    const key = series(31);
+    assert.throws(() => x25519.publicKey(key));
+    assert.throws(() => x25519.sharedSecret(key, series(32)));
+    assert.throws(() => x25519.sharedSecret(series(32), key));
+  });
+
+  test(`${name} leaves X25519 keys as they were`, () => {
+    const [privateKey, publicKey] = [new Uint8Array(32).fill(0xff), series(32)];
+    x25519.publicKey(privateKey);
+    x25519.sharedSecret(privateKey, publicKey);
+    assert.equal(privateKey, new Uint8Array(32).fill(0xff));
+    assert.equal(publicKey, series(32));
+  });
+
+  for (const [kind, input] of [
+    ['plain arrays', series(32)],
+    ['Buffers', Buffer.from(series(32))],
+  ] as const) {
+    test(`${name} hashes and agrees on keys into plain arrays of their own, given ${kind}`, () => {
+      assertPlain(crypto.sha256(input), 32);
+      assertPlain(crypto.hmacSha256(input, input), 32);
+      if (crypto.blake2b !== undefined) assertPlain(crypto.blake2b(20, input), 20);
+      assertPlain(x25519.publicKey(input), 32);
+      assertPlain(x25519.sharedSecret(input, x25519.publicKey(input)), 32);
+      assert.equal(copyBytes(input), series(32));
+    });
+  }
+
+  for (const [cipherName, createCipher] of Object.entries(crypto.ciphers) as [string, CipherFactory][]) {
+    const prefix = `${name}'s ${cipherName}`;
+    const [key, nonce, associatedData, plaintext] = [
+      series(32),
+      series(12, 40),
+      series(5, 60),
+      series(20, 80),
+    ];
+    const cipher = createCipher(key);
+    const sealed = cipher.seal(nonce, associatedData, plaintext);
+
+    test(`${prefix} refuses a flipped bit in every byte of ciphertext and tag`, () => {
+      for (let at = 0; at < sealed.length; at++) {
+        raisesRemote(() => cipher.open(nonce, associatedData, flipped(sealed, at)), 'not-authentic');
+      }
+      assert.equal(cipher.open(nonce, associatedData, sealed), plaintext);
+    });
+
+    test(`${prefix} refuses another nonce, other associated data and another key`, () => {
+      raisesRemote(() => cipher.open(flipped(nonce, 11), associatedData, sealed), 'not-authentic');
+      raisesRemote(() => cipher.open(nonce, flipped(associatedData, 0), sealed), 'not-authentic');
+      raisesRemote(() => cipher.open(nonce, new Uint8Array(0), sealed), 'not-authentic');
+      raisesRemote(() => createCipher(flipped(key, 31)).open(nonce, associatedData, sealed), 'not-authentic');
+    });
+
+    test(`${prefix} refuses sealed text that is cut, also to less than a tag`, () => {
+      for (let length = 0; length < sealed.length; length++) {
+        raisesRemote(() => cipher.open(nonce, associatedData, sealed.subarray(0, length)), 'not-authentic');
+        raisesRemote(
+          () => cipher.open(nonce, associatedData, sealed.subarray(sealed.length - length)),
+          'not-authentic',
+        );
+      }
+    });
+
+    test(`${prefix} leaves its inputs as they were, whether it opens or not`, () => {
+      const damaged = flipped(sealed, 0);
+      const inputs = [key, nonce, associatedData, plaintext, sealed, damaged];
+      const before = inputs.map(copyBytes);
+      cipher.seal(nonce, associatedData, plaintext);
+      cipher.open(nonce, associatedData, sealed);
+      raisesRemote(() => cipher.open(nonce, associatedData, damaged), 'not-authentic');
+      assert.equal(inputs, before);
+    });
+
+    test(`${prefix} answers plain arrays of their own, also where Buffers go in`, () => {
+      for (const text of [plaintext, new Uint8Array(0), Buffer.from(plaintext)]) {
+        const result = cipher.seal(nonce, associatedData, text);
+        assertPlain(result, text.length + 16);
+        assertPlain(cipher.open(nonce, associatedData, result), text.length);
+        assertPlain(cipher.open(nonce, associatedData, Buffer.from(result)), text.length);
+      }
+    });
+
+    test(`${prefix} keeps no copy of the key: once the array is wiped, only the zero key is left`, () => {
+      const ownKey = series(32);
+      const ownCipher = createCipher(ownKey);
+      assert.equal(ownCipher.seal(nonce, associatedData, plaintext), sealed);
+      ownKey.fill(0);
+      const underZero = createCipher(new Uint8Array(32)).seal(nonce, associatedData, plaintext);
+      assert.equal(ownCipher.seal(nonce, associatedData, plaintext), underZero);
+      raisesRemote(() => ownCipher.open(nonce, associatedData, sealed), 'not-authentic');
+    });
+
+    if (createCipher(key).openInPlace !== undefined) {
+      const openInPlace = cipher.openInPlace!;
+
+      test(`${prefix} opens in place to what it opens elsewhere, at any alignment`, () => {
+        for (const offset of [0, 1, 4]) {
+          for (const length of [0, 1, 16, 63, 64, 1024, 1025, 5000]) {
+            const text = new Uint8Array(length).map((_, i) => i);
+            const room = new Uint8Array(offset + length + 16);
+            room.set(cipher.seal(nonce, associatedData, text), offset);
+            const opened = openInPlace(nonce, associatedData, room.subarray(offset));
+            assert.equal(copyBytes(opened), text);
+            assert.is(opened.buffer, room.buffer);
+            assert.is(opened.byteOffset, offset);
+          }
+        }
+      });
+
+      test(`${prefix} leaves alone what does not open in place`, () => {
+        const damaged = flipped(sealed, 30);
+        const before = copyBytes(damaged);
+        raisesRemote(() => openInPlace(nonce, associatedData, damaged), 'not-authentic');
+        raisesRemote(() => openInPlace(nonce, associatedData, damaged.subarray(0, 9)), 'not-authentic');
+        assert.equal(damaged, before);
+      });
+    }
+
+    test(`${prefix} throws for a key that is no key of AES or ChaCha20`, () => {
+      for (const length of [0, 31, 33, 64]) {
+        assert.throws(() => createCipher(series(length)).seal(nonce, associatedData, plaintext));
+        assert.throws(() => createCipher(series(length)).open(nonce, associatedData, sealed));
+      }
+    });
+
+    test(`${prefix} answers bytes or throws for a nonce of another length, and works on`, () => {
+      for (const length of [0, 8, 11, 13, 24]) {
+        for (const call of [
+          () => cipher.seal(series(length), associatedData, plaintext),
+          () => cipher.open(series(length), associatedData, sealed),
+        ]) {
+          let outcome: unknown;
+          try {
+            outcome = call();
+          } catch (error) {
+            outcome = error;
+          }
+          assert.ok(
+            outcome instanceof Uint8Array || outcome instanceof Error,
+            `length ${length}: ${outcome}`,
+          );
+        }
+      }
+      assert.equal(cipher.seal(nonce, associatedData, plaintext), sealed);
+    });
+  }
+}
+
+for (const length of [0, 1, 32, 65537]) {
+  test(`randomBytes answers ${length} bytes of their own`, () => {
+    assertPlain(randomBytes(length), length);
+  });
+}
+
+test('randomBytes answers other bytes each time', () => {
+  assert.not.equal(randomBytes(32), randomBytes(32));
+});
+
+test.run();

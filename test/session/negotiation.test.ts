@@ -1,0 +1,128 @@
+/** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import {
+  ALL_PATTERNS,
+  ALL_SUITES,
+  isPattern,
+  isSuite,
+  protocolName,
+  type Suite,
+} from '../../src/noise/patterns.ts';
+import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
+import { raisesRemote } from '../raises.ts';
+
+const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
+const AES: Suite = '25519_AESGCM_SHA256';
+
+/** Names that any JavaScript object has already. */
+const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
+
+test('takes the client’s first suite that the hub offers, whatever the hub’s order', () => {
+  const patterns = ['XXpsk2'];
+  const choose = (offered: string[], own: Suite[]) =>
+    selectNoise({ patterns, suites: offered }, { suites: own, pinned: false }).suite;
+  assert.is(choose([CHACHA, AES], [CHACHA, AES]), CHACHA);
+  assert.is(choose([AES, CHACHA], [CHACHA, AES]), CHACHA);
+  assert.is(choose([CHACHA, AES], [AES, CHACHA]), AES);
+  assert.is(choose([CHACHA], [AES, CHACHA]), CHACHA);
+  assert.is(choose([AES], [CHACHA, AES]), AES);
+});
+
+test('takes KKpsk0 only where the hub is pinned and offers it', () => {
+  const choose = (patterns: string[], pinned: boolean) =>
+    selectNoise({ patterns, suites: [CHACHA] }, { suites: [CHACHA], pinned }).pattern;
+  assert.is(choose(['XXpsk2', 'KKpsk0'], true), 'KKpsk0');
+  assert.is(choose(['KKpsk0', 'XXpsk2'], true), 'KKpsk0');
+  assert.is(choose(['KKpsk0'], true), 'KKpsk0');
+  assert.is(choose(['XXpsk2', 'KKpsk0'], false), 'XXpsk2');
+  assert.is(choose(['KKpsk0', 'XXpsk2'], false), 'XXpsk2');
+  assert.is(choose(['XXpsk2'], true), 'XXpsk2');
+});
+
+test('ignores names that it does not know, before and after those it does', () => {
+  const unknown = ['XX', 'KKpsk2', '', 'xxpsk2', 'XXpsk2 ', ...INHERITED];
+  const offer = {
+    patterns: [...unknown, 'XXpsk2', ...unknown],
+    suites: [...unknown, '448_ChaChaPoly_BLAKE2b', AES, ...unknown],
+  };
+  assert.equal(selectNoise(offer, { suites: [CHACHA, AES], pinned: true }), {
+    pattern: 'XXpsk2',
+    suite: AES,
+  });
+});
+
+for (const suites of [[], [AES], ['25519_chachapoly_sha256'], INHERITED]) {
+  test(`finds no suite in common with ${JSON.stringify(suites)}`, () => {
+    const offer = { patterns: ['XXpsk2', 'KKpsk0'], suites };
+    raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: true }), 'no-common-suite');
+  });
+}
+
+test('finds no suite in common when it has none itself', () => {
+  const offer = { patterns: ['XXpsk2'], suites: [CHACHA, AES] };
+  raisesRemote(() => selectNoise(offer, { suites: [], pinned: false }), 'no-common-suite');
+});
+
+for (const patterns of [[], ['KKpsk0'], ['XX'], INHERITED]) {
+  test(`finds no pattern in common with ${JSON.stringify(patterns)} while nothing is pinned`, () => {
+    const offer = { patterns, suites: [CHACHA] };
+    raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: false }), 'no-common-pattern');
+  });
+}
+
+test('finds no pattern in common while pinned when the hub offers neither', () => {
+  const offer = { patterns: ['IKpsk1'], suites: [CHACHA] };
+  raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: true }), 'no-common-pattern');
+});
+
+test('reports the suite first when neither is in common', () => {
+  const offer = { patterns: [], suites: [] };
+  raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: false }), 'no-common-suite');
+});
+
+test('names the protocol as the spec does', () => {
+  assert.is(protocolName('XXpsk2', CHACHA), 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');
+  assert.is(protocolName('XXpsk2', AES), 'Noise_XXpsk2_25519_AESGCM_SHA256');
+  assert.is(protocolName('KKpsk0', CHACHA), 'Noise_KKpsk0_25519_ChaChaPoly_SHA256');
+  assert.is(protocolName('KKpsk0', AES), 'Noise_KKpsk0_25519_AESGCM_SHA256');
+});
+
+test('lists the protocol’s patterns and suites, the required ones first', () => {
+  assert.equal(ALL_PATTERNS, ['XXpsk2', 'KKpsk0']);
+  assert.equal(ALL_SUITES, [CHACHA, AES]);
+});
+
+test('knows the protocol’s names and no others', () => {
+  for (const name of ALL_PATTERNS) assert.ok(isPattern(name));
+  for (const name of ALL_SUITES) assert.ok(isSuite(name));
+  for (const name of [...INHERITED, '', 'ChaChaPoly', undefined, null, 0, ['XXpsk2'], [CHACHA]]) {
+    assert.not(isPattern(name));
+    assert.not(isSuite(name));
+  }
+});
+
+test('counts as suites the ciphers that a crypto has', () => {
+  assert.equal(suitesOf(nobleCrypto), [CHACHA]);
+  assert.equal(suitesOf(nobleCryptoWithAesGcm), [CHACHA, AES]);
+  assert.equal(suitesOf(nodeCrypto), [CHACHA, AES]);
+});
+
+test('prefers suites in the order of the ciphers’ keys', () => {
+  const { ChaChaPoly, AESGCM } = nodeCrypto.ciphers;
+  const ordered: Crypto = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
+  assert.equal(suitesOf(ordered), [AES, CHACHA]);
+});
+
+test('passes over ciphers that are undefined or unknown', () => {
+  const { AESGCM } = nodeCrypto.ciphers;
+  const ciphers = { ChaChaPoly: undefined, XChaChaPoly: AESGCM, AESGCM } as unknown as Crypto['ciphers'];
+  assert.equal(suitesOf({ ...nodeCrypto, ciphers }), [AES]);
+  assert.equal(suitesOf({ ...nodeCrypto, ciphers: {} }), []);
+});
+
+test.run();

@@ -1,0 +1,82 @@
+/** The PSK of a password at a hub, against argon2-cffi. Each derivation takes about a second, so there are two. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import type { LocalCode } from '../../src/errors.ts';
+import { derivePsk, type PskOptions, pskSalt } from '../../src/session/psk.ts';
+import { raisesLocal } from '../raises.ts';
+import { readVectors, toHex } from '../vectors.ts';
+
+const VECTORS = readVectors('argon2id', 'Psk');
+const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[number]];
+const MEMORY_BYTES = 64 * 1024 * 1024;
+
+for (const { tcId, nodeId, salt } of VECTORS) {
+  test(`salts with the SHA-256 of the node id in UTF-8 (${tcId})`, () => {
+    assert.is(toHex(pskSalt(nobleCrypto, nodeId)), salt);
+    assert.is(toHex(pskSalt(nodeCrypto, nodeId)), salt);
+  });
+}
+
+test('derives the key that argon2-cffi does', () => {
+  const { password, nodeId, psk } = ASCII;
+  assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId })), psk);
+});
+
+test('derives it in the caller’s memory, which is wiped, and reports the progress', () => {
+  const { password, nodeId, psk } = UNICODE;
+  const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
+  const reports: number[] = [];
+  const onProgress = (progress: number) => reports.push(progress);
+  assert.is(toHex(derivePsk({ crypto: nodeCrypto, password, nodeId, memory, onProgress })), psk);
+  assert.ok(isZero(memory));
+  assert.ok(reports.length >= 95 && reports.length <= 101, `${reports.length} reports`);
+  assert.is(reports.at(-1), 1);
+});
+
+const WITHOUT_BLAKE2B = { ...nobleCrypto, blake2b: undefined };
+const REFUSED: [object, LocalCode][] = [
+  [{ password: '' }, 'bad-argument'],
+  [{ password: undefined }, 'bad-argument'],
+  [{ password: new Uint8Array(8) }, 'bad-argument'],
+  [{ nodeId: '' }, 'bad-argument'],
+  [{ nodeId: null }, 'bad-argument'],
+  [{ nodeId: 17 }, 'bad-argument'],
+  [{ password: '\ud83d' }, 'lone-surrogate'],
+  [{ nodeId: '\udd11' }, 'lone-surrogate'],
+  [{ memory: new Uint8Array(1024) }, 'bad-length'],
+  [{ memory: [0] }, 'bad-argument'],
+  [{ crypto: WITHOUT_BLAKE2B }, 'blake2b-unavailable'],
+];
+for (const [changes, code] of REFUSED) {
+  const shown = 'crypto' in changes ? 'a crypto without blake2b' : inspect(changes, { maxArrayLength: 1 });
+  test(`refuses ${shown} as ${code}`, () => {
+    const options: object = { crypto: nobleCrypto, password: 'password', nodeId: 'hub', ...changes };
+    raisesLocal(() => derivePsk(options as PskOptions), code);
+  });
+}
+
+test('refuses memory one byte short of 64 MiB', () => {
+  const memory = new Uint8Array(MEMORY_BYTES - 1);
+  raisesLocal(
+    () => derivePsk({ crypto: nobleCrypto, password: 'password', nodeId: 'hub', memory }),
+    'bad-length',
+  );
+});
+
+test('stops with memory wiped when onProgress throws', () => {
+  const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
+  const onProgress = () => {
+    throw new Error('the display is gone');
+  };
+  assert.throws(
+    () => derivePsk({ crypto: nobleCrypto, password: 'password', nodeId: 'hub', memory, onProgress }),
+    /the display is gone/,
+  );
+  assert.ok(isZero(memory));
+});
+
+test.run();

@@ -1,0 +1,44 @@
+/**
+ * Builds what is published: the library (`dist/`, by the compiler), the single files for firmware (`dist/hub-protocol*.js`),
+ * and the judge, which is one file with the library in it and a copy of the vectors beside it.
+ *
+ *     npm run build
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { buildBundles } from './bundles.ts';
+
+const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+rmSync(root('dist'), { recursive: true, force: true });
+execFileSync(process.execPath, [root('node_modules/typescript/bin/tsc'), '-p', root('src')], {
+  stdio: 'inherit',
+});
+await Promise.all([buildBundles(root('dist')), buildJudge()]);
+
+async function buildJudge(): Promise<void> {
+  for (const folder of ['dist', 'vectors']) {
+    rmSync(root(`judge/${folder}`), { recursive: true, force: true });
+  }
+  await build({
+    entryPoints: [root('judge/src/cli.ts')],
+    outfile: root('judge/dist/cli.js'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    legalComments: 'inline',
+    // ws is CommonJS and calls require() for the modules of Node.
+    banner: {
+      js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+    },
+  });
+  chmodSync(root('judge/dist/cli.js'), 0o755);
+  cpSync(root('vectors'), root('judge/vectors'), {
+    recursive: true,
+    filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
+  });
+  cpSync(root('LICENSE'), root('judge/LICENSE'));
+}

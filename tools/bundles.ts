@@ -1,0 +1,138 @@
+/**
+ * Builds the single files to be copied into firmware: one each, without imports, minified, with a licence banner and a source map.
+ *
+ *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import swc from '@swc/core';
+import { type BuildOptions, build } from 'esbuild';
+import { compact, privateNames } from './compact.ts';
+import { lower } from './es5.ts';
+
+const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+export interface BundleFile {
+  readonly name: string;
+  /** In bundles/. */
+  readonly entry: string;
+  /** An ES module of ES2020, or an ES5 script that sets `hubProtocol`, or `module.exports` where there is a module. */
+  readonly syntax: 'es2020' | 'es5';
+  /** Whether errors have their codes alone, and private members short names. */
+  readonly isCompact: boolean;
+  /** What of noble is in it. */
+  readonly noble: string;
+}
+
+export const FILES: readonly BundleFile[] = [
+  { name: 'hub-protocol.js', entry: 'device', syntax: 'es2020', isCompact: true, noble: 'noble-ciphers' },
+  { name: 'hub-protocol.no-crypto.js', entry: 'no-crypto', syntax: 'es2020', isCompact: true, noble: '' },
+  { name: 'hub-protocol.core.js', entry: 'core', syntax: 'es2020', isCompact: true, noble: '' },
+  { name: 'hub-protocol.es5.js', entry: 'device', syntax: 'es5', isCompact: true, noble: 'noble-ciphers' },
+  { name: 'hub-protocol.no-crypto.es5.js', entry: 'no-crypto', syntax: 'es5', isCompact: true, noble: '' },
+  { name: 'hub-protocol.core.es5.js', entry: 'core', syntax: 'es5', isCompact: true, noble: '' },
+  {
+    name: 'hub-protocol.full.js',
+    entry: 'full',
+    syntax: 'es2020',
+    isCompact: false,
+    noble: 'noble-ciphers, noble-curves, noble-hashes',
+  },
+];
+
+const { version } = JSON.parse(readFileSync(root('package.json'), 'utf8')) as { version: string };
+
+function banner({ noble }: BundleFile): string {
+  const others = noble === '' ? '' : `; with ${noble} (c) 2022 Paul Miller (paulmillr.com)`;
+  const own = `hub-protocol ${version} (c) 2026 the hub-protocol authors`;
+  return `/*! ${own}${others}. MIT License, see hub-protocol.LICENSE.txt */\n`;
+}
+
+async function bundle(file: BundleFile): Promise<{ code: string; map: string }> {
+  const options: BuildOptions = {
+    entryPoints: [root(`bundles/${file.entry}.ts`)],
+    outfile: root(`dist/${file.name}`),
+    bundle: true,
+    sourcemap: 'external',
+    legalComments: 'none',
+    target: 'es2020',
+    format: 'esm',
+    plugins: file.isCompact ? [compact(root('src'))] : [],
+  };
+  if (file.isCompact) {
+    const { code } = await output(options);
+    options.mangleProps = new RegExp(`^(?:${privateNames(root('src'), code).join('|')})$`);
+  }
+  if (file.syntax === 'es2020') return output({ ...options, minify: true });
+  const { code, map } = await output({ ...options, banner: { js: 'var hubProtocol = (function () {' } });
+  return lower(code.replace(EXPORT, answer), map);
+}
+
+/** What ends the bundle. */
+const EXPORT = /^export \{\n([\s\S]*)\};\s*$/m;
+
+/** A script answers its exports instead. */
+function answer(_: string, list: string): string {
+  const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
+  return `return {\n${fields}};\n})();\n${COMMON_JS}\n`;
+}
+
+async function output(options: BuildOptions): Promise<{ code: string; map: string }> {
+  const { outputFiles } = await build({ ...options, write: false });
+  const [map, code] = outputFiles!.map(({ text }) => text);
+  return { code: code!, map: map! };
+}
+
+const COMMON_JS = 'if (typeof module === "object" && module.exports) module.exports = hubProtocol;';
+
+/** swc takes 4 % more out of what esbuild has minified. */
+async function minify(
+  { syntax }: BundleFile,
+  { code, map }: { code: string; map: string },
+): Promise<swc.Output> {
+  const isModule = syntax === 'es2020';
+  const ecma = isModule ? 2020 : 5;
+  return swc.transform(code, {
+    inputSourceMap: map,
+    sourceMaps: true,
+    configFile: false,
+    swcrc: false,
+    isModule,
+    jsc: {
+      target: 'es2020', // of the parser: BigInt's literals and powers stay in scripts too
+      minify: {
+        compress: { ecma, passes: 3, join_vars: isModule },
+        mangle: { toplevel: isModule },
+        ecma,
+        module: isModule,
+      },
+    },
+    minify: true,
+  });
+}
+
+async function write(file: BundleFile, folder: string): Promise<void> {
+  const { code, map } = await minify(file, await bundle(file));
+  const lines = banner(file);
+  const shifted = JSON.parse(map!) as { mappings: string; file?: string };
+  shifted.mappings = `;${shifted.mappings}`; // for the line of the banner
+  shifted.file = file.name;
+  // No comment points at the map: XS would look for it, and for the sources in it, and refuse the file without them.
+  writeFileSync(`${folder}/${file.name}`, `${lines}${code.trimEnd()}\n`);
+  writeFileSync(`${folder}/${file.name}.map`, JSON.stringify(shifted));
+}
+
+export async function buildBundles(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await Promise.all(FILES.map((file) => write(file, folder)));
+  const licences = [root('LICENSE'), root('node_modules/@noble/hashes/LICENSE')];
+  writeFileSync(
+    `${folder}/hub-protocol.LICENSE.txt`,
+    licences
+      .map((path) => readFileSync(path, 'utf8').trim())
+      .join('\n\nnoble-ciphers, noble-curves and noble-hashes:\n\n')
+      .concat('\n'),
+  );
+}
+
+if (fileURLToPath(import.meta.url) === process.argv[1]) await buildBundles(process.argv[2] ?? root('dist'));
