@@ -42,13 +42,12 @@ for (const file of FILES) {
     }
   });
 
-  test(`${file}.json numbers its tests from 1, and says how many there are`, () => {
+  // How tests keep their ids when others are added is tested where they are numbered: vectors/generate/ids_test.py.
+  test(`${file}.json gives each test an id of its own, and says how many tests there are`, () => {
     const { testGroups, numberOfTests } = readVectorFile(file);
     const ids = testGroups.flatMap(({ tests }) => tests.map(({ tcId }) => tcId));
-    assert.equal(
-      ids,
-      Array.from({ length: numberOfTests }, (_, i) => i + 1),
-    );
+    assert.is(new Set(ids).size, ids.length);
+    assert.is(ids.length, numberOfTests);
   });
 
   test(`${file}.json explains each flag that it uses, and uses each that it explains`, () => {

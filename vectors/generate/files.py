@@ -7,7 +7,10 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+from ids import number
+
 DIRECTORY = Path(__file__).parent.parent
+LAST_IDS = Path(__file__).parent / "last-ids.json"  # the highest tcId ever used in each file
 CHACHAPOLY = "25519_ChaChaPoly_SHA256"
 AESGCM = "25519_AESGCM_SHA256"
 SUITES = [CHACHAPOLY, AESGCM]
@@ -42,26 +45,32 @@ def group(type, source, tests, **fields):
 
 
 def write(name, description, notes, groups):
-    """Numbers the tests and writes a file, or compares it where --check is given."""
+    """Writes a file, whose tests keep their ids. With --check, compares instead."""
     flags = {flag for group in groups for test in group["tests"] for flag in test["flags"]}
     assert flags == set(notes), f"{name}: flags without a note, or notes without a flag: {flags ^ set(notes)}"
-    count = 0
+    path = DIRECTORY / f"{name}.json"
+    previous = json.loads(path.read_text(encoding="ascii"))["testGroups"] if path.exists() else []
+    last_ids = json.loads(LAST_IDS.read_text(encoding="ascii"))
+    ids, last_ids[name] = number(groups, previous, last_ids.get(name, 0))
+    next_id = iter(ids)
     for group in groups:
-        for index, test in enumerate(group["tests"]):
-            count += 1
-            group["tests"][index] = {"tcId": count, **test}
+        group["tests"] = [{"tcId": next(next_id), **test} for test in group["tests"]]
     document = {
         "description": description,
         "generator": f"vectors/generate/{name.replace('-', '_')}.py",
         "schema": f"schemas/{name}.schema.json",
         "notes": dict(sorted(notes.items())),
-        "numberOfTests": count,
+        "numberOfTests": len(ids),
         "testGroups": groups,
     }
-    path = DIRECTORY / f"{name}.json"
-    text = json.dumps(document, indent=1, ensure_ascii=True) + "\n"
+    put(path, document, indent=1)
+    put(LAST_IDS, last_ids, indent=2, sort_keys=True)
+    print(f"{path.name}: {len(ids)} tests")
+
+
+def put(path, document, **form):
+    text = json.dumps(document, **form, ensure_ascii=True) + "\n"
     if "--check" not in sys.argv:
         path.write_text(text, encoding="ascii")
     elif not path.exists() or path.read_text(encoding="ascii") != text:
-        sys.exit(f"{path.name} is not what this generator writes: run it, and look at the difference")
-    print(f"{path.name}: {count} tests")
+        sys.exit(f"{path.name} is not what `npm run vectors` writes: run it, and look at the difference")
