@@ -1,59 +1,103 @@
 /**
- * Bytes: UTF-8, hex, base64, comparison and wiping, with ES5's own means and typed arrays only, since the engines
- * this runs on lack TextEncoder, Buffer, and half of the methods of Uint8Array.
+ * Bytes: type checks, copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
+ * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
 import { LocalError } from './errors.ts';
 
-/** Whether a value is a Uint8Array, also one from another realm. */
+/**
+ * A Uint8Array over an ArrayBuffer, never over a SharedArrayBuffer: the type of everything this library allocates, and
+ * what `WebSocket.send` expects. It is plain `Uint8Array` for TypeScript before 5.7, where that type is not generic.
+ */
+export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
+
+/**
+ * Whether a value is a Uint8Array, of this realm or of another. Proxies and objects that only inherit from
+ * Uint8Array.prototype are not: every operation on them would throw.
+ */
 export function isBytes(value: unknown): value is Uint8Array {
+  if (typeof ArrayBuffer.isView === 'function' && !ArrayBuffer.isView(value)) return false;
   return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
 
 /**
- * Checks an argument that must be bytes.
- * @throws LocalError `bad-argument` for anything but a Uint8Array, `bad-length` for another length in bytes.
+ * Checks that an argument is bytes.
+ * @param length - the length it must have, in bytes (default any)
+ * @throws LocalError `bad-argument` for anything but a Uint8Array, and for one whose memory was transferred elsewhere;
+ *   `bad-length` for another length
  */
 export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
   if (!isBytes(value)) {
     throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
+  }
+  if (value.length === 0 && isDetached(value)) {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected Uint8Array, got one that was transferred to a worker: pass a copy`,
+    );
   }
   if (length !== undefined && value.length !== length) {
     throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
   }
 }
 
-/**
- * Checks an argument that must be a text, and not an empty one.
- * @throws LocalError `bad-argument`
- */
-export function assertText(value: unknown, name: string): asserts value is string {
-  if (typeof value !== 'string' || value === '') {
-    throw new LocalError('bad-argument', `"${name}" expected a text that is not empty, got ${kindOf(value)}`);
+/** Whether an array of length 0 has lost its memory, after which its methods throw. */
+function isDetached(empty: Uint8Array): boolean {
+  try {
+    empty.subarray(0, 0);
+    return false;
+  } catch {
+    return true;
   }
 }
 
 /**
- * Checks an argument that may be a boolean, and is false where it is not given.
+ * Checks that an argument is a string, and not the empty one.
  * @throws LocalError `bad-argument`
  */
-export function flagOf(value: unknown, name: string): boolean {
+export function assertString(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string' || value === '') {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected a non-empty string, got ${value === '' ? 'an empty one' : kindOf(value)}`,
+    );
+  }
+}
+
+/**
+ * Checks that an argument is a boolean or not given.
+ * @returns the boolean, false by default
+ * @throws LocalError `bad-argument`
+ */
+export function assertFlag(value: unknown, name: string): boolean {
   if (value !== undefined && typeof value !== 'boolean') {
     throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
   }
   return value ?? false;
 }
 
-/** Names the type of a value for an error's text, without showing the value. */
+/** Names the type of a value for an error message, without showing the value. Never throws. */
 export function kindOf(value: unknown): string {
-  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  if (value === null) return 'null';
+  try {
+    return Array.isArray(value) ? 'array' : typeof value;
+  } catch {
+    return 'revoked Proxy';
+  }
 }
 
-/** A copy with memory of its own. */
-export function copyBytes(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes);
+/**
+ * A copy with memory of its own. The ArrayBuffer is made explicitly because it then lies outside of V8's heap. V8 keeps
+ * a `new Uint8Array(n)` of up to 64 bytes inside its heap, where the garbage collector moves it, and copies it out for
+ * native code: copies of a key that no `wipe` reaches.
+ */
+export function copyBytes(bytes: Uint8Array): Bytes {
+  const copy = new Uint8Array(new ArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }
 
-export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+/** Concatenates byte arrays into a new one. */
+export function concatBytes(parts: readonly Uint8Array[]): Bytes {
   let length = 0;
   for (let i = 0; i < parts.length; i++) length += parts[i]!.length;
   const all = new Uint8Array(length);
@@ -65,7 +109,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** Compares in a time that depends on the lengths alone. */
+/** Compares two arrays in a time that depends on their lengths alone. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;
@@ -80,9 +124,19 @@ export function isZero(bytes: Uint8Array): boolean {
   return seen === 0;
 }
 
-/** Overwrites with zeros. Copies that the engine made on its own are out of JavaScript's reach. */
+/**
+ * Overwrites bytes with zeros. Copies that the engine made on its own are beyond JavaScript's reach.
+ *
+ * It never throws, whatever it is given: it cleans up after failures, where a second one would leave the rest unwiped.
+ */
 export function wipe(bytes: Uint8Array | undefined): void {
-  if (bytes !== undefined) for (let i = 0; i < bytes.length; i++) bytes[i] = 0;
+  try {
+    if (!isBytes(bytes)) return;
+    if (typeof bytes.fill === 'function') bytes.fill(0);
+    else for (let i = 0; i < bytes.length; i++) bytes[i] = 0;
+  } catch {
+    // Its memory was transferred elsewhere: there is nothing left here to wipe.
+  }
 }
 
 const DIGITS = '0123456789abcdef';

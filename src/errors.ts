@@ -1,48 +1,48 @@
 /**
- * The two kinds of failure and the closed list of their codes.
+ * The two error classes and the closed list of their codes.
  *
- * `LocalError` is the caller's mistake, `RemoteError` the peer's (or somebody's in between). Programs
- * branch on `code`; `message` is for the person who has to do something about it. No message holds a
- * key, a password, a plaintext or a piece of what the peer sent.
+ * A `LocalError` is the caller's mistake or a fault of this side. A `RemoteError` is the fault of the peer, or of
+ * somebody in between. Programs branch on `code`; `message` tells a person what to do. No message contains a key, a
+ * password, a plaintext or any part of what the peer sent.
  */
 
-/** What the caller can do wrong. */
+/** What can go wrong on this side. */
 export type LocalCode =
-  | 'bad-argument' // an argument of the wrong type, or out of its range
+  | 'bad-argument' // an argument of the wrong type, or out of range
   | 'bad-length' // a key, pin, PSK, salt or buffer of the wrong length in bytes
-  | 'bad-random' // randomBytes() did not answer the number of bytes it was asked for
-  | 'not-json' // a value that JSON has no form for
-  | 'unsafe-number' // a number that JSON, or its canonical form, cannot carry exactly
-  | 'lone-surrogate' // a string that has no UTF-8 form
-  | 'json-depth' // more nesting than MAX_JSON_DEPTH
-  | 'suite-unavailable' // the injected crypto lacks the suite's cipher
-  | 'blake2b-unavailable' // the injected crypto lacks blake2b, which argon2id needs
-  | 'out-of-memory' // the engine has not the memory that argon2id is to work in
-  | 'crypto-failed' // the injected crypto threw where only a defect of its own explains it
-  | 'message-too-long' // more than fits into one Noise message
-  | 'nonce-exhausted' // 2^64 - 1 messages under one key
-  | 'wrong-state' // a method called when it has no meaning
+  | 'bad-random' // randomBytes() did not return as many bytes as it was asked for
+  | 'not-json' // a value that JSON cannot represent
+  | 'unsafe-number' // a number that JSON, or canonical JSON, cannot represent exactly
+  | 'lone-surrogate' // a string with a lone surrogate, which UTF-8 cannot encode
+  | 'json-depth' // a value nested deeper than MAX_JSON_DEPTH, or inside itself
+  | 'suite-unavailable' // the injected crypto has no cipher for the suite
+  | 'blake2b-unavailable' // the injected crypto has no blake2b, which argon2id needs
+  | 'out-of-memory' // the engine cannot allocate the memory that argon2id needs
+  | 'crypto-failed' // the injected crypto threw, or returned something of the wrong type or length
+  | 'message-too-long' // more bytes than one Noise message can carry
+  | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
+  | 'wrong-state' // a method called in a state that does not allow it
   | 'session-over' // sending on a session that failed or closed
-  | 'trust-unreadable' // pin() threw, or answered neither undefined nor 32 bytes
+  | 'trust-unreadable' // pin() threw, or returned neither undefined nor 32 bytes
   | 'identity-not-json'
   | 'identity-not-an-object'
   | 'identity-access-key'
   | 'identity-password'
-  | 'identity-field' // an optional field of a type that cannot be read safely
+  | 'identity-field' // a field that is needed and has the wrong type
   | 'keyring-not-json'
-  | 'keyring-version' // a device record that another version of this library wrote
-  | 'keyring-field' // a field of a device record that is missing, unknown, or cannot be read
-  | 'keyring-other-identity' // a device record that belongs to another access key
-  | 'pin-differs' // a pin to be stored for a hub that has another
-  | 'static-key-fresh' // a hub that is known is to be shown a static key that was never used
-  | 'unsupported-protocol' // a protocol asked for that the caller does not support
-  | 'no-endpoint' // no address in the identity for what the hub serves and the caller supports
-  | 'bad-endpoint' // an address that is no URL, or has a scheme that is refused
-  | 'bad-topic' // a topic, or what topics are made of, against the rules of MQTT or of the hub
-  | 'topic-out-of-scope' // an issued topic that belongs to another client, as far as can be told
-  | 'no-topics'; // no topics issued, and nothing to derive them from
+  | 'keyring-version' // a keyring written by another version of this library
+  | 'keyring-field' // a keyring field that is missing, unknown or malformed
+  | 'keyring-other-identity' // a keyring that belongs to another access key
+  | 'pin-differs' // a pin to be stored for a hub that already has another one
+  | 'static-key-fresh' // a known hub would be shown a static key that was never used before
+  | 'unsupported-protocol' // a requested protocol that the caller does not support
+  | 'no-endpoint' // the identity has no address for a protocol that both sides support
+  | 'bad-endpoint' // an address that is not a URL, or whose scheme is refused
+  | 'bad-topic' // a topic, or a part of one, that breaks the rules of MQTT or of the hub
+  | 'topic-out-of-scope' // an issued topic outside of this client's scope
+  | 'no-topics'; // no topics were issued, and there is nothing to derive them from
 
-/** What can be wrong with what the peer sent, or did. */
+/** What can be wrong with what the peer sent or did. */
 export type RemoteCode =
   // JSON
   | 'bad-utf8'
@@ -100,28 +100,37 @@ export type RemoteCode =
 export type ErrorCode = LocalCode | RemoteCode;
 
 /**
- * An Error in all but the `extends`: lowered to ES5, a class that extends a built-in one loses its
- * prototype and its fields on several device engines, and these errors must keep both everywhere.
+ * An Error in everything but `extends`. Lowered to ES5, a class that extends a built-in one loses its prototype and its
+ * fields in several engines of devices, and these errors must keep both everywhere.
+ *
+ * `name`, `code` and `message` enumerate, unlike those of an engine's Error: so they survive JSON.stringify,
+ * structuredClone and postMessage, which would drop the `code` of an engine's Error.
  */
 class ProtocolError<Code extends ErrorCode> implements Error {
   declare readonly name: string;
-  /** One of a closed list; the only part of an error that a program should read. */
-  readonly code: Code;
+  /** One of a closed list: the part of an error that programs read. */
+  declare readonly code: Code;
+  /** A sentence for a person. Where the build contains no sentences, it is the code. */
   declare readonly message: string;
-  /** What was caught on the way, where it may be shown; never set for a failure of cryptography. */
+  /** The error that caused this one. Never set for a RemoteError. */
   declare readonly cause?: unknown;
   declare readonly stack?: string;
 
   constructor(name: string, code: Code, sentence: string, cause: unknown) {
-    const message = sentence || code; // the files for devices are built without sentences
-    this.code = code;
-    hide(this, 'name', name);
-    hide(this, 'message', message);
-    if (cause !== undefined) hide(this, 'cause', cause);
+    const message = sentence || code;
+    define(this, 'name', name, true);
+    define(this, 'code', code, true);
+    define(this, 'message', message, true);
+    if (cause !== undefined) define(this, 'cause', cause, false);
     const stack = new Error(message).stack;
     if (typeof stack === 'string') {
       const header = `Error: ${message}`;
-      hide(this, 'stack', stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack);
+      define(
+        this,
+        'stack',
+        stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack,
+        false,
+      );
     }
   }
 
@@ -131,19 +140,19 @@ class ProtocolError<Code extends ErrorCode> implements Error {
 }
 Object.setPrototypeOf(ProtocolError.prototype, Error.prototype);
 
-/** Sets a field that does not show among the others, as those of an Error do not, whatever is inherited under its name. */
-function hide(error: object, field: string, value: unknown): void {
-  Object.defineProperty(error, field, { value, configurable: true, writable: true });
+/** Sets an own field even where Error.prototype has a frozen one, or an accessor, of the same name. */
+function define(error: object, field: string, value: unknown, enumerable: boolean): void {
+  Object.defineProperty(error, field, { value, enumerable, configurable: true, writable: true });
 }
 
-/** The caller's mistake: an argument, an option, a method at the wrong time, or injected code that failed. */
+/** The caller's mistake, or a fault of this side: an argument, a call in the wrong state, injected code that failed. */
 export class LocalError extends ProtocolError<LocalCode> {
   constructor(code: LocalCode, message: string, cause?: unknown) {
     super('LocalError', code, message, cause);
   }
 }
 
-/** The peer's mistake, or an attack. Nothing that comes from the network raises any other error. */
+/** The peer's fault, or an attack. Data from the network raises no other error. */
 export class RemoteError extends ProtocolError<RemoteCode> {
   constructor(code: RemoteCode, message: string) {
     super('RemoteError', code, message, undefined);

@@ -1,6 +1,10 @@
 /**
- * Objects that hold secrets show nothing of themselves: neither in JSON.stringify nor when Node inspects them
- * for a log. This keeps secrets out of logs by accident; it does not keep code in the same realm from them.
+ * Keeps secrets out of logs, assertion messages and clones by accident. It does not keep them from code in the same
+ * realm, which can read every field by its name.
+ *
+ * Two measures are needed. `opaque` replaces what JSON.stringify and Node's inspection show of an object. Tools that
+ * ignore such replacements (console.dir, console.table, the messages of assert.deepStrictEqual, structuredClone) read
+ * the enumerable fields: `hideFields` leaves them none.
  */
 
 /** A name that no field has. */
@@ -10,17 +14,59 @@ interface Opaque {
   readonly [SHOWN]: string | ((instance: unknown) => unknown);
 }
 
-/** Makes an object, or all instances of a prototype, appear as `shown`: a name, or what it answers for the object. */
-export function opaque<T extends object>(prototype: T, shown: string | ((instance: T) => unknown)): void {
-  Object.defineProperty(prototype, SHOWN, { value: shown });
-  Object.defineProperty(prototype, 'toJSON', { value: show });
+/**
+ * Defines what JSON.stringify and Node's inspection show of an object.
+ * @param target - the object, or the prototype of a class for all its instances
+ * @param shown - a name, shown in brackets, or a function that returns what to show of the object
+ */
+export function opaque<T extends object>(target: T, shown: string | ((instance: T) => unknown)): void {
+  Object.defineProperty(target, SHOWN, { value: shown });
+  Object.defineProperty(target, 'toJSON', { value: show });
   if (typeof Symbol === 'function') {
-    Object.defineProperty(prototype, Symbol.for('nodejs.util.inspect.custom'), { value: show });
+    Object.defineProperty(target, Symbol.for('nodejs.util.inspect.custom'), { value: show });
   }
 }
 
-/** One for all of them: on a device, a function for each would be 200 bytes more. */
+/** One function for all objects: a closure for each would cost a device 200 bytes. */
 function show(this: Opaque): unknown {
   const shown = this[SHOWN];
   return typeof shown === 'string' ? `[${shown}]` : shown(this);
+}
+
+/**
+ * Makes fields that an object has non-enumerable: console.dir, console.table, the messages of assert.deepStrictEqual,
+ * structuredClone, `Object.keys`, `for`-`in` and spread pass over them. They stay readable and writable as before, and
+ * stay hidden when they are assigned again.
+ *
+ * A record names its secret fields, once they have their values:
+ *
+ *     hideFields(identity, ['accessKey', 'password']);
+ *
+ * A class hides all its fields at the end of its constructor, without naming them (a name in a string keeps a private
+ * field from getting a short name in the files for devices). A field added later would enumerate, so a class whose
+ * instances hold secrets initializes every field, if only with `undefined`:
+ *
+ *     private transport: Transport | undefined = undefined;
+ *     constructor() {
+ *       …
+ *       hideFields(this);
+ *     }
+ *
+ * Assertions compare enumerable fields only, so a test compares hidden ones by name.
+ * @param names - of own fields (default: all that are enumerable)
+ */
+export function hideFields<T extends object>(
+  object: T,
+  names: readonly (keyof T & string)[] = Object.keys(object) as (keyof T & string)[],
+): void {
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
+    Object.defineProperty(object, name, {
+      value: object[name],
+      enumerable: false,
+      configurable: true,
+      writable: true,
+    });
+  }
 }

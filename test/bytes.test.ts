@@ -4,7 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   assertBytes,
-  assertText,
+  assertFlag,
+  assertString,
   bytesToBase64,
   bytesToHex,
   bytesToUtf8,
@@ -26,7 +27,7 @@ import { raisesLocal } from './raises.ts';
 const anyBytes = fc.uint8Array({ maxLength: 300 });
 const wellFormed = fc.string({ unit: 'binary', maxLength: 400 });
 
-/** What Node's decoder makes of bytes, or undefined where it refuses them. */
+/** What Node's decoder returns for bytes, or undefined where it refuses them. */
 function decoded(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -35,21 +36,64 @@ function decoded(bytes: Uint8Array): string | undefined {
   }
 }
 
-test('knows a Uint8Array of its own realm, of another, and a Buffer', () => {
+test('recognizes a Uint8Array of its own realm, of another realm, and a Buffer', () => {
   const foreign = runInNewContext('new Uint8Array(2)');
   assert.not.instance(foreign, Uint8Array);
   assert.equal([isBytes(new Uint8Array(0)), isBytes(Buffer.from('a')), isBytes(foreign)], [true, true, true]);
 });
 
-test('takes nothing else for bytes', () => {
-  for (const value of [undefined, null, 'ab', [1, 2], new ArrayBuffer(2), new DataView(new ArrayBuffer(2))]) {
-    assert.is(isBytes(value), false);
-  }
-  assert.is(isBytes(new Uint16Array(2)), false);
-  assert.is(isBytes(new Int8Array(2)), false);
+const NOT_BYTES = [undefined, null, 'ab', [1, 2], new ArrayBuffer(2), new DataView(new ArrayBuffer(2))];
+
+test('takes no other value for bytes', () => {
+  for (const value of [...NOT_BYTES, new Uint16Array(2), new Int8Array(2)]) assert.is(isBytes(value), false);
 });
 
-test('accepts bytes as an argument, of any length or of the one that is due', () => {
+/** A Proxy whose every use throws a TypeError. */
+function revoked(target: object = {}): object {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
+const IMPOSTORS = [
+  Object.create(Uint8Array.prototype),
+  { [Symbol.toStringTag]: 'Uint8Array', length: 2 },
+  new Proxy(new Uint8Array(2), {}),
+  revoked(new Uint8Array(2)),
+  revoked([]),
+];
+
+test('takes nothing for bytes that only inherits from Uint8Array or stands in for one', () => {
+  for (const value of IMPOSTORS) {
+    assert.is(isBytes(value), false);
+    raisesLocal(() => assertBytes(value, 'key'), 'bad-argument');
+  }
+});
+
+test('recognizes bytes on an engine without ArrayBuffer.isView', () => {
+  const { isView } = ArrayBuffer;
+  try {
+    ArrayBuffer.isView = undefined as unknown as typeof isView;
+    assert.is(isBytes(new Uint8Array(1)), true);
+    for (const value of NOT_BYTES) assert.is(isBytes(value), false);
+  } finally {
+    ArrayBuffer.isView = isView;
+  }
+});
+
+/** An array whose memory was transferred to another thread. */
+function detached(length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
+
+test('refuses bytes whose memory was transferred', () => {
+  raisesLocal(() => assertBytes(detached(4), 'key'), 'bad-argument');
+  raisesLocal(() => assertBytes(detached(32), 'key', 32), 'bad-argument');
+});
+
+test('accepts bytes of any length, or of the required one', () => {
   assertBytes(new Uint8Array(0), 'key');
   assertBytes(new Uint8Array(32), 'key', 32);
   assertBytes(new Uint8Array(0), 'key', 0);
@@ -61,22 +105,41 @@ test('refuses an argument that is not bytes', () => {
   }
 });
 
-test('refuses bytes one short or one long', () => {
+test('refuses bytes that are one too short or one too long', () => {
   raisesLocal(() => assertBytes(new Uint8Array(31), 'key', 32), 'bad-length');
   raisesLocal(() => assertBytes(new Uint8Array(33), 'key', 32), 'bad-length');
   raisesLocal(() => assertBytes(new Uint8Array(1), 'key', 0), 'bad-length');
 });
 
-test('accepts a text as an argument, and refuses an empty one and what is none', () => {
-  assertText('a', 'name');
-  for (const value of ['', undefined, null, 1, ['a'], {}]) {
-    raisesLocal(() => assertText(value, 'name'), 'bad-argument');
+test('accepts a non-empty string as an argument, and nothing else', () => {
+  assertString('a', 'name');
+  for (const value of ['', undefined, null, 1, ['a'], {}, revoked()]) {
+    raisesLocal(() => assertString(value, 'name'), 'bad-argument');
   }
 });
 
-test('names kinds of values, not the values', () => {
-  const kinds = [null, undefined, [1], {}, 'secret', 7, true].map(kindOf);
-  assert.equal(kinds, ['null', 'undefined', 'array', 'object', 'string', 'number', 'boolean']);
+test('takes a missing flag for false, and only a boolean for a flag', () => {
+  assert.equal(
+    [undefined, false, true].map((value) => assertFlag(value, 'flag')),
+    [false, false, true],
+  );
+  for (const value of [null, 0, 1, 'true', {}, revoked()]) {
+    raisesLocal(() => assertFlag(value, 'flag'), 'bad-argument');
+  }
+});
+
+test('names the kind of a value, not the value', () => {
+  const kinds = [null, undefined, [1], {}, 'secret', 7, true, revoked()].map(kindOf);
+  assert.equal(kinds, [
+    'null',
+    'undefined',
+    'array',
+    'object',
+    'string',
+    'number',
+    'boolean',
+    'revoked Proxy',
+  ]);
 });
 
 test('copies bytes into memory of their own', () => {
@@ -95,7 +158,7 @@ test('concatenates like Buffer', () => {
   );
 });
 
-test('finds bytes equal that are', () => {
+test('finds equal bytes equal', () => {
   fc.assert(fc.property(anyBytes, (bytes) => assert.is(equalBytes(bytes, Buffer.from(bytes)), true)));
 });
 
@@ -109,12 +172,12 @@ test('finds bytes unequal that differ in one bit', () => {
   );
 });
 
-test('finds bytes unequal of which one begins the other', () => {
+test('finds bytes unequal of which one is a prefix of the other', () => {
   assert.is(equalBytes(new Uint8Array(2), new Uint8Array(3)), false);
   assert.is(equalBytes(new Uint8Array(3), new Uint8Array(2)), false);
 });
 
-test('knows zeros from a single bit that is set', () => {
+test('tells all zeros from a single bit that is set', () => {
   assert.is(isZero(new Uint8Array(0)), true);
   assert.is(isZero(new Uint8Array(32)), true);
   for (let bit = 0; bit < 256; bit++) {
@@ -124,17 +187,42 @@ test('knows zeros from a single bit that is set', () => {
   }
 });
 
+test('copies bytes into an ArrayBuffer made for them, which V8 keeps off its heap', () => {
+  const original = ArrayBuffer;
+  const made: number[] = [];
+  try {
+    globalThis.ArrayBuffer = new Proxy(original, {
+      construct(target, args) {
+        made.push(args[0]);
+        return Reflect.construct(target, args);
+      },
+    });
+    copyBytes(new Uint8Array(32));
+  } finally {
+    globalThis.ArrayBuffer = original;
+  }
+  assert.equal(made, [32]);
+});
+
 test('wipes every byte of a view and none beside it', () => {
   const all = new Uint8Array([1, 2, 3, 4]);
   wipe(all.subarray(1, 3));
   assert.equal([...all], [1, 0, 0, 4]);
 });
 
-test('wipes nothing where there is nothing', () => {
-  assert.is(wipe(undefined), undefined);
+test('wipes byte by byte on an engine without fill', () => {
+  const bytes = new Uint8Array([1, 2, 3]);
+  Object.defineProperty(bytes, 'fill', { value: undefined });
+  wipe(bytes);
+  assert.equal([...bytes], [0, 0, 0]);
 });
 
-test('writes hex like Buffer, and reads it in either case', () => {
+test('wipes nothing, and does not throw, where there is nothing to wipe', () => {
+  for (const value of [undefined, null, 'secret', 7, [1], detached(4), ...IMPOSTORS])
+    wipe(value as Uint8Array);
+});
+
+test('encodes hex like Buffer, and decodes either case', () => {
   fc.assert(
     fc.property(anyBytes, (bytes) => {
       const text = Buffer.from(bytes).toString('hex');
@@ -145,13 +233,13 @@ test('writes hex like Buffer, and reads it in either case', () => {
   );
 });
 
-test('writes base64 like Buffer', () => {
+test('encodes base64 like Buffer', () => {
   fc.assert(
     fc.property(anyBytes, (bytes) => assert.is(bytesToBase64(bytes), Buffer.from(bytes).toString('base64'))),
   );
 });
 
-test('writes every digit of base64, and pads one and two bytes', () => {
+test('encodes every base64 digit, and pads one and two bytes', () => {
   const all = new Uint8Array(256).map((_, i) => i);
   for (let length = 254; length <= 256; length++) {
     const bytes = all.subarray(0, length);
@@ -164,13 +252,13 @@ test('refuses hex of an odd length', () => {
   assert.is(hexToBytes('abc'), undefined);
 });
 
-test('refuses hex with another character in either place of a byte', () => {
+test('refuses hex with another character in either half of a byte', () => {
   for (const text of ['g0', '0g', '/0', '0:', '@0', '0G', '`0', ' 0', '0x', '-1', '0\u0130', '0\uff11']) {
     assert.is(hexToBytes(text), undefined, text);
   }
 });
 
-test('knows the value of exactly the 22 hex digits among all UTF-16 units', () => {
+test('has values for exactly the 22 hex digits among all UTF-16 units', () => {
   const digits: string[] = [];
   for (let unit = 0; unit < 0x10000; unit++) {
     const value = hexDigit(unit);
@@ -194,7 +282,7 @@ test('encodes every code point like Buffer, and decodes it again', () => {
   }
 });
 
-test('encodes and decodes texts like Buffer, wherever a piece of 128 units ends', () => {
+test('encodes and decodes strings like Buffer, wherever a piece of 128 units ends', () => {
   fc.assert(
     fc.property(wellFormed, fc.nat(130), (text, shift) => {
       const shifted = 'x'.repeat(shift) + text;
@@ -206,7 +294,7 @@ test('encodes and decodes texts like Buffer, wherever a piece of 128 units ends'
   );
 });
 
-/** A text as a string of an engine that counts code points, as XS does on microcontrollers. */
+/** A string of an engine that counts in code points, as XS does on microcontrollers. */
 class CodePoints {
   private readonly points: string[];
 
@@ -239,7 +327,7 @@ test('encodes strings that are counted in code points, of any length', () => {
   );
 });
 
-test('cuts a text into pieces that are the text again, each of at most 256 units', () => {
+test('cuts a string into pieces of at most 256 units that join to the string', () => {
   for (const length of [0, 1, 256, 257, 8191, 8192, 8193, 20_000]) {
     const text = Array.from({ length }, (_, i) => String.fromCharCode(i)).join('');
     const pieces: string[] = [];
@@ -256,7 +344,7 @@ test('encodes pairs of surrogates wherever a piece may end', () => {
   }
 });
 
-test('gives a text with a lone surrogate no length and no UTF-8 form', () => {
+test('gives a string with a lone surrogate no length and no UTF-8 form', () => {
   for (const text of [
     '\ud800',
     '\udbff!',
@@ -271,7 +359,7 @@ test('gives a text with a lone surrogate no length and no UTF-8 form', () => {
   }
 });
 
-test('encodes any UTF-16 units exactly if they are well formed', () => {
+test('has a UTF-8 length for exactly the well-formed strings', () => {
   const units = fc.array(fc.constantFrom(0x41, 0xe9, 0xd7ff, 0xd800, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff));
   fc.assert(
     fc.property(units, (list) => {
@@ -309,7 +397,7 @@ test('decodes three and four bytes at the edges of UTF-8 as TextDecoder does', (
   }
 });
 
-test('decodes bytes at random as TextDecoder does', () => {
+test('decodes random bytes as TextDecoder does', () => {
   const edgy = fc.array(fc.constantFrom(...EDGES), { maxLength: 8 }).map((list) => new Uint8Array(list));
   fc.assert(
     fc.property(fc.oneof(edgy, anyBytes), (bytes) => assert.is(bytesToUtf8(bytes), decoded(bytes))),
@@ -317,7 +405,7 @@ test('decodes bytes at random as TextDecoder does', () => {
   );
 });
 
-test('decodes a damaged text as TextDecoder does', () => {
+test('decodes damaged UTF-8 as TextDecoder does', () => {
   fc.assert(
     fc.property(wellFormed, fc.nat(), fc.nat(255), (text, at, byte) => {
       const bytes = new Uint8Array(Buffer.from(`${text}!`));
@@ -328,7 +416,7 @@ test('decodes a damaged text as TextDecoder does', () => {
   );
 });
 
-test('keeps a byte order mark as the character it is', () => {
+test('keeps a byte order mark as a character', () => {
   assert.is(bytesToUtf8(new Uint8Array([0xef, 0xbb, 0xbf, 0x41])), '\ufeffA');
 });
 

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LocalError, RemoteError } from '../src/errors.ts';
@@ -14,26 +15,28 @@ test('is an Error of its own class and of no other', () => {
   assert.not.instance(remote, LocalError);
 });
 
-test('carries name, code and message', () => {
+test('has name, code and message', () => {
   const local = new LocalError('bad-argument', 'what');
   const remote = new RemoteError('bad-json', 'else');
   assert.equal([local.name, local.code, local.message], ['LocalError', 'bad-argument', 'what']);
   assert.equal([remote.name, remote.code, remote.message], ['RemoteError', 'bad-json', 'else']);
 });
 
-test('reads as a sentence with its class and its code', () => {
+test('is converted to a string of class, code and message', () => {
   assert.is(String(new LocalError('bad-argument', 'what')), 'LocalError [bad-argument]: what');
   assert.is(String(new RemoteError('bad-json', 'what')), 'RemoteError [bad-json]: what');
 });
 
-test('has a stack that starts like its text and leads to who raised it', () => {
+test('has a stack that starts with class, code and message and leads to the place of the throw', () => {
   const lines = new RemoteError('bad-json', 'two\nlines').stack!.split('\n');
   assert.equal(lines.slice(0, 2), ['RemoteError [bad-json]: two', 'lines']);
   assert.match(lines.slice(2).join(), 'errors.test.ts');
 });
 
-test('shows its code in an inspection', () => {
-  assert.match(inspect(new LocalError('bad-argument', 'what')), 'LocalError [bad-argument]: what');
+test('shows class, code and message once in an inspection', () => {
+  const shown = inspect(new LocalError('bad-argument', 'what the message says'));
+  assert.match(shown, 'LocalError [bad-argument]: what the message says');
+  assert.is(shown.split('what the message says').length, 2);
 });
 
 test('keeps the cause it was given', () => {
@@ -42,18 +45,65 @@ test('keeps the cause it was given', () => {
   assert.is(new LocalError('crypto-failed', 'what', null).cause, null);
 });
 
-test('has no cause where none was given', () => {
+test('has no cause unless it is given one', () => {
   assert.is('cause' in new LocalError('crypto-failed', 'what'), false);
   assert.is('cause' in new RemoteError('bad-json', 'what'), false);
 });
 
-test('lists nothing but its code among its fields', () => {
+const plain = { name: 'LocalError', code: 'crypto-failed', message: 'what' };
+
+test('enumerates name, code and message, and neither cause nor stack', () => {
   const error = new LocalError('crypto-failed', 'what', new Error('beneath'));
-  assert.equal(Object.keys(error), ['code']);
-  assert.is(JSON.stringify(error), '{"code":"crypto-failed"}');
+  assert.equal(Object.keys(error), ['name', 'code', 'message']);
+  assert.equal({ ...error }, plain);
 });
 
-test('does without a stack where the engine has none', () => {
+test('keeps name, code and message in JSON', () => {
+  const error = new LocalError('crypto-failed', 'what', new Error('beneath'));
+  assert.equal(JSON.parse(JSON.stringify(error)), plain);
+});
+
+test('keeps name, code and message in a structured clone', () => {
+  const error = new LocalError('crypto-failed', 'what', new Error('beneath'));
+  assert.equal(structuredClone({ error }), { error: plain });
+});
+
+test('keeps name, code and message when posted to a message port', () => {
+  const { port1, port2 } = new MessageChannel();
+  port1.postMessage(new RemoteError('bad-json', 'what'));
+  const { message } = receiveMessageOnPort(port2)!;
+  port1.close();
+  assert.equal(message, { name: 'RemoteError', code: 'bad-json', message: 'what' });
+});
+
+test('keeps name, code and message when a worker posts it', async () => {
+  const module = new URL('../dist/errors.js', import.meta.url).href;
+  const worker = new Worker(
+    `import('${module}').then(({ LocalError }) =>
+      require('node:worker_threads').parentPort.postMessage(new LocalError('crypto-failed', 'what', {})))`,
+    { eval: true, execArgv: [] },
+  );
+  const message = await new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+  });
+  await worker.terminate();
+  assert.equal(message, plain);
+});
+
+test('has its own fields where those of Error.prototype are frozen', () => {
+  const { name, message } = Object.getOwnPropertyDescriptors(Error.prototype);
+  try {
+    for (const field of ['name', 'message'])
+      Object.defineProperty(Error.prototype, field, { writable: false });
+    const error = new LocalError('crypto-failed', 'what');
+    assert.equal({ ...error }, plain);
+  } finally {
+    Object.defineProperties(Error.prototype, { name: name!, message: message! });
+  }
+});
+
+test('has no stack where the engine has none', () => {
   const limit = Error.stackTraceLimit;
   let error: LocalError;
   try {
@@ -67,12 +117,12 @@ test('does without a stack where the engine has none', () => {
   assert.equal([error.code, error.message], ['bad-argument', 'what']);
 });
 
-test('shows its code where it has no sentence, as in the files for devices', () => {
+test('uses its code as message where it is built without sentences, as in the files for devices', () => {
   assert.is(new LocalError('bad-argument', '').message, 'bad-argument');
   assert.is(String(new RemoteError('bad-json', '')), 'RemoteError [bad-json]: bad-json');
 });
 
-test('leaves a stack alone that the engine writes without a heading', () => {
+test('keeps a stack unchanged that the engine writes without a header line', () => {
   const prepare = Error.prepareStackTrace;
   let error: LocalError;
   try {
@@ -84,7 +134,7 @@ test('leaves a stack alone that the engine writes without a heading', () => {
   assert.is(error.stack, 'raise@device.js:1');
 });
 
-test('has its fields also where Error.prototype has an accessor for the stack, as in XS', () => {
+test('has its own fields where Error.prototype has an accessor for the stack, as in XS', () => {
   Object.defineProperty(Error.prototype, 'stack', { get: () => 'inherited', configurable: true });
   try {
     const error = new RemoteError('bad-json', 'not JSON');

@@ -177,7 +177,7 @@ const ABSENT: [string, RegExp, string[], string[]?][] = [
     ['a.codePointAt(0)', "a.startsWith('b')", 'a.endsWith(b)', 'a.includes(b)', 'a.padStart(2)', 'a.at(-1)'],
   ],
   ['String past ES5', /\bString\.(?:fromCodePoint|raw)\b/, ['String.fromCodePoint(1)', 'String.raw']],
-  ['filling', /\.fill\(/, ['a.fill(0)'], ['noise/argon2id']],
+  ['filling', /\.fill\(/, ['a.fill(0)'], ['bytes.ts', 'noise/argon2id']],
 ];
 
 for (const [what, pattern, samples, exceptions = []] of ABSENT) {

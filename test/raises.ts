@@ -1,14 +1,14 @@
-/** Errors are asserted by class and code, never by their text. */
+/** Asserts errors by class and code, never by their message. */
 import * as assert from 'uvu/assert';
 import type { LocalCode, RemoteCode } from '../src/errors.ts';
 import { LocalError, RemoteError } from '../src/errors.ts';
 
-/** Asserts that a call throws a LocalError with this code, and answers it. */
+/** Asserts that a call throws a LocalError with this code. Returns the error. */
 export function raisesLocal(call: () => unknown, code: LocalCode): LocalError {
   return raises(call, LocalError, code) as LocalError;
 }
 
-/** Asserts that a call throws a RemoteError with this code, and answers it. */
+/** Asserts that a call throws a RemoteError with this code. Returns the error. */
 export function raisesRemote(call: () => unknown, code: RemoteCode): RemoteError {
   return raises(call, RemoteError, code) as RemoteError;
 }

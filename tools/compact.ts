@@ -75,7 +75,7 @@ function placeOfSentence(node: AnyNode): number | undefined {
   if (node.callee.type !== 'Identifier') return undefined;
   const isNew = node.type === 'NewExpression';
   const place = isNew && /^(?:|Type|Range)Error$/.test(node.callee.name) ? 0 : 1;
-  const isOurs = isNew ? /^(?:Local|Remote)Error$/ : /^(?:assert[A-Z]|flagOf$)/;
+  const isOurs = isNew ? /^(?:Local|Remote)Error$/ : /^assert[A-Z]/;
   if (place === 1 && !isOurs.test(node.callee.name)) return undefined;
   const argument = node.arguments[place];
   const isText = argument?.type === 'Literal' && typeof argument.value === 'string';

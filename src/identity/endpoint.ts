@@ -1,5 +1,5 @@
 /** Where to connect to, and by which protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
-import { assertText, bytesToBase64, utf8ToBytes } from '../bytes.ts';
+import { assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { splitUrl, trimSlashes } from '../issued/url.ts';
 import { brokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
@@ -87,9 +87,9 @@ function defaultAddress(identity: Identity, protocol: 'wss' | 'https'): string |
  * @throws LocalError `bad-endpoint`, `bad-argument`; `lone-surrogate` for a text without a form in UTF-8
  */
 export function authorizedUrl(url: string, userAgent: string, accessKey: string): string {
-  assertText(url, 'url');
-  assertText(userAgent, 'userAgent');
-  assertText(accessKey, 'accessKey');
+  assertString(url, 'url');
+  assertString(userAgent, 'userAgent');
+  assertString(accessKey, 'accessKey');
   if (userAgent.indexOf(':') >= 0) {
     throw new LocalError(
       'bad-argument',

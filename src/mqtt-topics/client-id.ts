@@ -1,5 +1,5 @@
 /** The name under which a client is connected to the broker. */
-import { assertText } from '../bytes.ts';
+import { assertString } from '../bytes.ts';
 import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 
 /** A character that has no place in a client id; beyond U+FFFF it is two units in most engines, and one in some. */
@@ -12,7 +12,7 @@ const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
  * @throws LocalError `bad-argument`
  */
 export function clientId(name: string, accessKey: string): string {
-  assertText(name, 'name');
-  assertText(accessKey, 'accessKey');
+  assertString(name, 'name');
+  assertString(accessKey, 'accessKey');
   return `${name}-${accessKey.replace(OTHER, '-').slice(0, MAX_CLIENT_ID_KEY)}`;
 }

@@ -2,7 +2,7 @@
  * What a client says of itself on its status topic: retained, for whoever looks later. A hub ends the session of a
  * client at its `offline`.
  */
-import { assertText } from '../bytes.ts';
+import { assertString } from '../bytes.ts';
 import type { Topics } from './topics.ts';
 
 /** A message to publish as it is, or to leave with the broker as the will. */
@@ -29,7 +29,7 @@ export interface Presence {
  */
 export function presence(topics: Pick<Topics, 'status'>): Presence {
   const topic = topics?.status;
-  assertText(topic, 'topics.status');
+  assertString(topic, 'topics.status');
   const say = (payload: PresenceMessage['payload']): PresenceMessage => ({
     topic,
     payload,

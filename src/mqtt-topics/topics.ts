@@ -4,7 +4,7 @@
  * Today's layout is `<prefix>/in`, `/out` and `/status`, where the prefix ends with the client's own level. Earlier
  * hubs have `<prefix>/<hub id>/c2s/<key>`, `/s2c/<key>` and `/status/<key>`. Spec, "Client library contract".
  */
-import { assertText, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
 import { hasBlanks, trimSlashes } from '../issued/url.ts';
@@ -39,7 +39,7 @@ interface Scope {
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
   const { accessKey } = options;
-  if (accessKey !== undefined) assertText(accessKey, 'accessKey');
+  if (accessKey !== undefined) assertString(accessKey, 'accessKey');
   const issued = readMqtt(mqtt, accessKey);
   const { c2sTopic, s2cTopic, statusTopic } = issued;
   const scope = scopeOf(issued);

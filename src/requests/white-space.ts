@@ -2,7 +2,7 @@
  * White space in the texts of requests and replies: U+0009 to U+000D, the space and the no-break space. It is listed
  * here because languages differ in what else they count as such.
  */
-import { assertText } from '../bytes.ts';
+import { assertString } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
 const WHITE_SPACE = /[\t-\r \u00a0]+/g;
@@ -22,7 +22,7 @@ export function isBlank(text: string): boolean {
  * @throws LocalError `bad-argument`
  */
 export function notBlank(value: unknown, name: string): string {
-  assertText(value, name);
+  assertString(value, name);
   if (isBlank(value)) throw new LocalError('bad-argument', `"${name}" expected more than white space`);
   return value;
 }

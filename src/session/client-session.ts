@@ -2,7 +2,7 @@
  * ClientSession: the client's side of protocol 3, sans I/O. What a device runs.
  * Spec, "Hub connection (protocol v3)".
  */
-import { assertBytes, bytesToHex, copyBytes, equalBytes, flagOf, isBytes, kindOf } from '../bytes.ts';
+import { assertBytes, assertFlag, bytesToHex, copyBytes, equalBytes, isBytes, kindOf } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
@@ -11,7 +11,7 @@ import { opaque } from '../opaque.ts';
 import { type Envelope, writeEnvelope } from '../wire/envelope.ts';
 import {
   composePayload,
-  isTextArray,
+  isStringArray,
   readMessage2Payload,
   readNodeId,
   readNoiseMessage,
@@ -110,7 +110,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     if (pin !== undefined) assertFunction(pin, 'pin');
     if (psk !== undefined) assertFunction(psk, 'psk');
-    if (encodings !== undefined && !isTextArray(encodings)) {
+    if (encodings !== undefined && !isStringArray(encodings)) {
       throw new LocalError('bad-argument', '"encodings" expected an array of texts');
     }
     if (onKkFailure !== undefined && onKkFailure !== 'unpin' && onKkFailure !== 'keep-pin') {
@@ -118,10 +118,10 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     this.pinOf = pin;
     this.pskOf = psk;
-    this.staticKeyIsFresh = flagOf(staticKeyIsFresh, 'staticKeyIsFresh');
+    this.staticKeyIsFresh = assertFlag(staticKeyIsFresh, 'staticKeyIsFresh');
     this.ownHello = composePayload({ pubkey: '', site_id: siteId }, assertFields(hello, 'hello'));
     this.message1Payload = canonicalJson({
-      binarize: flagOf(binarize, 'binarize'),
+      binarize: assertFlag(binarize, 'binarize'),
       encodings: encodings ?? [],
     });
     this.patterns = assertPatterns(patterns);

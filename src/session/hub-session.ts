@@ -12,7 +12,7 @@ import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts
 import {
   assertProtocolVersion,
   composePayload,
-  isTextArray,
+  isStringArray,
   type Message1Payload,
   PROTOCOL_VERSION,
   readMessage1Payload,
@@ -274,7 +274,7 @@ const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
 
 /** The suites of an option that the crypto can do, or all it can. */
 function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
-  if (suites !== undefined && !isTextArray(suites)) {
+  if (suites !== undefined && !isStringArray(suites)) {
     throw new LocalError('bad-argument', '"suites" expected an array of suite names');
   }
   const offered = suites ?? own;

@@ -13,7 +13,7 @@
  */
 import {
   assertBytes,
-  assertText,
+  assertString,
   bytesToHex,
   copyBytes,
   equalBytes,
@@ -153,7 +153,7 @@ export function serializeKeyring(keyring: Keyring): string {
  *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
  */
 export function parseKeyring(input: string | Uint8Array, accessKey: string): Keyring {
-  assertText(accessKey, 'accessKey');
+  assertString(accessKey, 'accessKey');
   const fields = objectOf(input);
   if (ownField(fields, 'version') !== VERSION) {
     throw new LocalError(
@@ -298,7 +298,7 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
 
 /** Checks a text that is to be stored. */
 function assertUtf8(text: unknown, name: string): asserts text is string {
-  assertText(text, name);
+  assertString(text, name);
   if (utf8Length(text) < 0) {
     throw new LocalError('lone-surrogate', `"${name}" has a lone surrogate, and so no UTF-8 form`);
   }

@@ -1,5 +1,5 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
-import { assertText, utf8ToBytes } from '../bytes.ts';
+import { assertString, utf8ToBytes } from '../bytes.ts';
 import { assertCrypto, type Crypto } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { argon2id } from '../noise/argon2id.ts';
@@ -30,8 +30,8 @@ export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
 export function derivePsk(options: PskOptions): Uint8Array {
   const { crypto, password, nodeId } = options;
   assertCrypto(crypto);
-  assertText(password, 'password');
-  assertText(nodeId, 'nodeId');
+  assertString(password, 'password');
+  assertString(nodeId, 'nodeId');
   return argon2id({
     crypto,
     password,

@@ -2,7 +2,7 @@
  * What a client's session and a hub's have in common: cleartext envelopes until the handshake is done, transport
  * messages from then on, and a failure that is final.
  */
-import { assertBytes, copyBytes, flagOf, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
+import { assertBytes, assertFlag, copyBytes, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
 import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -10,7 +10,7 @@ import type { HandshakeState } from '../noise/handshake-state.ts';
 import { ALL_PATTERNS, isPattern, type Pattern } from '../noise/patterns.ts';
 import type { Transport } from '../noise/transport.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
-import { isTextArray, readNoise } from '../wire/handshake.ts';
+import { isStringArray, readNoise } from '../wire/handshake.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/reassembler.ts';
@@ -69,7 +69,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.staticKey = copyBytes(staticKey);
     this.randomBytes = randomBytes;
     this.reassembler = new Reassembler({ maxMessage, streams });
-    this.inPlace = flagOf(inPlace, 'inPlace');
+    this.inPlace = assertFlag(inPlace, 'inPlace');
     this.phase = initial;
   }
 
@@ -277,7 +277,7 @@ export function unexpected(input: Input, state: string): RemoteError {
 /** The patterns of an option, or all of them. */
 export function assertPatterns(patterns: readonly Pattern[] | undefined): readonly Pattern[] {
   if (patterns === undefined) return ALL_PATTERNS;
-  if (!isTextArray(patterns) || patterns.length === 0 || !patterns.every(isPattern)) {
+  if (!isStringArray(patterns) || patterns.length === 0 || !patterns.every(isPattern)) {
     throw new LocalError('bad-argument', '"patterns" expected an array of "XXpsk2" and "KKpsk0"');
   }
   return patterns.slice();

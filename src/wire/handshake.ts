@@ -61,7 +61,7 @@ export function readOffer(payload: JsonObject): { patterns: string[]; suites: st
   const noise = readNoise(payload);
   const patterns = noise && ownField(noise, 'patterns');
   const suites = noise && ownField(noise, 'suites');
-  if (!isTextArray(patterns) || !isTextArray(suites)) {
+  if (!isStringArray(patterns) || !isStringArray(suites)) {
     throw new RemoteError(
       'bad-offer',
       'a HANDSHAKE whose noise.patterns and noise.suites are not lists of texts',
@@ -107,7 +107,7 @@ export function readMessage1Payload(bytes: Uint8Array): Message1Payload {
   const payload = readSealedPayload(bytes);
   const binarize = ownField(payload, 'binarize') ?? false;
   const encodings = ownField(payload, 'encodings') ?? [];
-  if (typeof binarize !== 'boolean' || !isTextArray(encodings)) throw badPayload('binarize or encodings');
+  if (typeof binarize !== 'boolean' || !isStringArray(encodings)) throw badPayload('binarize or encodings');
   return { binarize, encodings };
 }
 
@@ -141,7 +141,7 @@ function badPayload(what: string): RemoteError {
   );
 }
 
-export function isTextArray(value: unknown): value is string[] {
+export function isStringArray(value: unknown): value is string[] {
   if (!Array.isArray(value)) return false;
   for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string') return false;
   return true;

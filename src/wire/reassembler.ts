@@ -2,7 +2,7 @@
  * Puts messages together again from frames: the plaintexts of transport messages, in order.
  * Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, bytesToUtf8, flagOf, wipe } from '../bytes.ts';
+import { assertBytes, assertFlag, bytesToUtf8, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -75,7 +75,7 @@ export class Reassembler {
       throw new LocalError('bad-argument', `"maxMessage" expected a number from 0 to ${MAX_MESSAGE}`);
     }
     this.maxMessage = maxMessage;
-    this.streams = flagOf(streams, 'streams');
+    this.streams = assertFlag(streams, 'streams');
   }
 
   /**

@@ -15,13 +15,13 @@ const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
-/** What engines of ES5 and typed arrays have, and two that the code looks for before it uses them. */
+/** What engines of ES5 and typed arrays have, and what the code looks for before it uses it. */
 const CORE = [
   '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
   'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
-  'String.fromCharCode Uint8Array isFinite',
-  'Symbol Symbol.for', // where there are symbols
+  'String.fromCharCode Uint8Array ArrayBuffer isFinite',
+  'Symbol Symbol.for .fill ArrayBuffer.isView', // where they are there
   '.at', // a field of our own
 ];
 /** And what identities and topics take. */

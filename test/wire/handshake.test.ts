@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert';
 import {
   assertProtocolVersion,
   composePayload,
-  isTextArray,
+  isStringArray,
   readMessage1Payload,
   readMessage2Payload,
   readNodeId,
@@ -202,9 +202,9 @@ test('refuses to compose what JSON cannot hold', () => {
 });
 
 test('knows a list of texts', () => {
-  assert.equal([isTextArray([]), isTextArray(['']), isTextArray(['a', 'b'])], [true, true, true]);
+  assert.equal([isStringArray([]), isStringArray(['']), isStringArray(['a', 'b'])], [true, true, true]);
   for (const value of [undefined, null, 'a', {}, [1], ['a', null], new Array(1)])
-    assert.is(isTextArray(value), false);
+    assert.is(isStringArray(value), false);
 });
 
 test.run();
