@@ -8,12 +8,13 @@ const KB = 1024;
 const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.js': 20 * KB,
   'hub-protocol.core.js': 9 * KB,
+  'hub-protocol.requests.js': 8 * KB,
 };
 
 const dist = process.argv[2] ?? fileURLToPath(new URL('../dist', import.meta.url));
 const row = (...cells: (string | number)[]): void =>
   console.log(
-    cells.map((cell, i) => (i === 0 ? String(cell).padEnd(26) : String(cell).padStart(10))).join(''),
+    cells.map((cell, i) => (i === 0 ? String(cell).padEnd(32) : String(cell).padStart(10))).join(''),
   );
 
 row('bytes', 'minified', 'gzipped', 'ceiling');

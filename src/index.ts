@@ -34,6 +34,7 @@ export {
   type UtteranceRequest,
 } from './requests/build-request.ts';
 export type { Choice, DisplayItem } from './requests/display-items.ts';
+export { type HubEvent, readHubEvent } from './requests/hub-event.ts';
 export { type Quota, type Refusal, readRefusal } from './requests/refusal.ts';
 export {
   type CollectorOptions,

@@ -61,7 +61,7 @@ test('the package’s entries are what they are named', async () => {
     'ReplyCollector argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName ' +
-    'readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
+    'readHubEvent readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
     'sessionIdsMatch splitMessage storePsk updateKeyring';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(others, [['nobleCrypto'], ['nobleCryptoWithAesGcm'], ['nodeCrypto', 'randomBytes']]);

@@ -16,12 +16,14 @@ export interface BundleFile {
   readonly name: string;
   /** In bundles/. */
   readonly entry: string;
-  /** An ES module of ES2020, or an ES5 script that sets `hubProtocol`, or `module.exports` where there is a module. */
+  /** An ES module of ES2020, or an ES5 script that sets a global, or `module.exports` where there is a module. */
   readonly syntax: 'es2020' | 'es5';
   /** Whether errors have their codes alone, and private members short names. */
   readonly isCompact: boolean;
   /** What of noble is in it. */
   readonly noble: string;
+  /** The global that a script sets: `hubProtocol` unless another script may be loaded beside it. */
+  readonly global?: string;
 }
 
 export const FILES: readonly BundleFile[] = [
@@ -31,6 +33,15 @@ export const FILES: readonly BundleFile[] = [
   { name: 'hub-protocol.es5.js', entry: 'device', syntax: 'es5', isCompact: true, noble: 'noble-ciphers' },
   { name: 'hub-protocol.no-crypto.es5.js', entry: 'no-crypto', syntax: 'es5', isCompact: true, noble: '' },
   { name: 'hub-protocol.core.es5.js', entry: 'core', syntax: 'es5', isCompact: true, noble: '' },
+  { name: 'hub-protocol.requests.js', entry: 'requests', syntax: 'es2020', isCompact: true, noble: '' },
+  {
+    name: 'hub-protocol.requests.es5.js',
+    entry: 'requests',
+    syntax: 'es5',
+    isCompact: true,
+    noble: '',
+    global: 'hubProtocolRequests',
+  },
   {
     name: 'hub-protocol.full.js',
     entry: 'full',
@@ -64,17 +75,22 @@ async function bundle(file: BundleFile): Promise<{ code: string; map: string }> 
     options.mangleProps = new RegExp(`^(?:${privateNames(root('src'), code).join('|')})$`);
   }
   if (file.syntax === 'es2020') return output({ ...options, minify: true });
-  const { code, map } = await output({ ...options, banner: { js: 'var hubProtocol = (function () {' } });
-  return lower(code.replace(EXPORT, answer), map);
+  const { global = 'hubProtocol' } = file;
+  const { code, map } = await output({ ...options, banner: { js: `var ${global} = (function () {` } });
+  return lower(
+    code.replace(EXPORT, (_, list: string) => returned(list, global)),
+    map,
+  );
 }
 
 /** What ends the bundle. */
 const EXPORT = /^export \{\n([\s\S]*)\};\s*$/m;
 
-/** A script answers its exports instead. */
-function answer(_: string, list: string): string {
+/** A script returns its exports instead. */
+function returned(list: string, global: string): string {
   const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
-  return `return {\n${fields}};\n})();\n${COMMON_JS}\n`;
+  const toModule = `if (typeof module === "object" && module.exports) module.exports = ${global};`;
+  return `return {\n${fields}};\n})();\n${toModule}\n`;
 }
 
 async function output(options: BuildOptions): Promise<{ code: string; map: string }> {
@@ -82,8 +98,6 @@ async function output(options: BuildOptions): Promise<{ code: string; map: strin
   const [map, code] = outputFiles!.map(({ text }) => text);
   return { code: code!, map: map! };
 }
-
-const COMMON_JS = 'if (typeof module === "object" && module.exports) module.exports = hubProtocol;';
 
 /** swc takes 4 % more out of what esbuild has minified. */
 async function minify(

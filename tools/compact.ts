@@ -24,7 +24,7 @@ export function compact(sources: string): Plugin {
       onLoad({ filter: /\/@noble\/.*\.js$/ }, async ({ path }) => load(path, () => false));
       onLoad({ filter: /\.ts$/ }, async ({ path }) => {
         if (!path.startsWith(sources) || EXCEPT.test(path)) return undefined;
-        return load(path, (text) => text.includes(' ') && !KEPT.test(text));
+        return load(path, (text) => /\S/.test(text) && text.includes(' ') && !KEPT.test(text));
       });
     },
   };

@@ -36,7 +36,7 @@ export interface Refusal {
   readonly quota: Quota | null;
 }
 
-export const DENIED = 'hive.policy.denied';
+const DENIED = 'hive.policy.denied';
 
 /**
  * Reads a refusal.

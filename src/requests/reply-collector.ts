@@ -8,7 +8,6 @@ import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json
 import { UTTERANCE } from './build-request.ts';
 import { type DisplayItem, readDisplayItems } from './display-items.ts';
 import { type HubEvent, readHubEvent, textIn } from './hub-event.ts';
-import { DENIED } from './refusal.ts';
 import { sessionIdsMatch } from './session-ids.ts';
 import { speakable } from './speakable.ts';
 import { collapse, notBlank } from './white-space.ts';
@@ -55,7 +54,7 @@ const EFFECTS: { readonly [type: string]: Effect } = {
   'ovos.utterance.speak': 'speech',
   complete_intent_failure: 'soft-failure',
   'ovos.intent.unmatched': 'soft-failure',
-  [DENIED]: 'denied',
+  'hive.policy.denied': 'denied',
   'hive.query.timeout': 'query-timeout',
   'ovos.utterance.handled': 'handled',
 };

@@ -4,8 +4,8 @@
  */
 import { collapse } from './white-space.ts';
 
-/** Elements that part words; all others may stand inside of one. */
-const PARTING = /^<\/?(?:audio|break|p|s|speak)[\s/>]/i;
+/** Elements that separate words; all others may stand inside of one. A `/` in a class is `\x2f`, for Espruino. */
+const PARTING = /^<\/?(?:audio|break|p|s|speak)[\s\x2f>]/i;
 
 const ENTITY = /&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi;
 
@@ -48,7 +48,7 @@ function withoutTags(text: string): string {
  */
 function tagEnd(text: string, at: number): number {
   const first = text.charAt(at + 1);
-  const hasAttributes = /[a-z/]/i.test(first);
+  const hasAttributes = /[a-z\x2f]/i.test(first);
   if (!hasAttributes && first !== '!' && first !== '?') return -1;
   let quote = '';
   for (let i = at + 1; i < text.length; i++) {

@@ -88,6 +88,7 @@ function inScope(scope: AnyNode, visit: (node: AnyNode) => boolean): void {
 /** Reports each name that is read or written there, and where; of functions called on the spot what they do not declare. */
 function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => void): void {
   const members = new Set<AnyNode>();
+  if ('id' in scope && scope.id) members.add(scope.id); // which a variable of the function may shadow
   inScope(scope, (node) => {
     if (node.type === 'MemberExpression' && !node.computed) members.add(node.property);
     if (node.type === 'Property' && !node.computed) members.add(node.key);

@@ -8,10 +8,11 @@ import * as core from '../../bundles/core.ts';
 import * as device from '../../bundles/device.ts';
 import * as full from '../../bundles/full.ts';
 import * as noCrypto from '../../bundles/no-crypto.ts';
+import * as requests from '../../bundles/requests.ts';
 import { type BundleFile, FILES } from '../../tools/bundles.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
-const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto };
+const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto, requests };
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
@@ -30,6 +31,8 @@ const NO_CRYPTO = [
   '.concat .exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
   'encodeURIComponent',
 ];
+/** What requests and replies take. */
+const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];
 /** And noble's ChaCha20 and Poly1305, with BigInt. */
 const DEVICE = [
   ...NO_CRYPTO,
@@ -56,6 +59,8 @@ const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.es5.js': [...DEVICE, ...SCRIPT, ...SCRIPT_OF_DEVICE],
   'hub-protocol.no-crypto.es5.js': [...NO_CRYPTO, ...SCRIPT],
   'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
+  'hub-protocol.requests.js': REQUESTS,
+  'hub-protocol.requests.es5.js': [...REQUESTS, ...SCRIPT],
   'hub-protocol.full.js': FULL,
 };
 
@@ -110,7 +115,8 @@ for (const file of FILES) {
   test(`${name} has a map to its sources`, () => {
     const map = JSON.parse(read(`${name}.map`));
     assert.is(map.version, 3);
-    assert.ok(map.sources.some((source: string) => source.endsWith('src/session/client-session.ts')));
+    const source = entry === 'requests' ? 'requests/reply-collector.ts' : 'session/client-session.ts';
+    assert.ok(map.sources.some((path: string) => path.endsWith(`src/${source}`)));
     assert.is(map.mappings[0], ';', 'the first line is the banner');
     assert.ok(map.mappings.length > 10_000);
   });
@@ -133,6 +139,7 @@ for (const [code, early] of [
   ['function f() { (a = {}).b = 1; var a; return a; }', ['a']],
   ['function f(a) { a.b = 1; var c = a; return { c: c.d }; } var d;', []],
   ['var f = 1; function g() {} g();', []],
+  ['function f() { var f = 1; return f; }', []],
 ] as const) {
   test(`the gate against early names ${early.length === 0 ? 'takes' : 'refuses'} ${code}`, () => {
     assert.equal(namedTooEarly(code), [...early]);
@@ -142,6 +149,8 @@ for (const [code, early] of [
 test('scripts without modules set a global', () => {
   const script = read('hub-protocol.core.es5.js');
   assert.type(new Function(`${script}; return hubProtocol;`)().ClientSession, 'function');
+  const requests = read('hub-protocol.requests.es5.js');
+  assert.type(new Function(`${requests}; return hubProtocolRequests;`)().ReplyCollector, 'function');
 });
 
 test('the licence text has both notices', () => {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleSuite } from './bundle-suite.ts';
 import {
+  type Source,
   type StartEngine,
   startDuktape,
   startHermes,
@@ -35,13 +36,19 @@ const CORE = [
 ];
 const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id'];
 
+const REQUESTS = ['request', 'session-ids', 'reply'];
+
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
+
+const isForRequests: IsFor = ({ operation }) => REQUESTS.includes(operation);
 
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.js', isForDevice],
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.no-crypto.js', isForDevice],
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.core.js', isForCore],
+  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.requests.js', isForRequests],
+  [[startNode, startHermes, startDuktape], 'hub-protocol.requests.es5.js', isForRequests],
   [[startNode], 'hub-protocol.full.js', () => true],
   // The rest of it is in the device's file, and has just been asked.
   [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
@@ -55,6 +62,8 @@ const dist = process.argv[2] ?? fileURLToPath(new URL('../../dist', import.meta.
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
+const renamed = join(folder, 'renamed.js'); // the suite asks the global of the other files
+writeFileSync(renamed, 'hubProtocol = hubProtocolRequests;');
 const { dialogues, left, answers } = await record();
 console.log(`${dialogues.length} vectors; ${left} more, of 32 MiB or 64 MiB of memory, are for npm test\n`);
 
@@ -90,8 +99,9 @@ process.exitCode = failed === 0 ? 0 : 1;
 /** Puts dialogues to a file in an engine; the name of the engine, and what failed. */
 async function put(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
   const path = join(dist, file);
-  const library = file.endsWith('.es5.js') ? { script: path } : { module: path };
-  const engine = await start([library, { script: suite }]);
+  const sources: Source[] = [file.endsWith('.es5.js') ? { script: path } : { module: path }];
+  if (file === 'hub-protocol.requests.es5.js') sources.push({ script: renamed });
+  const engine = await start([...sources, { script: suite }]);
   const setUp = /\.(?:core|no-crypto)\./.test(file) ? `suite.useAnswers(${parsed(answers)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];

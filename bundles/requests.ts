@@ -1,0 +1,12 @@
+/**
+ * `dist/hub-protocol.requests.js`: requests, replies and the AI disclosure, beside any of the other files. It shares
+ * nothing with them, so pass messages from one to the other as strings.
+ */
+
+export { LocalError } from '../src/errors.ts';
+export { disclosureDue } from '../src/identity/disclosure.ts';
+export { buildAction, buildCode, buildUtterance } from '../src/requests/build-request.ts';
+export { readHubEvent } from '../src/requests/hub-event.ts';
+export { readRefusal } from '../src/requests/refusal.ts';
+export { ReplyCollector } from '../src/requests/reply-collector.ts';
+export { sessionIdsMatch } from '../src/requests/session-ids.ts';
