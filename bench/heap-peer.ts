@@ -12,7 +12,7 @@ export class Peer {
     crypto: this.#crypto,
     siteId: 'lobby',
     staticKey: keys.staticKey,
-    randomBytes: () => keys.ephemeralKey,
+    randomBytes: () => new Uint8Array(keys.ephemeralKey),
     psk: () => keys.psk,
   });
   readonly #hub = new HubSession({

@@ -10,7 +10,7 @@
 export type LocalCode =
   | 'bad-argument' // an argument of the wrong type, or out of range
   | 'bad-length' // a key, pin, PSK, salt or buffer of the wrong length in bytes
-  | 'bad-random' // randomBytes() did not return as many bytes as it was asked for
+  | 'bad-random' // randomBytes() did not return as many bytes as it was asked for, or returned zeros only
   | 'not-json' // a value that JSON cannot represent
   | 'unsafe-number' // a number that JSON, or canonical JSON, cannot represent exactly
   | 'lone-surrogate' // a string with a lone surrogate, which UTF-8 cannot encode
@@ -18,7 +18,8 @@ export type LocalCode =
   | 'suite-unavailable' // the injected crypto has no cipher for the suite
   | 'blake2b-unavailable' // the injected crypto has no blake2b, which argon2id needs
   | 'out-of-memory' // the engine cannot allocate the memory that argon2id needs
-  | 'crypto-failed' // the injected crypto threw, or returned something of the wrong type or length
+  | 'crypto-failed' // the injected crypto or randomBytes() threw, or crypto returned something of the wrong type or length
+  | 'low-order-key' // a stored public key of low order, which no peer can have
   | 'message-too-long' // more bytes than one Noise message can carry
   | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
   | 'wrong-state' // a method called in a state that does not allow it

@@ -44,7 +44,7 @@ function importsOf(file: string, source: string): string[] {
 }
 
 const PROVIDERS =
-  /^crypto\/(noble|noble-aesgcm|noble-chachapoly|noble-x25519|node|device|device-x25519)\.ts$/;
+  /^crypto\/(noble|noble-aesgcm|noble-chachapoly|noble-x25519|node|device|device-x25519|low-order)\.ts$/;
 const CORE = [...SOURCES.keys()].filter((file) => !PROVIDERS.test(file));
 
 /** The rooms, each with those it may import from. A provider of cryptography may also import its package. */

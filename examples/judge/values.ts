@@ -9,6 +9,7 @@ import {
   parseJson,
   type Suite,
 } from 'hub-protocol';
+import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import { SUITES } from '../../src/noise/patterns.ts';
 import { Transport } from '../../src/noise/transport.ts';
@@ -40,7 +41,7 @@ export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
 export function transportAt(crypto: Crypto, { suite, key, counter }: Fields): Transport {
   const cipher = SUITES[suite as Suite];
   const states = [0, 1].map(() => {
-    const state = new CipherState(crypto.ciphers[cipher]!, cipher);
+    const state = new CipherState(new CheckedCrypto(crypto), cipher);
     state.initializeKey(hex(key));
     const { nonce } = state as unknown as { nonce: Uint8Array };
     new DataView(nonce.buffer).setBigUint64(4, BigInt(counter), cipher === 'ChaChaPoly');

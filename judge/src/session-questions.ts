@@ -108,7 +108,7 @@ class Opener {
     new DataView(nonce.buffer).setBigUint64(4, BigInt(this.count), name === 'ChaChaPoly');
     try {
       const frame = nodeCrypto.ciphers[name]!(this.#key.slice()).open(nonce, new Uint8Array(0), message);
-      return frame[0] === 0 ? bytesToUtf8(frame.subarray(1)) : undefined;
+      return frame?.[0] === 0 ? bytesToUtf8(frame.subarray(1)) : undefined;
     } catch {
       return undefined;
     }

@@ -3,18 +3,23 @@
  * noble's AES builds about 640 KiB of tables when it is loaded.
  */
 import { gcm } from '@noble/ciphers/aes.js';
-import { RemoteError } from '../errors.ts';
+import { TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory, Crypto } from './crypto.ts';
 import { nobleCrypto } from './noble.ts';
+
+/** How noble says that a tag does not verify; anything else it throws is a fault. */
+const INVALID_TAG = 'aes-gcm: invalid tag';
 
 /** The key is used in place, so wiping it wipes all there is. */
 const nobleAesGcm: CipherFactory = (key) => ({
   seal: (nonce, associatedData, plaintext) => gcm(key, nonce, associatedData).encrypt(plaintext),
   open(nonce, associatedData, sealed) {
+    if (sealed.length < TAG_LENGTH) return undefined;
     try {
       return gcm(key, nonce, associatedData).decrypt(sealed);
-    } catch {
-      throw new RemoteError('not-authentic', 'a sealed text that does not open');
+    } catch (error) {
+      if ((error as Error).message === INVALID_TAG) return undefined;
+      throw error;
     }
   },
 });

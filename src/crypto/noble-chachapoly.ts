@@ -5,7 +5,6 @@
 import { Poly1305 } from '@noble/ciphers/_poly1305.js';
 import { chacha20 } from '@noble/ciphers/chacha.js';
 import { copyBytes, equalBytes, wipe } from '../bytes.ts';
-import { RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory } from './crypto.ts';
 
@@ -41,14 +40,15 @@ function tagOf(
 
 /** The key is used in place, so wiping it wipes all there is. */
 export const nobleChaChaPoly: CipherFactory = (key) => {
-  /** The ciphertext, once its tag has verified. */
-  function authenticated(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array {
+  /** The ciphertext, if its tag verifies. */
+  function verified(
+    nonce: Uint8Array,
+    associatedData: Uint8Array,
+    sealed: Uint8Array,
+  ): Uint8Array | undefined {
     const ciphertext = sealed.subarray(0, -TAG_LENGTH);
     const tag = tagOf(key, nonce, associatedData, ciphertext);
-    if (!equalBytes(tag, sealed.subarray(-TAG_LENGTH))) {
-      throw new RemoteError('not-authentic', 'a sealed text that does not open');
-    }
-    return ciphertext;
+    return equalBytes(tag, sealed.subarray(-TAG_LENGTH)) ? ciphertext : undefined;
   }
   /** Encrypts and decrypts, which is the same, in place. */
   const xor = (nonce: Uint8Array, text: Uint8Array): Uint8Array => chacha20(key, nonce, text, text, 1);
@@ -60,8 +60,13 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
       sealed.set(tagOf(key, nonce, associatedData, ciphertext), plaintext.length);
       return sealed;
     },
-    open: (nonce, associatedData, sealed) =>
-      xor(nonce, copyBytes(authenticated(nonce, associatedData, sealed))),
-    openInPlace: (nonce, associatedData, sealed) => xor(nonce, authenticated(nonce, associatedData, sealed)),
+    open(nonce, associatedData, sealed) {
+      const ciphertext = verified(nonce, associatedData, sealed);
+      return ciphertext && xor(nonce, copyBytes(ciphertext));
+    },
+    openInPlace(nonce, associatedData, sealed) {
+      const ciphertext = verified(nonce, associatedData, sealed);
+      return ciphertext && xor(nonce, ciphertext);
+    },
   };
 };

@@ -2,9 +2,9 @@
 import { pow2 } from '@noble/curves/abstract/modular.js';
 import { montgomery } from '@noble/curves/abstract/montgomery.js';
 import { assertBytes } from '../bytes.ts';
-import { RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
+import { isLowOrder } from './low-order.ts';
 
 /** 2^255 - 19 (RFC 7748, section 4.1). */
 const P = 2n ** 255n - 19n;
@@ -55,8 +55,9 @@ export const nobleX25519: Crypto['x25519'] = {
     assertBytes(publicKey, 'publicKey', KEY_LENGTH);
     try {
       return curve.getSharedSecret(privateKey, publicKey);
-    } catch {
-      throw new RemoteError('low-order-key', 'a public key of low order');
+    } catch (error) {
+      if (isLowOrder(publicKey)) return new Uint8Array(KEY_LENGTH);
+      throw error;
     }
   },
 };

@@ -18,9 +18,9 @@ import {
   randomFillSync,
 } from 'node:crypto';
 import { assertBytes, copyBytes, wipe } from '../bytes.ts';
-import { RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory, Crypto, RandomBytes } from './crypto.ts';
+import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
 
 /** What precedes the 32 bytes of an X25519 key in DER (RFC 8410, section 7 and 4). */
@@ -63,18 +63,18 @@ function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types): CipherFactory
     },
     open(nonce, associatedData, sealed) {
       const end = sealed.length - TAG_LENGTH;
+      if (end < 0) return undefined;
       const decipher = createDecipheriv(name as CipherGCMTypes, key, nonce, options);
-      let plaintext: Buffer | undefined;
+      decipher.setAAD(associatedData);
+      decipher.setAuthTag(sealed.subarray(end));
+      const plaintext = decipher.update(sealed.subarray(0, end));
       try {
-        decipher.setAAD(associatedData);
-        decipher.setAuthTag(sealed.subarray(end));
-        plaintext = decipher.update(sealed.subarray(0, end));
-        decipher.final();
-        return plain(plaintext);
+        decipher.final(); // which throws where the tag does not verify, and for nothing else
       } catch {
         wipe(plaintext);
-        throw new RemoteError('not-authentic', 'a sealed text that does not open');
+        return undefined;
       }
+      return plain(plaintext);
     },
   });
 }
@@ -94,8 +94,9 @@ export const nodeCrypto: Crypto = {
       try {
         const remote = createPublicKey({ key: spki, format: 'der', type: 'spki' });
         return plain(diffieHellman({ privateKey: own, publicKey: remote }));
-      } catch {
-        throw new RemoteError('low-order-key', 'a public key of low order');
+      } catch (error) {
+        if (isLowOrder(publicKey)) return new Uint8Array(KEY_LENGTH);
+        throw error;
       }
     },
   },

@@ -5,7 +5,8 @@
  * of 32 bits, the low one first. Blocks are filled slice by slice; within a slice, lane by lane.
  */
 import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
-import { assertCrypto, type Crypto, cryptoFailure } from '../crypto/crypto.ts';
+import { assertCrypto, callInjected, failureOf } from '../crypto/checked.ts';
+import type { Crypto } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { opaque } from '../opaque.ts';
 import { permuteColumn, permuteRow } from './argon2id-permutation.ts';
@@ -126,7 +127,7 @@ export class Argon2id {
       this.fillFirstBlocks(head, [password, salt, secret, associatedData]);
     } catch (error) {
       this.destroy();
-      throw cryptoFailure(error);
+      throw failureOf(error);
     } finally {
       if (password !== options.password) wipe(password);
     }
@@ -168,7 +169,7 @@ export class Argon2id {
     try {
       return variableHash(this.crypto, this.tagLength, [block]);
     } catch (error) {
-      throw cryptoFailure(error);
+      throw failureOf(error);
     } finally {
       wipe(block);
       this.destroy();
@@ -192,7 +193,7 @@ export class Argon2id {
     const parts = [littleEndian(head)];
     for (let i = 0; i < inputs.length; i++) parts.push(littleEndian([inputs[i]!.length]), inputs[i]!);
     const input = concatBytes(parts);
-    const h0 = this.crypto.blake2b!(64, input);
+    const h0 = blake2b(this.crypto, 64, input);
     wipe(input);
     for (let lane = 0; lane < this.lanes; lane++) {
       for (let column = 0; column < 2; column++) {
@@ -300,18 +301,22 @@ function highProduct(a: number, b: number): number {
 function variableHash(crypto: Crypto, length: number, parts: Uint8Array[]): Uint8Array {
   const input = concatBytes([littleEndian([length])].concat(parts));
   const out = new Uint8Array(length);
-  let v = crypto.blake2b!(Math.min(length, 64), input);
+  let v = blake2b(crypto, Math.min(length, 64), input);
   wipe(input);
   let at = 0;
   for (; length - at > 64; at += 32) {
     out.set(v.subarray(0, 32), at);
-    const next = crypto.blake2b!(Math.min(64, length - at - 32), v);
+    const next = blake2b(crypto, Math.min(64, length - at - 32), v);
     wipe(v);
     v = next;
   }
   out.set(v, at);
   wipe(v);
   return out;
+}
+
+function blake2b(crypto: Crypto, length: number, input: Uint8Array): Uint8Array {
+  return callInjected('blake2b', length, () => crypto.blake2b!(length, input));
 }
 
 /** LE32 of each number, one after the other. */

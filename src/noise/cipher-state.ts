@@ -1,33 +1,35 @@
 /** CipherState (Noise spec, section 5.1): a key and the counter that makes each nonce. */
-import { isBytes, wipe } from '../bytes.ts';
-import type { Cipher, CipherFactory } from '../crypto/crypto.ts';
+import { wipe } from '../bytes.ts';
+import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
+import type { CipherName } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
-import { TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { CipherName } from './patterns.ts';
 
 const NONCE_LENGTH = 12;
 
 export class CipherState {
-  private readonly createCipher: CipherFactory;
-  private readonly littleEndian: boolean;
+  private readonly crypto: CheckedCrypto;
+  private readonly cipherName: CipherName;
   private key: Uint8Array | undefined;
-  private cipher: Cipher | undefined;
+  private cipher: CheckedCipher | undefined;
   /** Four zeros and the counter, ready for use: little-endian for ChaChaPoly, big-endian for AESGCM (section 12). */
   private readonly nonce: Uint8Array = new Uint8Array(NONCE_LENGTH);
 
   /** InitializeKey(empty). */
-  constructor(createCipher: CipherFactory, name: CipherName) {
-    this.createCipher = createCipher;
-    this.littleEndian = name === 'ChaChaPoly';
+  constructor(crypto: CheckedCrypto, cipherName: CipherName) {
+    this.crypto = crypto;
+    this.cipherName = cipherName;
   }
 
-  /** InitializeKey(key): 32 bytes, which this object owns and wipes. */
+  /**
+   * InitializeKey(key): 32 bytes, which this object owns and wipes.
+   * @throws LocalError `crypto-failed`
+   */
   initializeKey(key: Uint8Array): void {
     this.destroy();
     wipe(this.nonce);
     this.key = key;
-    this.cipher = this.createCipher(key);
+    this.cipher = this.crypto.createCipher(this.cipherName, key);
   }
 
   /**
@@ -41,42 +43,27 @@ export class CipherState {
         'every nonce of this session is used: close it and connect again',
       );
     }
-    let sealed: Uint8Array | undefined;
-    try {
-      sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
-    } catch (error) {
-      throw new LocalError('crypto-failed', 'the injected cipher failed to seal', error);
-    }
-    if (!isBytes(sealed) || sealed.length !== plaintext.length + TAG_LENGTH) {
-      throw new LocalError('crypto-failed', 'the injected cipher sealed to something of the wrong length');
-    }
+    const sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
     this.countUp();
     return sealed;
   }
 
   /**
    * DecryptWithAd, which needs a key. A failure leaves the counter where it is.
-   * @param inPlace - whether the answer may be a view of `sealed`, which is overwritten then
+   * @param sealed - at least 16 bytes
+   * @param inPlace - whether the result may be a view of `sealed`, which is then overwritten
    * @throws RemoteError `nonce-exhausted`, `not-authentic`
+   * @throws LocalError `crypto-failed`
    */
   decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array, inPlace = false): Uint8Array {
     if (this.isExhausted()) {
       throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
     }
-    let plaintext: Uint8Array | undefined;
-    try {
-      const cipher = this.cipher!;
-      plaintext =
-        inPlace && cipher.openInPlace !== undefined
-          ? cipher.openInPlace(this.nonce, associatedData, sealed)
-          : cipher.open(this.nonce, associatedData, sealed);
-    } catch {
-      // Why does not matter, and nobody may learn it.
-    }
-    if (!isBytes(plaintext)) {
+    const plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);
+    if (plaintext === undefined) {
       throw new RemoteError(
         'not-authentic',
-        'a sealed text that does not open: damaged, out of order, or not the peer’s',
+        'a message that is not authentic: damaged, out of order, or not written by the peer',
       );
     }
     this.countUp();
@@ -96,7 +83,7 @@ export class CipherState {
 
   private countUp(): void {
     for (let i = 0; i < 8; i++) {
-      const at = this.littleEndian ? 4 + i : NONCE_LENGTH - 1 - i;
+      const at = this.cipherName === 'ChaChaPoly' ? 4 + i : NONCE_LENGTH - 1 - i;
       const byte = (this.nonce[at]! + 1) & 0xff;
       this.nonce[at] = byte;
       if (byte !== 0) return;

@@ -2,8 +2,9 @@
  * HandshakeState (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. The pattern is data; one loop
  * writes it and one reads it.
  */
-import { assertBytes, concatBytes, copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
-import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from '../crypto/crypto.ts';
+import { assertBytes, concatBytes, copyBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { CheckedCrypto, failureOf, randomKey } from '../crypto/checked.ts';
+import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -46,11 +47,12 @@ const EMPTY = new Uint8Array(0);
  * LocalError about an argument or the turn, found before anything changed.
  */
 export class HandshakeState {
-  private readonly crypto: Crypto;
+  private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
   private readonly messages: readonly (readonly Token[])[];
   private readonly randomBytes: RandomBytes;
   private readonly symmetricState: SymmetricState;
+  private readonly isRsGiven: boolean;
   private readonly psk: Uint8Array;
   private readonly s: Uint8Array; // private keys, and public keys beside them, by the names of the Noise spec
   private readonly sPublic: Uint8Array;
@@ -62,21 +64,26 @@ export class HandshakeState {
 
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
-    const { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
-    assertCrypto(crypto);
+    const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
+    const crypto = new CheckedCrypto(options.crypto);
     if (role !== 'initiator' && role !== 'responder') {
       throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
     }
     if (!isPattern(pattern)) throw new LocalError('bad-argument', '"pattern" expected "XXpsk2" or "KKpsk0"');
     if (!isSuite(suite)) throw new LocalError('bad-argument', '"suite" expected one of protocol 3');
     const cipherName = SUITES[suite];
-    const createCipher = crypto.ciphers[cipherName];
-    if (createCipher === undefined) {
+    if (!crypto.hasCipher(cipherName)) {
       throw new LocalError('suite-unavailable', `the injected crypto has no ${cipherName}`);
     }
     assertBytes(prologue, 'prologue');
     assertBytes(psk, 'psk', KEY_LENGTH);
     assertBytes(staticKey, 'staticKey', KEY_LENGTH);
+    if (isZero(staticKey)) {
+      throw new LocalError(
+        'bad-argument',
+        '"staticKey" is all zeros: restore the stored key, or make a new one',
+      );
+    }
     if (typeof randomBytes !== 'function') {
       throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
     }
@@ -93,16 +100,12 @@ export class HandshakeState {
     this.isInitiator = role === 'initiator';
     this.messages = messages;
     this.randomBytes = randomBytes;
+    this.isRsGiven = remoteStaticKey !== undefined;
     this.psk = copyBytes(psk);
     this.s = copyBytes(staticKey);
     try {
-      this.sPublic = publicKey(crypto, this.s);
-      this.symmetricState = new SymmetricState(
-        crypto,
-        protocolName(pattern, suite),
-        createCipher,
-        cipherName,
-      );
+      this.sPublic = crypto.publicKey(this.s);
+      this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
       this.symmetricState.mixHash(prologue);
       if (remoteStaticKey !== undefined) {
         this.rs = copyBytes(remoteStaticKey);
@@ -112,7 +115,7 @@ export class HandshakeState {
     } catch (error) {
       wipe(this.psk);
       wipe(this.s);
-      throw cryptoFailure(error);
+      throw failureOf(error);
     }
   }
 
@@ -248,12 +251,8 @@ export class HandshakeState {
   }
 
   private createEphemeral(): Uint8Array {
-    const random = this.randomBytes(KEY_LENGTH);
-    if (!isBytes(random) || random.length !== KEY_LENGTH) {
-      throw new LocalError('bad-random', `randomBytes(${KEY_LENGTH}) did not answer ${KEY_LENGTH} bytes`);
-    }
-    this.e = copyBytes(random);
-    const ePublic = publicKey(this.crypto, this.e);
+    this.e = randomKey(this.randomBytes);
+    const ePublic = this.crypto.publicKey(this.e);
     this.mixEphemeral(ePublic);
     return ePublic;
   }
@@ -272,18 +271,8 @@ export class HandshakeState {
     }
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re : this.rs;
-    let secret: Uint8Array | undefined;
-    try {
-      secret = this.crypto.x25519.sharedSecret(own!, remote!);
-    } catch {
-      // What a provider may do for a key of low order; the check below does it for all of them.
-    }
-    if (!isBytes(secret) || secret.length !== KEY_LENGTH || isZero(secret)) {
-      throw new RemoteError(
-        'low-order-key',
-        'a public key of low order, which would make the secret known to all',
-      );
-    }
+    const secret = this.crypto.sharedSecret(own!, remote!);
+    if (isZero(secret)) throw lowOrderKey(remote === this.rs && this.isRsGiven);
     this.symmetricState.mixKey(secret);
     wipe(secret);
   }
@@ -300,7 +289,7 @@ export class HandshakeState {
 
   /** Ends it all, with what every later call will throw. */
   private fail(error: unknown): LocalError | RemoteError {
-    this.failure ??= cryptoFailure(error);
+    this.failure ??= failureOf(error);
     wipe(this.psk);
     wipe(this.s);
     wipe(this.e);
@@ -310,10 +299,12 @@ export class HandshakeState {
 }
 opaque(HandshakeState.prototype, 'HandshakeState');
 
-function publicKey(crypto: Crypto, privateKey: Uint8Array): Uint8Array {
-  const key = crypto.x25519.publicKey(privateKey);
-  if (!isBytes(key) || key.length !== KEY_LENGTH) {
-    throw new LocalError('crypto-failed', 'the injected x25519.publicKey() did not answer 32 bytes');
-  }
-  return key;
+/** A public key of low order makes the shared secret known to everybody. The peer sent it, or it was given locally. */
+function lowOrderKey(isGiven: boolean): LocalError | RemoteError {
+  return isGiven
+    ? new LocalError('low-order-key', '"remoteStaticKey" has low order, as no key of a peer has: restore it')
+    : new RemoteError(
+        'low-order-key',
+        'the peer sent a public key of low order, with which no secret is shared',
+      );
 }

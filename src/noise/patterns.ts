@@ -1,8 +1,8 @@
 /** The handshake patterns and cipher suites of protocol 3, as data (Noise spec, sections 7.5, 9.4 and 8). */
+import type { CipherName } from '../crypto/crypto.ts';
 
 export type Pattern = 'XXpsk2' | 'KKpsk0';
 export type Suite = '25519_ChaChaPoly_SHA256' | '25519_AESGCM_SHA256';
-export type CipherName = 'ChaChaPoly' | 'AESGCM';
 
 export type Token = 'e' | 's' | 'ee' | 'es' | 'se' | 'ss' | 'psk';
 

@@ -1,25 +1,25 @@
 /** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the cipher under way. */
 import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
-import type { CipherFactory, Crypto } from '../crypto/crypto.ts';
+import type { CheckedCrypto } from '../crypto/checked.ts';
+import type { CipherName } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
-import type { CipherName } from './patterns.ts';
 
 const EMPTY = new Uint8Array(0);
 
 export class SymmetricState {
-  private readonly crypto: Crypto;
-  private readonly createCipherState: () => CipherState;
+  private readonly crypto: CheckedCrypto;
+  private readonly cipherName: CipherName;
   private readonly cipherState: CipherState;
   private chainingKey: Uint8Array;
   private hash: Uint8Array;
 
   /** InitializeSymmetric. */
-  constructor(crypto: Crypto, protocolName: string, createCipher: CipherFactory, cipherName: CipherName) {
+  constructor(crypto: CheckedCrypto, protocolName: string, cipherName: CipherName) {
     this.crypto = crypto;
-    this.createCipherState = () => new CipherState(createCipher, cipherName);
-    this.cipherState = this.createCipherState();
+    this.cipherName = cipherName;
+    this.cipherState = new CipherState(crypto, cipherName);
     const name = utf8ToBytes(protocolName);
     if (name.length <= KEY_LENGTH) {
       this.hash = new Uint8Array(KEY_LENGTH);
@@ -72,8 +72,8 @@ export class SymmetricState {
   /** Split: the CipherStates in which each side sends. This object is done then. */
   split(): { initiator: CipherState; responder: CipherState } {
     const outputs = this.hkdf(EMPTY, 2);
-    const initiator = this.createCipherState();
-    const responder = this.createCipherState();
+    const initiator = new CipherState(this.crypto, this.cipherName);
+    const responder = new CipherState(this.crypto, this.cipherName);
     initiator.initializeKey(outputs[0]!);
     responder.initializeKey(outputs[1]!);
     this.destroy();

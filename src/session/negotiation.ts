@@ -1,8 +1,8 @@
 /** Which pattern and suite a client chooses (spec, "Hub connection (protocol v3)", Selection). */
 
-import type { Crypto } from '../crypto/crypto.ts';
+import type { CipherName, Crypto } from '../crypto/crypto.ts';
 import { RemoteError } from '../errors.ts';
-import { ALL_SUITES, type CipherName, type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
+import { ALL_SUITES, type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
 
 /** The patterns and suites of a hub's HANDSHAKE; names it does not know are of no concern to a client. */
 export interface Offer {

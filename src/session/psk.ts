@@ -1,6 +1,7 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
 import { assertString, utf8ToBytes } from '../bytes.ts';
-import { assertCrypto, type Crypto } from '../crypto/crypto.ts';
+import { assertCrypto, callInjected } from '../crypto/checked.ts';
+import type { Crypto } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { argon2id } from '../noise/argon2id.ts';
 
@@ -18,7 +19,8 @@ export interface PskOptions {
 
 /** SHA-256 of a hub's node id: the salt; 32 bytes. */
 export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
-  return crypto.sha256(utf8ToBytes(nodeId));
+  const bytes = utf8ToBytes(nodeId);
+  return callInjected('sha256', KEY_LENGTH, () => crypto.sha256(bytes));
 }
 
 /**

@@ -3,7 +3,8 @@
  * messages from then on, and a failure that is final.
  */
 import { assertBytes, assertFlag, copyBytes, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
-import { assertCrypto, type Crypto, cryptoFailure, type RandomBytes } from '../crypto/crypto.ts';
+import { assertCrypto, failureOf } from '../crypto/checked.ts';
+import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { HandshakeState } from '../noise/handshake-state.ts';
@@ -178,7 +179,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Ends it all for good, whatever was thrown; answers the event that says so. */
   protected fail(error: unknown): CommonEvent {
-    this.failure = cryptoFailure(error);
+    this.failure = failureOf(error);
     this.phase = 'failed';
     this.destroy();
     return { type: 'close', code: this.established ? 1002 : 1008, error: this.failure };

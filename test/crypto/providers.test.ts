@@ -7,7 +7,6 @@ import { deviceCrypto } from '../../src/crypto/device.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { raisesRemote } from '../raises.ts';
 import { hex } from '../vectors.ts';
 
 const PROVIDERS: [string, Crypto][] = [
@@ -50,11 +49,11 @@ for (const [name, crypto] of PROVIDERS) {
   const { x25519 } = crypto;
 
   for (const [point, encoded] of Object.entries(LOW_ORDER)) {
-    test(`${name} refuses the low-order key ${point}, its unused top bit clear or set`, () => {
+    test(`${name} returns zeros for the low-order key ${point}, its unused top bit clear or set`, () => {
       const publicKey = hex(encoded);
-      raisesRemote(() => x25519.sharedSecret(series(32), publicKey), 'low-order-key');
+      assert.equal(x25519.sharedSecret(series(32), publicKey), new Uint8Array(32));
       publicKey[31]! |= 0x80;
-      raisesRemote(() => x25519.sharedSecret(series(32), publicKey), 'low-order-key');
+      assert.equal(x25519.sharedSecret(series(32), publicKey), new Uint8Array(32));
     });
   }
 
@@ -100,25 +99,22 @@ for (const [name, crypto] of PROVIDERS) {
 
     test(`${prefix} refuses a flipped bit in every byte of ciphertext and tag`, () => {
       for (let at = 0; at < sealed.length; at++) {
-        raisesRemote(() => cipher.open(nonce, associatedData, flipped(sealed, at)), 'not-authentic');
+        assert.is(cipher.open(nonce, associatedData, flipped(sealed, at)), undefined);
       }
       assert.equal(cipher.open(nonce, associatedData, sealed), plaintext);
     });
 
     test(`${prefix} refuses another nonce, other associated data and another key`, () => {
-      raisesRemote(() => cipher.open(flipped(nonce, 11), associatedData, sealed), 'not-authentic');
-      raisesRemote(() => cipher.open(nonce, flipped(associatedData, 0), sealed), 'not-authentic');
-      raisesRemote(() => cipher.open(nonce, new Uint8Array(0), sealed), 'not-authentic');
-      raisesRemote(() => createCipher(flipped(key, 31)).open(nonce, associatedData, sealed), 'not-authentic');
+      assert.is(cipher.open(flipped(nonce, 11), associatedData, sealed), undefined);
+      assert.is(cipher.open(nonce, flipped(associatedData, 0), sealed), undefined);
+      assert.is(cipher.open(nonce, new Uint8Array(0), sealed), undefined);
+      assert.is(createCipher(flipped(key, 31)).open(nonce, associatedData, sealed), undefined);
     });
 
     test(`${prefix} refuses sealed text that is cut, also to less than a tag`, () => {
       for (let length = 0; length < sealed.length; length++) {
-        raisesRemote(() => cipher.open(nonce, associatedData, sealed.subarray(0, length)), 'not-authentic');
-        raisesRemote(
-          () => cipher.open(nonce, associatedData, sealed.subarray(sealed.length - length)),
-          'not-authentic',
-        );
+        assert.is(cipher.open(nonce, associatedData, sealed.subarray(0, length)), undefined);
+        assert.is(cipher.open(nonce, associatedData, sealed.subarray(sealed.length - length)), undefined);
       }
     });
 
@@ -128,7 +124,7 @@ for (const [name, crypto] of PROVIDERS) {
       const before = inputs.map(copyBytes);
       cipher.seal(nonce, associatedData, plaintext);
       cipher.open(nonce, associatedData, sealed);
-      raisesRemote(() => cipher.open(nonce, associatedData, damaged), 'not-authentic');
+      assert.is(cipher.open(nonce, associatedData, damaged), undefined);
       assert.equal(inputs, before);
     });
 
@@ -136,8 +132,8 @@ for (const [name, crypto] of PROVIDERS) {
       for (const text of [plaintext, new Uint8Array(0), Buffer.from(plaintext)]) {
         const result = cipher.seal(nonce, associatedData, text);
         assertPlain(result, text.length + 16);
-        assertPlain(cipher.open(nonce, associatedData, result), text.length);
-        assertPlain(cipher.open(nonce, associatedData, Buffer.from(result)), text.length);
+        assertPlain(cipher.open(nonce, associatedData, result)!, text.length);
+        assertPlain(cipher.open(nonce, associatedData, Buffer.from(result))!, text.length);
       }
     });
 
@@ -148,7 +144,7 @@ for (const [name, crypto] of PROVIDERS) {
       ownKey.fill(0);
       const underZero = createCipher(new Uint8Array(32)).seal(nonce, associatedData, plaintext);
       assert.equal(ownCipher.seal(nonce, associatedData, plaintext), underZero);
-      raisesRemote(() => ownCipher.open(nonce, associatedData, sealed), 'not-authentic');
+      assert.is(ownCipher.open(nonce, associatedData, sealed), undefined);
     });
 
     if (createCipher(key).openInPlace !== undefined) {
@@ -160,7 +156,7 @@ for (const [name, crypto] of PROVIDERS) {
             const text = new Uint8Array(length).map((_, i) => i);
             const room = new Uint8Array(offset + length + 16);
             room.set(cipher.seal(nonce, associatedData, text), offset);
-            const opened = openInPlace(nonce, associatedData, room.subarray(offset));
+            const opened = openInPlace(nonce, associatedData, room.subarray(offset))!;
             assert.equal(copyBytes(opened), text);
             assert.is(opened.buffer, room.buffer);
             assert.is(opened.byteOffset, offset);
@@ -171,8 +167,8 @@ for (const [name, crypto] of PROVIDERS) {
       test(`${prefix} leaves alone what does not open in place`, () => {
         const damaged = flipped(sealed, 30);
         const before = copyBytes(damaged);
-        raisesRemote(() => openInPlace(nonce, associatedData, damaged), 'not-authentic');
-        raisesRemote(() => openInPlace(nonce, associatedData, damaged.subarray(0, 9)), 'not-authentic');
+        assert.is(openInPlace(nonce, associatedData, damaged), undefined);
+        assert.is(openInPlace(nonce, associatedData, damaged.subarray(0, 9)), undefined);
         assert.equal(damaged, before);
       });
     }
@@ -184,7 +180,7 @@ for (const [name, crypto] of PROVIDERS) {
       }
     });
 
-    test(`${prefix} answers bytes or throws for a nonce of another length, and works on`, () => {
+    test(`${prefix} returns bytes or undefined, or throws, for a nonce of another length, and works on`, () => {
       for (const length of [0, 8, 11, 13, 24]) {
         for (const call of [
           () => cipher.seal(series(length), associatedData, plaintext),
@@ -197,7 +193,7 @@ for (const [name, crypto] of PROVIDERS) {
             outcome = error;
           }
           assert.ok(
-            outcome instanceof Uint8Array || outcome instanceof Error,
+            outcome === undefined || outcome instanceof Uint8Array || outcome instanceof Error,
             `length ${length}: ${outcome}`,
           );
         }

@@ -22,7 +22,7 @@ function vector(name: string, verdict: string, content: Uint8Array): Vector {
     return {
       name,
       remark: 'stricter on purpose: a duplicate key is refused',
-      run: () => refuses('parseJson', 'duplicate-key', () => canonicalJson(parseJson(content))),
+      run: () => refuses('parseJson', 'RemoteError [duplicate-key]', () => canonicalJson(parseJson(content))),
     };
   }
   return { name, run: () => check(verdict, content) };

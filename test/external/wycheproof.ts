@@ -2,11 +2,9 @@
  * Wycheproof's JSON, `testvectors` and `testvectors_v1`, for the primitives that the protocol builds on: the two
  * ciphers, X25519 with raw keys, and HMAC-SHA-256. Each test is asked of every provider that has the algorithm.
  */
-import { concatBytes, isZero } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
-import { RemoteError } from '../../src/errors.ts';
+import { concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import type { CipherName, Crypto } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { CipherName } from '../../src/noise/patterns.ts';
 import {
   answers,
   bytes,
@@ -44,7 +42,7 @@ function aead(kind: string, cipherName: CipherName): Algorithm {
       const cipher = createCipher(bytes(test.key));
       const open = () => cipher.open(nonce, associatedData, sealed);
       if (test.result === 'invalid') {
-        refuses(`${provider}, open`, 'not-authentic', open);
+        answers(`${provider}, open`, 'undefined', open);
       } else {
         const seal = () => cipher.seal(nonce, associatedData, bytes(test.msg));
         answers(`${provider}, seal`, test.ct + test.tag, seal);
@@ -75,21 +73,16 @@ const X25519: Algorithm = {
   },
 };
 
-/** A provider may answer zeros or throw; a handshake must refuse the key, known beforehand or received. */
+/** A provider must return zeros; a handshake must refuse the key, whether it was pinned or received. */
 function checkLowOrder(
   privateKey: Uint8Array,
   publicKey: Uint8Array,
   crypto: Crypto,
   provider: string,
 ): void {
-  answers(`${provider}, sharedSecret`, '00'.repeat(32), () => {
-    try {
-      return crypto.x25519.sharedSecret(privateKey, publicKey);
-    } catch (error) {
-      if (error instanceof RemoteError && error.code === 'low-order-key') return new Uint8Array(32);
-      throw error;
-    }
-  });
+  answers(`${provider}, sharedSecret`, '00'.repeat(32), () =>
+    crypto.x25519.sharedSecret(privateKey, publicKey),
+  );
   const options = {
     crypto,
     role: 'initiator',
@@ -97,12 +90,12 @@ function checkLowOrder(
     prologue: new Uint8Array(0),
     psk: new Uint8Array(32),
     staticKey: privateKey,
-    randomBytes: () => privateKey,
+    randomBytes: () => copyBytes(privateKey),
   } as const;
-  refuses(`${provider}, a remoteStaticKey of KKpsk0`, 'low-order-key', () =>
+  refuses(`${provider}, a remoteStaticKey of KKpsk0`, 'LocalError [low-order-key]', () =>
     new HandshakeState({ ...options, pattern: 'KKpsk0', remoteStaticKey: publicKey }).writeMessage(),
   );
-  refuses(`${provider}, an ephemeral key in message 2 of XXpsk2`, 'low-order-key', () => {
+  refuses(`${provider}, an ephemeral key in message 2 of XXpsk2`, 'RemoteError [low-order-key]', () => {
     const state = new HandshakeState({ ...options, pattern: 'XXpsk2' });
     state.writeMessage();
     return state.readMessage(concatBytes([publicKey, new Uint8Array(64)]));

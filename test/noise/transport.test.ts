@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, equalBytes } from '../../src/bytes.ts';
+import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { CipherFactory } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -19,7 +20,8 @@ const TEXT = new Uint8Array([1, 2, 3]);
 type Internals = { [direction in 'sending' | 'receiving']: { key?: Uint8Array; nonce: Uint8Array } };
 
 function cipherState(key: Uint8Array, createCipher: CipherFactory): CipherState {
-  const state = new CipherState(createCipher, 'ChaChaPoly');
+  const crypto = new CheckedCrypto({ ...nodeCrypto, ciphers: { ChaChaPoly: createCipher } });
+  const state = new CipherState(crypto, 'ChaChaPoly');
   state.initializeKey(new Uint8Array(key));
   return state;
 }

@@ -1,0 +1,172 @@
+/** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
+import { copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { LocalError, RemoteError } from '../errors.ts';
+import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import type { Cipher, CipherName, Crypto, RandomBytes } from './crypto.ts';
+
+const EMPTY = new Uint8Array(0);
+const CIPHER_NAMES: readonly CipherName[] = ['ChaChaPoly', 'AESGCM'];
+
+/**
+ * Checks that an argument is a Crypto, as far as its shape tells.
+ * @throws LocalError `bad-argument`, which names the function that is missing
+ */
+export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
+  assertFunction(crypto, 'crypto', 'sha256');
+  assertFunction(crypto, 'crypto', 'hmacSha256');
+  const x25519 = field(crypto, 'crypto', 'x25519');
+  assertFunction(x25519, 'crypto.x25519', 'publicKey');
+  assertFunction(x25519, 'crypto.x25519', 'sharedSecret');
+  const ciphers = field(crypto, 'crypto', 'ciphers');
+  for (let i = 0; i < CIPHER_NAMES.length; i++) {
+    const cipherName = CIPHER_NAMES[i]!;
+    if (field(ciphers, 'crypto.ciphers', cipherName) !== undefined) {
+      assertFunction(ciphers, 'crypto.ciphers', cipherName);
+    }
+  }
+}
+
+/** @throws LocalError `bad-argument` */
+export function assertFunction(object: unknown, name: string, key: string): void {
+  const value = field(object, name, key);
+  if (typeof value !== 'function') {
+    throw new LocalError('bad-argument', `"${name}.${key}" expected function, got ${kindOf(value)}`);
+  }
+}
+
+function field(object: unknown, name: string, key: string): unknown {
+  if (typeof object !== 'object' || object === null) {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected an object such as nobleCrypto, got ${kindOf(object)}`,
+    );
+  }
+  try {
+    return (object as { [key: string]: unknown })[key];
+  } catch (error) {
+    throw new LocalError('bad-argument', `"${name}.${key}" threw when it was read`, error);
+  }
+}
+
+/**
+ * Calls injected code that has to return bytes.
+ * @param name - of the injected function, for the message
+ * @throws LocalError `crypto-failed`
+ */
+export function callInjected(name: string, length: number, call: () => unknown): Uint8Array {
+  const result = attempt(name, call);
+  if (!isBytes(result) || result.length !== length) throw wrongResult(name, `${length} bytes`);
+  return result;
+}
+
+function attempt<Result>(name: string, call: () => Result): Result {
+  try {
+    return call();
+  } catch (error) {
+    throw new LocalError('crypto-failed', `the injected ${name}() threw: see the cause`, error);
+  }
+}
+
+function wrongResult(name: string, expected: string): LocalError {
+  return new LocalError('crypto-failed', `the injected ${name}() did not return ${expected}`);
+}
+
+/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
+export function failureOf(error: unknown): LocalError | RemoteError {
+  if (error instanceof LocalError || error instanceof RemoteError) return error;
+  return new LocalError('crypto-failed', 'the cryptography could not be completed: see the cause', error);
+}
+
+/**
+ * Asks the injected source for a private key.
+ * @returns 32 bytes, a copy
+ * @throws LocalError `bad-random` for anything but 32 bytes, and for 32 zeros; `crypto-failed` where it throws
+ */
+export function randomKey(randomBytes: RandomBytes): Uint8Array {
+  const random: unknown = attempt('randomBytes', () => randomBytes(KEY_LENGTH));
+  if (!isBytes(random) || random.length !== KEY_LENGTH || isZero(random)) {
+    throw new LocalError(
+      'bad-random',
+      `randomBytes(${KEY_LENGTH}) did not return ${KEY_LENGTH} random bytes`,
+    );
+  }
+  const key = copyBytes(random);
+  wipe(random);
+  return key;
+}
+
+/** A Crypto of which every result is bytes of the right length; all other outcomes are `crypto-failed`. */
+export class CheckedCrypto {
+  private readonly crypto: Crypto;
+
+  /** @throws LocalError `bad-argument` */
+  constructor(crypto: unknown) {
+    assertCrypto(crypto);
+    this.crypto = crypto;
+  }
+
+  sha256(first: Uint8Array, second: Uint8Array = EMPTY): Uint8Array {
+    return callInjected('sha256', KEY_LENGTH, () => this.crypto.sha256(first, second));
+  }
+
+  hmacSha256(key: Uint8Array, first: Uint8Array, second: Uint8Array = EMPTY): Uint8Array {
+    return callInjected('hmacSha256', KEY_LENGTH, () => this.crypto.hmacSha256(key, first, second));
+  }
+
+  publicKey(privateKey: Uint8Array): Uint8Array {
+    return callInjected('x25519.publicKey', KEY_LENGTH, () => this.crypto.x25519.publicKey(privateKey));
+  }
+
+  /** All zeros for a public key of low order. */
+  sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
+    return callInjected('x25519.sharedSecret', KEY_LENGTH, () =>
+      this.crypto.x25519.sharedSecret(privateKey, publicKey),
+    );
+  }
+
+  hasCipher(cipherName: CipherName): boolean {
+    return this.crypto.ciphers[cipherName] !== undefined;
+  }
+
+  /** The cipher of that name, which the crypto must have, under a key of 32 bytes. */
+  createCipher(cipherName: CipherName, key: Uint8Array): CheckedCipher {
+    return new CheckedCipher(attempt(`ciphers.${cipherName}`, () => this.crypto.ciphers[cipherName]!(key)));
+  }
+}
+
+/** A Cipher of which every result is bytes of the right length, or `undefined` for what is not authentic. */
+export class CheckedCipher {
+  private readonly cipher: Cipher;
+
+  constructor(cipher: Cipher) {
+    this.cipher = cipher;
+  }
+
+  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+    return callInjected('seal', plaintext.length + TAG_LENGTH, () =>
+      this.cipher.seal(nonce, associatedData, plaintext),
+    );
+  }
+
+  /**
+   * @param sealed - at least 16 bytes
+   * @param inPlace - whether the result may be a view of `sealed`, which is then overwritten
+   */
+  open(
+    nonce: Uint8Array,
+    associatedData: Uint8Array,
+    sealed: Uint8Array,
+    inPlace: boolean,
+  ): Uint8Array | undefined {
+    const plaintext: unknown = attempt('open', () =>
+      inPlace && this.cipher.openInPlace !== undefined
+        ? this.cipher.openInPlace(nonce, associatedData, sealed)
+        : this.cipher.open(nonce, associatedData, sealed),
+    );
+    if (plaintext === undefined) return undefined;
+    if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
+      throw wrongResult('open', 'the plaintext or undefined');
+    }
+    return plaintext;
+  }
+}
