@@ -1,21 +1,18 @@
-/** JSON values (RFC 8259) that lose nothing: numbers keep their token, and `__proto__` is a key like any other. */
+/** JSON values (RFC 8259) that lose nothing: a number keeps its token, and `__proto__` is a key like any other. */
 import { encodeUtf8 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
 export type JsonObject = { [key: string]: Json };
 export type Json = null | boolean | number | string | JsonNumber | Json[] | JsonObject;
 
-/** A number as the token it was written as, for what a JavaScript number would round or reformat. */
+/** A JSON number as the token it was written as, for tokens that a JavaScript number would round or reformat. */
 export class JsonNumber {
   /** The token, such as `1.0`, `-0`, `1e400` or forty digits. */
   readonly token: string;
 
-  /** @throws LocalError `not-json` where the token is not a JSON number. */
+  /** @throws LocalError `not-json` where the token is not a JSON number */
   constructor(token: string) {
-    const text = typeof token === 'string' ? encodeUtf8(token) : undefined;
-    if (text === undefined || numberEnd(text, 0) !== text.length) {
-      throw new LocalError('not-json', '"token" expected the text of a JSON number');
-    }
+    assertToken(token);
     this.token = token;
   }
 
@@ -28,9 +25,21 @@ export class JsonNumber {
     return this.token;
   }
 
-  /** For JSON.stringify, which has no way to write a token; `sendJson` and `canonicalJson` keep it. */
+  /** For JSON.stringify, which cannot write a token. `sendJson` and `canonicalJson` keep it. */
   toJSON(): number {
     return Number(this.token);
+  }
+}
+
+/**
+ * Checks the token of a JsonNumber. The constructor does this, and so does the writer: with Object.create anybody can
+ * make a JsonNumber whose token is other JSON.
+ * @throws LocalError `not-json`
+ */
+export function assertToken(token: unknown): asserts token is string {
+  const codes = typeof token === 'string' ? encodeUtf8(token) : undefined;
+  if (codes === undefined || numberEnd(codes, 0) !== codes.length) {
+    throw new LocalError('not-json', '"token" expected a string that is a JSON number');
   }
 }
 
@@ -48,25 +57,33 @@ export function isSafeInteger(value: number): boolean {
   return Math.floor(value) === value && value >= -MAX_SAFE_INTEGER && value <= MAX_SAFE_INTEGER;
 }
 
-/** Whether a value is a JSON object: no null, no array, no number token, no other built-in object. */
+/** Whether a value is a JSON object: not null, an array, a JsonNumber or another built-in object. Never throws. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof JsonNumber) &&
-    Object.prototype.toString.call(value) === '[object Object]'
-  );
+  try {
+    return (
+      typeof value === 'object' &&
+      value !== null &&
+      !Array.isArray(value) &&
+      !(value instanceof JsonNumber) &&
+      Object.prototype.toString.call(value) === '[object Object]'
+    );
+  } catch {
+    return false; // a revoked Proxy, or a getter that throws
+  }
 }
 
-/** An object's own field, or `undefined`: `constructor` and its kind are no fields unless they were sent. */
+/** An object's own field, or `undefined`: inherited names such as `constructor` are no fields. */
 export function ownField(object: JsonObject, key: string): Json | undefined {
   return Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;
 }
 
-/** Sets an own field, `__proto__` included. */
+/**
+ * Sets an own field, whatever the object inherits under that name: `__proto__`, an accessor, or a frozen field, which
+ * an assignment would call or refuse.
+ */
 export function setField(object: JsonObject, key: string, value: Json): void {
-  if (key === '__proto__') {
+  // The first test is for engines on which `__proto__` is special and yet inherited from nowhere.
+  if (key === '__proto__' || key in object) {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else {
     object[key] = value;

@@ -7,7 +7,7 @@
 import { forEachPiece, kindOf, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
+import { assertToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
 /**
  * Ordinary JSON.
@@ -35,6 +35,15 @@ interface Level {
 }
 
 function writeJson(value: Json, canonical: boolean): string {
+  try {
+    return writeValue(value, canonical);
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+    throw new LocalError('not-json', 'a field of the value threw when it was read: pass plain data', error);
+  }
+}
+
+function writeValue(value: Json, canonical: boolean): string {
   const pieces: string[] = [];
   const open: Level[] = [];
   let current: Json | undefined = value;
@@ -74,7 +83,11 @@ function writeJson(value: Json, canonical: boolean): string {
 function writeScalar(value: unknown, canonical: boolean): string {
   if (value === null || value === true || value === false) return String(value);
   if (typeof value === 'string') return quote(value);
-  if (value instanceof JsonNumber) return value.token;
+  if (value instanceof JsonNumber) {
+    const { token } = value;
+    assertToken(token);
+    return token;
+  }
   if (typeof value !== 'number') {
     throw new LocalError('not-json', `JSON has no form for a value of type ${kindOf(value)}`);
   }

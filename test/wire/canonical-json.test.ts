@@ -191,6 +191,48 @@ test('writes a number token inside an object, and the object not as a number', (
   assert.is(canonicalText({ a: new JsonNumber('1.50'), b: { token: '1' } }), '{"a":1.50,"b":{"token":"1"}}');
 });
 
+test('writes no token but a JSON number, however the JsonNumber was made', () => {
+  const forged = (token: unknown): Json =>
+    Object.defineProperty(Object.create(JsonNumber.prototype), 'token', { value: token });
+  const changed = new JsonNumber('1');
+  Object.assign(changed, { token: '1}' });
+  for (const write of WRITERS) {
+    for (const token of ['1,"admin":true', '"a"', '', ' 1', '1\n', 1, undefined, ['1']]) {
+      raisesLocal(() => write({ a: forged(token) }), 'not-json');
+    }
+    raisesLocal(() => write([changed]), 'not-json');
+  }
+});
+
+test('reads the token of a JsonNumber once', () => {
+  const tokens = ['1', '1,"admin":true'];
+  const turncoat = Object.create(JsonNumber.prototype, { token: { get: () => tokens.shift() } });
+  assert.is(stringifyJson([turncoat]), '[1]');
+});
+
+test('refuses values that throw when they are read, with what they threw as the cause', () => {
+  const cause = new TypeError('from a getter');
+  const fail = (): never => {
+    throw cause;
+  };
+  const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const hostile = [
+    Object.defineProperty({}, 'a', { get: fail, enumerable: true }),
+    Object.defineProperty([1], '0', { get: fail }),
+    new Proxy({}, { ownKeys: fail }),
+    new Proxy([1], { get: fail }),
+    Object.create(JsonNumber.prototype, { token: { get: fail } }),
+  ];
+  for (const write of WRITERS) {
+    for (const value of hostile) {
+      assert.is(raisesLocal(() => write(value as Json), 'not-json').cause, cause);
+      raisesLocal(() => write({ a: [value] } as JsonObject), 'not-json');
+    }
+    raisesLocal(() => write(revoked as Json), 'not-json');
+  }
+});
+
 test('changes the prologue with any of its three parts', () => {
   const prologue = toHex(buildPrologue({ a: 1 }, { b: 2 }, 'N'));
   assert.is(prologue, Buffer.from('{"a":1}{"b":2}N').toString('hex'));

@@ -97,6 +97,15 @@ for (const character of ['x', 'é', '€', '😀']) {
   });
 }
 
+test('reads and refuses envelopes by the limit it is given', () => {
+  for (const limit of [100, CAP * 4]) {
+    for (const form of [(text: string) => text, (text: string) => Buffer.from(text)]) {
+      assert.is(parseEnvelope(form(envelopeOf(limit, 'é')), limit).type, 'hello');
+      raisesRemote(() => parseEnvelope(form(envelopeOf(limit + 1, 'é')), limit), 'envelope-too-large');
+    }
+  }
+});
+
 test('refuses an envelope that is too large before it reads it', () => {
   raisesRemote(() => parseEnvelope('['.repeat(CAP + 1)), 'envelope-too-large');
   raisesRemote(() => parseEnvelope(new Uint8Array(CAP + 1).fill(0xff)), 'envelope-too-large');

@@ -287,7 +287,52 @@ test('gives back every field that was set, and can set it again', () => {
   }
 });
 
-test('knows a JSON object from anything else', () => {
+/** Runs a call while Object.prototype has these fields. */
+function withInherited(fields: PropertyDescriptorMap, call: () => void): void {
+  Object.defineProperties(Object.prototype, fields);
+  try {
+    call();
+  } finally {
+    for (const name of Object.keys(fields)) delete (Object.prototype as unknown as JsonObject)[name];
+  }
+}
+
+test('sets a field of which Object.prototype has a frozen one, as in a hardened realm', () => {
+  withInherited({ frozen: { value: 0, writable: false, configurable: true } }, () => {
+    assert.is(JSON.stringify(parseJson('{"frozen":1,"a":{"frozen":2}}')), '{"frozen":1,"a":{"frozen":2}}');
+  });
+});
+
+test('sets a field of which Object.prototype has an accessor, and does not call that', () => {
+  const accessor = { get: () => 0, set: () => assert.unreachable(), configurable: true };
+  withInherited({ watched: accessor, readOnly: { get: () => 0, configurable: true } }, () => {
+    const text = '{"watched":1,"readOnly":2}';
+    assert.is(JSON.stringify(parseJson(text)), text);
+  });
+});
+
+test('hands out nested arrays element for element', () => {
+  const value = parseJson('[[1,2],[],[{"a":[null]}]]');
+  assert.equal(value, [[1, 2], [], [{ a: [null] }]]);
+});
+
+/** An object whose every use throws. */
+function revoked(target: object): never {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy as never;
+}
+
+test('takes no object that throws when it is looked at for a JSON object', () => {
+  const throwing = Object.defineProperty({}, Symbol.toStringTag, {
+    get() {
+      throw new TypeError();
+    },
+  });
+  for (const value of [revoked({}), revoked([]), throwing]) assert.is(isJsonObject(value), false);
+});
+
+test('tells a JSON object from anything else', () => {
   assert.equal(
     [isJsonObject({}), isJsonObject(Object.create(null)), isJsonObject({ length: 0 })],
     [true, true, true],
