@@ -3,7 +3,7 @@
  * cryptography is passed in, from `hub-protocol/noble`, `hub-protocol/node` or the integrator's own.
  */
 
-export type { Cipher, CipherFactory, Crypto, RandomBytes } from './crypto/crypto.ts';
+export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto/crypto.ts';
 export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 export { type Disclosure, type DisclosureSituation, disclosureDue } from './identity/disclosure.ts';
 export {
@@ -21,7 +21,8 @@ export type { Mqtt } from './mqtt-topics/mqtt.ts';
 export { type Presence, type PresenceMessage, presence } from './mqtt-topics/presence.ts';
 export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
 export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
-export { type HandshakeOptions, HandshakeState } from './noise/handshake-state.ts';
+export type { HandshakeOptions } from './noise/handshake-options.ts';
+export { HandshakeState } from './noise/handshake-state.ts';
 export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
 export type { Transport } from './noise/transport.ts';
 export {

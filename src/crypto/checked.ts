@@ -1,8 +1,8 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
-import { copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { assertBytes, copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { Cipher, CipherName, Crypto, RandomBytes } from './crypto.ts';
+import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 
 const EMPTY = new Uint8Array(0);
 const CIPHER_NAMES: readonly CipherName[] = ['ChaChaPoly', 'AESGCM'];
@@ -36,15 +36,29 @@ export function assertFunction(object: unknown, name: string, key: string): void
 
 function field(object: unknown, name: string, key: string): unknown {
   if (typeof object !== 'object' || object === null) {
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected an object such as nobleCrypto, got ${kindOf(object)}`,
-    );
+    throw new LocalError('bad-argument', `"${name}" expected an object, got ${kindOf(object)}`);
   }
   try {
     return (object as { [key: string]: unknown })[key];
   } catch (error) {
     throw new LocalError('bad-argument', `"${name}.${key}" threw when it was read`, error);
+  }
+}
+
+/**
+ * Checks that an argument is our static key: a private key of 32 bytes, or a key pair.
+ * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`
+ */
+export function assertStaticKey(staticKey: unknown): asserts staticKey is Uint8Array | KeyPair {
+  const isPair = typeof staticKey === 'object' && !isBytes(staticKey);
+  const key = isPair ? field(staticKey, 'staticKey', 'publicKey') : staticKey;
+  const name = isPair ? 'staticKey.publicKey' : 'staticKey';
+  assertBytes(key, name, KEY_LENGTH);
+  if (isZero(key)) {
+    throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
+  }
+  if (isPair && field(staticKey, 'staticKey', 'sharedSecret') !== undefined) {
+    assertFunction(staticKey, 'staticKey', 'sharedSecret');
   }
 }
 
@@ -113,14 +127,19 @@ export class CheckedCrypto {
     return callInjected('hmacSha256', KEY_LENGTH, () => this.crypto.hmacSha256(key, first, second));
   }
 
-  publicKey(privateKey: Uint8Array): Uint8Array {
-    return callInjected('x25519.publicKey', KEY_LENGTH, () => this.crypto.x25519.publicKey(privateKey));
-  }
-
-  /** All zeros for a public key of low order. */
-  sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
-    return callInjected('x25519.sharedSecret', KEY_LENGTH, () =>
-      this.crypto.x25519.sharedSecret(privateKey, publicKey),
+  /** Makes the key pair of a private key of 32 bytes: an array that the pair owns from now on, and wipes. */
+  keyPair(privateKey: Uint8Array): CheckedKeyPair {
+    const { x25519 } = this.crypto;
+    return new CheckedKeyPair(
+      attempt('x25519.importKey', () =>
+        x25519.importKey !== undefined
+          ? x25519.importKey(privateKey)
+          : {
+              publicKey: x25519.publicKey(privateKey),
+              sharedSecret: (publicKey) => x25519.sharedSecret(privateKey, publicKey),
+            },
+      ),
+      privateKey,
     );
   }
 
@@ -131,6 +150,35 @@ export class CheckedCrypto {
   /** The cipher of that name, which the crypto must have, under a key of 32 bytes. */
   createCipher(cipherName: CipherName, key: Uint8Array): CheckedCipher {
     return new CheckedCipher(attempt(`ciphers.${cipherName}`, () => this.crypto.ciphers[cipherName]!(key)));
+  }
+}
+
+/** A KeyPair of which every result is 32 bytes. */
+export class CheckedKeyPair {
+  /** A copy. */
+  readonly publicKey: Uint8Array;
+  private readonly pair: KeyPair;
+  private readonly privateKey: Uint8Array | undefined;
+
+  /** @param privateKey - which `destroy` wipes, where it is in memory */
+  constructor(pair: KeyPair, privateKey?: Uint8Array) {
+    this.pair = pair;
+    this.privateKey = privateKey;
+    this.publicKey = copyBytes(callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey));
+  }
+
+  /** Whether shared secrets are made elsewhere and come later. */
+  get answersLater(): boolean {
+    return this.pair.sharedSecret === undefined;
+  }
+
+  /** All zeros for a public key of low order. */
+  sharedSecret(publicKey: Uint8Array): Uint8Array {
+    return callInjected('x25519.sharedSecret', KEY_LENGTH, () => this.pair.sharedSecret!(publicKey));
+  }
+
+  destroy(): void {
+    wipe(this.privateKey);
   }
 }
 

@@ -39,11 +39,31 @@ export interface Crypto {
     publicKey(privateKey: Uint8Array): Uint8Array;
     /** Returns all zeros for a public key of low order. A throw means that the crypto itself failed. */
     sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
+    /**
+     * Prepares a private key that is used several times, such as Node's KeyObject. Without it, the two functions above
+     * are used. The array is the caller's, who may wipe it at once.
+     */
+    importKey?(privateKey: Uint8Array): KeyPair;
   };
   /** The ciphers that can be negotiated, in order of preference. */
   ciphers: { ChaChaPoly?: CipherFactory | undefined; AESGCM?: CipherFactory | undefined };
   /** BLAKE2b (RFC 7693) with an output of `length` bytes, 1 to 64. Only argon2id needs it. */
   blake2b?(length: number, ...parts: Uint8Array[]): Uint8Array;
+}
+
+/**
+ * An X25519 key pair whose private key need not be in JavaScript's memory: a secure element's, a Node KeyObject, a
+ * WebCrypto key.
+ */
+export interface KeyPair {
+  /** 32 bytes. */
+  readonly publicKey: Uint8Array;
+  /**
+   * X25519 of the private key and a public key of 32 bytes: returns a new array of 32 bytes, which the library wipes;
+   * all zeros for a public key of low order. A throw means that it failed. A key pair that can only answer later,
+   * asynchronously, has no such method.
+   */
+  sharedSecret?: ((publicKey: Uint8Array) => Uint8Array) | undefined;
 }
 
 /** The name of a cipher in the Noise spec. */

@@ -3,15 +3,15 @@ import { wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
-import { opaque } from '../opaque.ts';
+import { hideFields, opaque } from '../opaque.ts';
 
 const NONCE_LENGTH = 12;
 
 export class CipherState {
   private readonly crypto: CheckedCrypto;
   private readonly cipherName: CipherName;
-  private key: Uint8Array | undefined;
-  private cipher: CheckedCipher | undefined;
+  private key: Uint8Array | undefined = undefined;
+  private cipher: CheckedCipher | undefined = undefined;
   /** Four zeros and the counter, ready for use: little-endian for ChaChaPoly, big-endian for AESGCM (section 12). */
   private readonly nonce: Uint8Array = new Uint8Array(NONCE_LENGTH);
 
@@ -19,6 +19,7 @@ export class CipherState {
   constructor(crypto: CheckedCrypto, cipherName: CipherName) {
     this.crypto = crypto;
     this.cipherName = cipherName;
+    hideFields(this);
   }
 
   /**

@@ -1,50 +1,25 @@
 /**
- * HandshakeState (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. The pattern is data; one loop
- * writes it and one reads it.
+ * HandshakeState (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. Patterns are data; one loop processes
+ * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript.
  */
-import { assertBytes, concatBytes, copyBytes, isZero, kindOf, wipe } from '../bytes.ts';
-import { CheckedCrypto, failureOf, randomKey } from '../crypto/checked.ts';
-import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
+import { assertBytes, concatBytes, copyBytes, isBytes, isZero, wipe } from '../bytes.ts';
+import { CheckedCrypto, CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
+import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
-import { opaque } from '../opaque.ts';
-import {
-  isPattern,
-  isSuite,
-  PATTERNS,
-  type Pattern,
-  protocolName,
-  SUITES,
-  type Suite,
-  type Token,
-} from './patterns.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import { assertHandshakeOptions, type HandshakeOptions } from './handshake-options.ts';
+import { PATTERNS, protocolName, SUITES, type Token } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 import { assertMessageLength, Transport } from './transport.ts';
-
-export interface HandshakeOptions {
-  crypto: Crypto;
-  role: 'initiator' | 'responder';
-  pattern: Pattern;
-  suite: Suite;
-  /** Of any length; both sides must have the same. */
-  prologue: Uint8Array;
-  /** The pre-shared key; 32 bytes. */
-  psk: Uint8Array;
-  /** Our static private key; 32 bytes. */
-  staticKey: Uint8Array;
-  /** The peer's static public key; 32 bytes. KKpsk0 needs it, XXpsk2 learns it and takes none. */
-  remoteStaticKey?: Uint8Array | undefined;
-  /** Asked once, for the 32 bytes of the ephemeral private key. */
-  randomBytes: RandomBytes;
-}
 
 const EMPTY = new Uint8Array(0);
 
 /**
- * One handshake. Keys given are copied, and the copies wiped when it ends or fails.
+ * One handshake. It copies the keys it is given, and wipes the copies when it ends or fails.
  *
- * A throw from `writeMessage` or `readMessage` is final, and is thrown again ever after; the exception is a
- * LocalError about an argument or the turn, found before anything changed.
+ * An error while a message is written or read is final: every later call throws it again. The exception is a LocalError
+ * about an argument or the order of calls, which changes nothing.
  */
 export class HandshakeState {
   private readonly crypto: CheckedCrypto;
@@ -54,88 +29,97 @@ export class HandshakeState {
   private readonly symmetricState: SymmetricState;
   private readonly isRsGiven: boolean;
   private readonly psk: Uint8Array;
-  private readonly s: Uint8Array; // private keys, and public keys beside them, by the names of the Noise spec
-  private readonly sPublic: Uint8Array;
-  private e: Uint8Array | undefined;
-  private rs: Uint8Array | undefined;
-  private re: Uint8Array | undefined;
-  private next = 0; // the message that is due
-  private failure: LocalError | RemoteError | undefined;
+  private readonly s: CheckedKeyPair; // the four keys, by their names in the Noise spec
+  private e: CheckedKeyPair | undefined = undefined;
+  private rs: Uint8Array | undefined = undefined;
+  private re: Uint8Array | undefined = undefined;
+  private nextMessage = 0;
+  private nextToken = 0;
+  private input: Uint8Array = EMPTY; // the payload of the message being written, or the message being read
+  private at = 0; // how much of the message is read
+  private parts: Uint8Array[] = []; // of the message being written
+  private awaited: Uint8Array | undefined = undefined; // the public key that the shared secret is awaited for
+  private isBusy = false;
+  private failure: LocalError | RemoteError | undefined = undefined;
 
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
     const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
     const crypto = new CheckedCrypto(options.crypto);
-    if (role !== 'initiator' && role !== 'responder') {
-      throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
-    }
-    if (!isPattern(pattern)) throw new LocalError('bad-argument', '"pattern" expected "XXpsk2" or "KKpsk0"');
-    if (!isSuite(suite)) throw new LocalError('bad-argument', '"suite" expected one of protocol 3');
-    const cipherName = SUITES[suite];
-    if (!crypto.hasCipher(cipherName)) {
-      throw new LocalError('suite-unavailable', `the injected crypto has no ${cipherName}`);
-    }
-    assertBytes(prologue, 'prologue');
-    assertBytes(psk, 'psk', KEY_LENGTH);
-    assertBytes(staticKey, 'staticKey', KEY_LENGTH);
-    if (isZero(staticKey)) {
-      throw new LocalError(
-        'bad-argument',
-        '"staticKey" is all zeros: restore the stored key, or make a new one',
-      );
-    }
-    if (typeof randomBytes !== 'function') {
-      throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
-    }
+    assertHandshakeOptions(options, crypto);
     const { staticKeysKnown, messages } = PATTERNS[pattern];
-    if (staticKeysKnown) assertBytes(remoteStaticKey, 'remoteStaticKey', KEY_LENGTH);
-    else if (remoteStaticKey !== undefined) {
-      throw new LocalError(
-        'bad-argument',
-        '"remoteStaticKey" is learned in XXpsk2: compare it after the handshake',
-      );
-    }
+    const cipherName = SUITES[suite];
 
     this.crypto = crypto;
     this.isInitiator = role === 'initiator';
     this.messages = messages;
     this.randomBytes = randomBytes;
-    this.isRsGiven = remoteStaticKey !== undefined;
+    this.isRsGiven = staticKeysKnown;
+    this.s = isBytes(staticKey) ? crypto.keyPair(copyBytes(staticKey)) : new CheckedKeyPair(staticKey);
     this.psk = copyBytes(psk);
-    this.s = copyBytes(staticKey);
     try {
-      this.sPublic = crypto.publicKey(this.s);
       this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
       this.symmetricState.mixHash(prologue);
       if (remoteStaticKey !== undefined) {
         this.rs = copyBytes(remoteStaticKey);
-        this.symmetricState.mixHash(this.isInitiator ? this.sPublic : this.rs);
-        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.sPublic);
+        this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);
+        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);
       }
     } catch (error) {
       wipe(this.psk);
-      wipe(this.s);
+      this.s.destroy();
       throw failureOf(error);
     }
+    hideFields(this);
   }
 
-  /** Whether all messages are written and read, so that `split` is what is left. */
+  /** Whether all messages are written and read, so that only `split` remains. */
   get isFinished(): boolean {
-    return this.failure === undefined && this.next === this.messages.length;
+    return this.failure === undefined && this.nextMessage === this.messages.length;
   }
 
-  /** The peer's static public key, 32 bytes, once a message that carried it was read whole. */
+  /** The peer's static public key, 32 bytes, if it was given or a whole message that contains it was read. */
   get remoteStaticKey(): Uint8Array | undefined {
-    return this.failure === undefined && this.rs !== undefined ? copyBytes(this.rs) : undefined;
+    const isSettled = this.failure === undefined && (this.isRsGiven || this.nextToken === 0);
+    return isSettled && this.rs !== undefined ? copyBytes(this.rs) : undefined;
+  }
+
+  /** The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. */
+  get dhNeeded(): Uint8Array | undefined {
+    return this.awaited !== undefined ? copyBytes(this.awaited) : undefined;
   }
 
   /**
-   * Writes the message that is due.
-   * @param payload - at most 65535 bytes less the keys and tags before it
-   * @throws LocalError `wrong-state` or `message-too-long`, which change nothing; `bad-random`, `crypto-failed`
-   * @throws RemoteError `low-order-key` where the peer's earlier key turns out worthless
+   * Writes the next message.
+   * @param payload - at most 65535 bytes less the keys and tags of the message
+   * @returns the message
+   * @throws LocalError `bad-argument`, `wrong-state` or `message-too-long`, which change nothing; `bad-random`,
+   *   `crypto-failed`; `low-order-key` if `remoteStaticKey` is of low order
+   * @throws RemoteError `low-order-key` if a public key in an earlier message of the peer is of low order
    */
   writeMessage(payload: Uint8Array = EMPTY): Uint8Array {
+    this.assertAnswersAtOnce('write');
+    return this.write(payload)!;
+  }
+
+  /**
+   * Reads the next message.
+   * @returns its payload
+   * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
+   * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
+   *   `payload-not-authentic`
+   */
+  readMessage(message: Uint8Array): Uint8Array {
+    this.assertAnswersAtOnce('read');
+    return this.read(message)!;
+  }
+
+  /**
+   * Writes the next message with any static key.
+   * @returns the message; or `undefined` where `dhNeeded` tells which shared secret `resume` has to be given first
+   * @throws LocalError, RemoteError as {@link writeMessage}
+   */
+  write(payload: Uint8Array = EMPTY): Uint8Array | undefined {
     assertBytes(payload, 'payload');
     this.assertTurn(true);
     const longest = MAX_NOISE_MESSAGE - this.shortestMessage();
@@ -145,103 +129,113 @@ export class HandshakeState {
         `"payload" expected at most ${longest} bytes, got ${payload.length}`,
       );
     }
-    try {
-      const parts: Uint8Array[] = [];
-      const tokens = this.messages[this.next]!;
-      for (let i = 0; i < tokens.length; i++) {
-        const token = tokens[i]!;
-        if (token === 'e') {
-          parts.push(this.createEphemeral());
-        } else if (token === 's') {
-          parts.push(this.symmetricState.encryptAndHash(this.sPublic));
-        } else {
-          this.mix(token);
-        }
-      }
-      parts.push(this.symmetricState.encryptAndHash(payload));
-      this.next++;
-      return concatBytes(parts);
-    } catch (error) {
-      throw this.fail(error);
-    }
+    return this.begin(payload);
   }
 
   /**
-   * Reads the message that is due.
-   * @returns its payload
-   * @throws LocalError `wrong-state`, which changes nothing
-   * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
-   *   `payload-not-authentic`
+   * Reads the next message with any static key.
+   * @returns its payload; or `undefined` where `dhNeeded` tells which shared secret `resume` has to be given first
+   * @throws LocalError, RemoteError as {@link readMessage}
    */
-  readMessage(message: Uint8Array): Uint8Array {
+  read(message: Uint8Array): Uint8Array | undefined {
     assertBytes(message, 'message');
     this.assertTurn(false);
-    try {
-      assertMessageLength(message, this.shortestMessage());
-      const tokens = this.messages[this.next]!;
-      let at = 0;
-      for (let i = 0; i < tokens.length; i++) {
-        const token = tokens[i]!;
-        if (token === 'e') {
-          this.re = copyBytes(message.subarray(at, at + KEY_LENGTH));
-          at += KEY_LENGTH;
-          this.mixEphemeral(this.re);
-        } else if (token === 's') {
-          const end = at + KEY_LENGTH + TAG_LENGTH;
-          this.rs = this.open(message.subarray(at, end), 'static-key-not-authentic');
-          at = end;
-        } else {
-          this.mix(token);
-        }
-      }
-      const payload = this.open(message.subarray(at), 'payload-not-authentic');
-      this.next++;
-      return payload;
-    } catch (error) {
-      throw this.fail(error);
-    }
+    return this.begin(message);
   }
 
   /**
-   * Ends the handshake and gives the keys of the session. The handshake is over then.
+   * Goes on with the message for which `write` or `read` returned `undefined`.
+   * @param sharedSecret - of our static key with the public key of `dhNeeded`; 32 bytes, which stay yours to wipe
+   * @returns what `write` or `read` would have returned; or `undefined` where another shared secret is needed
+   * @throws LocalError `wrong-state` if none is needed, `bad-argument`, `bad-length`: these change nothing; otherwise
+   *   as `write` and `read`
+   * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as `write`
+   *   and `read`
+   */
+  resume(sharedSecret: Uint8Array): Uint8Array | undefined {
+    if (this.failure !== undefined) throw this.failure;
+    this.assertNotBusy();
+    const publicKey = this.awaited;
+    if (publicKey === undefined)
+      throw new LocalError('wrong-state', 'resume() where no shared secret is needed');
+    assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    this.awaited = undefined;
+    return this.run(() => this.mixSharedSecret(copyBytes(sharedSecret), publicKey));
+  }
+
+  /**
+   * Ends the handshake, and returns the keys of the session.
    * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {
     if (this.failure !== undefined) throw this.failure;
+    this.assertNotBusy();
     if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
+    this.isBusy = true;
     try {
       const handshakeHash = this.symmetricState.handshakeHash();
       const { initiator, responder } = this.symmetricState.split();
       const transport = this.isInitiator
         ? new Transport(initiator, responder, handshakeHash, this.rs!)
         : new Transport(responder, initiator, handshakeHash, this.rs!);
-      this.destroy();
+      this.fail(handshakeIsOver());
       return transport;
     } catch (error) {
       throw this.fail(error);
+    } finally {
+      this.isBusy = false;
     }
   }
 
-  /** Wipes every key. The handshake is over then. */
+  /**
+   * Ends the handshake, and wipes every key.
+   * @throws LocalError `wrong-state` when called by injected code, during another method
+   */
   destroy(): void {
-    this.fail(new LocalError('wrong-state', 'this handshake is over: make a new HandshakeState'));
+    this.assertNotBusy();
+    this.fail(handshakeIsOver());
   }
 
-  private assertTurn(isWriting: boolean): void {
-    if (this.failure !== undefined) throw this.failure;
-    const isOurs = (this.next % 2 === 0) === this.isInitiator;
-    if (this.isFinished || isOurs !== isWriting) {
-      const due = this.isFinished ? 'split()' : isOurs ? 'writeMessage()' : 'readMessage()';
+  private assertAnswersAtOnce(method: string): void {
+    if (this.failure === undefined && this.s.answersLater) {
       throw new LocalError(
         'wrong-state',
-        `${isWriting ? 'writeMessage' : 'readMessage'}() where ${due} is due`,
+        `${method}Message() with a static key that answers later: use ${method}() and resume()`,
       );
     }
   }
 
-  /** The length of the message that is due, with an empty payload. Each pattern has a key by its first payload. */
+  /** Injected code is called in the middle of a step, when a second one would use a nonce or a key twice. */
+  private assertNotBusy(): void {
+    if (this.isBusy) {
+      throw new LocalError('wrong-state', 'injected code must not call the handshake that called it');
+    }
+  }
+
+  private assertTurn(isWriting: boolean): void {
+    if (this.failure !== undefined) throw this.failure;
+    this.assertNotBusy();
+    const due = this.isFinished
+      ? 'split'
+      : this.awaited !== undefined
+        ? 'resume'
+        : this.isOurTurn()
+          ? 'write'
+          : 'read';
+    const method = isWriting ? 'write' : 'read';
+    if (due !== method) throw new LocalError('wrong-state', `${method}() where ${due}() is due`);
+  }
+
+  private isOurTurn(): boolean {
+    return (this.nextMessage % 2 === 0) === this.isInitiator;
+  }
+
+  /**
+   * The length of the next message with an empty payload. Every pattern in the table has mixed in a key before its
+   * first `s` and its first payload, so both have tags.
+   */
   private shortestMessage(): number {
-    const tokens = this.messages[this.next]!;
+    const tokens = this.messages[this.nextMessage]!;
     let length = TAG_LENGTH;
     for (let i = 0; i < tokens.length; i++) {
       if (tokens[i] === 'e') length += KEY_LENGTH;
@@ -250,31 +244,96 @@ export class HandshakeState {
     return length;
   }
 
-  private createEphemeral(): Uint8Array {
-    this.e = randomKey(this.randomBytes);
-    const ePublic = this.crypto.publicKey(this.e);
-    this.mixEphemeral(ePublic);
-    return ePublic;
+  private begin(input: Uint8Array): Uint8Array | undefined {
+    return this.run(() => {
+      if (!this.isOurTurn()) assertMessageLength(input, this.shortestMessage());
+      // The caller may reuse the array before a shared secret arrives.
+      this.input = this.s.answersLater ? copyBytes(input) : input;
+      this.at = 0;
+      this.parts = [];
+    });
   }
 
-  /** In patterns with a pre-shared key an ephemeral key is mixed into the chaining key too (section 9.2). */
+  /** Processes tokens up to the end of the message, or up to one that has to wait for a shared secret. */
+  private run(first: () => void): Uint8Array | undefined {
+    this.isBusy = true;
+    try {
+      first();
+      const tokens = this.messages[this.nextMessage]!;
+      while (this.nextToken < tokens.length && this.awaited === undefined) {
+        this.processToken(tokens[this.nextToken++]!);
+      }
+      return this.awaited === undefined ? this.finishMessage() : undefined;
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private finishMessage(): Uint8Array {
+    let result: Uint8Array;
+    if (this.isOurTurn()) {
+      this.parts.push(this.symmetricState.encryptAndHash(this.input));
+      result = concatBytes(this.parts);
+    } else {
+      result = this.open(this.input.subarray(this.at), 'payload-not-authentic');
+    }
+    this.input = EMPTY;
+    this.parts = [];
+    this.nextMessage++;
+    this.nextToken = 0;
+    return result;
+  }
+
+  private processToken(token: Token): void {
+    if (token === 'psk') {
+      this.symmetricState.mixKeyAndHash(this.psk);
+    } else if (token !== 'e' && token !== 's') {
+      this.mixDh(token);
+    } else if (this.isOurTurn()) {
+      this.parts.push(
+        token === 'e' ? this.createEphemeral() : this.symmetricState.encryptAndHash(this.s.publicKey),
+      );
+    } else if (token === 'e') {
+      this.re = copyBytes(this.take(KEY_LENGTH));
+      this.mixEphemeral(this.re);
+    } else {
+      this.rs = this.open(this.take(KEY_LENGTH + TAG_LENGTH), 'static-key-not-authentic');
+    }
+  }
+
+  /** The next bytes of the message being read. */
+  private take(length: number): Uint8Array {
+    this.at += length;
+    return this.input.subarray(this.at - length, this.at);
+  }
+
+  private createEphemeral(): Uint8Array {
+    this.e = this.crypto.keyPair(randomKey(this.randomBytes));
+    this.mixEphemeral(this.e.publicKey);
+    return this.e.publicKey;
+  }
+
+  /** In patterns with a pre-shared key, an ephemeral key is mixed into the chaining key too (section 9.2). */
   private mixEphemeral(ephemeral: Uint8Array): void {
     this.symmetricState.mixHash(ephemeral);
     this.symmetricState.mixKey(ephemeral);
   }
 
-  /** The tokens that send nothing: `psk`, and the Diffie-Hellmans, named initiator's key first. */
-  private mix(token: Exclude<Token, 'e' | 's'>): void {
-    if (token === 'psk') {
-      this.symmetricState.mixKeyAndHash(this.psk);
-      return;
-    }
-    const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e : this.s;
-    const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re : this.rs;
-    const secret = this.crypto.sharedSecret(own!, remote!);
-    if (isZero(secret)) throw lowOrderKey(remote === this.rs && this.isRsGiven);
-    this.symmetricState.mixKey(secret);
-    wipe(secret);
+  /** The tokens of a Diffie-Hellman name the initiator's key first. */
+  private mixDh(token: 'ee' | 'es' | 'se' | 'ss'): void {
+    const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
+    const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
+    if (own.answersLater) this.awaited = remote;
+    else this.mixSharedSecret(own.sharedSecret(remote), remote);
+  }
+
+  /** Wipes the shared secret. */
+  private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
+    if (isZero(sharedSecret)) throw lowOrderKey(this.isRsGiven && publicKey === this.rs);
+    this.symmetricState.mixKey(sharedSecret);
+    wipe(sharedSecret);
   }
 
   private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Uint8Array {
@@ -283,21 +342,28 @@ export class HandshakeState {
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
       const part = code === 'payload-not-authentic' ? 'payload' : 'static key';
-      throw new RemoteError(code, `a handshake message whose ${part} does not open`);
+      throw new RemoteError(code, `a handshake message whose ${part} is not authentic`);
     }
   }
 
-  /** Ends it all, with what every later call will throw. */
+  /** Ends everything; returns what every later call throws. */
   private fail(error: unknown): LocalError | RemoteError {
     this.failure ??= failureOf(error);
+    this.awaited = undefined;
+    this.input = EMPTY;
+    this.parts = [];
     wipe(this.psk);
-    wipe(this.s);
-    wipe(this.e);
+    this.s.destroy();
+    if (this.e !== undefined) this.e.destroy();
     this.symmetricState.destroy();
     return this.failure;
   }
 }
 opaque(HandshakeState.prototype, 'HandshakeState');
+
+function handshakeIsOver(): LocalError {
+  return new LocalError('wrong-state', 'this handshake is over: make a new HandshakeState');
+}
 
 /** A public key of low order makes the shared secret known to everybody. The peer sent it, or it was given locally. */
 function lowOrderKey(isGiven: boolean): LocalError | RemoteError {

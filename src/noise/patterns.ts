@@ -1,7 +1,9 @@
 /** The handshake patterns and cipher suites of protocol 3, as data (Noise spec, sections 7.5, 9.4 and 8). */
 import type { CipherName } from '../crypto/crypto.ts';
 
-export type Pattern = 'XXpsk2' | 'KKpsk0';
+/** A pattern that HandshakeState knows. Which of them a protocol offers is for the protocol to say. */
+export type HandshakePatternName = 'XXpsk2' | 'KKpsk0';
+export type Pattern = HandshakePatternName;
 export type Suite = '25519_ChaChaPoly_SHA256' | '25519_AESGCM_SHA256';
 
 export type Token = 'e' | 's' | 'ee' | 'es' | 'se' | 'ss' | 'psk';
@@ -13,7 +15,7 @@ export interface HandshakePattern {
   readonly messages: readonly (readonly Token[])[];
 }
 
-export const PATTERNS: { readonly [name in Pattern]: HandshakePattern } = {
+export const PATTERNS: { readonly [name in HandshakePatternName]: HandshakePattern } = {
   XXpsk2: {
     staticKeysKnown: false,
     messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']],

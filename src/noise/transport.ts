@@ -1,8 +1,9 @@
-/** What a finished handshake leaves: a key for each direction (Noise spec, section 5.3, Split). */
+/** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
 import { assertBytes, copyBytes, wipe } from '../bytes.ts';
+import { failureOf } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
-import { opaque } from '../opaque.ts';
+import { hideFields, opaque } from '../opaque.ts';
 import type { CipherState } from './cipher-state.ts';
 
 const NO_ASSOCIATED_DATA = new Uint8Array(0);
@@ -18,7 +19,8 @@ export class Transport {
   readonly remoteStaticKey: Uint8Array;
   private readonly sending: CipherState;
   private readonly receiving: CipherState;
-  private failure: LocalError | RemoteError | undefined;
+  private isBusy = false;
+  private failure: LocalError | RemoteError | undefined = undefined;
 
   constructor(
     sending: CipherState,
@@ -30,6 +32,7 @@ export class Transport {
     this.receiving = receiving;
     this.handshakeHash = handshakeHash;
     this.remoteStaticKey = copyBytes(remoteStaticKey);
+    hideFields(this);
   }
 
   /**
@@ -41,7 +44,7 @@ export class Transport {
    */
   encrypt(plaintext: Uint8Array): Uint8Array {
     assertBytes(plaintext, 'plaintext');
-    if (this.failure !== undefined) throw this.failure;
+    this.assertUsable();
     const limit = MAX_NOISE_MESSAGE - TAG_LENGTH;
     if (plaintext.length > limit) {
       throw new LocalError(
@@ -49,37 +52,60 @@ export class Transport {
         `"plaintext" expected at most ${limit} bytes, got ${plaintext.length}`,
       );
     }
+    this.isBusy = true;
     try {
       return this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext);
     } catch (error) {
-      throw this.fail(error as LocalError);
+      throw this.fail(error);
+    } finally {
+      this.isBusy = false;
     }
   }
 
   /**
    * Opens one transport message.
    * @param message - 16 to 65535 bytes
-   * @param inPlace - whether the plaintext may be a view of the message, which is overwritten then (default false)
+   * @param inPlace - whether the plaintext may be a view of the message, which is then overwritten (default false)
    * @throws RemoteError `message-too-short`, `message-too-long`, `not-authentic`, `nonce-exhausted`: all final
+   * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after `destroy`
    */
   decrypt(message: Uint8Array, inPlace = false): Uint8Array {
     assertBytes(message, 'message');
-    if (this.failure !== undefined) throw this.failure;
+    this.assertUsable();
+    this.isBusy = true;
     try {
       assertMessageLength(message, TAG_LENGTH);
       return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
     } catch (error) {
-      throw this.fail(error as RemoteError);
+      throw this.fail(error);
+    } finally {
+      this.isBusy = false;
     }
   }
 
-  /** Wipes the keys and the handshake hash. */
+  /**
+   * Wipes the keys and the handshake hash.
+   * @throws LocalError `wrong-state` when called by the injected cipher
+   */
   destroy(): void {
+    this.assertNotBusy();
     this.fail(new LocalError('wrong-state', 'this transport is destroyed: complete a new handshake'));
   }
 
-  private fail(failure: LocalError | RemoteError): LocalError | RemoteError {
-    if (this.failure === undefined) this.failure = failure;
+  private assertUsable(): void {
+    if (this.failure !== undefined) throw this.failure;
+    this.assertNotBusy();
+  }
+
+  /** A message sealed while another one is being sealed would use its nonce. */
+  private assertNotBusy(): void {
+    if (this.isBusy) {
+      throw new LocalError('wrong-state', 'an injected cipher must not call the transport that called it');
+    }
+  }
+
+  private fail(error: unknown): LocalError | RemoteError {
+    this.failure ??= failureOf(error);
     this.sending.destroy();
     this.receiving.destroy();
     wipe(this.handshakeHash);

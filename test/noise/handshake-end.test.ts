@@ -123,6 +123,12 @@ test('tells the remote static key once it is read, or from the start where it wa
   assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);
 });
 
+test('has no fields that enumerate', () => {
+  const state = upTo(1, 'initiator', 'XXpsk2');
+  assert.equal(Object.keys(state), []);
+  assert.equal(Object.keys(internals(state).symmetricState), []);
+});
+
 test('shows its name and nothing else', () => {
   const state = upTo(1, 'initiator', 'XXpsk2');
   assert.is(JSON.stringify({ state }), '{"state":"[HandshakeState]"}');

@@ -3,7 +3,8 @@ import { copyBytes, isZero } from '../../src/bytes.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
-import { type HandshakeOptions, HandshakeState } from '../../src/noise/handshake-state.ts';
+import type { HandshakeOptions } from '../../src/noise/handshake-options.ts';
+import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { Pattern, Suite } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
@@ -100,8 +101,16 @@ export const internals = (state: HandshakeState): any => state;
 
 /** The arrays in a state that must be wiped: all but the public keys and the nonce. */
 export function secretsIn(state: HandshakeState): Uint8Array[] {
-  const { sPublic, rs, re, symmetricState } = internals(state);
-  const open = [sPublic, rs, re, symmetricState.cipherState.nonce];
+  const { s, e, rs, re, symmetricState } = internals(state);
+  const open = [
+    s.publicKey,
+    s.pair.publicKey,
+    e?.publicKey,
+    e?.pair.publicKey,
+    rs,
+    re,
+    symmetricState.cipherState.nonce,
+  ];
   return bytesIn(state).filter((bytes) => !open.includes(bytes));
 }
 

@@ -225,6 +225,38 @@ test('opens a message in its own array where it may and the cipher can, and else
   }
 });
 
+test('refuses calls of the cipher that it called, and goes on', () => {
+  let transport: Transport | undefined;
+  const reenter = () => {
+    if (transport === undefined) return;
+    raisesLocal(() => transport!.encrypt(TEXT), 'wrong-state');
+    raisesLocal(() => transport!.decrypt(TEXT), 'wrong-state');
+    raisesLocal(() => transport!.destroy(), 'wrong-state');
+  };
+  const [one, other] = pair((key) => {
+    const cipher = nodeCrypto.ciphers.ChaChaPoly!(key);
+    return {
+      seal(...args) {
+        reenter();
+        return cipher.seal(...args);
+      },
+      open(...args) {
+        reenter();
+        return cipher.open(...args);
+      },
+    };
+  });
+  transport = one;
+  assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
+  assert.equal(one.decrypt(other.encrypt(TEXT)), TEXT);
+});
+
+test('has no fields that enumerate', () => {
+  const [one] = pair();
+  assert.equal(Object.keys(one), []);
+  assert.equal(Object.keys(internals(one).sending), []);
+});
+
 test('shows its name and nothing else', () => {
   const [one] = pair();
   assert.is(JSON.stringify({ one }), '{"one":"[Transport]"}');
