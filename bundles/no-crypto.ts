@@ -13,9 +13,8 @@ export {
   dropPin,
   forgetPsks,
   keyringOptions,
-  parseKeyring,
-  serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../src/session/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../src/session/keyring-text.ts';
 export * from './core.ts';

@@ -76,6 +76,7 @@ export type RemoteCode =
   | 'psk-differs'
   | 'kk-failed'
   | 'bad-handshake-payload'
+  | 'unknown-hub'
   | 'hub-key-changed'
   | 'client-key-changed'
   // transport messages and frames
@@ -95,6 +96,7 @@ export type RemoteCode =
   | 'kk-refused'
   | 'client-key-refused'
   | 'refused'
+  | 'unavailable'
   | 'dropped'
   | 'timeout';
 

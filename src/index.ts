@@ -23,7 +23,7 @@ export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
 export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
 export type { HandshakeOptions } from './noise/handshake-options.ts';
 export { HandshakeState } from './noise/handshake-state.ts';
-export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
+export { protocolName } from './noise/patterns.ts';
 export type { Transport } from './noise/transport.ts';
 export {
   type ActionRequest,
@@ -45,23 +45,26 @@ export {
   type ReplyState,
 } from './requests/reply-collector.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
-export { type ClientOptions, ClientSession, type ClientState } from './session/client-session.ts';
+export type { ClientOptions } from './session/client-options.ts';
+export { ClientSession, type ClientState } from './session/client-session.ts';
+export type { Closing } from './session/endings.ts';
 export type * from './session/events.ts';
 export { type HubOptions, HubSession, type HubState } from './session/hub-session.ts';
 export {
   createKeyring,
   dropPin,
   forgetPsks,
-  type HubKey,
+  type HubPin,
+  type HubPsk,
   type Keyring,
   type KeyringOptions,
   keyringOptions,
-  parseKeyring,
-  serializeKeyring,
   storePsk,
   updateKeyring,
 } from './session/keyring.ts';
+export { parseKeyring, serializeKeyring } from './session/keyring-text.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
+export type { Pattern, Suite } from './session/protocol.ts';
 export { derivePsk, type PskOptions } from './session/psk.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';

@@ -1,297 +1,304 @@
 /**
- * ClientSession: the client's side of protocol 3, sans I/O. What a device runs.
- * Spec, "Hub connection (protocol v3)".
+ * ClientSession: the client's side of protocol 3, for one connection to a hub. Spec, "Hub connection (protocol v3)".
  */
-import { assertBytes, assertFlag, bytesToHex, copyBytes, equalBytes, isBytes, kindOf } from '../bytes.ts';
+import {
+  assertBytes,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  equalBytes,
+  isBytes,
+  utf8ToBytes,
+} from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
-import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
-import { opaque } from '../opaque.ts';
-import { type Envelope, writeEnvelope } from '../wire/envelope.ts';
+import { protocolName } from '../noise/patterns.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import { writeEnvelope } from '../wire/envelope.ts';
 import {
   composePayload,
-  isStringArray,
   readMessage2Payload,
   readNodeId,
   readNoiseMessage,
   readOffer,
 } from '../wire/handshake.ts';
-import type { JsonObject } from '../wire/json.ts';
-import { buildPrologue } from '../wire/prologue.ts';
-import type { Reassembled } from '../wire/reassembler.ts';
+import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
+import { CLIENT_OPTIONS, type ClientOptions, type Preparation, prepare } from './client-options.ts';
+import {
+  CLIENT_ENDINGS,
+  CLIENT_FAILURES,
+  clientEndingError,
+  type EndingFacts,
+  findEnding,
+  kkFailed,
+} from './endings.ts';
 import type { EndedEvent, SessionEvent } from './events.ts';
 import { selectNoise, suitesOf } from './negotiation.ts';
+import { assertChoice, readOptions } from './options.ts';
+import type { Pattern, Suite } from './protocol.ts';
 import { pskSalt } from './psk.ts';
-import {
-  assertFields,
-  assertFunction,
-  assertPatterns,
-  inputOf,
-  Session,
-  type SessionOptions,
-  type Table,
-  unexpected,
-} from './session.ts';
+import { type Incoming, Session } from './session.ts';
+import { type After, CLIENT_TRANSITIONS } from './transitions.ts';
 
-/** A device record answers several of these: `...keyringOptions(device)`. */
-export interface ClientOptions extends SessionOptions {
-  /** The identity's site id, which the client tells the hub in its HELLO; may be empty. */
-  siteId: string;
-  /**
-   * The stored static key of a hub, 32 bytes, or `undefined` where none was ever stored, and only then. A store that
-   * cannot be read must throw: the session ends before message 1 rather than trust a stranger.
-   */
-  pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
-  /** A provisioned or cached PSK for this identity at that hub; anything but 32 bytes counts as none. */
-  psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
-  /** Whether no session was ever ready with this static key (default false); a hub that is pinned knows another then. */
-  staticKeyIsFresh?: boolean | undefined;
-  /** Fields of the HELLO payload, over the defaults for `pubkey`, `session` and `site_id`. */
-  hello?: JsonObject | undefined;
-  /** Said in message 1: whether binary frames are preferred (default false). */
-  binarize?: boolean | undefined;
-  /** Said in message 1: the JSON encodings that are understood (default none). */
-  encodings?: string[] | undefined;
-  /** The handshake patterns to use (default both). XXpsk2 alone still enforces the pin. */
-  patterns?: Pattern[] | undefined;
-  /**
-   * After a KKpsk0 that failed: 'unpin' (default, as the spec says) drops the pin, and the next attempt trusts whatever
-   * hub knows the password; 'keep-pin' leaves it, and the next attempt is to be made with `patterns: ['XXpsk2']`, where
-   * the pin still holds. The latter keeps whoever knows the password from shedding a pin by spoiling a handshake.
-   */
-  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
-  /**
-   * Whether messages are handed over in parts, as `chunk` events, instead of being put together (default false): for
-   * devices with less memory than a message may need. Each part is at most one transport message.
-   */
-  streams?: boolean | undefined;
-}
+/** The state of a ClientSession. */
+export type ClientState = keyof typeof CLIENT_TRANSITIONS;
 
-export type ClientState = 'awaiting-hello' | 'awaiting-offer' | 'awaiting-psk' | 'awaiting-message-2';
+type Next<Action extends string> = After<typeof CLIENT_TRANSITIONS, Action>;
 
-const TABLE: Table<ClientState, 'takeHello' | 'takeOffer' | 'takeMessage2'> = {
-  'awaiting-hello': { hello: 'takeHello' },
-  'awaiting-offer': { hello: 'takeHello', offer: 'takeOffer' }, // the latest HELLO counts
-  'awaiting-psk': { hello: 'ignore', offer: 'ignore', 'message-1': 'ignore', 'later-message': 'ignore' },
-  'awaiting-message-2': {
-    hello: 'ignore',
-    offer: 'ignore',
-    'message-1': 'takeMessage2', // from a hub that repeats the pattern
-    'later-message': 'takeMessage2',
-  },
-};
-
-/** One connection to a hub. A new connection is a new object, whatever became of this one. */
+/**
+ * One connection to a hub. A new connection takes a new session, however the last one ended.
+ */
 export class ClientSession extends Session<ClientState, SessionEvent> {
-  private readonly pinOf: ((nodeId: string) => unknown) | undefined;
-  private readonly pskOf: ((nodeId: string) => unknown) | undefined;
-  private readonly staticKeyIsFresh: boolean;
-  private readonly ownHello: JsonObject;
-  private readonly message1Payload: Uint8Array;
-  private readonly patterns: readonly Pattern[];
+  private preparation: Preparation | undefined;
   private readonly unpins: boolean;
-  private announced = false;
+  private hasStarted = false;
   private nodeId = '';
-  private hubHello: JsonObject = {};
-  private pin: Uint8Array | undefined;
-  /** After a refusal: at once where the next attempt will be another one, without the pin. */
-  private retry: EndedEvent['retry'] = 'later';
-  private suite: Suite | undefined;
-  private prologue: Uint8Array = new Uint8Array(0);
+  private suite: Suite | undefined = undefined;
+  private hasUnpinned = false;
 
-  /** @throws LocalError `bad-argument`, `bad-length`, or what is wrong with `hello` as JSON */
+  /**
+   * @throws LocalError `bad-argument` (also for an unknown option), `bad-length`, or what is wrong with `hello` as JSON
+   */
   constructor(options: ClientOptions) {
-    super(options, 'awaiting-hello');
-    const { siteId, pin, psk, staticKeyIsFresh, hello, binarize, encodings, patterns, onKkFailure } = options;
-    if (typeof siteId !== 'string') {
-      throw new LocalError('bad-argument', `"siteId" expected string, got ${kindOf(siteId)}`);
-    }
-    if (pin !== undefined) assertFunction(pin, 'pin');
-    if (psk !== undefined) assertFunction(psk, 'psk');
-    if (encodings !== undefined && !isStringArray(encodings)) {
-      throw new LocalError('bad-argument', '"encodings" expected an array of texts');
-    }
-    if (onKkFailure !== undefined && onKkFailure !== 'unpin' && onKkFailure !== 'keep-pin') {
-      throw new LocalError('bad-argument', '"onKkFailure" expected "unpin" or "keep-pin"');
-    }
-    this.pinOf = pin;
-    this.pskOf = psk;
-    this.staticKeyIsFresh = assertFlag(staticKeyIsFresh, 'staticKeyIsFresh');
-    this.ownHello = composePayload({ pubkey: '', site_id: siteId }, assertFields(hello, 'hello'));
-    this.message1Payload = canonicalJson({
-      binarize: assertFlag(binarize, 'binarize'),
-      encodings: encodings ?? [],
-    });
-    this.patterns = assertPatterns(patterns);
-    this.unpins = onKkFailure !== 'keep-pin';
+    const given = readOptions(options, CLIENT_OPTIONS);
+    super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
+    this.preparation = prepare(given);
+    this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin';
+    hideFields(this);
   }
 
   /**
-   * MQTT only: the cleartext HELLO that announces this client. Over a WebSocket the hub speaks first.
-   * @throws LocalError `wrong-state` but for the first call, before anything was received
+   * MQTT only: the cleartext HELLO that makes the hub greet this client. It names neither session nor site, which the
+   * sealed HELLO does later. Over a WebSocket the hub speaks first.
+   * @throws LocalError `wrong-state` unless it is the first call, before anything was received
    */
   start(): SessionEvent[] {
-    if (this.announced || this.phase !== 'awaiting-hello') {
+    if (this.hasStarted || this.phase !== 'awaiting-hello') {
       throw new LocalError('wrong-state', `start() in state ${this.phase}: each attempt is a new session`);
     }
-    this.announced = true;
-    return [{ type: 'transmit', data: writeEnvelope('hello', this.ownHello) }];
+    return this.run('start', (events) => {
+      this.hasStarted = true;
+      events.push({ type: 'transmit', data: writeEnvelope('hello', { pubkey: '', site_id: '' }) });
+    });
   }
 
   /**
-   * The answer to `psk-needed`. Late or a second time it does nothing.
-   * @param psk - 32 bytes, from `derivePsk` or provisioned
-   * @throws LocalError `wrong-state` before it was asked for, `bad-argument` or `bad-length`, which change nothing
+   * Answers `psk-needed`. A call that comes late, or a second time, does nothing.
+   * @param psk - 32 bytes, derived by `derivePsk` or provisioned
+   * @throws LocalError `wrong-state` before `psk-needed`, `bad-argument` or `bad-length`; none of them changes anything
    */
   providePsk(psk: Uint8Array): SessionEvent[] {
     if (this.phase === 'awaiting-hello' || this.phase === 'awaiting-offer') {
       throw new LocalError(
         'wrong-state',
-        'providePsk() before psk-needed: the psk option takes a stored PSK',
+        'providePsk() before psk-needed: a stored PSK goes into the psk option',
       );
     }
-    if (this.phase !== 'awaiting-psk') return [];
+    if (!this.handles('psk')) return [];
     assertBytes(psk, 'psk', KEY_LENGTH);
-    const events: SessionEvent[] = [];
-    try {
-      this.sendMessage1(psk, events);
-    } catch (error) {
-      events.push(this.fail(error));
+    return this.run('providePsk', (events) => this.dispatch('psk', psk, events));
+  }
+
+  /**
+   * Answers `dh-needed`. A call that comes late, or a second time, does nothing.
+   * @param sharedSecret - X25519 of the client's static private key and the public key of the event, 32 bytes
+   * @throws LocalError `wrong-state` before `dh-needed`, `bad-argument` or `bad-length`; none of them changes anything
+   */
+  provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
+    const isAwaited = this.handles('shared-secret');
+    if (!isAwaited && !this.isOver() && this.phase !== 'ready') {
+      throw new LocalError('wrong-state', `provideSharedSecret() in state ${this.phase}: wait for dh-needed`);
     }
-    return events;
+    if (!isAwaited) return [];
+    assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    return this.run('provideSharedSecret', (events) => this.dispatch('shared-secret', sharedSecret, events));
   }
 
-  protected override takeEnvelope(envelope: Envelope, events: SessionEvent[]): void {
-    const state = this.phase as ClientState;
-    const input = inputOf(envelope);
-    const action = TABLE[state][input];
-    if (action === undefined) throw unexpected(input, state);
-    if (action !== 'ignore') this[action](envelope.payload, events);
+  protected override act(action: string, incoming: Incoming, events: SessionEvent[]): ClientState {
+    return this[action as Action](incoming as JsonObject & Uint8Array, events);
   }
 
-  protected override takeMessage(message: Reassembled, events: SessionEvent[]): void {
-    events.push(message);
-  }
-
-  private takeHello(payload: JsonObject): void {
+  private takeHello(payload: JsonObject): Next<'takeHello'> {
     this.nodeId = readNodeId(payload);
-    this.hubHello = payload;
-    this.phase = 'awaiting-offer';
+    this.preparation!.hubHello = canonicalJson(payload);
+    return 'awaiting-offer';
   }
 
-  private takeOffer(payload: JsonObject, events: SessionEvent[]): void {
+  private takeOffer(payload: JsonObject, events: SessionEvent[]): Next<'takeOffer'> {
+    const preparation = this.preparation!;
+    const { nodeId } = this;
     const { patterns, suites } = readOffer(payload);
-    this.pin = this.lookUpPin();
+    const pin = this.lookUpPin(preparation);
+    if (pin === undefined && !preparation.trustsNewHubs) {
+      throw new RemoteError(
+        'unknown-hub',
+        'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
+      );
+    }
     const { pattern, suite } = selectNoise(
-      { patterns: patterns.filter((pattern) => this.patterns.indexOf(pattern as Pattern) >= 0), suites },
-      { suites: suitesOf(this.crypto), pinned: this.pin !== undefined },
+      { patterns: patterns.filter((name) => preparation.patterns.indexOf(name as Pattern) >= 0), suites },
+      { suites: suitesOf(this.crypto), pinned: pin !== undefined },
     );
     this.pattern = pattern;
     this.suite = suite;
-    this.prologue = buildPrologue(this.hubHello, payload, protocolName(pattern, suite));
-    if (this.pin !== undefined && this.staticKeyIsFresh) {
-      const error = new LocalError('static-key-fresh', STATIC_KEY_FRESH);
-      events.push({ type: 'static-key-fresh', nodeId: this.nodeId, error });
+    preparation.pin = pin;
+    preparation.prologue = concatBytes([
+      preparation.hubHello,
+      canonicalJson(payload),
+      utf8ToBytes(protocolName(pattern, suite)),
+    ]);
+    if (pin === undefined && preparation.hasPins) events.push({ type: 'new-hub', nodeId });
+    if (pin !== undefined && preparation.staticKeyIsFresh) {
+      events.push({ type: 'static-key-fresh', nodeId, error: staticKeyFresh() });
     }
-    this.phase = 'awaiting-psk';
-    const psk = this.lookUpPsk();
-    if (psk !== undefined) this.sendMessage1(psk, events);
-    else events.push({ type: 'psk-needed', nodeId: this.nodeId, salt: pskSalt(this.crypto, this.nodeId) });
+    const psk = this.lookUpPsk(preparation);
+    if (psk !== undefined) return this.takePsk(psk, events);
+    events.push({ type: 'psk-needed', nodeId, salt: copyBytes(pskSalt(this.crypto, nodeId)) });
+    return 'awaiting-psk';
   }
 
-  private sendMessage1(psk: Uint8Array, events: SessionEvent[]): void {
+  private takePsk(psk: Uint8Array, events: SessionEvent[]): Next<'takePsk'> {
+    const { prologue, pin, message1Payload } = this.preparation!;
     const pattern = this.pattern!;
-    const suite = this.suite!;
-    this.handshake = new HandshakeState({
+    const handshake = new HandshakeState({
       crypto: this.crypto,
       role: 'initiator',
       pattern,
-      suite,
-      prologue: this.prologue,
+      suite: this.suite!,
+      prologue,
       psk,
       staticKey: this.staticKey,
-      remoteStaticKey: pattern === 'KKpsk0' ? this.pin : undefined,
+      remoteStaticKey: pattern === 'KKpsk0' ? pin : undefined,
       randomBytes: this.randomBytes,
     });
-    const msg = bytesToHex(this.handshake.writeMessage(this.message1Payload));
-    this.phase = 'awaiting-message-2';
-    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { pattern, suite, msg } }) });
+    this.handshake = handshake;
+    const message = handshake.write(message1Payload);
+    return message === undefined
+      ? this.askForSecret('sealing-message-1', events)
+      : this.sendMessage1(message, events);
   }
 
-  private takeMessage2(payload: JsonObject, events: SessionEvent[]): void {
-    const encoding = readMessage2Payload(this.openMessage2(payload, events));
-    const { nodeId, pin } = this;
-    const pattern = this.pattern!;
-    const suite = this.suite!;
+  private sealMessage1(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'sealMessage1'> {
+    return this.sendMessage1(this.handshake!.resume(sharedSecret)!, events);
+  }
+
+  private sendMessage1(message: Uint8Array, events: SessionEvent[]): 'awaiting-message-2' {
+    const noise: JsonObject = { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) };
+    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise }) });
+    return 'awaiting-message-2';
+  }
+
+  private takeMessage2(payload: JsonObject, events: SessionEvent[]): Next<'takeMessage2'> {
+    const message2Payload = this.explaining(events, () => this.handshake!.read(readNoiseMessage(payload)));
+    if (message2Payload === undefined) return this.askForSecret('opening-message-2', events);
+    return this.takeMessage2Payload(message2Payload, events);
+  }
+
+  private openMessage2(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'openMessage2'> {
+    const message2Payload = this.explaining(events, () => this.handshake!.resume(sharedSecret)!);
+    return this.takeMessage2Payload(message2Payload, events) as 'ready'; // only KKpsk0 gets here
+  }
+
+  private takeMessage2Payload(
+    message2Payload: Uint8Array,
+    events: SessionEvent[],
+  ): 'ready' | 'sealing-message-3' {
+    const encoding = readMessage2Payload(message2Payload);
+    if (this.pattern === 'KKpsk0') return this.finish(encoding, events);
+    const preparation = this.preparation!;
+    const { pin } = preparation;
     const handshake = this.handshake!;
-    if (pattern === 'XXpsk2') {
-      // Nothing more goes to a hub with the wrong key, least of all our own static key in message 3.
-      const key = handshake.remoteStaticKey!;
-      if (pin !== undefined && !equalBytes(pin, key)) {
-        throw new RemoteError(
-          'hub-key-changed',
-          'the hub has another key than the one pinned: make sure that it is the same hub, then drop the pin deliberately',
-        );
-      }
-      if (pin === undefined) events.push({ type: 'pin', nodeId, key: copyBytes(key) });
-      const msg = bytesToHex(handshake.writeMessage());
-      events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });
+    // A hub with the wrong key gets nothing more, least of all our static key in message 3.
+    const key = handshake.remoteStaticKey!;
+    if (pin !== undefined && !equalBytes(pin, key)) {
+      throw new RemoteError(
+        'hub-key-changed',
+        'the hub has another key than the one that is pinned: make sure that it is the same hub, then drop the pin',
+      );
     }
-    const transport = this.establish();
-    const handshakeHash = copyBytes(transport.handshakeHash);
-    // A session id of this connection's own, unless the integrator gave one.
+    if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });
+    const message = handshake.write();
+    if (message !== undefined) return this.sendMessage3(message, encoding, events);
+    preparation.encoding = encoding;
+    return this.askForSecret('sealing-message-3', events);
+  }
+
+  private sealMessage3(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'sealMessage3'> {
+    return this.sendMessage3(this.handshake!.resume(sharedSecret)!, this.preparation!.encoding, events);
+  }
+
+  private sendMessage3(message: Uint8Array, encoding: string | undefined, events: SessionEvent[]): 'ready' {
+    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });
+    return this.finish(encoding, events);
+  }
+
+  private finish(encoding: string | undefined, events: SessionEvent[]): 'ready' {
+    const { hello } = this.preparation!;
+    const { handshakeHash, remoteStaticKey } = this.establish();
+    // Unless the integrator gave a session, one of this connection's own.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const messages = this.sendJson(
-      writeEnvelope('hello', composePayload({ pubkey: '', session }, this.ownHello)),
-    );
+    const greeting = composePayload({ pubkey: '', session }, hello);
+    const messages = this.sealText(writeEnvelope('hello', greeting));
     for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });
     events.push({
       type: 'ready',
-      pattern,
-      suite,
-      hubKey: copyBytes(transport.remoteStaticKey),
-      handshakeHash,
+      nodeId: this.nodeId,
+      pattern: this.pattern!,
+      suite: this.suite!,
+      hubKey: copyBytes(remoteStaticKey),
+      handshakeHash: copyBytes(handshakeHash),
+      sessionId: sessionIdOf(greeting),
       encoding,
     });
+    return 'ready';
   }
 
-  /** Reads message 2 and says what it means where that fails. */
-  private openMessage2(payload: JsonObject, events: SessionEvent[]): Uint8Array {
-    const isKk = this.pattern === 'KKpsk0';
+  private takeFrame(sealed: Uint8Array, events: SessionEvent[]): Next<'takeFrame'> {
+    const message = this.open(sealed);
+    if (message !== undefined) events.push(message);
+    return 'ready';
+  }
+
+  private askForSecret<Waiting extends ClientState>(state: Waiting, events: SessionEvent[]): Waiting {
+    events.push({ type: 'dh-needed', publicKey: copyBytes(this.handshake!.dhNeeded!) });
+    return state;
+  }
+
+  /** Reads message 2, and says what it means if that fails. */
+  private explaining<Result>(events: SessionEvent[], read: () => Result): Result {
     try {
-      return this.handshake!.readMessage(readNoiseMessage(payload));
+      return read();
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
-      if (isKk) this.suspect(events);
+      if (this.pattern === 'KKpsk0') this.doubtPin(events);
       if (error.code !== 'payload-not-authentic') throw error;
-      if (isKk) throw new RemoteError('kk-failed', KK_FAILED);
+      if (this.pattern === 'KKpsk0') throw kkFailed();
       events.push({ type: 'psk-suspect', nodeId: this.nodeId });
       throw new RemoteError(
         'psk-differs',
-        'the hub has another password for this client: forget a stored PSK, then check the identity’s password',
+        'the hub has another password for this client: check the password of the identity, and derive the PSK again',
       );
     }
   }
 
-  /** What a KKpsk0 that failed puts in doubt. */
-  private suspect(events: SessionEvent[]): void {
-    events.push({ type: 'psk-suspect', nodeId: this.nodeId });
+  /** After a failed KKpsk0. */
+  private doubtPin(events: SessionEvent[]): void {
     if (!this.unpins) return;
+    this.hasUnpinned = true;
     events.push({ type: 'unpin', nodeId: this.nodeId });
-    this.retry = 'now';
   }
 
-  private lookUpPin(): Uint8Array | undefined {
-    if (this.pinOf === undefined) return undefined;
+  private lookUpPin({ pinOf }: Preparation): Uint8Array | undefined {
+    if (pinOf === undefined) return undefined;
     let pin: unknown;
     try {
-      pin = this.pinOf(this.nodeId);
+      pin = pinOf(this.nodeId);
     } catch (error) {
       throw new LocalError(
         'trust-unreadable',
-        'pin() threw: restore the store of pins before connecting',
+        'pin() threw: restore the pin store before you connect',
         error,
       );
     }
@@ -299,75 +306,73 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     if (!isBytes(pin) || pin.length !== KEY_LENGTH) {
       throw new LocalError(
         'trust-unreadable',
-        'pin() answered neither 32 bytes nor undefined: restore the store of pins',
+        'pin() returned neither 32 bytes nor undefined: restore the pin store before you connect',
       );
     }
     return copyBytes(pin);
   }
 
-  /** A PSK that cannot be read is derived again. */
-  private lookUpPsk(): Uint8Array | undefined {
-    if (this.pskOf === undefined) return undefined;
+  /** A stored PSK that cannot be read is derived again. */
+  private lookUpPsk({ pskOf }: Preparation): Uint8Array | undefined {
+    if (pskOf === undefined) return undefined;
     try {
-      const psk = this.pskOf(this.nodeId);
+      const psk = pskOf(this.nodeId);
       return isBytes(psk) && psk.length === KEY_LENGTH ? psk : undefined;
     } catch {
       return undefined;
     }
   }
 
-  protected override endedByPeer(code: number | 'timeout' | undefined, events: SessionEvent[]): EndedEvent {
-    const state = this.phase;
-    if (code === 'timeout') {
-      const error = new RemoteError(
-        'timeout',
-        `nothing came in state ${state}: the hub is slow, or refuses in silence`,
-      );
-      return this.ended('timeout', 'later', error);
-    }
-    if (!isRefusal(code) || this.heard) {
-      const error = new RemoteError('dropped', `the connection was lost in state ${state}: connect again`);
-      return this.ended('dropped', 'now', error);
-    }
-    const isKk = this.pattern === 'KKpsk0';
-    if (state === 'awaiting-message-2' && isKk) {
-      this.suspect(events);
-      return this.ended('refused', this.retry, new RemoteError('kk-refused', KK_FAILED));
-    }
-    if (state === 'awaiting-message-2') {
-      return this.ended('refused', 'later', new RemoteError('negotiation-refused', NEGOTIATION_REFUSED));
-    }
-    if (state !== 'ready')
-      return this.ended('refused', 'later', new RemoteError('access-refused', ACCESS_REFUSED));
-    if (isKk) return this.ended('refused', 'later', new RemoteError('refused', ACCESS_REFUSED));
-    const error = new RemoteError('client-key-refused', CLIENT_KEY_REFUSED);
-    return this.ended('client-key-refused', 'never', error);
+  protected override endedByPeer(
+    facts: EndingFacts,
+    events: SessionEvent[],
+  ): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
+    const { reason, retry, error, unpins } = findEnding(CLIENT_ENDINGS, facts);
+    if (unpins) this.doubtPin(events);
+    return {
+      reason,
+      retry: unpins && !this.unpins ? 'later' : retry,
+      error: clientEndingError(error, facts.state),
+    };
   }
 
-  protected override endedByFailure(error: LocalError | RemoteError): EndedEvent {
-    if (this.established) return this.ended('dropped', 'now', error);
-    if (error.code === 'hub-key-changed' || error.code === 'trust-unreadable')
-      return this.ended('refused', 'never', error);
-    return this.ended('refused', this.retry, error);
+  /** Once the pin is dropped, the next attempt is another one, so it may come at once. */
+  protected override endedByFailure(
+    failure: LocalError | RemoteError,
+  ): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
+    const { reason, retry, error } = super.endedByFailure(failure);
+    return { reason, retry: this.hasUnpinned ? 'now' : retry, error };
+  }
+
+  protected override forgetHandshake(): void {
+    super.forgetHandshake();
+    this.preparation = undefined;
   }
 }
 opaque(ClientSession.prototype, 'ClientSession');
 
-const STATIC_KEY_FRESH =
-  'this hub is pinned, and was never shown the present static key: it most likely holds another for this client, and will ' +
-  'refuse this one. Restore the key that was lost, share it between programs, or have the hub’s operator reset it';
-const KK_FAILED =
-  'the handshake with the pinned key failed: the password changed, a stored PSK is stale, or the hub has a new key. ' +
-  'Forget the stored PSK; the next attempt with XXpsk2 tells which';
-const NEGOTIATION_REFUSED =
-  'the hub closed on message 1: it refuses the access key, the pattern or the suite, or saw another HELLO and offer';
-const ACCESS_REFUSED =
-  'the hub closed the connection: it does not know the access key, does not admit it yet, or takes no more clients';
-const CLIENT_KEY_REFUSED =
-  'the hub has another static key for this client: another program may use the identity, or the key was lost. Share the ' +
-  'key or restore it, or have the hub’s operator reset it or issue a new identity';
+/** The methods that the table names. */
+type Action =
+  | 'takeHello'
+  | 'takeOffer'
+  | 'takePsk'
+  | 'sealMessage1'
+  | 'takeMessage2'
+  | 'openMessage2'
+  | 'sealMessage3'
+  | 'takeFrame';
 
-/** The close codes with which a hub refuses; with any other, or none, a connection was lost. */
-function isRefusal(code: number | undefined): boolean {
-  return code === 1000 || code === 1005 || code === 1008;
+function staticKeyFresh(): LocalError {
+  return new LocalError(
+    'static-key-fresh',
+    'this hub is pinned, but no hub has accepted the present static key yet: the hub most likely holds another key for ' +
+      'this client and will refuse this one. Restore the lost key, share one key between programs, or ask the operator ' +
+      'of the hub to reset it',
+  );
+}
+
+/** The session id in a HELLO payload; `undefined` if the integrator's own session has none. */
+function sessionIdOf({ session }: JsonObject): string | undefined {
+  const id = isJsonObject(session) ? ownField(session, 'session_id') : undefined;
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,26 +1,49 @@
-/** What a session asks of its integrator, in order: one union for each side, told apart by `type`. */
+/** What a session tells its integrator, in order: one union for each side, discriminated by `type`. */
+import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
-import type { Pattern, Suite } from '../noise/patterns.ts';
 import type { JsonObject } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
+import type { Pattern, Suite } from './protocol.ts';
 
-/** Write this, all of it and in order: a cleartext envelope as text, or a transport message as bytes. */
+/** Write `data`, all of it and in order: a cleartext envelope as a string, or a transport message as bytes. */
 export interface TransmitEvent {
   readonly type: 'transmit';
-  readonly data: string | Uint8Array;
+  readonly data: string | Bytes;
 }
 
-/** Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. */
+/** Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. The session waits as long as it takes. */
 export interface PskNeededEvent {
   readonly type: 'psk-needed';
   readonly nodeId: string;
-  /** SHA-256 of the node id; 32 bytes. */
-  readonly salt: Uint8Array;
+  /** SHA-256 of the node id, 32 bytes. */
+  readonly salt: Bytes;
 }
 
-/** Forget a stored PSK of this hub: a handshake that used it failed. */
+/**
+ * Message 2 of XXpsk2 did not open with the PSK that was used for this hub: forget it if it was derived. A provisioned
+ * PSK stays, since nothing on the device could replace it.
+ */
 export interface PskSuspectEvent {
   readonly type: 'psk-suspect';
+  readonly nodeId: string;
+}
+
+/**
+ * Compute X25519 of the client's static private key and `publicKey`, then call `provideSharedSecret`. Only with a static
+ * key that answers later, such as one in a secure element.
+ */
+export interface DhNeededEvent {
+  readonly type: 'dh-needed';
+  /** A public key of the hub, 32 bytes. */
+  readonly publicKey: Bytes;
+}
+
+/**
+ * This hub is not pinned, although other hubs are: a new hub, a known hub under a new name, or an impostor who knows the
+ * password. The session goes on. An application can warn the person, or call `closed()` before it writes anything.
+ */
+export interface NewHubEvent {
+  readonly type: 'new-hub';
   readonly nodeId: string;
 }
 
@@ -28,19 +51,20 @@ export interface PskSuspectEvent {
 export interface PinEvent {
   readonly type: 'pin';
   readonly nodeId: string;
-  /** 32 bytes. */
-  readonly key: Uint8Array;
+  /** The hub's static public key, 32 bytes. */
+  readonly key: Bytes;
 }
 
-/** Drop the stored key of this hub: a KKpsk0 against it failed, and the next attempt is to use XXpsk2. */
+/** Drop the stored key of this hub: a KKpsk0 with it failed, and the next attempt is to use XXpsk2. */
 export interface UnpinEvent {
   readonly type: 'unpin';
   readonly nodeId: string;
 }
 
 /**
- * A hub that is pinned is about to see a static key that was never used: most likely the key that it knows was lost, or
- * is another program's, and it will refuse this one. The session goes on; `error` says what an operator can do.
+ * The client is about to show a pinned hub a static key that no hub has accepted yet. Most likely the key that the hub
+ * knows was lost, or belongs to another program, and the hub will refuse this one. The session goes on; the message of
+ * `error` says what an operator can do.
  */
 export interface StaticKeyFreshEvent {
   readonly type: 'static-key-fresh';
@@ -48,74 +72,90 @@ export interface StaticKeyFreshEvent {
   readonly error: LocalError;
 }
 
-/** Messages may be sent. A hub that pinned another key for this client may still close: see `closed`. */
+/** Messages may be sent. A hub that has pinned another key for this client may still close: see `closed`. */
 export interface ReadyEvent {
   readonly type: 'ready';
+  /** The name of the hub that proved to hold `hubKey`. */
+  readonly nodeId: string;
   readonly pattern: Pattern;
   readonly suite: Suite;
-  /** The hub's static public key; 32 bytes. */
-  readonly hubKey: Uint8Array;
-  /** For channel binding; 32 bytes. */
-  readonly handshakeHash: Uint8Array;
-  /** The JSON encoding that the hub fixed for the session, if it named one. */
+  /** The hub's static public key, 32 bytes. */
+  readonly hubKey: Bytes;
+  /** For channel binding, 32 bytes. */
+  readonly handshakeHash: Bytes;
+  /** The session id in the client's HELLO; `undefined` if the `session` of the `hello` option has none. */
+  readonly sessionId: string | undefined;
+  /** The JSON encoding that the hub chose, if it named one. It is reported only: JSON frames are plain UTF-8. */
   readonly encoding: string | undefined;
 }
 
 /**
- * Close the transport. The code is advice: 1008 while the handshake is not done, 1002 after it. WebSocket clients
- * after WHATWG take 1000 and 3000 to 4999 only; there, 1000 or 4008 will do.
+ * Close the transport. The code is advice: 1008 until the handshake is done, 1002 afterwards. The `close()` of a
+ * browser's WebSocket takes 1000 and 3000 to 4999 only; use 1000 or 4008 there.
  */
 export interface CloseEvent {
   readonly type: 'close';
   readonly code: 1008 | 1002;
+  /** Why. Its message says what an operator can do. */
   readonly error: LocalError | RemoteError;
 }
 
 /** How the connection ended, from `closed`. */
 export interface EndedEvent {
   readonly type: 'ended';
-  readonly reason: 'refused' | 'client-key-refused' | 'dropped' | 'timeout';
-  /** Whether to dial again: not before a person did something, after a pause, or at once. */
-  readonly retry: 'never' | 'later' | 'now';
-  /** What is known about the cause, with what an operator can do. The first failure, where there was one. */
-  readonly error: LocalError | RemoteError;
   /**
-   * The pattern in use, once there was one. Over MQTT, where silence is the only refusal, a timeout of KKpsk0 calls for
-   * one attempt with `patterns: ['XXpsk2']`.
+   * `refused`: the hub does not want this client, or this side does not want the hub. `client-key-refused`: the hub has
+   * pinned another static key for this client. `dropped`: the connection was lost. `timeout`: the integrator gave up.
    */
+  readonly reason: 'refused' | 'client-key-refused' | 'dropped' | 'timeout';
+  /**
+   * When to dial again: `never` until a person has acted, `later` after a pause, `now` without one. Repeated attempts
+   * need growing pauses whatever this says.
+   */
+  readonly retry: 'never' | 'later' | 'now';
+  /** What is known about the cause. If the session had failed, its first error. */
+  readonly error: LocalError | RemoteError;
+  /** The handshake pattern, if one had been chosen. */
   readonly pattern: Pattern | undefined;
+  /** The WebSocket close code given to `closed`. */
+  readonly code: number | undefined;
+  /** The HTTP status given to `closed`. */
+  readonly status: number | undefined;
+  /** The reason given to `closed`. The peer wrote it. */
+  readonly closeReason: string | undefined;
 }
 
-/** Store the client's static key with its access key: one such key for each. */
+/** Store the client's static key with its access key: one such key for each access key. */
 export interface PinClientEvent {
   readonly type: 'pin';
-  /** 32 bytes. */
-  readonly key: Uint8Array;
+  /** The client's static public key, 32 bytes. */
+  readonly key: Bytes;
 }
 
-/** The handshake is done: this client knows the password, and has this key. */
+/** This client knows the password, holds `clientKey`, and takes part in this very connection. */
 export interface HubReadyEvent {
   readonly type: 'ready';
   readonly pattern: Pattern;
   readonly suite: Suite;
-  /** The client's static public key; 32 bytes. */
-  readonly clientKey: Uint8Array;
-  /** For channel binding; 32 bytes. */
-  readonly handshakeHash: Uint8Array;
-  /** What the client asked for in message 1. */
+  /** The client's static public key, 32 bytes. */
+  readonly clientKey: Bytes;
+  /** For channel binding, 32 bytes. */
+  readonly handshakeHash: Bytes;
+  /** Whether the client prefers binary frames, from message 1. */
   readonly binarize: boolean;
+  /** The JSON encodings that the client understands, from message 1. */
   readonly encodings: readonly string[];
 }
 
 /**
- * The client's first transport message: the payload of its HELLO, or why it is none. What was no HELLO at all
- * follows as a message.
+ * The client's first transport message: the payload of its HELLO, or the error that it is not a valid one. If it is not
+ * a HELLO at all, it follows as a message too.
  */
 export type HelloEvent =
   | { readonly type: 'hello'; readonly payload: JsonObject; readonly error: undefined }
   | { readonly type: 'hello'; readonly payload: undefined; readonly error: RemoteError };
 
-/** What both sides have. */
+/** The events that both sessions emit. */
 export type CommonEvent = TransmitEvent | CloseEvent | EndedEvent | Reassembled;
 
 /** The events of a ClientSession. */
@@ -123,6 +163,8 @@ export type SessionEvent =
   | CommonEvent
   | PskNeededEvent
   | PskSuspectEvent
+  | DhNeededEvent
+  | NewHubEvent
   | PinEvent
   | UnpinEvent
   | StaticKeyFreshEvent

@@ -1,13 +1,24 @@
 /**
- * HubSession: the hub's side of protocol 3, sans I/O, for one connection of one client. The peer for tests, demos
- * and ports. Spec, "Hub connection (protocol v3)".
+ * HubSession: the hub's side of protocol 3, for one connection of one client. The peer for tests, demos and ports.
+ * Spec, "Hub connection (protocol v3)".
  */
-import { assertBytes, bytesToHex, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import {
+  assertBytes,
+  assertFlag,
+  assertString,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  equalBytes,
+  isBytes,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
-import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
-import { opaque } from '../opaque.ts';
+import { protocolName } from '../noise/patterns.ts';
+import { hideFields, opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import {
   assertProtocolVersion,
@@ -21,20 +32,17 @@ import {
   speaksProtocol3,
 } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
-import { buildPrologue } from '../wire/prologue.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
+import { canonicalJson } from '../wire/write-json.ts';
+import { type EndingFacts, findEnding, HUB_ENDINGS, HUB_FAILURES, hubEndingError } from './endings.ts';
 import type { EndedEvent, HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
-import {
-  assertFields,
-  assertPatterns,
-  inputOf,
-  Session,
-  type SessionOptions,
-  type Table,
-  unexpected,
-} from './session.ts';
+import { assertFields, assertPatterns, readOptions } from './options.ts';
+import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { type Incoming, Session, type SessionOptions } from './session.ts';
+import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
+/** The options of a HubSession. Its static key must answer at once: 32 bytes, or an object with `sharedSecret`. */
 export interface HubOptions extends SessionOptions {
   /** The name under which clients pin this hub's static key; not empty. */
   nodeId: string;
@@ -42,102 +50,131 @@ export interface HubOptions extends SessionOptions {
   psk: Uint8Array;
   /** The client's pinned static key, 32 bytes. Without it KKpsk0 is not offered. */
   clientKey?: Uint8Array | undefined;
-  /** The patterns to offer (default both). */
+  /** The patterns to offer (default both). XXpsk2 must be among them. */
   patterns?: Pattern[] | undefined;
-  /** The suites to offer (default all that the crypto can do). */
+  /** The suites to offer (default all that the crypto supports). The one with ChaChaPoly must be among them. */
   suites?: Suite[] | undefined;
+  /** Permits an offer without the required pattern or suite (default false). For tests of clients only. */
+  allowIncompleteOffer?: boolean | undefined;
   /** Further fields of the HELLO payload. */
   hello?: JsonObject | undefined;
-  /** Further fields of the HANDSHAKE payload. */
+  /** Further fields of the HANDSHAKE payload. Some older clients need `handshake: true` in it. */
   handshake?: JsonObject | undefined;
 }
 
-export type HubState = 'new' | 'awaiting-message-1' | 'awaiting-message-3';
+const OPTIONS: readonly (keyof HubOptions)[] = [
+  'crypto',
+  'staticKey',
+  'randomBytes',
+  'maxMessage',
+  'maxEnvelope',
+  'inPlace',
+  'nodeId',
+  'psk',
+  'clientKey',
+  'patterns',
+  'suites',
+  'allowIncompleteOffer',
+  'hello',
+  'handshake',
+];
 
-const TABLE: Table<HubState, 'takeMessage1' | 'takeMessage3'> = {
-  new: {},
-  'awaiting-message-1': {
-    hello: 'ignore', // over MQTT a client says it first
-    offer: 'ignore',
-    'message-1': 'takeMessage1',
-    'later-message': 'takeMessage1', // without pattern and suite, which it will say
-  },
-  'awaiting-message-3': {
-    hello: 'ignore',
-    offer: 'ignore',
-    'message-1': 'ignore',
-    'later-message': 'takeMessage3',
-  },
-};
+/** The state of a HubSession. */
+export type HubState = keyof typeof HUB_TRANSITIONS;
 
-/** One connection of one client. A new connection is a new object. */
+type Next<Action extends string> = After<typeof HUB_TRANSITIONS, Action>;
+
+/** The methods that the table names. */
+type Action = 'greet' | 'takeMessage1' | 'takeMessage3' | 'takeFirstFrame' | 'takeFrame';
+
+/**
+ * One connection of one client. A new connection takes a new session.
+ *
+ * Under XXpsk2 it is ready once message 3 has opened. Under KKpsk0 it is ready once the client's first transport message
+ * has opened: message 1 alone may be a replay.
+ */
 export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly psk: Uint8Array;
   private readonly clientKey: Uint8Array | undefined;
   private readonly patterns: readonly Pattern[];
   private readonly suites: readonly Suite[];
-  private readonly hello: JsonObject;
-  private readonly offer: JsonObject;
-  private suite: Suite | undefined;
-  private asked: Message1Payload | undefined;
+  private readonly greeting: readonly [hello: string, offer: string];
+  /** The prologue without the protocol name. */
+  private readonly bound: Uint8Array;
+  private suite: Suite | undefined = undefined;
+  private message1Payload: Message1Payload | undefined = undefined;
   private expectsHello = true;
 
-  /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, or what is wrong with a field as JSON */
+  /**
+   * @throws LocalError `bad-argument` (also for an unknown option), `bad-length`, `suite-unavailable`, or what is wrong
+   *   with a field as JSON
+   */
   constructor(options: HubOptions) {
-    super(options, 'new');
-    const { nodeId, psk, clientKey, suites } = options;
-    if (typeof nodeId !== 'string' || nodeId === '') {
-      throw new LocalError('bad-argument', '"nodeId" expected a text that is not empty');
+    const given = readOptions(options, OPTIONS);
+    super(given, 'new', HUB_TRANSITIONS, HUB_FAILURES);
+    const { nodeId, psk, clientKey } = given;
+    assertString(nodeId, 'nodeId');
+    if (!isBytes(given.staticKey) && given.staticKey.sharedSecret === undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"staticKey" expected a key that answers at once, with sharedSecret()',
+      );
     }
     assertBytes(psk, 'psk', KEY_LENGTH);
     if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
     this.psk = copyBytes(psk);
     this.clientKey = clientKey === undefined ? undefined : copyBytes(clientKey);
-    this.patterns = assertPatterns(options.patterns).filter(
+    this.patterns = assertPatterns(given.patterns).filter(
       (name) => name !== 'KKpsk0' || clientKey !== undefined,
     );
-    this.suites = assertSuites(suites, suitesOf(this.crypto));
-    if (this.patterns.length === 0) {
-      throw new LocalError('bad-argument', '"patterns" KKpsk0 alone needs a clientKey');
+    this.suites = assertSuites(given.suites, suitesOf(this.crypto));
+    if (!assertFlag(given.allowIncompleteOffer, 'allowIncompleteOffer')) {
+      assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');
+      assertIncludes(this.suites, SUITES[0]!, 'suites');
     }
-    const hello = assertFields(options.hello, 'hello');
-    const handshake = assertFields(options.handshake, 'handshake');
+    if (this.patterns.length === 0) {
+      throw new LocalError(
+        'bad-argument',
+        '"patterns" expected XXpsk2, since KKpsk0 alone needs a clientKey',
+      );
+    }
+    const hello = assertFields(given.hello, 'hello');
+    const handshake = assertFields(given.handshake, 'handshake');
     if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {
       throw new LocalError(
         'bad-argument',
-        '"hello" and "handshake" take further fields, not node_id or noise',
+        '"hello" and "handshake" expected further fields, not node_id or noise',
       );
     }
-    this.hello = composePayload({ node_id: nodeId }, hello);
-    this.offer = composePayload(
+    const helloPayload = composePayload({ node_id: nodeId }, hello);
+    const offer = composePayload(
       {
         max_protocol_version: PROTOCOL_VERSION,
         noise: { patterns: this.patterns.slice(), suites: this.suites.slice() },
       },
       handshake,
     );
-    if (!speaksProtocol3(this.offer)) {
+    if (!speaksProtocol3(offer)) {
       throw new LocalError(
         'bad-argument',
         `"handshake" expected a max_protocol_version of ${PROTOCOL_VERSION} or more`,
       );
     }
+    this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
+    this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
+    hideFields(this);
   }
 
   /**
-   * The hub speaks first: HELLO, then HANDSHAKE.
-   * @throws LocalError `wrong-state` but for the first call
+   * Starts the connection: the hub speaks first, with HELLO and HANDSHAKE.
+   * @throws LocalError `wrong-state` unless it is the first call
    */
   start(): HubSessionEvent[] {
     if (this.phase !== 'new') throw new LocalError('wrong-state', `start() in state ${this.phase}`);
-    this.phase = 'awaiting-message-1';
-    return [
-      { type: 'transmit', data: writeEnvelope('hello', this.hello) },
-      { type: 'transmit', data: writeEnvelope('shake', this.offer) },
-    ];
+    return this.run('start', (events) => this.dispatch('start', EMPTY, events));
   }
 
-  /** @throws LocalError `wrong-state` before `start`; otherwise as every session */
+  /** @throws LocalError `wrong-state` before `start`; otherwise as `receive` of every session */
   override receive(data: string | Uint8Array): HubSessionEvent[] {
     if (this.phase === 'new') {
       throw new LocalError('wrong-state', 'receive() before start(): the hub speaks first');
@@ -145,24 +182,27 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     return super.receive(data);
   }
 
-  protected override takeEnvelope(envelope: Envelope, events: HubSessionEvent[]): void {
-    const state = this.phase as HubState;
-    const input = inputOf(envelope);
-    const action = TABLE[state][input];
-    if (action === undefined) throw unexpected(input, state);
-    if (action !== 'ignore') this[action](envelope.payload, events);
+  protected override act(action: string, incoming: Incoming, events: HubSessionEvent[]): HubState {
+    return this[action as Action](incoming as JsonObject & Uint8Array, events);
   }
 
-  private takeMessage1(payload: JsonObject, events: HubSessionEvent[]): void {
+  private greet(_: unknown, events: HubSessionEvent[]): Next<'greet'> {
+    for (let i = 0; i < this.greeting.length; i++) {
+      events.push({ type: 'transmit', data: this.greeting[i]! });
+    }
+    return 'awaiting-message-1';
+  }
+
+  private takeMessage1(payload: JsonObject, events: HubSessionEvent[]): Next<'takeMessage1'> {
     if (ownField(payload, 'max_protocol_version') !== undefined) assertProtocolVersion(payload);
     const noise = readNoise(payload)!;
     const pattern = ownField(noise, 'pattern');
     const suite = ownField(noise, 'suite');
     if (typeof pattern !== 'string' || typeof suite !== 'string') {
-      throw new RemoteError('bad-payload', 'message 1 whose noise.pattern and noise.suite are not texts');
+      throw new RemoteError('bad-payload', 'message 1 names no noise.pattern or no noise.suite');
     }
     if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {
-      throw new RemoteError('not-offered', 'message 1 with a pattern or suite that was not offered');
+      throw new RemoteError('not-offered', 'message 1 names a pattern or a suite that was not offered');
     }
     const message = readNoiseMessage(payload);
     this.pattern = pattern as Pattern;
@@ -172,7 +212,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
       role: 'responder',
       pattern: this.pattern,
       suite: this.suite,
-      prologue: buildPrologue(this.hello, this.offer, protocolName(this.pattern, this.suite)),
+      prologue: concatBytes([this.bound, utf8ToBytes(protocolName(this.pattern, this.suite))]),
       psk: this.psk,
       staticKey: this.staticKey,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,
@@ -180,14 +220,15 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     });
     this.handshake = handshake;
     wipe(this.psk);
-    this.asked = readMessage1Payload(this.openMessage1(handshake, message));
+    this.message1Payload = readMessage1Payload(this.openMessage1(handshake, message));
     const msg = bytesToHex(handshake.writeMessage(MESSAGE_2_PAYLOAD));
     events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });
-    if (handshake.isFinished) this.finish(events);
-    else this.phase = 'awaiting-message-3';
+    if (!handshake.isFinished) return 'awaiting-message-3';
+    this.establish();
+    return 'awaiting-first-message';
   }
 
-  /** Reads message 1 and says what it means where that fails. */
+  /** Reads message 1, and says what it means if that fails. */
   private openMessage1(handshake: HandshakeState, message: Uint8Array): Uint8Array {
     try {
       return handshake.readMessage(message);
@@ -201,12 +242,12 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
       }
       throw new RemoteError(
         'prologue-differs',
-        'the client has another prologue: it bound other HELLO or HANDSHAKE bytes',
+        'the client has another prologue: it bound a different HELLO or HANDSHAKE',
       );
     }
   }
 
-  private takeMessage3(payload: JsonObject, events: HubSessionEvent[]): void {
+  private takeMessage3(payload: JsonObject, events: HubSessionEvent[]): Next<'takeMessage3'> {
     const handshake = this.handshake!;
     handshake.readMessage(readNoiseMessage(payload));
     const key = handshake.remoteStaticKey!;
@@ -215,64 +256,68 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     } else if (!equalBytes(this.clientKey, key)) {
       throw new RemoteError(
         'client-key-changed',
-        'the client has another key than the one pinned for its access key',
+        'the client has another static key than the one that is pinned for its access key',
       );
     }
-    this.finish(events);
+    this.establish();
+    return this.becomeReady(events);
   }
 
-  private finish(events: HubSessionEvent[]): void {
-    const transport = this.establish();
+  private takeFirstFrame(sealed: Uint8Array, events: HubSessionEvent[]): Next<'takeFirstFrame'> {
+    const message = this.open(sealed);
+    this.becomeReady(events);
+    return this.deliver(message, events);
+  }
+
+  private takeFrame(sealed: Uint8Array, events: HubSessionEvent[]): Next<'takeFrame'> {
+    return this.deliver(this.open(sealed), events);
+  }
+
+  private becomeReady(events: HubSessionEvent[]): 'ready' {
+    const { binarize, encodings } = this.message1Payload!;
+    const { handshakeHash, remoteStaticKey } = this.transport!;
     events.push({
       type: 'ready',
       pattern: this.pattern!,
       suite: this.suite!,
-      clientKey: copyBytes(transport.remoteStaticKey),
-      handshakeHash: copyBytes(transport.handshakeHash),
-      binarize: this.asked!.binarize,
-      encodings: this.asked!.encodings,
+      clientKey: copyBytes(remoteStaticKey),
+      handshakeHash: copyBytes(handshakeHash),
+      binarize,
+      encodings,
     });
+    return 'ready';
   }
 
-  protected override takeMessage(message: Reassembled, events: HubSessionEvent[]): void {
+  private deliver(message: Reassembled | undefined, events: HubSessionEvent[]): 'ready' {
+    if (message === undefined) return 'ready';
     if (this.expectsHello) {
       this.expectsHello = false;
       const hello = readHello(message);
       events.push(hello);
-      if (hello.error?.code !== 'no-hello') return;
+      if (hello.error?.code !== 'no-hello') return 'ready';
     }
     events.push(message);
+    return 'ready';
   }
 
-  /** A hub does not dial, so it never tries again; and many clients cannot choose a close code, so none is read. */
-  protected override endedByPeer(code: number | 'timeout' | undefined): EndedEvent {
-    if (code === 'timeout') {
-      const error = new RemoteError('timeout', `nothing came from the client in state ${this.phase}`);
-      return this.ended('timeout', 'never', error);
-    }
-    const hint =
-      this.phase === 'awaiting-message-3'
-        ? ': it may have another password, or another pin for this hub'
-        : '';
-    const error = new RemoteError('dropped', `the client went away in state ${this.phase}${hint}`);
-    return this.ended('dropped', 'never', error);
+  protected override endedByPeer(facts: EndingFacts): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
+    const { reason, retry, error } = findEnding(HUB_ENDINGS, facts);
+    return { reason, retry, error: hubEndingError(error, facts.state) };
   }
 
-  protected override endedByFailure(error: LocalError | RemoteError): EndedEvent {
-    return this.ended(this.established ? 'dropped' : 'refused', 'never', error);
-  }
-
-  protected override destroy(): void {
-    super.destroy();
+  protected override forgetHandshake(): void {
+    super.forgetHandshake();
     wipe(this.psk);
   }
 }
 opaque(HubSession.prototype, 'HubSession');
 
-/** JSON without an encoding, since nothing was asked that needs one; peers that cannot read an empty text can read this. */
+const EMPTY = new Uint8Array(0);
+
+/** JSON without an encoding, since no client asked for one. Peers that cannot read an empty payload can read this. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
 
-/** The suites of an option that the crypto can do, or all it can. */
+/** The suites given, if the crypto supports them, or all that it supports. */
 function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
   if (suites !== undefined && !isStringArray(suites)) {
     throw new LocalError('bad-argument', '"suites" expected an array of suite names');
@@ -287,16 +332,25 @@ function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[
   return offered.slice();
 }
 
+function assertIncludes(offered: readonly string[], required: string, name: string): void {
+  if (offered.indexOf(required) < 0) {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected ${required}, which every hub must offer; allowIncompleteOffer leaves it out`,
+    );
+  }
+}
+
 /** The client's first transport message as its HELLO (spec, step 7). */
 function readHello(message: Reassembled): HelloEvent {
   let envelope: Envelope | undefined;
   try {
     if (message.type === 'message' && message.kind === 'json') envelope = parseEnvelope(message.text);
   } catch {
-    // Whatever it is, it is no HELLO.
+    // Whatever it is, it is not a HELLO.
   }
   if (envelope === undefined || envelope.type !== 'hello') {
-    const error = new RemoteError('no-hello', 'the first message of a client is not its HELLO');
+    const error = new RemoteError('no-hello', 'the first message of the client is not its HELLO');
     return { type: 'hello', payload: undefined, error };
   }
   const { payload } = envelope;
@@ -309,7 +363,7 @@ function readHello(message: Reassembled): HelloEvent {
   ) {
     const error = new RemoteError(
       'bad-hello',
-      'a HELLO whose session, site_id or pubkey is of the wrong type',
+      'the HELLO of the client has a session, site_id or pubkey of the wrong type',
     );
     return { type: 'hello', payload: undefined, error };
   }

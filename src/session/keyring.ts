@@ -1,10 +1,10 @@
 /**
- * The keyring record: all that a client keeps beside its identity for as long as it has that identity. It is a value:
- * each change answers a new record, to be stored before the next message leaves, and the old one stays as it was.
+ * The keyring: all that a client keeps beside its identity, for as long as it has that identity. A keyring is a value.
+ * Each update returns a new keyring; store it before you send anything more. The old one stays as it was.
  *
  *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32) })
- *                                       : parseKeyring(stored, accessKey);
- *     const session = new ClientSession({ crypto, identity, randomBytes, ...keyringOptions(keyring) });
+ *                                        : parseKeyring(stored, accessKey);
+ *     const session = new ClientSession({ crypto, siteId, randomBytes, ...keyringOptions(keyring) });
  *     // for each event of the session
  *     const updated = updateKeyring(keyring, event);
  *     if (updated !== keyring) store(serializeKeyring((keyring = updated)));
@@ -13,293 +13,251 @@
  */
 import {
   assertBytes,
+  assertFlag,
   assertString,
-  bytesToHex,
   copyBytes,
   equalBytes,
-  hexToBytes,
+  kindOf,
   utf8Length,
 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { opaque } from '../opaque.ts';
-import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
-import { parseJson } from '../wire/parse-json.ts';
-import { stringifyJson } from '../wire/write-json.ts';
+import { hideFields, opaque } from '../opaque.ts';
 import type { SessionEvent } from './events.ts';
 
-/** A key that belongs to one hub. */
-export interface HubKey {
+/** The static public key of a hub. */
+export interface HubPin {
   readonly nodeId: string;
   /** 32 bytes. */
   readonly key: Uint8Array;
 }
 
-/** One client's keys. It shows nothing of itself in JSON.stringify and in inspection: `serializeKeyring` writes it. */
-export interface Keyring {
-  /** Whose it is: the access key of the identity. */
-  readonly accessKey: string;
-  /** The client's static private key; 32 bytes. Hubs pin its public key, so it is made once and never again. */
-  readonly staticKey: Uint8Array;
-  /** Whether no session was ever ready with the static key. */
-  readonly staticKeyIsFresh: boolean;
-  /** The static public keys of the hubs, by node id. */
-  readonly pins: readonly HubKey[];
-  /** The PSKs derived from the identity's password, by node id. */
-  readonly psks: readonly HubKey[];
+/** The PSK of the identity at a hub. */
+export interface HubPsk {
+  readonly nodeId: string;
+  /** 32 bytes. Does not enumerate. */
+  readonly key: Uint8Array;
+  /** Whether it was provisioned. No event removes such a PSK, since the device may be unable to derive it again. */
+  readonly isProvisioned: boolean;
 }
 
-/** What a ClientSession takes from a keyring record. */
+/** The keys of one client. Its fields do not enumerate, so logs and clones show none of them; `serializeKeyring` does. */
+export interface Keyring {
+  /** The access key of the identity that the keyring belongs to. */
+  readonly accessKey: string;
+  /**
+   * The client's static key: the private key, 32 bytes, or the public key of a private key that is kept elsewhere. Hubs
+   * pin the public key, so it is created once and never again.
+   */
+  readonly staticKey: Uint8Array | { readonly publicKey: Uint8Array };
+  /** Whether no hub has accepted the static key yet. */
+  readonly staticKeyIsFresh: boolean;
+  readonly pins: readonly HubPin[];
+  readonly psks: readonly HubPsk[];
+}
+
+/** What a ClientSession takes from a keyring: `...keyringOptions(keyring)`. */
 export interface KeyringOptions {
-  staticKey: Uint8Array;
+  staticKey: Uint8Array | { readonly publicKey: Uint8Array };
   staticKeyIsFresh: boolean;
+  hasPins: boolean;
   pin: (nodeId: string) => Uint8Array | undefined;
   psk: (nodeId: string) => Uint8Array | undefined;
 }
 
 /**
- * The record of a client that has none. Make it once for each access key, never where a stored one cannot be read: a
- * hub that has pinned the key before locks out a client with another.
- * @param options - `accessKey`; `staticKey`: 32 random bytes
+ * Creates the keyring of a new client. Do this once for each access key, and never because a stored keyring cannot be
+ * read: a hub that has pinned the lost static key locks out a client with another one.
+ * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
+ *   elsewhere, such as in a secure element
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  */
-export function createKeyring(options: { accessKey: string; staticKey: Uint8Array }): Keyring {
-  const { accessKey, staticKey } = options;
+export function createKeyring(options: { accessKey: string; staticKey: Keyring['staticKey'] }): Keyring {
+  const { accessKey, staticKey } = options ?? {};
   assertUtf8(accessKey, 'accessKey');
-  assertBytes(staticKey, 'staticKey', KEY_LENGTH);
-  return record({ accessKey, staticKey: copyBytes(staticKey), staticKeyIsFresh: true, pins: [], psks: [] });
-}
-
-/** What to spread into the options of a ClientSession. It answers from this record, whatever later ones hold. */
-export function keyringOptions(keyring: Keyring): KeyringOptions {
-  const { staticKey, staticKeyIsFresh, pins, psks } = keyring;
-  return {
-    staticKey,
-    staticKeyIsFresh,
-    pin: (nodeId) => keyOf(pins, nodeId),
-    psk: (nodeId) => keyOf(psks, nodeId),
-  };
+  return keyringOf({
+    accessKey,
+    staticKey: copyStaticKey(staticKey),
+    staticKeyIsFresh: true,
+    pins: [],
+    psks: [],
+  });
 }
 
 /**
- * What a session's event makes of the record: `pin` and `unpin` change the pins, `psk-suspect` forgets a PSK, and after
- * `ready` the static key is not fresh any more. Where nothing changes, it answers the same object.
- * @throws LocalError `pin-differs` where the hub has another key pinned: the pin stays, and the session must not go on
+ * The options that a ClientSession takes from a keyring. They answer from this keyring, whatever later ones hold. They
+ * have to enumerate in order to be spread, so do not log them.
+ * @throws LocalError `bad-argument`
+ */
+export function keyringOptions(keyring: Keyring): KeyringOptions {
+  assertKeyring(keyring);
+  const { staticKey, staticKeyIsFresh, pins, psks } = keyring;
+  const options: KeyringOptions = {
+    staticKey,
+    staticKeyIsFresh,
+    hasPins: pins.length > 0,
+    pin: (nodeId) => findHub(pins, nodeId)?.key,
+    psk: (nodeId) => findHub(psks, nodeId)?.key,
+  };
+  opaque(options, 'KeyringOptions');
+  return options;
+}
+
+/**
+ * Applies an event of a session: `pin` and `unpin` change the pins; `psk-suspect` forgets a PSK, unless it was
+ * provisioned; and once the hub has proved that it accepts the static key, that key is not fresh any more.
+ * @returns a new keyring, or the same one if nothing changes
+ * @throws LocalError `pin-differs` if another key of the hub has been pinned meanwhile: the pin stays, and the session
+ *   must not go on; `bad-argument`
  */
 export function updateKeyring(keyring: Keyring, event: SessionEvent): Keyring {
+  assertKeyring(keyring);
   const { pins, psks } = keyring;
-  switch (event.type) {
+  switch (event?.type) {
     case 'pin': {
       const { nodeId, key } = event;
-      const pinned = keyOf(pins, nodeId);
-      if (pinned !== undefined && !equalBytes(pinned, key)) {
+      const pinned = findHub(pins, nodeId);
+      if (pinned !== undefined && !equalBytes(pinned.key, key)) {
         throw new LocalError(
           'pin-differs',
-          'another key of this hub was pinned in between: close this session, and make sure which hub it is',
+          'another key of this hub was pinned meanwhile: close this session, and make sure which hub it is',
         );
       }
-      return changed(keyring, { pins: withKey(pins, nodeId, key) });
+      return changed(keyring, { pins: withPin(pins, nodeId, key) });
     }
     case 'unpin':
       return dropPin(keyring, event.nodeId);
     case 'psk-suspect':
-      return changed(keyring, { psks: withoutKey(psks, event.nodeId) });
-    case 'ready':
+      return findHub(psks, event.nodeId)?.isProvisioned
+        ? keyring
+        : changed(keyring, { psks: withoutHub(psks, event.nodeId) });
+    case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
+      return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
+    case 'message':
+    case 'chunk':
+    case 'dropped':
       return changed(keyring, { staticKeyIsFresh: false });
+    case undefined:
+      throw new LocalError('bad-argument', '"event" expected an event of a ClientSession');
     default:
       return keyring;
   }
 }
 
 /**
- * Keeps a PSK that was provisioned, or derived at `psk-needed`: the latter once the session is ready, since until then
- * nobody has proved to be the hub of that node id.
+ * Keeps a PSK. Store a derived one when the session is ready, not before: until then the peer has not proved to be the
+ * hub of that node id.
  * @param psk - 32 bytes
+ * @param options - `isProvisioned`: whether the PSK was provisioned (default false), so that no event may remove it
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  */
-export function storePsk(keyring: Keyring, nodeId: string, psk: Uint8Array): Keyring {
-  return changed(keyring, { psks: withKey(keyring.psks, nodeId, psk) });
+export function storePsk(
+  keyring: Keyring,
+  nodeId: string,
+  psk: Uint8Array,
+  options: { isProvisioned?: boolean | undefined } = {},
+): Keyring {
+  assertKeyring(keyring);
+  assertUtf8(nodeId, 'nodeId');
+  assertBytes(psk, 'psk', KEY_LENGTH);
+  const isProvisioned = assertFlag(options?.isProvisioned, 'isProvisioned');
+  const { psks } = keyring;
+  const stored = findHub(psks, nodeId);
+  if (stored !== undefined && stored.isProvisioned === isProvisioned && equalBytes(stored.key, psk)) {
+    return keyring;
+  }
+  return changed(keyring, {
+    psks: withoutHub(psks, nodeId).concat(hubPsk(nodeId, copyBytes(psk), isProvisioned)),
+  });
 }
 
-/** Forgets all PSKs, as is due whenever the identity's password has changed. */
+/** Forgets all PSKs, provisioned ones too. Call it when the password of the identity has changed. */
 export function forgetPsks(keyring: Keyring): Keyring {
+  assertKeyring(keyring);
   return keyring.psks.length === 0 ? keyring : changed(keyring, { psks: [] });
 }
 
-/** Drops the pin of a hub that is known to have a new key: a person's decision. */
+/** Drops the pin of a hub that is known to have a new key. This is a person's decision. */
 export function dropPin(keyring: Keyring, nodeId: string): Keyring {
-  return changed(keyring, { pins: withoutKey(keyring.pins, nodeId) });
+  assertKeyring(keyring);
+  return changed(keyring, { pins: withoutHub(keyring.pins, nodeId) });
 }
 
-/** The record as JSON text, which holds all of its secrets: store it where only this client can read it. */
-export function serializeKeyring(keyring: Keyring): string {
-  return stringifyJson({
-    version: VERSION,
-    access_key: keyring.accessKey,
-    static_key: bytesToHex(keyring.staticKey),
-    static_key_is_fresh: keyring.staticKeyIsFresh,
-    pins: writeKeys(keyring.pins),
-    psks: writeKeys(keyring.psks),
-  });
-}
-
-/**
- * Reads a record that was stored. What cannot be read is never taken for absent, since a pin that is absent lets a
- * stranger in and a new static key locks the client out: keep the stored text, and restore it. PSKs alone are left out
- * where they cannot be read; they are derived again.
- * @param input - what `serializeKeyring` wrote, as text or UTF-8 bytes
- * @param accessKey - the identity's, to which the record must belong
- * @throws LocalError `keyring-not-json`; `keyring-version` for a record of another version of this library;
- *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
- */
-export function parseKeyring(input: string | Uint8Array, accessKey: string): Keyring {
-  assertString(accessKey, 'accessKey');
-  const fields = objectOf(input);
-  if (ownField(fields, 'version') !== VERSION) {
-    throw new LocalError(
-      'keyring-version',
-      `the keyring record has another version than ${VERSION}: which program wrote it?`,
-    );
-  }
-  if (!hasOnly(fields, FIELDS)) throw badField('that is unknown, or misspelt');
-  const owner = ownField(fields, 'access_key');
-  if (typeof owner !== 'string' || owner === '') throw badField('access_key that is no text');
-  if (owner !== accessKey) {
-    throw new LocalError(
-      'keyring-other-identity',
-      'the keyring record belongs to another access key: each identity has its own, with its own static key',
-    );
-  }
-  const staticKey = readKey(ownField(fields, 'static_key'));
-  if (staticKey === undefined) throw badField('static_key that is no hex of 32 bytes');
-  const staticKeyIsFresh = ownField(fields, 'static_key_is_fresh');
-  if (typeof staticKeyIsFresh !== 'boolean') throw badField('static_key_is_fresh that is no boolean');
-  return record({
-    accessKey,
-    staticKey,
-    staticKeyIsFresh,
-    pins: readPins(ownField(fields, 'pins')),
-    psks: readPsks(ownField(fields, 'psks')),
-  });
-}
-
-const VERSION = 1;
-const FIELDS = ['version', 'access_key', 'static_key', 'static_key_is_fresh', 'pins', 'psks'];
-const ENTRY = ['node_id', 'key'];
-
-function objectOf(input: string | Uint8Array): JsonObject {
-  let value: Json | undefined;
-  try {
-    value = parseJson(input);
-  } catch (error) {
-    if (error instanceof LocalError) throw error;
-  }
-  if (isJsonObject(value)) return value;
-  throw new LocalError(
-    'keyring-not-json',
-    'the keyring record is no JSON object in UTF-8: was it written to the end? Restore it',
-  );
-}
-
-function badField(fault: string): LocalError {
-  return new LocalError('keyring-field', `the keyring record has a field ${fault}: restore the record`);
-}
-
-function hasOnly(fields: JsonObject, names: string[]): boolean {
-  return Object.keys(fields).every((name) => names.indexOf(name) >= 0);
-}
-
-/** 32 bytes in hex, or `undefined`. */
-function readKey(hex: Json | undefined): Uint8Array | undefined {
-  const key = typeof hex === 'string' ? hexToBytes(hex) : undefined;
-  return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
-}
-
-function readHubKey(entry: Json): HubKey | undefined {
-  if (!isJsonObject(entry) || !hasOnly(entry, ENTRY)) return undefined;
-  const nodeId = ownField(entry, 'node_id');
-  const key = readKey(ownField(entry, 'key'));
-  return typeof nodeId === 'string' && nodeId !== '' && key !== undefined ? hubKey(nodeId, key) : undefined;
-}
-
-function readPins(entries: Json | undefined): HubKey[] {
-  if (!Array.isArray(entries)) throw badField('pins that is no list');
-  const pins: HubKey[] = [];
-  for (let i = 0; i < entries.length; i++) {
-    const pin = readHubKey(entries[i]!);
-    if (pin === undefined)
-      throw badField('pins with an entry that is not a node_id and a key of 32 bytes in hex');
-    if (keyOf(pins, pin.nodeId) !== undefined) throw badField('pins with two keys for one hub');
-    pins.push(pin);
-  }
-  return pins;
-}
-
-/** Of two for one hub the first counts; a wrong one is forgotten at its first use. */
-function readPsks(entries: Json | undefined): HubKey[] {
-  const psks: HubKey[] = [];
-  for (let i = 0; Array.isArray(entries) && i < entries.length; i++) {
-    const psk = readHubKey(entries[i]!);
-    if (psk !== undefined && keyOf(psks, psk.nodeId) === undefined) psks.push(psk);
-  }
-  return psks;
-}
-
-function writeKeys(keys: readonly HubKey[]): Json {
-  return keys.map(({ nodeId, key }) => ({ node_id: nodeId, key: bytesToHex(key) }));
-}
-
-// Lists, and not objects by node id: a hub may be called __proto__, and few clients have more than one hub.
-
-function keyOf(keys: readonly HubKey[], nodeId: string): Uint8Array | undefined {
-  for (let i = 0; i < keys.length; i++) if (keys[i]!.nodeId === nodeId) return keys[i]!.key;
+/** The entry of a hub. Lists rather than objects, since a hub may be called `__proto__`; few clients have many hubs. */
+function findHub<Entry extends { readonly nodeId: string }>(
+  entries: readonly Entry[],
+  nodeId: string,
+): Entry | undefined {
+  for (let i = 0; i < entries.length; i++) if (entries[i]!.nodeId === nodeId) return entries[i];
   return undefined;
 }
 
-/** The same list where the hub has this key in it. */
-function withKey(keys: readonly HubKey[], nodeId: string, key: Uint8Array): readonly HubKey[] {
+/** The same list if the hub has this key in it already. */
+function withPin(pins: readonly HubPin[], nodeId: string, key: Uint8Array): readonly HubPin[] {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
-  const present = keyOf(keys, nodeId);
-  if (present !== undefined && equalBytes(present, key)) return keys;
-  return withoutKey(keys, nodeId).concat(hubKey(nodeId, copyBytes(key)));
+  return findHub(pins, nodeId) !== undefined ? pins : pins.concat({ nodeId, key: copyBytes(key) });
 }
 
-/** The same list where the hub is not in it. */
-function withoutKey(keys: readonly HubKey[], nodeId: string): readonly HubKey[] {
-  return keyOf(keys, nodeId) === undefined ? keys : keys.filter((entry) => entry.nodeId !== nodeId);
+/** The same list if the hub is not in it. */
+function withoutHub<Entry extends { readonly nodeId: string }>(
+  entries: readonly Entry[],
+  nodeId: string,
+): readonly Entry[] {
+  return findHub(entries, nodeId) === undefined
+    ? entries
+    : entries.filter((entry) => entry.nodeId !== nodeId);
 }
 
-function hubKey(nodeId: string, key: Uint8Array): HubKey {
-  const entry: HubKey = { nodeId, key };
-  opaque(entry, () => ({ nodeId }));
-  return entry;
+export function hubPsk(nodeId: string, key: Uint8Array, isProvisioned: boolean): HubPsk {
+  const psk: HubPsk = { nodeId, key, isProvisioned };
+  opaque(psk, () => ({ nodeId, isProvisioned }));
+  hideFields(psk, ['key']);
+  return psk;
 }
 
-function record(keyring: Keyring): Keyring {
-  opaque(keyring, 'Keyring');
-  return keyring;
+/** Makes a keyring of its fields, which do not enumerate. */
+export function keyringOf(fields: Keyring): Keyring {
+  opaque(fields, 'Keyring');
+  hideFields(fields);
+  return fields;
 }
 
-/** The same record where nothing changes. */
+/** The same keyring if nothing changes. */
 function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
+  const { accessKey, staticKey } = keyring;
   const { staticKeyIsFresh = keyring.staticKeyIsFresh, pins = keyring.pins, psks = keyring.psks } = change;
   if (staticKeyIsFresh === keyring.staticKeyIsFresh && pins === keyring.pins && psks === keyring.psks) {
     return keyring;
   }
-  return record({
-    accessKey: keyring.accessKey,
-    staticKey: keyring.staticKey,
-    staticKeyIsFresh,
-    pins,
-    psks,
-  });
+  return keyringOf({ accessKey, staticKey, staticKeyIsFresh, pins, psks });
 }
 
-/** Checks a text that is to be stored. */
-function assertUtf8(text: unknown, name: string): asserts text is string {
-  assertString(text, name);
-  if (utf8Length(text) < 0) {
-    throw new LocalError('lone-surrogate', `"${name}" has a lone surrogate, and so no UTF-8 form`);
+function copyStaticKey(staticKey: unknown): Keyring['staticKey'] {
+  const publicKey = (staticKey as { publicKey?: unknown } | undefined)?.publicKey;
+  if (publicKey === undefined) {
+    assertBytes(staticKey, 'staticKey', KEY_LENGTH);
+    return copyBytes(staticKey);
+  }
+  assertBytes(publicKey, 'staticKey.publicKey', KEY_LENGTH);
+  return { publicKey: copyBytes(publicKey) };
+}
+
+/** @throws LocalError `bad-argument` */
+export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
+  const { accessKey, pins, psks } = (keyring ?? {}) as Partial<Keyring>;
+  if (typeof accessKey !== 'string' || !Array.isArray(pins) || !Array.isArray(psks)) {
+    throw new LocalError(
+      'bad-argument',
+      `"keyring" expected what createKeyring() or parseKeyring() returned, got ${kindOf(keyring)}`,
+    );
+  }
+}
+
+/** Checks a string that is to be stored. */
+export function assertUtf8(value: unknown, name: string): asserts value is string {
+  assertString(value, name);
+  if (utf8Length(value) < 0) {
+    throw new LocalError('lone-surrogate', `"${name}" expected well-formed Unicode, got a lone surrogate`);
   }
 }

@@ -1,10 +1,10 @@
 /** Which pattern and suite a client chooses (spec, "Hub connection (protocol v3)", Selection). */
-
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
-import { RemoteError } from '../errors.ts';
-import { ALL_SUITES, type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
+import { LocalError, RemoteError } from '../errors.ts';
+import { isStringArray } from '../wire/handshake.ts';
+import { CIPHERS, type Pattern, SUITES, type Suite } from './protocol.ts';
 
-/** The patterns and suites of a hub's HANDSHAKE; names it does not know are of no concern to a client. */
+/** The patterns and suites in a hub's HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
   readonly patterns: readonly string[];
   readonly suites: readonly string[];
@@ -15,27 +15,35 @@ export interface Selection {
   readonly suite: Suite;
 }
 
-/** The suites that a crypto can do, in its order of preference. */
+/** The suites that a crypto supports, in its order of preference. */
 export function suitesOf(crypto: Crypto): Suite[] {
   const suites: Suite[] = [];
   const names = Object.keys(crypto.ciphers) as CipherName[];
   for (let i = 0; i < names.length; i++) {
-    for (let j = 0; j < ALL_SUITES.length; j++) {
-      if (SUITES[ALL_SUITES[j]!] === names[i] && crypto.ciphers[names[i]!] !== undefined) {
-        suites.push(ALL_SUITES[j]!);
-      }
+    for (let j = 0; j < SUITES.length; j++) {
+      if (CIPHERS[SUITES[j]!] === names[i] && crypto.ciphers[names[i]!] !== undefined)
+        suites.push(SUITES[j]!);
     }
   }
   return suites;
 }
 
 /**
- * Takes the first of the client's suites that the hub offers too, then KKpsk0 where the client holds a pin for the
- * hub and the hub offers it, XXpsk2 otherwise.
- * @param own - the client's suites in order of preference, and whether it holds the hub's static key
+ * Selects the first of the client's suites that the hub offers too, then KKpsk0 if the client holds a pin for the hub and
+ * the hub offers it, otherwise XXpsk2.
+ * @param offer - the patterns and suites that the hub offers
+ * @param own - the client's suites in order of preference, and whether it has pinned the hub
+ * @returns the pattern and the suite
  * @throws RemoteError `no-common-suite`, `no-common-pattern`
+ * @throws LocalError `bad-argument`
  */
 export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinned: boolean }): Selection {
+  if (!isOffer(offer) || !isStringArray(own?.suites)) {
+    throw new LocalError(
+      'bad-argument',
+      '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',
+    );
+  }
   for (let i = 0; i < own.suites.length; i++) {
     const suite = own.suites[i]!;
     if (offer.suites.indexOf(suite) < 0) continue;
@@ -43,11 +51,15 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
     if (offer.patterns.indexOf('XXpsk2') >= 0) return { pattern: 'XXpsk2', suite };
     throw new RemoteError(
       'no-common-pattern',
-      'the hub offers no handshake pattern that this client can use',
+      'the hub offers no handshake pattern that this client may use',
     );
   }
   throw new RemoteError(
     'no-common-suite',
-    'the hub offers no cipher suite that this client has the cryptography for',
+    'the hub offers no cipher suite that the crypto of this client supports',
   );
+}
+
+function isOffer(offer: Offer): boolean {
+  return isStringArray(offer?.patterns) && isStringArray(offer?.suites);
 }

@@ -1,228 +1,304 @@
 /**
- * What a client's session and a hub's have in common: cleartext envelopes until the handshake is done, transport
- * messages from then on, and a failure that is final.
+ * What the sessions of a client and of a hub have in common: cleartext envelopes until the handshake is done, transport
+ * messages from then on, and a failure that is final. What happens in which state is data: see transitions.ts and
+ * endings.ts.
  */
-import { assertBytes, assertFlag, copyBytes, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
-import { assertCrypto, failureOf } from '../crypto/checked.ts';
-import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
-import { KEY_LENGTH } from '../limits.ts';
+import {
+  assertBytes,
+  assertFlag,
+  type Bytes,
+  copyBytes,
+  isBytes,
+  kindOf,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
+import { assertCrypto, assertStaticKey, failureOf } from '../crypto/checked.ts';
+import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, type RemoteError } from '../errors.ts';
 import type { HandshakeState } from '../noise/handshake-state.ts';
-import { ALL_PATTERNS, isPattern, type Pattern } from '../noise/patterns.ts';
 import type { Transport } from '../noise/transport.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
-import { isStringArray, readNoise } from '../wire/handshake.ts';
-import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
+import type { Json, JsonObject } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
+import { parseJson } from '../wire/parse-json.ts';
 import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/reassembler.ts';
 import { stringifyJson } from '../wire/write-json.ts';
+import { type Closing, type EndingFacts, type FailureRow, findFailure, readClosing } from './endings.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
-
-/**
- * The kinds of cleartext envelope. Handshakes differ by their `noise` object: an offer has no `msg`, message 1 has it
- * with a pattern or a suite, later messages have it alone.
- */
-export type Input = 'hello' | 'offer' | 'message-1' | 'later-message' | 'other';
-
-/** What each state does with each input, by the name of a method. What has no entry is an error. */
-export type Table<State extends string, Action extends string> = {
-  readonly [state in State]: { readonly [input in Input]?: Action | 'ignore' };
-};
+import { inputOf, isRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
+import { assertFunction, assertMaxEnvelope } from './options.ts';
+import type { Pattern } from './protocol.ts';
+import type { Input, TransitionTable } from './transitions.ts';
 
 export interface SessionOptions {
   crypto: Crypto;
-  /** Our static private key; 32 bytes. It must outlive the program: the peer pins its public key. */
-  staticKey: Uint8Array;
-  /** The source of ephemeral keys; asked for 32 bytes once. */
-  randomBytes: RandomBytes;
-  /** The longest message to take, in bytes (default 32 MiB, and no more): a longer one is dropped. */
-  maxMessage?: number | undefined;
   /**
-   * Whether `receive` opens a transport message in the array that it is given (default false): that takes no second one
-   * of up to 65519 bytes, but writes over it, and what events hand over are views of it. It takes a cipher with
-   * `openInPlace`, such as ChaChaPoly of noble's; other messages are opened as always.
+   * The static key: a private key of 32 bytes, or a key pair that keeps the private key to itself. It must outlive the
+   * program, since the peer pins its public key.
+   */
+  staticKey: Uint8Array | KeyPair;
+  /** The source of ephemeral keys, called once for 32 bytes. */
+  randomBytes: RandomBytes;
+  /** The longest message to accept, in bytes (default and maximum 32 MiB). A longer one is dropped. */
+  maxMessage?: number | undefined;
+  /** The longest cleartext envelope to accept, in bytes (default 256 KiB, maximum 32 MiB). A longer one is an error. */
+  maxEnvelope?: number | undefined;
+  /**
+   * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
+   * second array of up to 65519 bytes, but overwrites the first one, and events hand out views of it. It needs a
+   * cipher with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
    */
   inPlace?: boolean | undefined;
 }
 
+/** What a cleartext message or a transport message is to the state that handles it. */
+export type Incoming = JsonObject | Uint8Array;
+
 export abstract class Session<State extends string, Event extends { readonly type: string }> {
   protected readonly crypto: Crypto;
   protected readonly randomBytes: RandomBytes;
-  protected readonly staticKey: Uint8Array;
-  protected handshake: HandshakeState | undefined;
-  protected pattern: Pattern | undefined;
-  /** Whether a transport message of the peer has opened: until then it may not have accepted us. */
+  protected readonly staticKey: Uint8Array | KeyPair;
+  protected handshake: HandshakeState | undefined = undefined;
+  protected pattern: Pattern | undefined = undefined;
+  /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   protected heard = false;
-  /** Whether the handshake was completed, also once all is over. */
-  protected established = false;
-  protected phase: State | 'ready' | 'failed' | 'closed';
-  private transport: Transport | undefined;
-  private failure: LocalError | RemoteError | undefined;
+  protected phase: State | 'failed' | 'closed';
+  private readonly transitions: TransitionTable;
+  private readonly failures: readonly FailureRow[];
   private readonly reassembler: Reassembler;
   private readonly inPlace: boolean;
+  private readonly maxEnvelope: number;
+  protected transport: Transport | undefined = undefined;
+  private failure: LocalError | RemoteError | undefined = undefined;
+  /** Whether the handshake was completed. Stays true when the session is over. */
+  private isEstablished = false;
+  private isBusy = false;
 
-  constructor(options: SessionOptions & ReassemblerOptions, initial: State) {
-    const { crypto, staticKey, randomBytes, maxMessage, streams, inPlace } = options;
+  constructor(
+    options: SessionOptions & ReassemblerOptions,
+    initial: State,
+    transitions: TransitionTable,
+    failures: readonly FailureRow[],
+  ) {
+    const { crypto, staticKey, randomBytes, maxMessage, maxEnvelope, streams, inPlace } = options;
     assertCrypto(crypto);
-    assertBytes(staticKey, 'staticKey', KEY_LENGTH);
+    assertStaticKey(staticKey);
     assertFunction(randomBytes, 'randomBytes');
     this.crypto = crypto;
-    this.staticKey = copyBytes(staticKey);
     this.randomBytes = randomBytes;
+    this.maxEnvelope = assertMaxEnvelope(maxEnvelope);
     this.reassembler = new Reassembler({ maxMessage, streams });
     this.inPlace = assertFlag(inPlace, 'inPlace');
+    this.transitions = transitions;
+    this.failures = failures;
     this.phase = initial;
+    this.staticKey = isBytes(staticKey) ? copyBytes(staticKey) : staticKey;
   }
 
-  /** The phase, for deadlines and logs. */
-  get state(): State | 'ready' | 'failed' | 'closed' {
+  /** The name of the present state, for deadlines and logs. */
+  get state(): State | 'failed' | 'closed' {
     return this.phase;
   }
 
   /**
-   * Takes one WebSocket message or MQTT payload: text, or bytes, which before the session are read as UTF-8 text.
-   * @returns what follows from it; nothing on a session that failed or closed
-   * @throws LocalError `bad-argument` for anything but text or bytes, and nothing else
+   * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
+   * @returns the events that follow, in order; none if the session has failed or closed
+   * @throws LocalError `bad-argument` for anything but a string or a Uint8Array, `wrong-state` when called from a
+   *   callback of this session. Nothing that the peer sends makes it throw.
    */
   receive(data: string | Uint8Array): (Event | CommonEvent)[] {
     if (typeof data !== 'string' && !isBytes(data)) {
       throw new LocalError('bad-argument', `"data" expected string or Uint8Array, got ${kindOf(data)}`);
     }
-    if (this.isOver()) return [];
-    const events: (Event | CommonEvent)[] = [];
-    try {
-      if (this.transport === undefined) this.takeEnvelope(parseEnvelope(data), events);
-      else if (typeof data === 'string') this.takeText(data);
-      else this.takeFrame(open(this.transport, data, this.inPlace), events);
-    } catch (error) {
-      events.push(this.fail(error));
-    }
-    return events;
+    return this.run('receive', (events) => {
+      if (!this.isOver()) this.take(data, events);
+    });
   }
 
   /**
    * Seals a JSON message.
-   * @param value - a value; or text that is JSON already, which is sent as it is
-   * @returns transport messages: write all of them, in order, with nothing between them
-   * @throws LocalError `wrong-state` before `ready`, `session-over` after the end, or what is wrong with the value
-   *   (`not-json`, `unsafe-number`, `lone-surrogate`, `json-depth`): these change nothing. `nonce-exhausted` and
-   *   `crypto-failed` end the session.
+   * @param value - a JSON value, or a string that holds JSON and is sent as it is
+   * @returns the transport messages: write all of them, in order, with nothing between them
+   * @throws LocalError `wrong-state` before `ready` and in a callback of this session; `session-over` after the end;
+   *   `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is not JSON. None of these changes
+   *   anything. `nonce-exhausted` and `crypto-failed` end the session.
    */
-  sendJson(value: Json | string): Uint8Array[] {
-    const transport = this.assertReady();
-    return this.seal(
-      transport,
-      'json',
-      utf8ToBytes(typeof value === 'string' ? value : stringifyJson(value)),
-    );
+  sendJson(value: Json | string): Bytes[] {
+    return this.exclusively('sendJson', () => {
+      const transport = this.assertReady();
+      return this.seal(transport, 'json', typeof value === 'string' ? encodeText(value) : encodeValue(value));
+    });
   }
 
   /**
    * Seals a binary message.
-   * @returns transport messages, as `sendJson`
-   * @throws LocalError as `sendJson`, and `bad-argument`
+   * @returns the transport messages, as `sendJson` does
+   * @throws LocalError as `sendJson` does, and `bad-argument`
    */
-  sendBinary(bytes: Uint8Array): Uint8Array[] {
-    const transport = this.assertReady();
-    assertBytes(bytes, 'bytes');
-    return this.seal(transport, 'binary', bytes);
+  sendBinary(bytes: Uint8Array): Bytes[] {
+    return this.exclusively('sendBinary', () => {
+      const transport = this.assertReady();
+      assertBytes(bytes, 'bytes');
+      return this.seal(transport, 'binary', bytes);
+    });
   }
 
   /**
-   * The transport went away, or the integrator gave up waiting. The first call counts, later ones answer nothing.
-   * @param code - the WebSocket close code where there was one, or 'timeout'
+   * Tells the session that the transport has closed, or that the integrator gives up waiting. The first call counts.
+   * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`: `status` is that of a refused HTTP
+   *   upgrade. Without an argument the connection was lost.
+   * @returns `ended`, after any events that change what is stored; nothing on later calls
+   * @throws LocalError `bad-argument`; `wrong-state` when called from a callback of this session
    */
-  closed(code?: number | 'timeout'): (Event | CommonEvent)[] {
-    if (this.phase === 'closed') return [];
-    const events: (Event | CommonEvent)[] = [];
-    const ended =
-      this.failure === undefined ? this.endedByPeer(code, events) : this.endedByFailure(this.failure);
-    events.push(ended);
-    this.phase = 'closed';
-    this.destroy();
-    return events;
+  closed(closing?: Closing): (Event | CommonEvent)[] {
+    const { kind, code, status, closeReason } = readClosing(closing);
+    return this.run('closed', (events) => {
+      if (this.phase === 'closed') return;
+      const { failure, pattern } = this;
+      const facts = { close: kind, state: this.phase, pattern, heard: this.heard };
+      const { reason, retry, error } =
+        failure === undefined ? this.endedByPeer(facts, events) : this.endedByFailure(failure);
+      events.push({ type: 'ended', reason, retry, error, pattern, code, status, closeReason });
+      this.phase = 'closed';
+      this.destroy();
+    });
   }
 
-  /** What this side does with an envelope in the present state. */
-  protected abstract takeEnvelope(envelope: Envelope, events: (Event | CommonEvent)[]): void;
-  /** What it does with a message that arrived on the session. */
-  protected abstract takeMessage(message: Reassembled, events: (Event | CommonEvent)[]): void;
-  /** How a session ends that the peer or the network ended; other events may come before. */
+  /** Calls the method that the table names for an input, and returns the state that follows. */
+  protected abstract act(action: string, incoming: Incoming, events: (Event | CommonEvent)[]): State;
+  /** How a session ends that had not failed. Other events may come before. */
   protected abstract endedByPeer(
-    code: number | 'timeout' | undefined,
+    facts: EndingFacts,
     events: (Event | CommonEvent)[],
-  ): EndedEvent;
-  /** How a session ends that had failed. */
-  protected abstract endedByFailure(error: LocalError | RemoteError): EndedEvent;
+  ): Pick<EndedEvent, 'reason' | 'retry' | 'error'>;
 
-  protected ended(
-    reason: EndedEvent['reason'],
-    retry: EndedEvent['retry'],
-    error: LocalError | RemoteError,
-  ): EndedEvent {
-    return { type: 'ended', reason, retry, error, pattern: this.pattern };
+  /** How a session ends that had failed. */
+  protected endedByFailure(error: LocalError | RemoteError): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
+    const isLocal = error instanceof LocalError;
+    const { isEstablished } = this;
+    const { reason, retry } = findFailure(this.failures, { error: error.code, isLocal, isEstablished });
+    return { reason, retry, error };
+  }
+
+  /** Runs a method of the integrator's that yields events. What it throws ends the session. */
+  protected run(method: string, body: (events: (Event | CommonEvent)[]) => void): (Event | CommonEvent)[] {
+    return this.exclusively(method, () => {
+      const events: (Event | CommonEvent)[] = [];
+      try {
+        body(events);
+      } catch (error) {
+        events.push(this.fail(error));
+      }
+      return events;
+    });
+  }
+
+  /** Handles an input that has arrived or that the integrator has given. */
+  protected dispatch(input: Input, incoming: Incoming, events: (Event | CommonEvent)[]): void {
+    const row = this.transitions[this.phase]!;
+    const transition = row.on[input];
+    if (transition !== undefined) this.phase = this.act(transition.action, incoming, events);
+    else if (!row.ignoresRepeats || !isRepeat(input)) throw unexpected(input, this.phase);
+  }
+
+  /** Whether the present state handles an input. */
+  protected handles(input: Input): boolean {
+    const row = this.transitions[this.phase];
+    return row !== undefined && row.on[input] !== undefined;
   }
 
   protected isOver(): boolean {
     return this.phase === 'failed' || this.phase === 'closed';
   }
 
-  /** Goes over from the handshake to the session. */
+  /** Replaces the handshake by the keys of the session. */
   protected establish(): Transport {
     this.transport = this.handshake!.split();
-    this.handshake = undefined;
-    wipe(this.staticKey);
-    this.established = true;
-    this.phase = 'ready';
+    this.isEstablished = true;
+    this.forgetHandshake();
     return this.transport;
   }
 
-  /** Ends it all for good, whatever was thrown; answers the event that says so. */
-  protected fail(error: unknown): CommonEvent {
+  /** Opens a transport message, and puts the message together if this was its end. */
+  protected open(sealed: Uint8Array): Reassembled | undefined {
+    const frame = this.transport!.decrypt(sealed, this.inPlace);
+    this.heard = true;
+    return this.reassembler.push(frame);
+  }
+
+  /** Seals a message once the handshake is done. */
+  protected sealText(text: string): Bytes[] {
+    return this.seal(this.transport!, 'json', utf8ToBytes(text));
+  }
+
+  /** Drops and wipes everything that only the handshake needed. */
+  protected forgetHandshake(): void {
+    if (isBytes(this.staticKey)) wipe(this.staticKey);
+    if (this.handshake !== undefined) this.handshake.destroy();
+    this.handshake = undefined;
+  }
+
+  private exclusively<Result>(method: string, body: () => Result): Result {
+    if (this.isBusy) {
+      throw new LocalError(
+        'wrong-state',
+        `${method}() was called from a callback of the same session: call it when the callback has returned`,
+      );
+    }
+    this.isBusy = true;
+    try {
+      return body();
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  private take(data: string | Uint8Array, events: (Event | CommonEvent)[]): void {
+    if (!this.isEstablished) {
+      const envelope: Envelope = parseEnvelope(data, this.maxEnvelope);
+      this.dispatch(inputOf(envelope), envelope.payload, events);
+      return;
+    }
+    // Over MQTT cleartext arrives as bytes too: what is an envelope was never sealed.
+    if (typeof data === 'string' || mayBeJson(data)) {
+      const input = lateInputOf(data, this.maxEnvelope);
+      if (input !== undefined && isRepeat(input)) return;
+      if (input !== undefined || typeof data === 'string') throw textAfterReady();
+    }
+    this.dispatch('frame', data as Uint8Array, events);
+  }
+
+  /** Ends the session for good, whatever was thrown, and returns the event that says so. */
+  private fail(error: unknown): CommonEvent {
     this.failure = failureOf(error);
     this.phase = 'failed';
     this.destroy();
-    return { type: 'close', code: this.established ? 1002 : 1008, error: this.failure };
+    return { type: 'close', code: this.isEstablished ? 1002 : 1008, error: this.failure };
   }
 
-  protected destroy(): void {
-    wipe(this.staticKey);
-    if (this.handshake !== undefined) this.handshake.destroy();
+  private destroy(): void {
+    this.forgetHandshake();
     if (this.transport !== undefined) this.transport.destroy();
+    this.transport = undefined;
     this.reassembler.destroy();
-  }
-
-  /** Text on an established session: a repeat of what built it changes nothing, all else ends it. */
-  private takeText(text: string): void {
-    const type = typeOf(text);
-    if (type !== 'hello' && type !== 'shake') throw textAfterReady();
-  }
-
-  private takeFrame(frame: Uint8Array, events: (Event | CommonEvent)[]): void {
-    this.heard = true;
-    const message = this.reassembler.push(frame);
-    if (message !== undefined) this.takeMessage(message, events);
   }
 
   private assertReady(): Transport {
     if (this.isOver()) {
-      throw new LocalError(
-        'session-over',
-        'this session is over: connect again with a new one',
-        this.failure,
-      );
+      throw new LocalError('session-over', 'the session is over: connect again with a new one', this.failure);
     }
-    if (this.transport === undefined) {
+    if (this.phase !== 'ready') {
       throw new LocalError('wrong-state', `sending in state ${this.phase}: wait for the ready event`);
     }
-    return this.transport;
+    return this.transport!;
   }
 
-  private seal(transport: Transport, kind: MessageKind, payload: Uint8Array): Uint8Array[] {
-    const messages: Uint8Array[] = [];
+  private seal(transport: Transport, kind: MessageKind, payload: Uint8Array): Bytes[] {
+    const messages: Bytes[] = [];
     const count = countFrames(payload.length);
     try {
-      for (let i = 0; i < count; i++) messages.push(transport.encrypt(frameAt(kind, payload, i)));
+      for (let i = 0; i < count; i++) messages.push(transport.encrypt(frameAt(kind, payload, i)) as Bytes);
     } catch (error) {
       this.fail(error);
       throw error;
@@ -231,70 +307,26 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 }
 
-/** Opens a transport message. Over MQTT cleartext comes as bytes too: what is an envelope then was never sealed. */
-function open(transport: Transport, message: Uint8Array, inPlace: boolean): Uint8Array {
+/** A JSON value as UTF-8. Whatever a getter or a proxy throws is the caller's fault. */
+function encodeValue(value: Json): Uint8Array {
   try {
-    return transport.decrypt(message, inPlace);
+    return utf8ToBytes(stringifyJson(value));
   } catch (error) {
-    throw typeOf(message) === undefined ? error : textAfterReady();
+    if (error instanceof LocalError) throw error;
+    throw new LocalError('not-json', 'the value could not be read', error);
   }
 }
 
-/** The type of an envelope, or `undefined` where it is none. */
-function typeOf(data: string | Uint8Array): string | undefined {
+/** A string that holds JSON, as UTF-8. */
+function encodeText(text: string): Uint8Array {
+  const bytes = utf8ToBytes(text);
   try {
-    return parseEnvelope(data).type;
+    parseJson(bytes);
   } catch {
-    return undefined;
+    throw new LocalError(
+      'not-json',
+      'a string is sent as it is, so it must be JSON: wrap other text in an object',
+    );
   }
-}
-
-function textAfterReady(): RemoteError {
-  return new RemoteError(
-    'text-after-ready',
-    'cleartext on an encrypted session: the peer lost the session, as a hub on MQTT does after minutes without a ' +
-      'message, or somebody else writes. Connect again',
-  );
-}
-
-/** @throws RemoteError `bad-payload` for a HANDSHAKE whose `noise` is no object */
-export function inputOf({ type, payload }: Envelope): Input {
-  if (type === 'hello') return 'hello';
-  if (type !== 'shake') return 'other';
-  const noise = readNoise(payload);
-  if (noise === undefined || ownField(noise, 'msg') === undefined) return 'offer';
-  const opens = ownField(noise, 'pattern') !== undefined || ownField(noise, 'suite') !== undefined;
-  return opens ? 'message-1' : 'later-message';
-}
-
-/** The error of an input that the table has no entry for. */
-export function unexpected(input: Input, state: string): RemoteError {
-  if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {
-    return new RemoteError('handshake-before-hello', 'a HANDSHAKE before the HELLO that it belongs to');
-  }
-  return new RemoteError('unexpected-message', `a cleartext message that has no place in state ${state}`);
-}
-
-/** The patterns of an option, or all of them. */
-export function assertPatterns(patterns: readonly Pattern[] | undefined): readonly Pattern[] {
-  if (patterns === undefined) return ALL_PATTERNS;
-  if (!isStringArray(patterns) || patterns.length === 0 || !patterns.every(isPattern)) {
-    throw new LocalError('bad-argument', '"patterns" expected an array of "XXpsk2" and "KKpsk0"');
-  }
-  return patterns.slice();
-}
-
-/** The further payload fields of an option, or none. */
-export function assertFields(fields: JsonObject | undefined, name: string): JsonObject {
-  if (fields === undefined) return {};
-  if (!isJsonObject(fields)) {
-    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(fields)}`);
-  }
-  return fields;
-}
-
-export function assertFunction(value: unknown, name: string): void {
-  if (typeof value !== 'function') {
-    throw new LocalError('bad-argument', `"${name}" expected function, got ${kindOf(value)}`);
-  }
+  return bytes;
 }

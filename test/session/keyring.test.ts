@@ -12,7 +12,7 @@ import {
   serializeKeyring,
   storePsk,
   updateKeyring,
-} from '../../src/session/keyring.ts';
+} from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
 import { CLIENT_STATIC, HUB_KEY, KK, NODE_ID, Pair, PSK, types } from './pair.ts';
 

@@ -1,14 +1,17 @@
-/** A client and a hub whose messages are handed over in memory, and everything that happened on both sides. */
+/**
+ * A client and a hub in one process: each message is handed to the other side, and all messages and events are recorded.
+ * Also the keys, options and inputs that most tests of sessions share.
+ */
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   type ClientOptions,
   ClientSession,
+  type ClientState,
   type HubOptions,
   HubSession,
   type HubSessionEvent,
-  type Identity,
-  parseIdentity,
+  type HubState,
   type SessionEvent,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
@@ -19,20 +22,16 @@ export const CLIENT_STATIC: Uint8Array = new Uint8Array(32).fill(1);
 export const HUB_STATIC: Uint8Array = new Uint8Array(32).fill(2);
 export const CLIENT_KEY: Uint8Array = nodeCrypto.x25519.publicKey(CLIENT_STATIC);
 export const HUB_KEY: Uint8Array = nodeCrypto.x25519.publicKey(HUB_STATIC);
-export const IDENTITY: Identity = parseIdentity({
-  access_key: 'kiosk-7',
-  password: 'correct horse',
-  site_id: 'lobby',
-});
 
+export type Side = 'client' | 'hub';
 export type Data = string | Uint8Array;
-/** Sees each message on its way and says what arrives instead: nothing, itself, or others. */
-export type Wire = (to: 'client' | 'hub', data: Data, count: number) => Data[];
+/** Sees each message on its way, and returns what arrives in its place. Messages are counted from 1. */
+export type Wire = (to: Side, data: Data, count: number) => Data[];
 
 export function newClient(options: Partial<ClientOptions> = {}): ClientSession {
   return new ClientSession({
     crypto: nodeCrypto,
-    siteId: IDENTITY.siteId,
+    siteId: 'lobby',
     staticKey: CLIENT_STATIC,
     randomBytes,
     psk: () => PSK,
@@ -51,16 +50,28 @@ export function newHub(options: Partial<HubOptions> = {}): HubSession {
   });
 }
 
-/** Options with which both sides hold the other's key, so that KKpsk0 is chosen. */
+export interface PairOptions {
+  client?: Partial<ClientOptions>;
+  hub?: Partial<HubOptions>;
+  wire?: Wire;
+  /** The number of messages that are handed over; later ones are held back until `release`. */
+  stopAfter?: number;
+  /** How often `dh-needed` is answered (default always). */
+  answers?: number;
+}
+
+/** Options with which each side holds the key of the other, so that KKpsk0 is chosen. */
 export const KK: { client: Partial<ClientOptions>; hub: Partial<HubOptions> } = {
   client: { pin: () => HUB_KEY },
   hub: { clientKey: CLIENT_KEY },
 };
 
-export interface PairOptions {
-  client?: Partial<ClientOptions>;
-  hub?: Partial<HubOptions>;
-  wire?: Wire;
+/** The client's static key as one that answers later, by `dh-needed`. */
+export const LATER: { staticKey: { publicKey: Uint8Array } } = { staticKey: { publicKey: CLIENT_KEY } };
+
+/** What the owner of that key answers. */
+export function sharedSecretOf(publicKey: Uint8Array): Uint8Array {
+  return nodeCrypto.x25519.sharedSecret(CLIENT_STATIC, publicKey);
 }
 
 export class Pair {
@@ -69,22 +80,60 @@ export class Pair {
   readonly clientEvents: SessionEvent[] = [];
   readonly hubEvents: HubSessionEvent[] = [];
   /** What was put on the wire, in order. */
-  readonly sent: { to: 'client' | 'hub'; data: Data }[] = [];
+  readonly sent: { to: Side; data: Data }[] = [];
+  /** What was put on the wire and held back. */
+  readonly held: { to: Side; data: Data }[] = [];
   readonly #wire: Wire;
+  #stopAfter: number;
+  #answers: number;
 
   constructor(options: PairOptions = {}) {
     this.client = newClient(options.client);
     this.hub = newHub(options.hub);
     this.#wire = options.wire ?? ((_to, data) => [data]);
+    this.#stopAfter = options.stopAfter ?? Number.POSITIVE_INFINITY;
+    this.#answers = options.answers ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Lets the hub speak, and hands messages over until nobody has more to say. */
+  /** Starts the hub, and hands messages over until neither side has more to say. */
   run(): this {
-    this.#deliver('client', this.hub.start());
+    return this.goOn('hub', this.hub.start());
+  }
+
+  /** Records the events of one side, and hands messages over until neither side has more to say. */
+  goOn(from: Side, events: readonly (SessionEvent | HubSessionEvent)[]): this {
+    const queue = events.map((event) => ({ from, event }));
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const { from, event } = next;
+      if (from === 'hub') this.hubEvents.push(event as HubSessionEvent);
+      else this.clientEvents.push(event as SessionEvent);
+      if (event.type === 'dh-needed' && this.#answers-- > 0) {
+        const answered = this.client.provideSharedSecret(sharedSecretOf(event.publicKey));
+        for (const event of answered) queue.push({ from, event });
+      }
+      if (event.type !== 'transmit') continue;
+      const to = from === 'hub' ? 'client' : 'hub';
+      const { data } = event;
+      this.sent.push({ to, data });
+      if (this.sent.length > this.#stopAfter) {
+        this.held.push({ to, data });
+        continue;
+      }
+      for (const arrived of this.#wire(to, data, this.sent.length)) {
+        for (const event of this[to].receive(arrived)) queue.push({ from: to, event });
+      }
+    }
     return this;
   }
 
-  /** Sends transport messages of one side to the other, whose events it answers. */
+  /** Hands over what was held back, and all that follows. */
+  release(): this {
+    this.#stopAfter = Number.POSITIVE_INFINITY;
+    for (const { to, data } of this.held.splice(0)) this.goOn(to, this[to].receive(data));
+    return this;
+  }
+
+  /** Hands transport messages to one side. */
   toHub(messages: Uint8Array[]): HubSessionEvent[] {
     return messages.flatMap((message) => this.hub.receive(message));
   }
@@ -92,28 +141,63 @@ export class Pair {
   toClient(messages: Uint8Array[]): SessionEvent[] {
     return messages.flatMap((message) => this.client.receive(message));
   }
-
-  #deliver(to: 'client' | 'hub', events: (SessionEvent | HubSessionEvent)[]): void {
-    const queue = events.map((event) => ({ to, event }));
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const { to, event } = next;
-      if (to === 'client') this.hubEvents.push(event as HubSessionEvent);
-      else this.clientEvents.push(event as SessionEvent);
-      if (event.type !== 'transmit') continue;
-      this.sent.push({ to, data: event.data });
-      for (const data of this.#wire(to, event.data, this.sent.length)) {
-        const answers = to === 'client' ? this.client.receive(data) : this.hub.receive(data);
-        for (const answer of answers) queue.push({ to: to === 'client' ? 'hub' : 'client', event: answer });
-      }
-    }
-  }
 }
 
 /** A pair that is ready on both sides. */
 export function readyPair(options: PairOptions = {}): Pair {
   const pair = new Pair(options).run();
-  if (pair.client.state !== 'ready' || pair.hub.state !== 'ready')
-    throw new Error('the pair did not get ready');
+  assert.is(pair.client.state, 'ready');
+  assert.is(pair.hub.state, 'ready');
+  return pair;
+}
+
+type Recipe = PairOptions & { readonly stopAfter: number };
+const KK_LATER: PairOptions = { client: { ...KK.client, ...LATER }, hub: KK.hub };
+
+const CLIENT_RECIPES: { readonly [state in ClientState]: Recipe } = {
+  'awaiting-hello': { stopAfter: 0 },
+  'awaiting-offer': { stopAfter: 1 },
+  'awaiting-psk': { stopAfter: 2, client: { psk: () => undefined } },
+  'sealing-message-1': { stopAfter: 2, answers: 0, ...KK_LATER },
+  'awaiting-message-2': { stopAfter: 3 },
+  'opening-message-2': { stopAfter: 4, answers: 1, ...KK_LATER },
+  'sealing-message-3': { stopAfter: 4, answers: 0, client: LATER },
+  ready: { stopAfter: Number.POSITIVE_INFINITY },
+};
+const HUB_RECIPES: { readonly [state in HubState]: Recipe } = {
+  new: { stopAfter: 0 },
+  'awaiting-message-1': { stopAfter: 2 },
+  'awaiting-message-3': { stopAfter: 4 },
+  'awaiting-first-message': { stopAfter: 4, ...KK },
+  ready: { stopAfter: Number.POSITIVE_INFINITY },
+};
+export const CLIENT_STATES: ClientState[] = Object.keys(CLIENT_RECIPES) as ClientState[];
+export const HUB_STATES: HubState[] = Object.keys(HUB_RECIPES) as HubState[];
+
+/** A pair whose client is in this state. What comes next is held back. */
+export function pairWithClientIn(state: ClientState, options: PairOptions = {}): Pair {
+  const recipe = CLIENT_RECIPES[state];
+  const pair = new Pair({
+    ...options,
+    ...recipe,
+    client: { ...options.client, ...recipe.client },
+    hub: { ...options.hub, ...recipe.hub },
+  }).run();
+  assert.is(pair.client.state, state);
+  return pair;
+}
+
+/** A pair whose hub is in this state. What comes next is held back. */
+export function pairWithHubIn(state: HubState, options: PairOptions = {}): Pair {
+  const recipe = HUB_RECIPES[state];
+  const pair = new Pair({
+    ...options,
+    ...recipe,
+    client: { ...options.client, ...recipe.client },
+    hub: { ...options.hub, ...recipe.hub },
+  });
+  if (state !== 'new') pair.run();
+  assert.is(pair.hub.state, state);
   return pair;
 }
 
@@ -121,7 +205,7 @@ export function types(events: readonly { type: string }[]): string[] {
   return events.map(({ type }) => type);
 }
 
-/** The first event of a type, which there must be. */
+/** The first event of a type. Throws if there is none. */
 export function find<Event extends { type: string }, Type extends Event['type']>(
   events: readonly Event[],
   type: Type,
@@ -131,21 +215,27 @@ export function find<Event extends { type: string }, Type extends Event['type']>
   return event as Extract<Event, { type: Type }>;
 }
 
-/** The text of a cleartext envelope that is to be transmitted. */
+/** The string of a cleartext envelope that is to be transmitted. */
 export function textOf(event: { type: string } | undefined): string {
   const { data } = event as { type: string; data?: Data };
   if (typeof data !== 'string') throw new Error('not a cleartext envelope');
   return data;
 }
 
-/** The code of the error that these events close or end with. */
+/** The code of the error in the first `close` or `ended` event. */
 export function codeOf(
   events: readonly { type: string; error?: { code: string } | undefined }[],
 ): string | undefined {
   return events.find(({ type }) => type === 'close' || type === 'ended')?.error?.code;
 }
 
-/** An envelope as text. */
+/** Type, reason, retry and error code of the last event, which is `ended`. */
+export function outcomeOf(events: readonly { type: string }[]): unknown[] {
+  const ended = events.at(-1) as SessionEvent & { type: 'ended' };
+  return [ended.type, ended.reason, ended.retry, ended.error.code];
+}
+
+/** An envelope as JSON. */
 export function envelope(type: unknown, payload: unknown): string {
   return JSON.stringify({ msg_type: type, payload, metadata: {}, route: [] });
 }
@@ -163,11 +253,15 @@ export const OFFER_PAYLOAD: {
 };
 export const OFFER: string = envelope('shake', OFFER_PAYLOAD);
 
-/** Asserts that an input ends a session with this code, silently and for good. */
+export function bytesOf(text: string): Uint8Array {
+  return new Uint8Array(Buffer.from(text));
+}
+
+/** Asserts that an input ends a session with this code for good, and that nothing is transmitted. */
 export function fails(session: ClientSession | HubSession, data: Data, code: string, closeCode = 1008): void {
   const events = session.receive(data);
   assert.is(codeOf(events), code, `${data}`.slice(0, 100));
-  assert.is(types(events).includes('transmit'), false, 'the peer is told something');
+  assert.is(types(events).includes('transmit'), false, 'something is transmitted');
   const close = find(events as SessionEvent[], 'close');
   assert.is(events.at(-1), close);
   assert.is(close.code, closeCode);
@@ -179,7 +273,15 @@ export function fails(session: ClientSession | HubSession, data: Data, code: str
   raisesLocal(() => session.sendJson({}), 'session-over');
 }
 
-/** Flips a bit of the byte at an index, counted from the end where it is negative. */
+/** Changes the Noise message inside a handshake envelope. */
+export function changeMessage(data: Data, change: (message: Buffer) => Buffer): string {
+  const envelope = JSON.parse(data as string);
+  const { noise } = envelope.payload;
+  noise.msg = change(Buffer.from(noise.msg, 'hex')).toString('hex');
+  return JSON.stringify(envelope);
+}
+
+/** Flips a bit of one byte. A negative index counts from the end. */
 export function flip(at: number): (bytes: Buffer) => Buffer {
   return (bytes) => {
     bytes[at < 0 ? bytes.length + at : at]! ^= 1;

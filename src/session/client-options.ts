@@ -1,0 +1,123 @@
+/** The options of a ClientSession, and what becomes of them until the handshake is done. */
+import { assertFlag, kindOf } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { composePayload, isStringArray } from '../wire/handshake.ts';
+import type { JsonObject } from '../wire/json.ts';
+import { canonicalJson } from '../wire/write-json.ts';
+import { assertChoice, assertFields, assertFunction, assertPatterns } from './options.ts';
+import type { Pattern } from './protocol.ts';
+import type { SessionOptions } from './session.ts';
+
+/** The options of a ClientSession. A keyring supplies several of them: `...keyringOptions(keyring)`. */
+export interface ClientOptions extends SessionOptions {
+  /** The identity's site id, which the client tells the hub in its HELLO. It may be empty. */
+  siteId: string;
+  /**
+   * Looks up the stored static key of a hub. Return its 32 bytes, or `undefined` if none was ever stored. If the pin
+   * store is unreadable, throw; never return `undefined`. The session then ends before message 1.
+   */
+  pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
+  /** Looks up a stored PSK for this identity at that hub. Anything but 32 bytes counts as none. */
+  psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
+  /**
+   * Which hubs to trust: `first-use` (default, as in the spec) trusts a hub that is not pinned if it knows the password,
+   * and pins it; `pinned-only` ends the session with `unknown-hub` before it sends such a hub anything.
+   */
+  trust?: 'first-use' | 'pinned-only' | undefined;
+  /** Whether any hub is pinned (default false). If so, a hub that is not pinned raises the event `new-hub`. */
+  hasPins?: boolean | undefined;
+  /** Whether no hub has accepted this static key yet (default false). A pinned hub then most likely knows another. */
+  staticKeyIsFresh?: boolean | undefined;
+  /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id`. */
+  hello?: JsonObject | undefined;
+  /** Sent in message 1: whether binary frames are preferred (default false). */
+  binarize?: boolean | undefined;
+  /** Sent in message 1: the JSON encodings that the client understands (default none). */
+  encodings?: string[] | undefined;
+  /** The handshake patterns to use (default both). With XXpsk2 alone the pin still holds. */
+  patterns?: Pattern[] | undefined;
+  /**
+   * What to do with the pin after a failed KKpsk0. `unpin` (default, as in the spec) drops it, and the next attempt
+   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, in
+   * which the pin still holds. Anybody between client and hub can spoil a KKpsk0, without knowing any secret.
+   */
+  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
+  /**
+   * Whether to deliver messages in parts, as `chunk` events, instead of reassembling them (default false). For devices
+   * with less memory than a message may need. A part is at most one transport message.
+   */
+  streams?: boolean | undefined;
+}
+
+/** The names of all options; any other is refused. */
+export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
+  'crypto',
+  'staticKey',
+  'randomBytes',
+  'maxMessage',
+  'maxEnvelope',
+  'inPlace',
+  'siteId',
+  'pin',
+  'psk',
+  'trust',
+  'hasPins',
+  'staticKeyIsFresh',
+  'hello',
+  'binarize',
+  'encodings',
+  'patterns',
+  'onKkFailure',
+  'streams',
+];
+
+/** Everything that only the handshake needs. It is dropped when the handshake is done, and when the session ends. */
+export interface Preparation {
+  readonly pinOf: ((nodeId: string) => unknown) | undefined;
+  readonly pskOf: ((nodeId: string) => unknown) | undefined;
+  readonly staticKeyIsFresh: boolean;
+  readonly trustsNewHubs: boolean;
+  readonly hasPins: boolean;
+  readonly hello: JsonObject;
+  readonly message1Payload: Uint8Array;
+  readonly patterns: readonly Pattern[];
+  /** The canonical JSON of the hub's HELLO payload. */
+  hubHello: Uint8Array;
+  prologue: Uint8Array;
+  pin: Uint8Array | undefined;
+  /** What message 2 said, while message 3 waits for a shared secret. */
+  encoding: string | undefined;
+}
+
+const EMPTY = new Uint8Array(0);
+
+/** @throws LocalError `bad-argument`, or what is wrong with `hello` as JSON */
+export function prepare(options: ClientOptions): Preparation {
+  const { siteId, pin, psk, trust, hasPins, staticKeyIsFresh, hello, binarize, encodings, patterns } =
+    options;
+  if (typeof siteId !== 'string') {
+    throw new LocalError('bad-argument', `"siteId" expected string, got ${kindOf(siteId)}`);
+  }
+  if (pin !== undefined) assertFunction(pin, 'pin');
+  if (psk !== undefined) assertFunction(psk, 'psk');
+  if (encodings !== undefined && !isStringArray(encodings)) {
+    throw new LocalError('bad-argument', '"encodings" expected an array of strings');
+  }
+  return {
+    pinOf: pin,
+    pskOf: psk,
+    staticKeyIsFresh: assertFlag(staticKeyIsFresh, 'staticKeyIsFresh'),
+    trustsNewHubs: assertChoice(trust, 'trust', ['first-use', 'pinned-only']) === 'first-use',
+    hasPins: assertFlag(hasPins, 'hasPins'),
+    hello: composePayload({ pubkey: '', site_id: siteId }, assertFields(hello, 'hello')),
+    message1Payload: canonicalJson({
+      binarize: assertFlag(binarize, 'binarize'),
+      encodings: encodings ?? [],
+    }),
+    patterns: assertPatterns(patterns),
+    hubHello: EMPTY,
+    prologue: EMPTY,
+    pin: undefined,
+    encoding: undefined,
+  };
+}

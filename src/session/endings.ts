@@ -1,0 +1,258 @@
+/**
+ * How a connection ended: told from what had happened on it, and from how its transport closed. The tables are data; the
+ * first row that matches counts. `vectors/tables.json` holds the same rows for ports.
+ */
+import { kindOf } from '../bytes.ts';
+import { LocalError, RemoteError } from '../errors.ts';
+import type { EndedEvent } from './events.ts';
+import type { Pattern } from './protocol.ts';
+
+/**
+ * What the integrator knows about the end of the transport: a WebSocket close code, `timeout` if it gave up waiting, or
+ * an object with whatever is known. A `CloseEvent` of a WebSocket is such an object.
+ */
+export type Closing =
+  | number
+  | 'timeout'
+  | {
+      /** The WebSocket close code. */
+      readonly code?: number | undefined;
+      /** The HTTP status of a WebSocket upgrade that was refused. */
+      readonly status?: number | undefined;
+      /** The reason in the close frame. */
+      readonly reason?: string | undefined;
+    };
+
+/** The ways in which a connection can close, as the tables tell them apart. */
+export type CloseKind =
+  | 'refusal' // WebSocket codes 1000, 1005 and 1008
+  | 'unauthorized' // HTTP status 401 or 403
+  | 'unavailable' // any other HTTP status, or the close reason `connection_limit`
+  | 'timeout'
+  | 'loss'; // any other code, or none
+
+/** One row. A field that is absent matches anything. */
+export interface EndingRow {
+  readonly close?: CloseKind;
+  readonly states?: readonly string[];
+  readonly pattern?: Pattern;
+  /** Whether a transport message of the peer has opened. */
+  readonly heard?: boolean;
+  readonly reason: EndedEvent['reason'];
+  readonly retry: EndedEvent['retry'];
+  readonly error: EndingCode;
+  /** Whether the pin is put in doubt. `onKkFailure: 'unpin'` drops it and retries now; `'keep-pin'` retries later. */
+  readonly unpins?: true;
+}
+
+type EndingCode =
+  | 'access-refused'
+  | 'negotiation-refused'
+  | 'kk-refused'
+  | 'refused'
+  | 'client-key-refused'
+  | 'unavailable'
+  | 'dropped'
+  | 'timeout';
+
+const BEFORE_MESSAGE_1 = ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'sealing-message-1'];
+const AWAITING_MESSAGE_2 = ['awaiting-message-2'];
+const READY = ['ready'];
+
+/** For a client that had not failed. */
+export const CLIENT_ENDINGS: readonly EndingRow[] = [
+  { close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },
+  { close: 'unavailable', reason: 'dropped', retry: 'later', error: 'unavailable' },
+  { close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },
+  { heard: true, reason: 'dropped', retry: 'now', error: 'dropped' },
+  { states: BEFORE_MESSAGE_1, reason: 'refused', retry: 'later', error: 'access-refused' },
+  {
+    states: AWAITING_MESSAGE_2,
+    pattern: 'XXpsk2',
+    reason: 'refused',
+    retry: 'later',
+    error: 'negotiation-refused',
+  },
+  { states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', unpins: true },
+  {
+    states: READY,
+    pattern: 'XXpsk2',
+    reason: 'client-key-refused',
+    retry: 'never',
+    error: 'client-key-refused',
+  },
+  { reason: 'refused', retry: 'later', error: 'refused' },
+];
+
+/** For a hub. It never dials, so it never retries; and it reads no close code, since many clients cannot choose one. */
+export const HUB_ENDINGS: readonly EndingRow[] = [
+  { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },
+  { reason: 'dropped', retry: 'never', error: 'dropped' },
+];
+
+/** For a client that had failed: what its error means for the next attempt. A field that is absent matches anything. */
+export interface FailureRow {
+  readonly error?: string;
+  /** Whether the fault was on this side. */
+  readonly isLocal?: boolean;
+  /** Whether the handshake had been completed. */
+  readonly isEstablished?: boolean;
+  readonly reason: EndedEvent['reason'];
+  readonly retry: EndedEvent['retry'];
+}
+
+export const CLIENT_FAILURES: readonly FailureRow[] = [
+  { error: 'hub-key-changed', reason: 'refused', retry: 'never' },
+  { error: 'unknown-hub', reason: 'refused', retry: 'never' },
+  { error: 'trust-unreadable', reason: 'refused', retry: 'never' },
+  { isLocal: true, reason: 'dropped', retry: 'later' },
+  { isEstablished: true, reason: 'dropped', retry: 'now' },
+  { reason: 'refused', retry: 'later' },
+];
+
+export const HUB_FAILURES: readonly FailureRow[] = [
+  { isEstablished: true, reason: 'dropped', retry: 'never' },
+  { reason: 'refused', retry: 'never' },
+];
+
+/** A closing as the tables and the `ended` event take it. */
+export interface ReadClosing {
+  readonly kind: CloseKind;
+  readonly code: number | undefined;
+  readonly status: number | undefined;
+  readonly closeReason: string | undefined;
+}
+
+/** @throws LocalError `bad-argument` */
+export function readClosing(closing: Closing | undefined): ReadClosing {
+  const isObject = typeof closing === 'object' && closing !== null;
+  const code = isObject ? closing.code : closing === 'timeout' ? undefined : closing;
+  const status = isObject ? closing.status : undefined;
+  const closeReason = isObject ? closing.reason : undefined;
+  if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(closeReason, 'string')) {
+    throw new LocalError(
+      'bad-argument',
+      `"closing" expected a close code, "timeout", or { code, status, reason }, got ${kindOf(closing)}`,
+    );
+  }
+  const kind =
+    closing === 'timeout'
+      ? 'timeout'
+      : status === 401 || status === 403
+        ? 'unauthorized'
+        : status !== undefined || closeReason === 'connection_limit'
+          ? 'unavailable'
+          : code === 1000 || code === 1005 || code === 1008
+            ? 'refusal'
+            : 'loss';
+  return { kind, code, status, closeReason };
+}
+
+function isOptional(value: unknown, type: string): boolean {
+  return value === undefined || typeof value === type;
+}
+
+/** What decides the end of a connection. */
+export interface EndingFacts {
+  readonly close: CloseKind;
+  readonly state: string;
+  readonly pattern: Pattern | undefined;
+  readonly heard: boolean;
+}
+
+/** The first row of a table that matches. Each table ends with a row that matches everything. */
+export function findEnding(table: readonly EndingRow[], facts: EndingFacts): EndingRow {
+  for (let i = 0; ; i++) {
+    const row = table[i]!;
+    if (
+      matches(row.close, facts.close) &&
+      matches(row.pattern, facts.pattern) &&
+      matches(row.heard, facts.heard) &&
+      (row.states === undefined || row.states.indexOf(facts.state) >= 0)
+    ) {
+      return row;
+    }
+  }
+}
+
+export function findFailure(
+  table: readonly FailureRow[],
+  facts: { readonly error: string; readonly isLocal: boolean; readonly isEstablished: boolean },
+): FailureRow {
+  for (let i = 0; ; i++) {
+    const row = table[i]!;
+    if (
+      matches(row.error, facts.error) &&
+      matches(row.isLocal, facts.isLocal) &&
+      matches(row.isEstablished, facts.isEstablished)
+    ) {
+      return row;
+    }
+  }
+}
+
+function matches(expected: unknown, actual: unknown): boolean {
+  return expected === undefined || expected === actual;
+}
+
+const KK_REFUSED =
+  'the handshake with the pinned key failed: the hub has another password, another static key of its own, or another ' +
+  'static key for this client; or a third party interfered. The next attempt with XXpsk2 tells which';
+
+/** The error of a client's ending. Its message says what an operator can do. */
+export function clientEndingError(code: EndingCode, state: string): RemoteError {
+  switch (code) {
+    case 'timeout':
+      return new RemoteError(
+        code,
+        `no message arrived in state ${state}: the hub is slow, or it refuses in silence`,
+      );
+    case 'unavailable':
+      return new RemoteError(code, 'the hub takes no connection at the moment: connect again later');
+    case 'access-refused':
+      return new RemoteError(
+        code,
+        'the hub refused the connection: it does not know the access key, has not admitted it yet, or takes no more clients',
+      );
+    case 'negotiation-refused':
+      return new RemoteError(
+        code,
+        'the hub closed the connection on message 1: it refuses the access key, the pattern or the suite, or it bound ' +
+          'a different HELLO or HANDSHAKE',
+      );
+    case 'kk-refused':
+      return new RemoteError(code, KK_REFUSED);
+    case 'client-key-refused':
+      return new RemoteError(
+        code,
+        'the hub has another static key for this client: another program may use the identity, or the key was lost. ' +
+          'Share the key or restore it, or ask the operator of the hub to reset it or to issue a new identity',
+      );
+    case 'refused':
+      return new RemoteError(
+        code,
+        'the hub closed the connection before it sent anything: it may have revoked the access key, or takes no more clients',
+      );
+    default:
+      return new RemoteError(code, `the connection was lost in state ${state}: connect again`);
+  }
+}
+
+/** The error of a KKpsk0 whose message 2 does not authenticate. */
+export function kkFailed(): RemoteError {
+  return new RemoteError('kk-failed', KK_REFUSED);
+}
+
+/** The error of a hub's ending. */
+export function hubEndingError(code: EndingCode, state: string): RemoteError {
+  if (code === 'timeout') {
+    return new RemoteError(code, `no message arrived from the client in state ${state}`);
+  }
+  if (state === 'awaiting-message-3') {
+    return new RemoteError(
+      code,
+      'the client closed the connection instead of sending message 3: it may have another password or pin for this hub',
+    );
+  }
+  return new RemoteError(code, `the client closed the connection in state ${state}`);
+}

@@ -1,0 +1,53 @@
+/** Which input of a session a cleartext message is. */
+import { RemoteError } from '../errors.ts';
+import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
+import { isJsonObject, ownField } from '../wire/json.ts';
+import type { Input } from './transitions.ts';
+
+export function inputOf({ type, payload }: Envelope): Input {
+  if (type === 'hello') return 'hello';
+  if (type !== 'shake') return 'other';
+  const noise = ownField(payload, 'noise');
+  if (!isJsonObject(noise) || ownField(noise, 'msg') === undefined) return 'offer';
+  const opens = ownField(noise, 'pattern') !== undefined || ownField(noise, 'suite') !== undefined;
+  return opens ? 'message-1' : 'later-message';
+}
+
+/** Whether an input repeats a part of the handshake, if the state does not wait for it. */
+export function isRepeat(input: Input): boolean {
+  return input === 'hello' || input === 'offer' || input === 'message-1' || input === 'later-message';
+}
+
+/** The error of an input that has no place in a state. */
+export function unexpected(input: Input, state: string): RemoteError {
+  if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {
+    return new RemoteError(
+      'handshake-before-hello',
+      'the hub sent a HANDSHAKE before the HELLO that it belongs to',
+    );
+  }
+  return new RemoteError('unexpected-message', `a cleartext message has no place in state ${state}`);
+}
+
+/** Whether bytes may be JSON: they start like an object, or with white space. A sealed message does so one time in 50. */
+export function mayBeJson(data: Uint8Array): boolean {
+  const first = data[0];
+  return first === 0x7b || first === 0x20 || first === 0x0a || first === 0x0d || first === 0x09;
+}
+
+/** The input that a cleartext message is once the session is encrypted; `undefined` if it is not an envelope. */
+export function lateInputOf(data: string | Uint8Array, maxEnvelope: number): Input | undefined {
+  try {
+    return inputOf(parseEnvelope(data, maxEnvelope));
+  } catch {
+    return undefined;
+  }
+}
+
+export function textAfterReady(): RemoteError {
+  return new RemoteError(
+    'text-after-ready',
+    'a cleartext message arrived on the encrypted session: the peer has lost the session, as a hub on MQTT does after ' +
+      'minutes without a message, or a third party writes. Connect again',
+  );
+}

@@ -1,0 +1,163 @@
+/** Keyrings as JSON, to be stored. */
+import { assertString, bytesToHex, hexToBytes, isBytes } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { stringifyJson } from '../wire/write-json.ts';
+import { assertKeyring, type HubPin, type HubPsk, hubPsk, type Keyring, keyringOf } from './keyring.ts';
+
+const VERSION = 1;
+const FIELDS = [
+  'version',
+  'access_key',
+  'static_key',
+  'static_public_key',
+  'static_key_is_fresh',
+  'pins',
+  'psks',
+];
+
+/**
+ * Writes a keyring as JSON. The string holds every secret of the keyring: store it where only this client can read it,
+ * and replace it atomically.
+ * @throws LocalError `bad-argument`
+ */
+export function serializeKeyring(keyring: Keyring): string {
+  assertKeyring(keyring);
+  const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring;
+  const fields: JsonObject = { version: VERSION, access_key: accessKey };
+  if (isBytes(staticKey)) fields.static_key = bytesToHex(staticKey);
+  else fields.static_public_key = bytesToHex(staticKey.publicKey);
+  fields.static_key_is_fresh = staticKeyIsFresh;
+  fields.pins = pins.map(({ nodeId, key }) => ({ node_id: nodeId, key: bytesToHex(key) }));
+  fields.psks = psks.map(({ nodeId, key, isProvisioned }) => ({
+    node_id: nodeId,
+    key: bytesToHex(key),
+    is_provisioned: isProvisioned,
+  }));
+  return stringifyJson(fields);
+}
+
+/**
+ * Reads a stored keyring. A keyring that cannot be read is an error and never taken for a missing one: without its pins
+ * a stranger gets in, and with a new static key the client is locked out. Keep the stored string, and restore it. Only
+ * derived PSKs are left out if they cannot be read, since they can be derived again.
+ * @param input - what `serializeKeyring` wrote, as a string or as UTF-8
+ * @param accessKey - the access key of the identity, to which the keyring must belong
+ * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;
+ *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
+ */
+export function parseKeyring(input: string | Uint8Array, accessKey: string): Keyring {
+  assertString(accessKey, 'accessKey');
+  const fields = parseObject(input);
+  if (ownField(fields, 'version') !== VERSION) {
+    throw new LocalError(
+      'keyring-version',
+      `the keyring has another version than ${VERSION}: find out which program wrote it`,
+    );
+  }
+  if (!hasOnly(fields, FIELDS)) throw badField('is unknown or misspelt');
+  const owner = ownField(fields, 'access_key');
+  if (typeof owner !== 'string' || owner === '') throw badField('access_key is not a string');
+  if (owner !== accessKey) {
+    throw new LocalError(
+      'keyring-other-identity',
+      'the keyring belongs to another access key: each identity has its own, with its own static key',
+    );
+  }
+  const staticKeyIsFresh = ownField(fields, 'static_key_is_fresh');
+  if (typeof staticKeyIsFresh !== 'boolean') throw badField('static_key_is_fresh is not a boolean');
+  return keyringOf({
+    accessKey,
+    staticKey: readStaticKey(fields),
+    staticKeyIsFresh,
+    pins: readPins(ownField(fields, 'pins')),
+    psks: readPsks(ownField(fields, 'psks')),
+  });
+}
+
+function parseObject(input: string | Uint8Array): JsonObject {
+  let value: Json | undefined;
+  try {
+    value = parseJson(input);
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+  }
+  if (isJsonObject(value)) return value;
+  throw new LocalError(
+    'keyring-not-json',
+    'the keyring is not a JSON object in UTF-8: perhaps it was not written to the end. Restore it',
+  );
+}
+
+function badField(fault: string): LocalError {
+  return new LocalError('keyring-field', `the keyring cannot be used, because a field ${fault}: restore it`);
+}
+
+function hasOnly(fields: JsonObject, names: string[]): boolean {
+  return Object.keys(fields).every((name) => names.indexOf(name) >= 0);
+}
+
+function readStaticKey(fields: JsonObject): Keyring['staticKey'] {
+  const privateKey = ownField(fields, 'static_key');
+  const publicKey = ownField(fields, 'static_public_key');
+  const key = readKey(privateKey ?? publicKey);
+  if (key === undefined || (privateKey !== undefined && publicKey !== undefined)) {
+    throw badField('static_key or static_public_key is not 32 bytes in hex, or both are there');
+  }
+  return privateKey === undefined ? { publicKey: key } : key;
+}
+
+/** 32 bytes in hex, or `undefined`. */
+function readKey(hex: Json | undefined): Uint8Array | undefined {
+  const key = typeof hex === 'string' ? hexToBytes(hex) : undefined;
+  return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
+}
+
+/** Whether a hub has an entry already. Prefixed, since a hub may be called `__proto__`. */
+function isSeen(seen: { [key: string]: true }, nodeId: string): boolean {
+  const key = `=${nodeId}`;
+  if (seen[key]) return true;
+  seen[key] = true;
+  return false;
+}
+
+function readPins(entries: Json | undefined): HubPin[] {
+  if (!Array.isArray(entries)) throw badField('pins is not a list');
+  const seen: { [key: string]: true } = {};
+  const pins: HubPin[] = [];
+  for (let i = 0; i < entries.length; i++) {
+    const entry = entries[i]!;
+    const isEntry = isJsonObject(entry) && hasOnly(entry, ['node_id', 'key']);
+    const nodeId = isEntry ? ownField(entry, 'node_id') : undefined;
+    const key = isEntry ? readKey(ownField(entry, 'key')) : undefined;
+    if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
+      throw badField('pins has an entry that is not a node_id and a key of 32 bytes in hex');
+    }
+    if (isSeen(seen, nodeId)) throw badField('pins has two keys for one hub');
+    pins.push({ nodeId, key });
+  }
+  return pins;
+}
+
+/** Of two PSKs for one hub the first counts; if it is wrong, its first use shows that. */
+function readPsks(entries: Json | undefined): HubPsk[] {
+  const seen: { [key: string]: true } = {};
+  const psks: HubPsk[] = [];
+  for (let i = 0; Array.isArray(entries) && i < entries.length; i++) {
+    const entry = entries[i]!;
+    if (!isJsonObject(entry)) continue;
+    const nodeId = ownField(entry, 'node_id');
+    const key = readKey(ownField(entry, 'key'));
+    const isProvisioned = ownField(entry, 'is_provisioned') ?? false;
+    if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
+      if (isProvisioned !== false) throw badField('psks has a provisioned entry that cannot be read');
+      continue;
+    }
+    if (typeof isProvisioned !== 'boolean')
+      throw badField('psks has an is_provisioned that is not a boolean');
+    if (!isSeen(seen, nodeId)) psks.push(hubPsk(nodeId, key, isProvisioned));
+  }
+  return psks;
+}
