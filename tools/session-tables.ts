@@ -1,0 +1,139 @@
+/**
+ * Draws the state diagrams and the tables of endings in docs/sessions.md from the tables that the sessions run on.
+ *
+ *     node --import tsx tools/session-tables.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  CLIENT_ENDINGS,
+  CLIENT_FAILURES,
+  type EndingRow,
+  type FailureRow,
+  HUB_ENDINGS,
+  HUB_FAILURES,
+} from '../src/session/endings.ts';
+import {
+  CLIENT_TRANSITIONS,
+  HUB_TRANSITIONS,
+  type Input,
+  type TransitionTable,
+} from '../src/session/transitions.ts';
+
+const PAGE = new URL('../docs/sessions.md', import.meta.url);
+
+/** How the diagrams call an input. */
+const LABELS: { readonly [input in Input]: string } = {
+  hello: 'HELLO',
+  offer: 'HANDSHAKE (offer)',
+  'message-1': 'Noise message',
+  'later-message': 'Noise message',
+  other: 'other text',
+  start: 'start()',
+  psk: 'providePsk()',
+  'shared-secret': 'provideSharedSecret()',
+  frame: 'transport message',
+};
+
+/** What leads from one state to another without waiting: the diagram says so, since the input is the same. */
+const SHORTCUTS: { readonly [edge: string]: string } = {
+  'awaiting-offer → awaiting-message-2': 'HANDSHAKE, PSK stored',
+  'awaiting-offer → sealing-message-1': 'HANDSHAKE, PSK stored, static key elsewhere',
+  'awaiting-psk → sealing-message-1': 'providePsk(), static key elsewhere',
+  'awaiting-message-2 → opening-message-2': 'message 2 of KKpsk0, static key elsewhere',
+  'awaiting-message-2 → sealing-message-3': 'message 2 of XXpsk2, static key elsewhere',
+  'awaiting-message-2 → ready': 'message 2',
+  'awaiting-message-1 → awaiting-message-3': 'message 1 of XXpsk2',
+  'awaiting-message-1 → awaiting-first-message': 'message 1 of KKpsk0',
+  'awaiting-message-3 → ready': 'message 3',
+  'awaiting-first-message → ready': 'first transport message',
+};
+
+function diagram(table: TransitionTable): string {
+  const states = Object.keys(table);
+  const edges = new Set<string>();
+  for (const state of states) {
+    for (const [input, transition] of Object.entries(table[state]!.on)) {
+      for (const next of transition.next) {
+        const label = SHORTCUTS[`${state} → ${next}`] ?? LABELS[input as Input];
+        edges.add(`    ${idOf(state)} --> ${idOf(next)}: ${label}`);
+      }
+    }
+  }
+  const lines = [
+    'stateDiagram-v2',
+    ...states.map((state) => `    state "${state}" as ${idOf(state)}`),
+    `    [*] --> ${idOf(states[0]!)}`,
+    ...edges,
+    '    failed --> closed: closed()',
+    '    closed --> [*]',
+    '    note right of failed: any failure, from any state',
+    '    note right of closed: closed(), from any state',
+  ];
+  return ['```mermaid', ...lines, '```'].join('\n');
+}
+
+function idOf(state: string): string {
+  return state.replace(/-/g, '_');
+}
+
+function endings(rows: readonly EndingRow[]): string {
+  return table(
+    ['closed with', 'in state', 'pattern', 'hub heard', '`reason`', '`retry`', '`error.code`', 'pin'],
+    rows.map(({ close, states, pattern, heard, reason, retry, error, unpins }) => [
+      close ?? 'any',
+      states?.map(code).join(', ') ?? 'any',
+      pattern ?? 'any',
+      heard === undefined ? 'either' : heard ? 'yes' : 'no',
+      code(reason),
+      unpins ? '`now`; `later` with keep-pin' : code(retry),
+      code(error),
+      unpins ? '`unpin`, unless keep-pin' : '',
+    ]),
+  );
+}
+
+function failures(rows: readonly FailureRow[]): string {
+  return table(
+    ['error', 'fault of', 'handshake done', '`reason`', '`retry`'],
+    rows.map(({ error, isLocal, isEstablished, reason, retry }) => [
+      error === undefined ? 'any' : code(error),
+      isLocal === undefined ? 'either side' : isLocal ? 'this side' : 'the peer',
+      isEstablished === undefined ? 'either' : isEstablished ? 'yes' : 'no',
+      code(reason),
+      code(retry),
+    ]),
+  );
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** The parts of the page that are drawn, by their names in its comments. */
+const PARTS: { readonly [name: string]: string } = {
+  'client states': diagram(CLIENT_TRANSITIONS),
+  'hub states': diagram(HUB_TRANSITIONS),
+  'client endings': endings(CLIENT_ENDINGS),
+  'client failures': failures(CLIENT_FAILURES),
+  'hub endings': endings(HUB_ENDINGS),
+  'hub failures': failures(HUB_FAILURES),
+};
+
+/** The page with its drawn parts replaced by what the tables say now. */
+export function drawn(page: string): string {
+  let result = page;
+  for (const [name, text] of Object.entries(PARTS)) {
+    const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
+    const from = result.indexOf(start);
+    const to = result.indexOf(end, from);
+    if (from < 0 || to < 0) throw new Error(`docs/sessions.md has no place for the ${name}`);
+    result = `${result.slice(0, from + start.length)}\n${text}\n${result.slice(to)}`;
+  }
+  return result;
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, drawn(readFileSync(PAGE, 'utf8')));
