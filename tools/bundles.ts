@@ -4,10 +4,12 @@
  *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
-import { type BuildOptions, build } from 'esbuild';
-import { compact, privateNames } from './compact.ts';
+import { build, type Plugin, transform } from 'esbuild';
+import { withUniqueCatches } from './catches.ts';
+import { privateNames, withoutMessages } from './compact.ts';
 import { lower } from './es5.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
@@ -51,6 +53,11 @@ export const FILES: readonly BundleFile[] = [
   },
 ];
 
+interface Output {
+  readonly code: string;
+  readonly map: string;
+}
+
 const { version } = JSON.parse(readFileSync(root('package.json'), 'utf8')) as { version: string };
 
 function banner({ noble }: BundleFile): string {
@@ -59,28 +66,75 @@ function banner({ noble }: BundleFile): string {
   return `/*! ${own}${others}. MIT License, see hub-protocol.LICENSE.txt */\n`;
 }
 
-async function bundle(file: BundleFile): Promise<{ code: string; map: string }> {
-  const options: BuildOptions = {
-    entryPoints: [root(`bundles/${file.entry}.ts`)],
-    outfile: root(`dist/${file.name}`),
+/** Bundles an entry into one ES module, and makes it compact or a script where that is due. Minifying comes last. */
+async function bundle(file: BundleFile): Promise<Output> {
+  const module = await bundleModule(file.entry, file.isCompact);
+  if (!file.isCompact) return module;
+  const compacted = await compact(module);
+  if (file.syntax === 'es2020') return compacted;
+  const { global = 'hubProtocol' } = file;
+  const body = compacted.code.replace(EXPORT, (_, list: string) => returned(list, global));
+  return lower(`var ${global} = (function () {${body}`, compacted.map);
+}
+
+/** An entry of bundles/ with all that it imports, as one ES module that is not minified yet. */
+export async function bundleModule(entry: string, isCompact: boolean): Promise<Output> {
+  const { outputFiles } = await build({
+    entryPoints: [root(`bundles/${entry}.ts`)],
+    outfile: root(`dist/${entry}.js`),
     bundle: true,
+    write: false,
     sourcemap: 'external',
     legalComments: 'none',
     target: 'es2020',
     format: 'esm',
-    plugins: file.isCompact ? [compact(root('src'))] : [],
-  };
-  if (file.isCompact) {
-    const { code } = await output(options);
-    options.mangleProps = new RegExp(`^(?:${privateNames(root('src'), code).join('|')})$`);
-  }
-  if (file.syntax === 'es2020') return output({ ...options, minify: true });
-  const { global = 'hubProtocol' } = file;
-  const { code, map } = await output({ ...options, banner: { js: `var ${global} = (function () {` } });
-  return lower(
-    code.replace(EXPORT, (_, list: string) => returned(list, global)),
-    map,
-  );
+    plugins: isCompact ? [nobleForDevices] : [],
+  });
+  const [map, code] = outputFiles!.map(({ text }) => text);
+  return { code: code!, map: map! };
+}
+
+/**
+ * Two changes to noble's files. Class fields become plain assignments, as they are in ours: defining them one by one takes
+ * code and time. And copies of bytes are made by the constructor: in XS, `Uint8Array.from` takes 16 bytes for each byte.
+ */
+const nobleForDevices: Plugin = {
+  name: 'noble for devices',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/@noble\/.*\.js$/ }, async ({ path }) => {
+      let source = await readFile(path, 'utf8');
+      if (path.endsWith('ciphers/utils.js')) {
+        const copy = 'return Uint8Array.from(abytes(bytes));';
+        if (!source.includes(copy)) throw new Error(`${path} copies bytes in another way: change it here`);
+        source = source.replace(copy, 'return new Uint8Array(abytes(bytes));');
+      }
+      const { code } = await transform(source, {
+        loader: 'ts',
+        target: 'es2020',
+        sourcemap: 'inline',
+        sourcefile: path,
+        tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
+      });
+      return { contents: code, loader: 'js' };
+    });
+  },
+};
+
+async function compact({ code, map }: Output): Promise<Output> {
+  const short = withoutMessages(code);
+  const privates = privateNames(root('src'), short);
+  return transform(withMap(short, map), {
+    mangleProps: new RegExp(`^(?:${privates.join('|')})$`),
+    treeShaking: true,
+    sourcemap: 'external',
+    target: 'es2020',
+    format: 'esm',
+  });
+}
+
+function withMap(code: string, map: string): string {
+  const inline = Buffer.from(map).toString('base64');
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${inline}`;
 }
 
 /** What ends the bundle. */
@@ -93,17 +147,8 @@ function returned(list: string, global: string): string {
   return `return {\n${fields}};\n})();\n${toModule}\n`;
 }
 
-async function output(options: BuildOptions): Promise<{ code: string; map: string }> {
-  const { outputFiles } = await build({ ...options, write: false });
-  const [map, code] = outputFiles!.map(({ text }) => text);
-  return { code: code!, map: map! };
-}
-
 /** swc takes 4 % more out of what esbuild has minified. */
-async function minify(
-  { syntax }: BundleFile,
-  { code, map }: { code: string; map: string },
-): Promise<swc.Output> {
+async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<swc.Output> {
   const isModule = syntax === 'es2020';
   const ecma = isModule ? 2020 : 5;
   return swc.transform(code, {
@@ -132,7 +177,10 @@ async function write(file: BundleFile, folder: string): Promise<void> {
   shifted.mappings = `;${shifted.mappings}`; // for the line of the banner
   shifted.file = file.name;
   // No comment points at the map: XS would look for it, and for the sources in it, and refuse the file without them.
-  writeFileSync(`${folder}/${file.name}`, `${lines}${code.trimEnd()}\n`);
+  writeFileSync(
+    `${folder}/${file.name}`,
+    `${lines}${(file.syntax === 'es5' ? withUniqueCatches(code) : code).trimEnd()}\n`,
+  );
   writeFileSync(`${folder}/${file.name}.map`, JSON.stringify(shifted));
 }
 

@@ -1,95 +1,103 @@
 /**
- * What makes a device's file compact beyond minifying, as an esbuild plugin and a list of names. The vectors are put
- * to the files that come of it, so what goes wrong here shows.
+ * Makes a device's single file smaller than a minifier can: takes the error messages out, a sixth of the file, and lists
+ * the private members that may have shorter names. Programs read `error.code`, which stays.
+ *
+ * A message is known by its position, never by its looks. It is
+ *
+ * 1. the second argument of `new LocalError(code, message, cause)` and `new RemoteError(code, message)`,
+ * 2. the argument of a plain error that is thrown, as in `throw new RangeError(message)`: only noble has these, and
+ * 3. what is read in messages alone: the argument for a parameter, and the value of a variable, such as `fault` where
+ *    ``new LocalError('bad-endpoint', `the URL ${fault}`)`` is all that is done with it.
+ *
+ * A message that starts with the quoted name of an argument is cut down to code and name: `"crypto" expected object`
+ * becomes `bad-argument: crypto`. test/bundles/compact.test.ts shows that nothing else changes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { type AnyNode, type CallExpression, parse } from 'acorn';
-import { type OnLoadResult, type Plugin, transform } from 'esbuild';
+import type { AnyNode, CallExpression, NewExpression } from 'acorn';
+import { type Edit, edited, isNamed, Names, parseModule, walk } from './syntax.ts';
 
-/** Texts with a space that are no sentences: Object.prototype.toString's, and HTTP's. */
-const KEPT = /^\[object \w+\]$|^Basic $/;
-/** Composes what an error shows, of its code. */
-const EXCEPT = /\berrors\.ts$/;
+/** What stays of a message, and the expression of the original that is in it, if any. */
+interface Kept {
+  readonly text: string;
+  readonly expression?: AnyNode;
+}
 
-/**
- * Empties the texts for people: the sentences of errors, a sixth of the file. Programs read `error.code`, and the README
- * says what each code means. In our sources, whatever has a space in it is such a text, since the protocol's own texts
- * have none; in noble's, what an error is made of. Each is filled up with spaces, so that source maps hold.
- */
-export function compact(sources: string): Plugin {
-  return {
-    name: 'compact',
-    setup({ onLoad }) {
-      onLoad({ filter: /\/@noble\/.*\.js$/ }, async ({ path }) => load(path, () => false));
-      onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-        if (!path.startsWith(sources) || EXCEPT.test(path)) return undefined;
-        return load(path, (text) => /\S/.test(text) && text.includes(' ') && !KEPT.test(text));
-      });
-    },
+/** Takes the messages out of a bundled module. Lines stay where they are, for the source map. */
+export function withoutMessages(code: string): string {
+  const tree = parseModule(code);
+  const names = new Names(tree);
+  const edits: Edit[] = [];
+  const inMessages = new Set<AnyNode>();
+  const areInMessages = (reads: readonly AnyNode[]): boolean => reads.every((read) => inMessages.has(read));
+  const cut = (message: AnyNode, kept: Kept = { text: '""' }, start: number = message.start): void => {
+    if (inMessages.has(message)) return;
+    walk(message, (node) => node !== kept.expression && inMessages.add(node).size > 0);
+    edits.push({ start, end: message.end, text: kept.text });
   };
-}
-
-/** Fields of classes become plain assignments, of noble's too: defining them one by one takes code, and time. */
-async function load(path: string, isSentence: (text: string) => boolean): Promise<OnLoadResult> {
-  const { code } = await transform(await readFile(path, 'utf8'), {
-    loader: 'ts',
-    target: 'es2020',
-    sourcemap: 'inline',
-    sourcefile: path,
-    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-  });
-  return { contents: copying(emptied(code, isSentence)), loader: 'js' };
-}
-
-/** Copies of bytes are made by the constructor: in XS, `Uint8Array.from` takes 16 bytes for each of them. */
-function copying(code: string): string {
-  return code.replace(/\bUint8Array\.from\((?=\w+(?:\([^()]*\))?\))/g, 'new Uint8Array( ');
-}
-
-function emptied(code: string, isSentence: (text: string) => boolean): string {
-  let rest = code;
-  const put = (start: number, end: number, text: string): void => {
-    const blank = code.slice(start + text.length, end).replace(/[^\n]/g, ' ');
-    rest = rest.slice(0, start) + text + blank + rest.slice(end);
+  const cutArgument = ({ arguments: all }: CallExpression | NewExpression, index: number): void => {
+    const argument = all[index];
+    if (argument === undefined) return;
+    if (index < all.length - 1) cut(argument);
+    else cut(argument, { text: '' }, all[index - 1]?.end);
   };
-  walk(module(code), (node) => {
-    const place = placeOfSentence(node);
-    if (place !== undefined) {
-      const { arguments: all } = node as CallExpression;
-      const { start, end } = all[place]!;
-      if (place < all.length - 1) put(start, end, "''");
-      else put(place === 0 ? start : all[place - 1]!.end, end, '');
-      return false;
+
+  walk(tree, (node) => {
+    if (node.type === 'NewExpression' && isNamed(node.callee, 'LocalError', 'RemoteError')) {
+      const kept = codeAndName(node);
+      if (kept === undefined) cutArgument(node, 1);
+      else cut(node.arguments[1]!, kept);
     }
-    if (!isText(node, isSentence)) return true;
-    put(node.start, node.end, "''");
-    return false;
+    if (node.type === 'ThrowStatement' && node.argument.type === 'NewExpression') {
+      if (isNamed(node.argument.callee, 'Error', 'TypeError', 'RangeError')) cutArgument(node.argument, 0);
+    }
+    return true;
   });
-  return rest;
+
+  // One that is cut may have been all that read another, so until no more are found.
+  for (let found = -1; found < edits.length; ) {
+    found = edits.length;
+    for (const { definitions, calls } of names.callables.values()) {
+      for (let i = 0; definitions.some(({ params }) => i < params.length); i++) {
+        if (!definitions.every((definition) => areInMessages(names.readsOfArgument(i, definition)))) continue;
+        for (const call of calls) cutArgument(call, i);
+      }
+    }
+    for (const { value, reads } of names.variables) {
+      if (reads.length > 0 && areInMessages(reads) && !actsOrCalls(value)) cut(value);
+    }
+  }
+  return edited(code, edits);
 }
 
-/** Which argument of a call is a text for people: the name of what is asserted, and what an error says beside its code. */
-function placeOfSentence(node: AnyNode): number | undefined {
-  if (node.type !== 'CallExpression' && node.type !== 'NewExpression') return undefined;
-  if (node.callee.type !== 'Identifier') return undefined;
-  const isNew = node.type === 'NewExpression';
-  const place = isNew && /^(?:|Type|Range)Error$/.test(node.callee.name) ? 0 : 1;
-  const isOurs = isNew ? /^(?:Local|Remote)Error$/ : /^assert[A-Z]/;
-  if (place === 1 && !isOurs.test(node.callee.name)) return undefined;
-  const argument = node.arguments[place];
-  const isText = argument?.type === 'Literal' && typeof argument.value === 'string';
-  return argument !== undefined && (isNew || isText) ? place : undefined;
+/** The code of an error and the quoted name that its message starts with: a word, or a variable between the quotes. */
+function codeAndName({ arguments: [code, message] }: NewExpression): Kept | undefined {
+  if (code?.type !== 'Literal') return undefined;
+  let start = '';
+  if (message?.type === 'Literal') start = String(message.value);
+  if (message?.type === 'TemplateLiteral') {
+    const [first, second] = message.quasis.map(({ value }) => value.raw);
+    const [expression] = message.expressions;
+    if (first === '"' && second?.startsWith('" ') && expression?.type === 'Identifier') {
+      return { text: `\`${code.value}: \${${expression.name}}\``, expression };
+    }
+    start = first!;
+  }
+  const [, name] = /^"([\w.]+)" /.exec(start) ?? [];
+  return name === undefined ? undefined : { text: `"${code.value}: ${name}"` };
 }
 
-function isText(node: AnyNode, isSentence: (text: string) => boolean): boolean {
-  if (node.type === 'Literal') return typeof node.value === 'string' && isSentence(node.value);
-  return node.type === 'TemplateLiteral' && node.quasis.some(({ value }) => isSentence(value.raw));
+function actsOrCalls(value: AnyNode): boolean {
+  let found = false;
+  walk(value, ({ type }) => {
+    found ||= /Call|New|Tagged|Await|Yield|Assignment|Update|Function|Class/.test(type);
+    return !found;
+  });
+  return found;
 }
 
 /**
  * The private members that may have shorter names: those that appear in the bundle as methods and after `this` only, and
- * in no text, by which they could be called.
+ * in no string, by which they could be called.
  */
 export function privateNames(sources: string, bundle: string): string[] {
   const names = new Set<string>();
@@ -98,7 +106,7 @@ export function privateNames(sources: string, bundle: string): string[] {
     if (!path.endsWith('.ts')) continue;
     for (const [, name] of readFileSync(`${sources}/${path}`, 'utf8').matchAll(member)) names.add(name!);
   }
-  walk(module(bundle), (node) => {
+  walk(parseModule(bundle), (node) => {
     if (node.type === 'Literal') names.delete(String(node.value));
     if (node.type === 'Property' && node.key.type === 'Identifier') names.delete(node.key.name);
     if (node.type === 'MemberExpression' && node.property.type === 'Identifier') {
@@ -107,18 +115,4 @@ export function privateNames(sources: string, bundle: string): string[] {
     return true;
   });
   return [...names];
-}
-
-function module(code: string): AnyNode {
-  return parse(code, { ecmaVersion: 2022, sourceType: 'module' });
-}
-
-/** Visits a node, and where that says so what is in it. */
-export function walk(node: AnyNode, visit: (node: AnyNode) => boolean): void {
-  if (!visit(node)) return;
-  for (const child of Object.values(node)) {
-    for (const item of Array.isArray(child) ? child : [child]) {
-      if (typeof item?.type === 'string') walk(item, visit);
-    }
-  }
 }

@@ -21,7 +21,7 @@ export interface UrlParts {
 }
 
 /** What no host has in it: ASCII but for letters, digits and -._~ */
-const DELIMITERS = /[!-,/:-@[-^`{-}]/;
+const DELIMITERS = /[!-,\x2f:-@\x5b-\x5e`{-}]/;
 
 /** The parts of a URL with a host; `undefined` where it is none. */
 export function splitUrl(url: string): UrlParts | undefined {

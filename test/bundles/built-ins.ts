@@ -1,6 +1,6 @@
 /** What a script or module touches of the language's library, read from its syntax tree. */
 import { type AnyNode, parse } from 'acorn';
-import { walk } from '../../tools/compact.ts';
+import { walk } from '../../tools/syntax.ts';
 
 /** The names of methods and accessors of the classes that come with the language, as this Node has them. */
 const METHODS = new Set<string>();
