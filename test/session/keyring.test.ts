@@ -22,7 +22,7 @@ const READY = { type: 'ready' } as ReadyEvent;
 
 const fresh = (): Keyring => createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
 const pinned = (nodeId: string = NODE_ID, device: Keyring = fresh()): Keyring =>
-  updateKeyring(device, { type: 'pin', nodeId, key: HUB_KEY });
+  updateKeyring(device, { type: 'pin', nodeId, key: new Uint8Array(HUB_KEY) });
 const pinOf = (device: Keyring, nodeId: string = NODE_ID) => keyringOptions(device).pin(nodeId);
 const pskOf = (device: Keyring, nodeId: string = NODE_ID) => keyringOptions(device).psk(nodeId);
 
