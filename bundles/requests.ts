@@ -9,4 +9,5 @@ export { buildAction, buildCode, buildUtterance } from '../src/requests/build-re
 export { readHubEvent } from '../src/requests/hub-event.ts';
 export { readRefusal } from '../src/requests/refusal.ts';
 export { ReplyCollector } from '../src/requests/reply-collector.ts';
+export { RequestScheduler } from '../src/requests/request-scheduler.ts';
 export { sessionIdsMatch } from '../src/requests/session-ids.ts';

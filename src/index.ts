@@ -44,6 +44,15 @@ export {
   type ReplyEnding,
   type ReplyState,
 } from './requests/reply-collector.ts';
+export {
+  type FinishDecision,
+  type HandleDecision,
+  type ReplyDeadlines,
+  type RequestDecision,
+  RequestScheduler,
+  type SchedulerOptions,
+  type SendDecision,
+} from './requests/request-scheduler.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
 export type { ClientOptions } from './session/client-options.ts';
 export { ClientSession, type ClientState } from './session/client-session.ts';

@@ -29,3 +29,9 @@ export const MAX_TOPIC: number = 65535;
 
 /** How much of the access key an MQTT client id holds, in characters: 48. Ours, as of the public clients. */
 export const MAX_CLIENT_ID_KEY: number = 48;
+
+/** Speech, display items and choices in one reply: 1000. Ours: a person reads no more. */
+export const MAX_REPLY_PARTS: number = 1000;
+
+/** What a reply keeps, in UTF-16 units of text and of the items' JSON: 4 MiB. Ours: room for images sent as base64. */
+export const MAX_REPLY_SIZE: number = 4 * 1024 * 1024;

@@ -58,7 +58,7 @@ test('the package’s entries are what they are named', async () => {
   const [core, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
     'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
-    'ReplyCollector argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
+    'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName ' +
     'readHubEvent readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +

@@ -5,7 +5,16 @@
 import { createInterface } from 'node:readline';
 import * as protocol from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
-import { eventToJson, frameOf, hex, openSession, sha256, toHex, transportAt } from './values.ts';
+import {
+  decisionToJson,
+  eventToJson,
+  frameOf,
+  hex,
+  openSession,
+  sha256,
+  toHex,
+  transportAt,
+} from './values.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
 type Fields = Record<string, any>;
@@ -123,6 +132,22 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       const { state, ending = null, reply } = collector;
       const refusal = protocol.readRefusal(reply.rawEvent);
       return { state, ending, reply, ...(refusal && { refusal }) };
+    },
+    schedule({ options, steps }) {
+      const scheduler = new protocol.RequestScheduler(options);
+      const take: { [operation: string]: (step: Fields) => protocol.RequestDecision[] | undefined } = {
+        request: ({ envelope, at }) => scheduler.request(envelope, at),
+        'note-sent': ({ at }) => void scheduler.noteSent(at),
+        receive: ({ message, at }) => scheduler.receive(message, at),
+        expire: ({ at }) => scheduler.expire(at),
+        cancel: ({ requestId, at }) => scheduler.cancel(requestId, at),
+        closed: () => scheduler.closed(),
+      };
+      const results = steps.map((step: Fields) => ({
+        decisions: (take[step.do]!(step) ?? []).map(decisionToJson),
+        deadline: scheduler.nextDeadline(step.at) ?? null,
+      }));
+      return { results };
     },
     session(request) {
       const { text, bytes } = request;

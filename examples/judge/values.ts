@@ -7,6 +7,7 @@ import {
   HubSession,
   type JsonObject,
   parseJson,
+  type RequestDecision,
   type Suite,
 } from 'hub-protocol';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
@@ -106,4 +107,15 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
   if (fields.error !== undefined) answer.error = fields.error.code;
   if (type === 'ready' && 'encoding' in fields) answer.encoding = fields.encoding ?? null;
   return answer;
+}
+
+/** A decision of the scheduler of requests; of a reply its text, since the vectors of replies have the rest. */
+export function decisionToJson(decision: RequestDecision): Fields {
+  if (decision.do === 'send') return { do: 'send', requestId: decision.requestId };
+  if (decision.do === 'handle') {
+    const { type, requestId = null } = decision.event;
+    return { do: 'handle', type, requestId };
+  }
+  const { requestId, ending, reply, wasSent } = decision;
+  return { do: 'finish', requestId, ending, text: reply.text, wasSent };
 }

@@ -46,6 +46,7 @@ export const QUESTIONS: { readonly [type: string]: Question } = {
   Request: simple('request', ['builder', 'arguments'], ['envelope'], true),
   SessionIdsMatch: simple('session-ids', ['declared', 'returned'], ['matches']),
   Reply: simple('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], true),
+  RequestScheduler: simple('schedule', ['options', 'steps'], ['results'], true),
   Argon2id: simple(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],

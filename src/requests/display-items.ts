@@ -1,26 +1,32 @@
 /**
- * What an event brings to be shown beside its text: choices, tables, images and attachments. Hubs put them into the
- * data's `rich_media_data`, `rich_media` or `display`, or into the data itself, as JSON or as text that is JSON.
+ * What an event shows beside its text: choices, tables, images and attachments. Hubs send them in `rich_media_data`,
+ * `rich_media` or `display` of the event's data, or in the data itself, as JSON or as a string that contains JSON.
  */
+import { MAX_REPLY_PARTS } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
-import { readJson, textIn } from './hub-event.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { stringIn } from './hub-event.ts';
 
-/** One of several answers that a person is offered. */
+/** One of the answers that a person may choose. */
 export interface Choice {
   readonly title: string;
-  /** What to send when it is chosen: with `buildAction`. */
+  /** What to send if the person chooses it: pass it to `buildAction`. */
   readonly payload: string;
-  /** As the hub sent it. */
+  /** The choice as received. */
   readonly data: Json;
 }
 
+/** What to show, by `kind`; `data` is the item as received. */
 export type DisplayItem =
   | { readonly kind: 'choices'; readonly choices: Choice[] }
   | { readonly kind: 'table'; readonly data: Json }
   | { readonly kind: 'image'; readonly url: string; readonly title?: string; readonly data: Json }
   | { readonly kind: 'attachment'; readonly url?: string; readonly title?: string; readonly data: Json };
 
-/** The items of an event's data, in the order table, attachments, choices, images. Unknown kinds are ignored. */
+/**
+ * Reads the display items in an event's data, in the order table, attachments, choices, images. Unknown kinds are
+ * ignored, and so is whatever follows the first MAX_REPLY_PARTS + 1 entries of a list: a reply cannot keep them.
+ */
 export function readDisplayItems(data: JsonObject): DisplayItem[] {
   const media = mediaIn(data);
   const items: DisplayItem[] = [];
@@ -36,10 +42,35 @@ export function readDisplayItems(data: JsonObject): DisplayItem[] {
   const images = listIn(media, ['image', 'images']);
   for (let i = 0; i < images.length; i++) {
     const image = images[i]!;
-    const url = isJsonObject(image) ? textIn(image, ['src', 'url']) : textIn({ image }, ['image']);
+    const url = isJsonObject(image) ? stringIn(image, ['src', 'url']) : stringIn({ image }, ['image']);
     if (url !== undefined) items.push(mediaItem('image', url, image));
   }
   return items;
+}
+
+/**
+ * The size of what an item keeps in memory: 1 for each value, and the lengths of keys and scalars as strings, in UTF-16
+ * units. Counting stops once the size exceeds `limit`.
+ */
+export function sizeOf(item: DisplayItem, limit: number): number {
+  const values: Json[] = [item as unknown as JsonObject];
+  let size = 1;
+  while (values.length > 0 && size <= limit) {
+    const value = values.pop()!;
+    if (Array.isArray(value)) {
+      size += value.length;
+      for (let i = 0; i < value.length && size <= limit; i++) values.push(value[i]!);
+    } else if (isJsonObject(value)) {
+      const keys = Object.keys(value);
+      for (let i = 0; i < keys.length; i++) {
+        size += 1 + keys[i]!.length;
+        values.push(value[keys[i]!]!);
+      }
+    } else {
+      size += String(value).length;
+    }
+  }
+  return size;
 }
 
 function mediaIn(data: JsonObject): JsonObject {
@@ -51,47 +82,56 @@ function mediaIn(data: JsonObject): JsonObject {
   return data;
 }
 
-/** The first of these fields that is there, parsed where it is JSON as a text; null counts as absent. */
+/** The first of these fields that is present, parsed if it is a string that contains JSON. Null counts as absent. */
 function valueIn(object: JsonObject, names: string[]): Json | undefined {
   for (let i = 0; i < names.length; i++) {
     const value = ownField(object, names[i]!) ?? null;
-    const parsed = typeof value === 'string' ? readJson(value) : value;
-    if (parsed === undefined) return value; // a text that is no JSON
+    const parsed = typeof value === 'string' ? parsedOr(value) : value;
     if (parsed !== null) return parsed;
   }
   return undefined;
 }
 
-/** The same, where one may stand for a list of one. */
+/** The JSON in a string, or the string itself if it is not JSON. */
+function parsedOr(string: string): Json {
+  try {
+    return parseJson(string);
+  } catch {
+    return string;
+  }
+}
+
+/** The same for a list; a single value counts as a list of one. */
 function listIn(object: JsonObject, names: string[]): Json[] {
   const value = valueIn(object, names);
-  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value.slice(0, MAX_REPLY_PARTS + 1) : [value];
 }
 
 function attachmentOf(attachment: JsonObject): DisplayItem {
   const payload = valueIn(attachment, ['payload']);
-  const inPayload = isJsonObject(payload) ? textIn(payload, ['src', 'url']) : undefined;
-  const url = inPayload ?? textIn(attachment, ['src', 'url']);
+  const inPayload = isJsonObject(payload) ? stringIn(payload, ['src', 'url']) : undefined;
+  const url = inPayload ?? stringIn(attachment, ['src', 'url']);
   const isImage = url !== undefined && ownField(attachment, 'type') === 'image';
   return mediaItem(isImage ? 'image' : 'attachment', url, attachment);
 }
 
 function mediaItem(kind: 'image' | 'attachment', url: string | undefined, data: Json): DisplayItem {
   const item: { kind: string; url?: string; title?: string; data: Json } = { kind, data };
-  const title = isJsonObject(data) ? textIn(data, ['title']) : undefined;
+  const title = isJsonObject(data) ? stringIn(data, ['title']) : undefined;
   if (url !== undefined) item.url = url;
   if (title !== undefined) item.title = title;
   return item as DisplayItem;
 }
 
-/** Of a choice, either title or payload may be missing. */
+/** A choice needs a title or a payload; either stands in for the other. */
 function choicesOf(list: Json[]): Choice[] {
   const choices: Choice[] = [];
   for (let i = 0; i < list.length; i++) {
     const data = list[i]!;
     const fields = isJsonObject(data) ? data : { title: data };
-    const title = textIn(fields, ['title', 'label', 'text']);
-    const payload = textIn(fields, ['payload', 'value']) ?? title;
+    const title = stringIn(fields, ['title', 'label', 'text']);
+    const payload = stringIn(fields, ['payload', 'value']) ?? title;
     if (payload !== undefined) choices.push({ title: title ?? payload, payload, data });
   }
   return choices;

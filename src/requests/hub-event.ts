@@ -1,31 +1,38 @@
-/**
- * Events of the hub's bus as they arrive: `{"msg_type":"bus","payload":{type, data, context}}`. Nothing here raises
- * anything: what cannot be read is no event.
- */
+/** Events of the hub's bus: `{"msg_type":"bus","payload":{type, data, context}}`. */
 import { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { isBlank } from './white-space.ts';
 
+/** An event of the hub's bus. */
 export interface HubEvent {
+  /** Such as `speak`. */
   readonly type: string;
-  /** Empty where it has none. */
+  /** The event's data; empty where it carries none. */
   readonly data: JsonObject;
-  /** The request that it answers, where it says so. */
+  /** The id of the request that the event answers, where it carries one. */
   readonly requestId: string | undefined;
-  /** The session as the hub names it. */
+  /** The session id as the hub returns it, where the event carries one: compare with `sessionIdsMatch`. */
   readonly sessionId: string | undefined;
-  /** All of it, as it came. */
+  /** `{type, data, context}` as received. */
   readonly payload: JsonObject;
 }
 
 const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
 
 /**
- * Reads an event from a message, as text or parsed. Data and context that are no objects count as empty.
- * @returns `undefined` for what is not JSON, or no bus message
+ * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty. Never throws.
+ * @param message - the `text` of a `message` event, or the value parsed from it
+ * @returns `undefined` if the message is not JSON, or not a bus message
  */
-export function readHubEvent(message: unknown): HubEvent | undefined {
-  const envelope = typeof message === 'string' ? readJson(message) : message;
+export function readHubEvent(message: string | Json): HubEvent | undefined {
+  try {
+    return eventIn(typeof message === 'string' ? parseJson(message) : message);
+  } catch {
+    return undefined;
+  }
+}
+
+function eventIn(envelope: Json): HubEvent | undefined {
   if (!isJsonObject(envelope) || ownField(envelope, 'msg_type') !== 'bus') return undefined;
   const payload = ownField(envelope, 'payload');
   if (!isJsonObject(payload)) return undefined;
@@ -38,32 +45,25 @@ export function readHubEvent(message: unknown): HubEvent | undefined {
   return {
     type,
     data,
-    requestId: textIn(context, REQUEST_IDS) ?? textIn(session, REQUEST_IDS) ?? textIn(data, REQUEST_IDS),
-    sessionId: textIn(session, ['session_id']) ?? textIn(context, ['session_id']),
+    requestId:
+      stringIn(context, REQUEST_IDS) ?? stringIn(session, REQUEST_IDS) ?? stringIn(data, REQUEST_IDS),
+    sessionId: stringIn(session, ['session_id']) ?? stringIn(context, ['session_id']),
     payload,
   };
 }
 
-/** What a text is as JSON; `undefined` where it is none. */
-export function readJson(text: string): Json | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
-}
-
+/** An object's field that is an object, or an empty one. */
 export function objectIn(object: JsonObject, name: string): JsonObject {
   const value = ownField(object, name);
   return isJsonObject(value) ? value : {};
 }
 
-/** The first of these fields that holds more than white space, as a text; hubs also write numbers. */
-export function textIn(object: JsonObject, names: readonly string[]): string | undefined {
+/** The first of these fields that contains more than white space. Hubs also send numbers; they become strings. */
+export function stringIn(object: JsonObject, names: readonly string[]): string | undefined {
   for (let i = 0; i < names.length; i++) {
     const value = ownField(object, names[i]!);
-    const text = typeof value === 'number' || value instanceof JsonNumber ? String(value) : value;
-    if (typeof text === 'string' && !isBlank(text)) return text;
+    const string = typeof value === 'number' || value instanceof JsonNumber ? String(value) : value;
+    if (typeof string === 'string' && !isBlank(string)) return string;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * What a hub says when it refuses a message: `hive.policy.denied`, with the policy's own figures nested in the `data`
- * of its data.
+ * How a hub refuses a message: the event `hive.policy.denied`, whose `data.data` carries the figures of the policy that
+ * decided.
  */
 import {
   isJsonObject,
@@ -13,78 +13,97 @@ import {
 import { objectIn } from './hub-event.ts';
 import { collapse } from './white-space.ts';
 
-/** An allowance that is used up. Figures are whole, from 0 to 2^53 - 1, and 0 where the hub sent no such figure. */
+/** A used-up allowance. Figures are integers from 0 to 2^53 - 1, and 0 where the hub sent no such figure. */
 export interface Quota {
-  /** Such as `daily` or `monthly`; empty where the hub did not say. */
+  /** Such as `daily` or `monthly`; empty where the hub names none. */
   readonly period: string;
   readonly limit: number;
   readonly used: number;
-  /** In seconds (on the wire: `reset_after`). */
+  /** Seconds until the allowance is renewed (on the wire: `reset_after`). */
   readonly resetAfter: number;
 }
 
-/** Texts are empty where the hub did not say. */
+/** Why a hub refused a message. Strings are empty where the hub sent none. */
 export interface Refusal {
-  /** The type of the message that was refused (on the wire: `denied_type`). */
+  /** The type of the refused message (on the wire: `denied_type`). */
   readonly deniedType: string;
-  /** Such as `acl_disallowed_type`, `intent_quota_exceeded`, or `backend_unavailable`: the hub's own bus is down. */
+  /**
+   * Such as `acl_disallowed_type` or `intent_quota_exceeded`. Two codes are not decisions of policy: `backend_unavailable`
+   * (the hub's own bus is down) and `malformed_payload` (the hub could not read the message).
+   */
   readonly code: string;
+  /** A sentence of the hub's. */
   readonly reason: string;
   /** The types that this client may send. */
   readonly allowed: string[];
-  /** Only with the code `intent_quota_exceeded`, and then always. */
+  /** Present with the code `intent_quota_exceeded`, and null with any other. */
   readonly quota: Quota | null;
 }
 
 const DENIED = 'hive.policy.denied';
 
+/** The codes that hubs send in the event of a refusal by policy, though no policy refused anything. */
+const NOT_BY_POLICY = ['backend_unavailable', 'malformed_payload'];
+
 /**
- * Reads a refusal.
- * @param payload - the payload of an event, such as a reply's `rawEvent`
- * @returns null where it is no refusal
+ * Reads a refusal. Never throws.
+ * @param payload - the payload of an event, such as `rawEvent` of a reply
+ * @returns null if it is not a refusal
  */
 export function readRefusal(payload: Json): Refusal | null {
-  if (!isJsonObject(payload) || ownField(payload, 'type') !== DENIED) return null;
+  try {
+    return isJsonObject(payload) && ownField(payload, 'type') === DENIED ? refusalIn(payload) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether access policy decided (spec: `policy_denied`). An unknown code counts as one of a policy. */
+export function isByPolicy(refusal: Refusal): boolean {
+  return NOT_BY_POLICY.indexOf(refusal.code) < 0;
+}
+
+function refusalIn(payload: JsonObject): Refusal {
   const data = objectIn(payload, 'data');
   const policy = objectIn(data, 'data');
-  const code = textOf(data, 'code');
+  const code = stringAt(data, 'code');
   return {
-    deniedType: textOf(data, 'denied_type'),
+    deniedType: stringAt(data, 'denied_type'),
     code,
-    reason: textOf(data, 'reason'),
-    allowed: textsOf(ownField(policy, 'allowed')),
-    quota: code === 'intent_quota_exceeded' ? quotaOf(policy) : null,
+    reason: stringAt(data, 'reason'),
+    allowed: typesIn(ownField(policy, 'allowed')),
+    quota: code === 'intent_quota_exceeded' ? quotaIn(policy) : null,
   };
 }
 
-function quotaOf(policy: JsonObject): Quota {
+function quotaIn(policy: JsonObject): Quota {
   return {
-    period: textOf(policy, 'period'),
-    limit: count(ownField(policy, 'limit')),
-    used: count(ownField(policy, 'used')),
-    resetAfter: count(ownField(policy, 'reset_after')),
+    period: stringAt(policy, 'period'),
+    limit: figure(ownField(policy, 'limit')),
+    used: figure(ownField(policy, 'used')),
+    resetAfter: figure(ownField(policy, 'reset_after')),
   };
 }
 
-function textOf(object: JsonObject, name: string): string {
+function stringAt(object: JsonObject, name: string): string {
   const value = ownField(object, name);
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts of a list that are not blank; nothing else in it can be the name of a type. */
-function textsOf(list: Json | undefined): string[] {
-  const texts: string[] = [];
-  if (!Array.isArray(list)) return texts;
+/** The strings of a list that are not blank: nothing else can be a message type. */
+function typesIn(list: Json | undefined): string[] {
+  const types: string[] = [];
+  if (!Array.isArray(list)) return types;
   for (let i = 0; i < list.length; i++) {
     const item = list[i];
-    const text = typeof item === 'string' ? collapse(item) : '';
-    if (text !== '') texts.push(text);
+    const type = typeof item === 'string' ? collapse(item) : '';
+    if (type !== '') types.push(type);
   }
-  return texts;
+  return types;
 }
 
-/** A number that counts something, or its digits; 0 for everything else. */
-function count(value: Json | undefined): number {
+/** A count, as a number or in decimal digits; 0 for anything else. */
+function figure(value: Json | undefined): number {
   const isDigits = typeof value === 'string' && /^\s*[0-9]+\s*$/.test(value);
   const number = isDigits || value instanceof JsonNumber ? Number(value) : value;
   return typeof number === 'number' && isSafeInteger(number) && number > 0 ? number : 0;

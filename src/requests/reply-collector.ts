@@ -1,109 +1,183 @@
 /**
- * ReplyCollector: the hub's answer to one request, put together from its events. Sans I/O: messages in, a reply out;
- * the deadline is the integrator's. Spec, "Reply object (client libraries)".
+ * ReplyCollector: assembles the hub's reply to one request from the events of its bus. No I/O and no clock: messages in,
+ * a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
+import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
+import { type JsonObject, ownField } from '../wire/json.ts';
+import { assertNotBlank, readArgument, readOptions } from './arguments.ts';
 import { UTTERANCE } from './build-request.ts';
-import { type DisplayItem, readDisplayItems } from './display-items.ts';
-import { type HubEvent, readHubEvent, textIn } from './hub-event.ts';
+import { type DisplayItem, readDisplayItems, sizeOf } from './display-items.ts';
+import { type HubEvent, readHubEvent, stringIn } from './hub-event.ts';
+import { isByPolicy, readRefusal } from './refusal.ts';
 import { sessionIdsMatch } from './session-ids.ts';
 import { speakable } from './speakable.ts';
-import { collapse, notBlank } from './white-space.ts';
+import { collapse } from './white-space.ts';
 
 /** The spec's Reply object. */
 export interface Reply {
-  /** What the hub said, as it said it, white space collapsed; empty where it said nothing (spec: `text`). */
+  /** What the hub said, with white space collapsed; empty if it said nothing (spec: `text`). */
   readonly text: string;
-  /** The same to be said aloud: without markup, entities resolved (spec: `speech`). */
+  /** The same for a voice: without markup, entities resolved (spec: `speech`). */
   readonly speech: string;
-  /** Choices, tables, images and attachments, in the order in which they came (spec: `display_items`). */
+  /** Choices, tables, images and attachments in the order received (spec: `display_items`). */
   readonly displayItems: DisplayItem[];
-  /** The session as the hub first named it, else as it was declared, else null (spec: `session_id`). */
+  /** The session id that the hub returned first, else the declared one, else null (spec: `session_id`). */
   readonly sessionId: string | null;
-  /** The request that this answers (spec: `request_id`). */
+  /** The id of the request (spec: `request_id`). */
   readonly requestId: string;
-  /** Whether policy refused the request (spec: `policy_denied`); `readRefusal` reads why. */
+  /**
+   * Whether access policy blocked the request (spec: `policy_denied`). It did not where the hub's bus was down or the hub
+   * could not read the request, though the `ending` is `denied` there too. `readRefusal` tells.
+   */
   readonly policyDenied: boolean;
   /**
-   * `{type, data, context}` of the last event that said something or failed, as it came; where there was none, of the
-   * one that completed the request; else null (spec: `raw_event`).
+   * `{type, data, context}` of the last event that said something or failed, as received; if there is none, of the
+   * completion, else null (spec: `raw_event`).
    */
   readonly rawEvent: JsonObject | null;
 }
 
 /**
- * `waiting`: for speech, or for its end. `settled`: a soft failure came, or the hub is done without having said a word,
- * and most likely nothing more will come; but speech still counts. `done`: nothing counts any more.
+ * The state of a request. `waiting`: nothing came yet. `speaking`: the hub said something and may say more. `unmatched`:
+ * no intent matched, but a fallback may still speak. `completed`: the hub is done without a word, but some hubs speak a
+ * moment later. `done`: nothing counts any more.
  */
-export type ReplyState = 'waiting' | 'settled' | 'done';
+export type ReplyState = 'waiting' | 'speaking' | 'unmatched' | 'completed' | 'done';
 
 /**
- * How a request ended. `handled`: by the hub's own word. `unanswered`: the hub has nothing to say to it. `denied`:
- * refused by policy. `query-timeout`: the hub gave up. `timeout`: the integrator did. `closed`: the connection died.
- * The reply holds what was said until then.
+ * How a request ended. `handled`: the hub said that it is done. `spoken`: the hub spoke, and said no more until the
+ * deadline. `unanswered`: no intent matched, and nobody spoke. `denied`: the hub refused the request. `query-timeout`:
+ * the hub gave up. `timeout`: nothing came until the deadline. `closed`: the connection ended first.
  */
-export type ReplyEnding = 'handled' | 'unanswered' | 'denied' | 'query-timeout' | 'timeout' | 'closed';
+export type ReplyEnding =
+  | 'handled'
+  | 'spoken'
+  | 'unanswered'
+  | 'denied'
+  | 'query-timeout'
+  | 'timeout'
+  | 'closed';
 
-type Effect = 'speech' | 'soft-failure' | 'denied' | 'query-timeout' | 'handled';
+type Cause = 'speech' | 'failure' | 'completion' | 'refusal' | 'query-timeout' | 'timeout' | 'closed';
 
-/** What events do, by their type; all others are ignored. */
-const EFFECTS: { readonly [type: string]: Effect } = {
+/** What events mean, by type. All others are ignored. */
+export const CAUSES: { readonly [type: string]: Cause } = {
   speak: 'speech',
   'ovos.utterance.speak': 'speech',
-  complete_intent_failure: 'soft-failure',
-  'ovos.intent.unmatched': 'soft-failure',
-  'hive.policy.denied': 'denied',
+  complete_intent_failure: 'failure',
+  'ovos.intent.unmatched': 'failure',
+  'ovos.utterance.handled': 'completion',
+  'hive.policy.denied': 'refusal',
   'hive.query.timeout': 'query-timeout',
-  'ovos.utterance.handled': 'handled',
+};
+
+/** The next state, or how the request ends. */
+type Next = ReplyState | ReplyEnding;
+type Row = { readonly [cause in Cause]: Next };
+
+/** From each state but `done`, which nothing leaves. docs/requests.md shows the same table. */
+export const TRANSITIONS: { readonly [state: string]: Row } = {
+  waiting: {
+    speech: 'speaking',
+    failure: 'unmatched',
+    completion: 'completed',
+    refusal: 'denied',
+    'query-timeout': 'query-timeout',
+    timeout: 'timeout',
+    closed: 'closed',
+  },
+  speaking: {
+    speech: 'speaking',
+    failure: 'speaking',
+    completion: 'handled',
+    refusal: 'denied',
+    'query-timeout': 'query-timeout',
+    timeout: 'spoken',
+    closed: 'closed',
+  },
+  unmatched: {
+    speech: 'speaking',
+    failure: 'unmatched',
+    completion: 'unanswered',
+    refusal: 'denied',
+    'query-timeout': 'query-timeout',
+    timeout: 'unanswered',
+    closed: 'closed',
+  },
+  completed: {
+    speech: 'speaking',
+    failure: 'completed',
+    completion: 'handled',
+    refusal: 'denied',
+    'query-timeout': 'query-timeout',
+    timeout: 'handled',
+    closed: 'handled',
+  },
 };
 
 export interface CollectorOptions {
-  /** As the request has it. */
+  /** The id in the request. */
   requestId: string;
-  /** As the request declared it, if it did. */
+  /**
+   * The session id that the request declares; if it declares none, the id of the connection's session, which the `ready`
+   * event carries. Without either, only events with the request id count.
+   */
   sessionId?: string | undefined;
-  /** The type of the bus message that was sent; that of the builders by default. */
+  /** The type of the bus message that was sent; by default the one that the builders send. */
   type?: string | undefined;
 }
 
-/** Collects the reply to one request. One for each request in flight, made before it is sent. */
+/**
+ * Collects the reply to one request. Create one for each request before you send it.
+ *
+ * A reply keeps at most MAX_REPLY_PARTS parts and MAX_REPLY_SIZE units of what the hub says and shows. From the first
+ * part that exceeds either on, nothing more is kept, and `isTruncated` is true; the events still change the state.
+ */
 export class ReplyCollector {
   private readonly requestId: string;
   private readonly declaredSession: string | undefined;
   private readonly type: string;
-  private phase: ReplyState = 'waiting';
-  /** Whether the hub said that it is done before it said anything else: what it then says is late, and all. */
-  private isHandled = false;
+  private current: ReplyState = 'waiting';
   private endedBy: ReplyEnding | undefined;
   private readonly said: string[] = [];
   private readonly items: DisplayItem[] = [];
+  private partsLeft: number = MAX_REPLY_PARTS;
+  private sizeLeft: number = MAX_REPLY_SIZE;
+  private isFull = false;
   private lastSpeech: { readonly type: string; readonly text: string } | undefined;
   private returnedSession: string | undefined;
   private rawEvent: JsonObject | null = null;
+  private isDeniedByPolicy = false;
 
-  /** @throws LocalError `bad-argument` */
+  /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: CollectorOptions) {
-    if (!isJsonObject(options)) {
-      throw new LocalError('bad-argument', `"options" expected an object, got ${kindOf(options)}`);
-    }
-    const { requestId, sessionId, type = UTTERANCE } = options;
-    this.requestId = notBlank(requestId, 'requestId');
-    this.declaredSession = sessionId === undefined ? undefined : notBlank(sessionId, 'sessionId');
-    this.type = notBlank(type, 'type');
+    const {
+      requestId,
+      sessionId,
+      type = UTTERANCE,
+    } = readOptions(options, 'options', ['requestId', 'sessionId', 'type']);
+    this.requestId = assertNotBlank(requestId, 'requestId');
+    this.declaredSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
+    this.type = assertNotBlank(type, 'type');
   }
 
   get state(): ReplyState {
-    return this.phase;
+    return this.current;
   }
 
-  /** How the request ended; `undefined` until it did. */
+  /** How the request ended; `undefined` until then. */
   get ending(): ReplyEnding | undefined {
     return this.endedBy;
   }
 
-  /** What was gathered so far. */
+  /** Whether the hub said or showed more than a reply keeps. */
+  get isTruncated(): boolean {
+    return this.isFull;
+  }
+
+  /** The reply so far. Takes time linear in what it keeps, so read it when you need it and not after each event. */
   get reply(): Reply {
     return {
       text: this.said.join(' '),
@@ -111,98 +185,129 @@ export class ReplyCollector {
       displayItems: this.items.slice(),
       sessionId: this.returnedSession ?? this.declaredSession ?? null,
       requestId: this.requestId,
-      policyDenied: this.endedBy === 'denied',
+      policyDenied: this.isDeniedByPolicy,
       rawEvent: this.rawEvent,
     };
   }
 
   /**
-   * Takes a message that the session delivered, whatever it is: what cannot be read or belongs elsewhere changes
-   * nothing, and nothing is ever thrown.
-   * @param message - JSON, as text or parsed
+   * Takes a message of the hub. Those that are not readable, or belong elsewhere, change nothing.
+   * @param message - the `text` of a `message` event, or what `readHubEvent` returned for it
    * @param sole - whether this is the only request in flight, so that a refusal which names no request must be its own.
-   *   What was sent without waiting for an answer counts as in flight for some 10 seconds.
-   * @returns the state after it
+   *   A message sent without waiting for a reply counts as in flight for 10 seconds
+   * @returns the state after the message
+   * @throws LocalError `bad-argument` if `message` is neither
    */
-  push(message: string | Json, sole: boolean): ReplyState {
-    if (this.phase === 'done') return 'done';
-    const event = readHubEvent(message);
-    if (event === undefined) return this.phase;
-    const effect = ownField(EFFECTS as JsonObject, event.type) as Effect | undefined;
-    if (effect !== undefined && this.owns(event, effect, sole)) {
-      this.returnedSession ??= event.sessionId;
-      this.take(event, effect);
-    }
-    return this.phase;
+  push(message: string | HubEvent, sole: boolean): ReplyState {
+    if (this.current === 'done') return 'done';
+    const event = typeof message === 'string' ? readHubEvent(message) : message;
+    if (event !== undefined && this.owns(event, sole)) this.accept(event, causeOf(event)!);
+    return this.current;
   }
 
-  /** The integrator waits no longer; what was gathered stays. The first end counts. */
-  timeout(): void {
-    this.end('timeout');
-  }
-
-  /** The connection died, and the request with it: nothing will answer it on another. The first end counts. */
-  closed(): void {
-    this.end('closed');
-  }
-
-  /** A request id decides. Without one a session does, but for refusals, which name neither. */
-  private owns({ requestId, sessionId, data }: HubEvent, effect: Effect, sole: boolean): boolean {
-    if (requestId !== undefined) return requestId === this.requestId;
-    if (effect === 'denied') return sole && ownField(data, 'denied_type') === this.type;
-    return sessionIdsMatch(this.declaredSession, sessionId);
-  }
-
-  private take(event: HubEvent, effect: Effect): void {
-    if (effect === 'speech') {
-      this.hear(event);
-    } else if (effect === 'soft-failure') {
-      if (this.lastSpeech !== undefined) return; // something has answered it
-      this.rawEvent = event.payload;
-      this.phase = 'settled';
-    } else if (effect === 'handled') {
-      this.rawEvent ??= event.payload;
-      if (this.phase === 'waiting' && this.lastSpeech === undefined) {
-        this.isHandled = true;
-        this.phase = 'settled';
-      } else {
-        this.end(effect);
+  /**
+   * Whether an event belongs to this request and matters to its reply. A request id decides. Without one the session id
+   * does, except for refusals, which carry neither.
+   * @param sole - as for `push`
+   * @throws LocalError `bad-argument`
+   */
+  owns(event: HubEvent, sole: boolean): boolean {
+    return readArgument('message', () => {
+      if (typeof event !== 'object' || event === null || typeof event.type !== 'string') {
+        throw new LocalError('bad-argument', `"message" expected string or HubEvent, got ${kindOf(event)}`);
       }
-    } else {
-      this.rawEvent = event.payload;
-      this.end(effect);
+      const { requestId, sessionId, data } = event;
+      const cause = causeOf(event);
+      if (cause === undefined) return false;
+      if (requestId !== undefined) return requestId === this.requestId;
+      if (cause === 'refusal') return sole === true && ownField(data, 'denied_type') === this.type;
+      return sessionIdsMatch(this.declaredSession, sessionId);
+    });
+  }
+
+  /** A deadline has passed, and you wait no longer. The reply keeps what was said. The first end counts. */
+  timeout(): void {
+    this.advance('timeout');
+  }
+
+  /** The connection ended, and the request with it: no other connection answers it. The first end counts. */
+  closed(): void {
+    this.advance('closed');
+  }
+
+  private accept({ type, data, payload, sessionId }: HubEvent, cause: Cause): void {
+    // Everything is read before anything changes: a caller's own event may throw.
+    const speech = cause === 'speech' ? readArgument('message', () => speechIn(data)) : undefined;
+    const refusal = cause === 'refusal' ? readRefusal(payload) : null;
+    this.returnedSession ??= sessionId;
+    if (speech !== undefined) {
+      if (!this.hear(type, speech)) return;
+      this.rawEvent = payload;
+    } else if (cause === 'completion') {
+      this.rawEvent ??= payload;
+    } else if (cause !== 'failure' || this.current !== 'speaking') {
+      this.rawEvent = payload;
     }
+    this.isDeniedByPolicy = refusal !== null && isByPolicy(refusal);
+    this.advance(cause);
   }
 
-  private hear({ type, data, payload }: HubEvent): void {
-    const text = collapse(textOf(data));
-    const items = readDisplayItems(data);
-    if (text === '' && items.length === 0) return;
-    const repeats = this.lastSpeech?.text === text;
-    if (repeats && this.lastSpeech?.type !== type) return; // some hubs say everything under both names
-    if (text !== '' && !repeats) this.said.push(text);
-    for (let i = 0; i < items.length; i++) this.items.push(items[i]!);
+  /** Keeps what is said and shown; false if that is nothing, or what was just said under the other name. */
+  private hear(type: string, { text, items, sizes }: Speech): boolean {
+    if (text === '' && items.length === 0) return false;
+    const isRepeated = this.lastSpeech?.text === text;
+    if (isRepeated && this.lastSpeech?.type !== type) return false;
+    if (text !== '' && !isRepeated && this.hasRoom(1, text.length)) this.said.push(text);
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!;
+      const parts = item.kind === 'choices' ? item.choices.length : 1;
+      if (this.hasRoom(parts, sizes[i]!)) this.items.push(item);
+    }
     this.lastSpeech = { type, text };
-    this.rawEvent = payload;
-    this.phase = 'waiting';
-    if (this.isHandled) this.end('handled');
+    return true;
   }
 
-  private end(by: ReplyEnding): void {
-    if (this.phase === 'done') return;
-    if (by === 'denied' || by === 'query-timeout') this.endedBy = by;
-    else if (this.isHandled) this.endedBy = 'handled';
-    else if (this.phase === 'settled' && by !== 'closed') this.endedBy = 'unanswered';
-    else this.endedBy = by;
-    this.phase = 'done';
+  private hasRoom(parts: number, size: number): boolean {
+    this.partsLeft -= parts;
+    this.sizeLeft -= size;
+    if (this.partsLeft < 0 || this.sizeLeft < 0) this.isFull = true;
+    return !this.isFull;
+  }
+
+  private advance(cause: Cause): void {
+    const row = TRANSITIONS[this.current];
+    if (row === undefined) return; // done
+    const next = row[cause];
+    if (TRANSITIONS[next] === undefined) {
+      this.endedBy = next as ReplyEnding;
+      this.current = 'done';
+    } else {
+      this.current = next as ReplyState;
+    }
   }
 }
 
-/** The text of speech; of several utterances the first, for the others are alternatives to it. */
-function textOf(data: JsonObject): string {
-  const text = textIn(data, ['utterance', 'text', 'utterances']);
+interface Speech {
+  readonly text: string;
+  readonly items: DisplayItem[];
+  /** Of each item. */
+  readonly sizes: number[];
+}
+
+function speechIn(data: JsonObject): Speech {
+  const items = readDisplayItems(data);
+  return { text: collapse(textIn(data)), items, sizes: items.map((item) => sizeOf(item, MAX_REPLY_SIZE)) };
+}
+
+/** The text of speech. Of several utterances it is the first: the others are alternatives to it. */
+function textIn(data: JsonObject): string {
+  const text = stringIn(data, ['utterance', 'text', 'utterances']);
   if (text !== undefined) return text;
   const utterances = ownField(data, 'utterances');
   const first = Array.isArray(utterances) ? utterances[0] : undefined;
   return typeof first === 'string' ? first : '';
+}
+
+function causeOf({ type }: HubEvent): Cause | undefined {
+  return ownField(CAUSES, type) as Cause | undefined;
 }

@@ -2,12 +2,12 @@
 import { isBlank } from './white-space.ts';
 
 /**
- * Whether an event's session is the one that was declared. A hub keeps the sessions of its clients apart by rewriting
- * each id to `<namespace>:<declared>`, with a namespace that is new with every connection. So it is the same session
- * where the two ids are equal, or where the declared one is all that follows the first colon of the other.
+ * Whether two session ids name the same session. To keep its clients apart, a hub rewrites every id to
+ * `<namespace>:<declared>`, and takes a new namespace for each connection. So the ids match if they are equal, or if
+ * everything after the first colon of the returned id equals the declared one.
  * @param declared - the id that was sent
- * @param returned - the id that came back
- * @returns false also where either is no id: absent, or blank
+ * @param returned - the id that an event carries
+ * @returns false where either is missing or blank
  */
 export function sessionIdsMatch(declared: string | undefined, returned: string | undefined): boolean {
   if (typeof declared !== 'string' || typeof returned !== 'string' || isBlank(declared)) return false;

@@ -1,11 +1,11 @@
 /**
- * Text as it is to be said: hubs speak in SSML (W3C, Speech Synthesis Markup Language 1.1), in plain text, and in plain
- * text with what looks like markup in it.
+ * Text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain text, and plain text that contains
+ * characters which look like markup.
  */
 import { collapse } from './white-space.ts';
 
-/** Elements that separate words; all others may stand inside of one. A `/` in a class is `\x2f`, for Espruino. */
-const PARTING = /^<\/?(?:audio|break|p|s|speak)[\s\x2f>]/i;
+/** Elements that separate words; any other may stand inside a word. `\x2f` is `/`, which Espruino misreads in a class. */
+const SEPARATING = /^\x2f?(?:audio|break|p|s|speak)[\s\x2f>]/i;
 
 const ENTITY = /&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi;
 
@@ -19,50 +19,43 @@ const NAMED: { readonly [name: string]: string } = {
 };
 
 /**
- * A text without its tags, with the entities of XML (and `&nbsp;`) resolved once, and white space collapsed. What only
- * looks like a tag or an entity, as in `3 < 4 & 5 > 2`, stays. It takes time linear in the text's length.
+ * Removes tags, resolves the entities of XML and `&nbsp;` once, and collapses white space. What only looks like a tag or
+ * an entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length.
  */
 export function speakable(text: string): string {
   return collapse(withoutTags(text).replace(ENTITY, resolve));
 }
 
+/** No tag, comment or processing instruction of XML contains a `<`, so each lies between two of them. */
 function withoutTags(text: string): string {
-  const pieces: string[] = [];
-  let start = 0; // of what is not in the pieces yet
-  let at = text.indexOf('<');
-  while (at >= 0) {
-    const end = tagEnd(text, at);
-    if (end > 0) {
-      pieces.push(text.slice(start, at), PARTING.test(text.slice(at, end)) ? ' ' : '');
-      start = end;
-    }
-    at = text.indexOf('<', at + 1);
+  const segments = text.split('<');
+  const pieces = [segments[0]!];
+  for (let i = 1; i < segments.length; i++) {
+    const segment = segments[i]!;
+    const end = tagEnd(segment);
+    if (end === 0) pieces.push('<', segment);
+    else pieces.push(SEPARATING.test(segment.slice(0, end)) ? ' ' : '', segment.slice(end));
   }
-  pieces.push(text.slice(start));
   return pieces.join('');
 }
 
-/**
- * The index after the tag, comment or instruction that starts at `at`, or -1 where none does. XML has no `<` inside of
- * them, and `>` in a tag only between quotation marks.
- */
-function tagEnd(text: string, at: number): number {
-  const first = text.charAt(at + 1);
-  const hasAttributes = /[a-z\x2f]/i.test(first);
-  if (!hasAttributes && first !== '!' && first !== '?') return -1;
+/** How much of what follows a `<` is markup: up to the first `>`, which in a tag may also stand in quotation marks. */
+function tagEnd(segment: string): number {
+  const first = segment.charAt(0);
+  const isTag = /[a-z\x2f]/i.test(first);
+  if (!isTag && first !== '!' && first !== '?') return 0;
   let quote = '';
-  for (let i = at + 1; i < text.length; i++) {
-    const character = text.charAt(i);
-    if (character === '<') return -1;
+  for (let i = 0; i < segment.length; i++) {
+    const character = segment.charAt(i);
     if (quote !== '') {
       if (character === quote) quote = '';
     } else if (character === '>') {
       return i + 1;
-    } else if (hasAttributes && (character === '"' || character === "'")) {
+    } else if (isTag && (character === '"' || character === "'")) {
       quote = character;
     }
   }
-  return -1;
+  return 0;
 }
 
 function resolve(entity: string, name: string): string {

@@ -36,7 +36,7 @@ const CORE = [
 ];
 const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id'];
 
-const REQUESTS = ['request', 'session-ids', 'reply'];
+const REQUESTS = ['request', 'session-ids', 'reply', 'schedule'];
 
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
 import { raisesLocal } from '../raises.ts';
 import { readyPair } from '../session/pair.ts';
+import { UNREADABLE, withThrowing } from './hostile.ts';
 
 test('builds byte for byte what the public clients send', () => {
   // thalovant-embedded-c tests/test_ask.c
@@ -22,28 +23,24 @@ test('builds byte for byte what the public clients send', () => {
   assert.is(stringifyJson(buildUtterance({ ...request, text: 'what time is it' })), expected);
 });
 
-test('builds what sendJson takes', () => {
+test('builds envelopes that a session sends and a hub receives', () => {
   const { client, hub } = readyPair();
   const envelope = buildCode({ requestId: 'req-1', value: 'SN-001-XYZ', kind: 'qr', label: 'serial' });
-  const events = client.sendJson(envelope).flatMap((data) => hub.receive(data));
-  assert.equal(
-    events.map(({ type }) => type),
-    ['message'],
-  );
-  const { text } = events[0] as { text: string };
-  assert.equal(JSON.parse(text), envelope);
+  const [event] = client.sendJson(envelope).flatMap((data) => hub.receive(data));
+  assert.equal(JSON.parse((event as { text: string }).text), envelope);
 });
 
-const BUILDERS: [string, (said: unknown, request?: object) => JsonObject][] = [
-  ['utterance', (text, request) => buildUtterance({ requestId: 'r', ...request, text: text as string })],
-  ['action', (payload, request) => buildAction({ requestId: 'r', ...request, payload: payload as string })],
-  ['code', (value, request) => buildCode({ requestId: 'r', ...request, value: value as string })],
-];
+type Build = (text: unknown, request?: object) => JsonObject;
 
-for (const [name, build] of BUILDERS) {
-  test(`leaves the context of an ${name} to the caller`, () => {
-    const session = { session_id: 'old' };
-    const context = { input: 'old', session };
+const BUILDERS: { readonly [name: string]: Build } = {
+  buildUtterance: (text, request) => buildUtterance({ requestId: 'r', ...request, text } as never),
+  buildAction: (payload, request) => buildAction({ requestId: 'r', ...request, payload } as never),
+  buildCode: (value, request) => buildCode({ requestId: 'r', ...request, value } as never),
+};
+
+for (const [name, build] of Object.entries(BUILDERS)) {
+  test(`${name} leaves the caller's context unchanged`, () => {
+    const context = { input: 'old', session: { session_id: 'old' } };
     const before = JSON.stringify(context);
     const { payload } = build('x', { context, sessionId: 'new' }) as { payload: JsonObject };
     assert.is(JSON.stringify(context), before);
@@ -54,13 +51,13 @@ for (const [name, build] of BUILDERS) {
     });
   });
 
-  test(`refuses an ${name} that says nothing`, () => {
-    for (const said of [undefined, null, '', ' \n', 7, ['x'], {}]) {
-      raisesLocal(() => build(said), 'bad-argument');
+  test(`${name} refuses a request without content`, () => {
+    for (const text of [undefined, null, '', ' \n', 7, ['x'], {}]) {
+      raisesLocal(() => build(text), 'bad-argument');
     }
   });
 
-  test(`refuses what is missing or of a wrong type in an ${name}`, () => {
+  test(`${name} refuses fields that are missing or of the wrong type`, () => {
     const wrong: { [field in keyof RequestFields]: unknown[] } = {
       requestId: [undefined, null, '', ' ', 7],
       sessionId: [null, '', ' ', 7],
@@ -72,21 +69,36 @@ for (const [name, build] of BUILDERS) {
       for (const value of values) raisesLocal(() => build('x', { [field]: value }), 'bad-argument');
     }
   });
+
+  test(`${name} refuses a context that throws when it is read`, () => {
+    const session = withThrowing('session_id');
+    for (const context of [...UNREADABLE, withThrowing('key'), { session }]) {
+      raisesLocal(() => build('x', { context }), 'bad-argument');
+    }
+  });
 }
 
-test('refuses what is no request at all', () => {
-  for (const build of [buildUtterance, buildAction, buildCode]) {
+for (const build of [buildUtterance, buildAction, buildCode]) {
+  test(`${build.name} refuses what is not an object`, () => {
     for (const request of [undefined, null, 'hello', 7, ['hello']]) {
       raisesLocal(() => build(request as never), 'bad-argument');
     }
-  }
+  });
+
+  test(`${build.name} refuses a request that throws when it is read`, () => {
+    for (const request of UNREADABLE) raisesLocal(() => build(request as never), 'bad-argument');
+    const request = { requestId: 'r', text: 'x', payload: 'x', value: 'x' };
+    raisesLocal(() => build(withThrowing('lang', request) as never), 'bad-argument');
+  });
+}
+
+test('keeps the error that a getter threw as the cause', () => {
+  const error = raisesLocal(() => buildUtterance(withThrowing('text') as never), 'bad-argument');
+  assert.instance(error.cause, TypeError);
 });
 
 test('shows nothing of a request in an error', () => {
-  const error = raisesLocal(
-    () => buildUtterance({ requestId: 's3cret' as never, text: ' ' }),
-    'bad-argument',
-  );
+  const error = raisesLocal(() => buildUtterance({ requestId: 's3cret', text: ' ' }), 'bad-argument');
   assert.not.match(error.message, 's3cret');
 });
 

@@ -1,6 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readRefusal } from '../../src/requests/refusal.ts';
+import { isByPolicy, readRefusal } from '../../src/requests/refusal.ts';
 import { type Json, JsonNumber } from '../../src/wire/json.ts';
 
 const denied = (data: Json): Json => ({ type: 'hive.policy.denied', data });
@@ -9,26 +9,24 @@ const quotaOf = (policy: Json) =>
 
 test('reads why a message was refused', () => {
   const policy = { allowed: ['speak'], limit: 5 };
-  assert.equal(
-    readRefusal(denied({ denied_type: 'x', code: 'acl_disallowed_type', reason: 'no', data: policy })),
-    {
-      deniedType: 'x',
-      code: 'acl_disallowed_type',
-      reason: 'no',
-      allowed: ['speak'],
-      quota: null,
-    },
-  );
+  const data = { denied_type: 'x', code: 'acl_disallowed_type', reason: 'no', data: policy };
+  assert.equal(readRefusal(denied(data)), {
+    deniedType: 'x',
+    code: 'acl_disallowed_type',
+    reason: 'no',
+    allowed: ['speak'],
+    quota: null,
+  });
 });
 
-test('reads nothing in what is no refusal', () => {
+test('returns null for what is not a refusal', () => {
   for (const payload of [null, undefined, 'hive.policy.denied', [], {}, { type: 'speak' }]) {
     assert.is(readRefusal(payload as Json), null);
   }
 });
 
-test('counts with whole numbers from 0 to 2^53 - 1, however they are written', () => {
-  const counted: [Json, number][] = [
+test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anything else as 0', () => {
+  const figures: [Json, number][] = [
     [7, 7],
     ['7', 7],
     [new JsonNumber('7.0'), 7],
@@ -45,21 +43,29 @@ test('counts with whole numbers from 0 to 2^53 - 1, however they are written', (
     [[7], 0],
     [null, 0],
   ];
-  for (const [value, expected] of counted) {
+  for (const [value, figure] of figures) {
     assert.equal(quotaOf({ limit: value, used: value, reset_after: value }), {
       period: '',
-      limit: expected,
-      used: expected,
-      resetAfter: expected,
+      limit: figure,
+      used: figure,
+      resetAfter: figure,
     });
   }
 });
 
-test('has no figures where the policy is no object', () => {
+test('returns zeros where the policy is not an object', () => {
   for (const policy of [null, 7, 'daily', ['daily']]) {
     assert.equal(quotaOf(policy), { period: '', limit: 0, used: 0, resetAfter: 0 });
   }
   assert.equal(readRefusal({ type: 'hive.policy.denied' })!.allowed, []);
+});
+
+test('tells decisions of policy from the faults that hubs report as refusals', () => {
+  const isPolicy = (code: string): boolean => isByPolicy(readRefusal(denied({ code }))!);
+  for (const code of ['acl_disallowed_type', 'intent_quota_exceeded', '', 'anything else']) {
+    assert.is(isPolicy(code), true, code);
+  }
+  for (const code of ['backend_unavailable', 'malformed_payload']) assert.is(isPolicy(code), false, code);
 });
 
 test.run();

@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
+import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
-import { parseJson } from '../../src/wire/parse-json.ts';
 import { raisesLocal } from '../raises.ts';
-import { readyPair } from '../session/pair.ts';
+import { find, readyPair } from '../session/pair.ts';
+import { UNREADABLE, withThrowing } from './hostile.ts';
 
 const OWN = { request_id: 'req-1' };
 const event = (type: string, data: Json = {}, context: Json = OWN): string =>
@@ -21,7 +22,7 @@ const collect = (...events: string[]): ReplyCollector => {
   return collector;
 };
 
-test('answers a request over a session', () => {
+test('collects the reply to a request over a session', () => {
   const { client, hub } = readyPair();
   const request = { requestId: 'req-1', sessionId: 'sess-1' };
   const collector = new ReplyCollector(request);
@@ -44,33 +45,48 @@ test('answers a request over a session', () => {
   });
 });
 
-test('takes messages that are parsed already', () => {
-  for (const parse of [JSON.parse, parseJson]) {
-    const collector = collect();
-    assert.is(collector.push(parse(speak('One.')), true), 'waiting');
-    assert.is(collector.push(parse(HANDLED), true), 'done');
-    assert.is(collector.reply.text, 'One.');
-  }
+test('matches a reply without a request id by the session of the connection', () => {
+  const { sessionId } = find(readyPair().clientEvents, 'ready');
+  const collector = new ReplyCollector({ requestId: 'req-1', sessionId });
+  const session = { session_id: `n:${sessionId}` };
+  assert.is(collector.push(speak('One.', { session }), true), 'speaking');
+  assert.is(collector.reply.text, 'One.');
 });
 
-test('takes numbers as ids and as words', () => {
+test('takes an event that was read before', () => {
+  const collector = collect();
+  assert.is(collector.push(readHubEvent(speak('One.'))!, true), 'speaking');
+  assert.is(collector.push(readHubEvent(HANDLED)!, true), 'done');
+  assert.is(collector.reply.text, 'One.');
+});
+
+test('tells which events belong to the request', () => {
+  const owns = (text: string, sole = true): boolean => collect().owns(readHubEvent(text)!, sole);
+  assert.is(owns(speak('One.')), true);
+  assert.is(owns(speak('One.', { session: { session_id: 'n:sess-1' } })), true);
+  assert.is(owns(speak('One.', { request_id: 'req-2' })), false);
+  assert.is(owns(event('mycroft.mic.listen')), false);
+  assert.is(owns(DENIED), true);
+  assert.is(owns(DENIED, false), false);
+});
+
+test('accepts numbers as ids and as speech', () => {
   const collector = new ReplyCollector({ requestId: '7.0' });
   const spoken = event('speak', { utterance: 12 }, { request_id: 'x' }).replace('"x"', '7.0');
   collector.push(spoken, true);
   assert.is(collector.reply.text, '12');
 });
 
-test('waits, settles softly, waits again, and is done', () => {
-  const collector = collect();
-  assert.is(collector.state, 'waiting');
-  assert.is(collector.push(event('ovos.intent.unmatched'), true), 'settled');
-  assert.is(collector.push(speak('After all.'), true), 'waiting');
+test('has no ending while speech may follow', () => {
+  const collector = collect(event('ovos.intent.unmatched'));
+  assert.is(collector.state, 'unmatched');
+  assert.is(collector.push(speak('After all.'), true), 'speaking');
   assert.is(collector.ending, undefined);
   assert.is(collector.push(HANDLED, true), 'done');
   assert.is(collector.ending, 'handled');
 });
 
-test('leaves a refusal that may be another’s, and one whose owner nobody told', () => {
+test('leaves a refusal alone that may be of another request, or if nobody says whether it may', () => {
   const collector = collect();
   assert.is(collector.push(DENIED, false), 'waiting');
   assert.is((collector.push as (message: string) => string).call(collector, DENIED), 'waiting');
@@ -78,12 +94,26 @@ test('leaves a refusal that may be another’s, and one whose owner nobody told'
   assert.is(collector.reply.policyDenied, true);
 });
 
-test('ends once, whatever follows', () => {
+test('does not blame policy where the hub’s bus is down', () => {
+  const data = { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' };
+  const collector = collect(event('hive.policy.denied', data, {}));
+  assert.is(collector.ending, 'denied');
+  assert.is(collector.reply.policyDenied, false);
+});
+
+test('counts the same words twice in a row once, whatever their type', () => {
+  for (const type of ['speak', 'ovos.utterance.speak']) {
+    assert.is(collect(speak('One.'), event(type, { utterance: 'One.' })).reply.text, 'One.');
+  }
+  assert.is(collect(speak('One.'), speak('Two.'), speak('One.')).reply.text, 'One. Two. One.');
+});
+
+test('ends once', () => {
   const endings: [string, (collector: ReplyCollector) => unknown][] = [
     ['handled', (collector) => collector.push(HANDLED, true)],
     ['denied', (collector) => collector.push(DENIED, true)],
     ['query-timeout', (collector) => collector.push(event('hive.query.timeout'), true)],
-    ['timeout', (collector) => collector.timeout()],
+    ['spoken', (collector) => collector.timeout()],
     ['closed', (collector) => collector.closed()],
   ];
   for (const [ending, end] of endings) {
@@ -99,20 +129,7 @@ test('ends once, whatever follows', () => {
   }
 });
 
-test('fails all that is in flight when the connection dies', () => {
-  const inFlight = ['a', 'b'].map((requestId) => new ReplyCollector({ requestId }));
-  for (const collector of inFlight) collector.push(speak('Half', { request_id: 'a' }), false);
-  for (const collector of inFlight) collector.closed();
-  assert.equal(
-    inFlight.map(({ state, ending, reply }) => [state, ending, reply.text]),
-    [
-      ['done', 'closed', 'Half'],
-      ['done', 'closed', ''],
-    ],
-  );
-});
-
-test('answers a reply that later events do not change', () => {
+test('returns a reply that later events do not change', () => {
   const collector = collect(event('speak', { image: 'a.png' }));
   const { displayItems } = collector.reply;
   collector.push(event('speak', { image: 'b.png' }), true);
@@ -120,20 +137,37 @@ test('answers a reply that later events do not change', () => {
   assert.is(collector.reply.displayItems.length, 2);
 });
 
-test('refuses options that tie no event to it', () => {
+test('refuses options that match no event', () => {
   const refuse = (options: unknown) =>
     raisesLocal(() => new ReplyCollector(options as CollectorOptions), 'bad-argument');
-  for (const options of [undefined, null, 'req-1', []]) refuse(options);
+  for (const options of [undefined, null, 'req-1', [], ...UNREADABLE]) refuse(options);
   for (const id of [undefined, null, '', ' ', 7]) refuse({ requestId: id });
   for (const id of [null, '', ' ', 7]) {
     refuse({ requestId: 'req-1', sessionId: id });
     refuse({ requestId: 'req-1', type: id });
   }
+  refuse(withThrowing('sessionId', { requestId: 'req-1' }));
+});
+
+test('refuses an option that it does not know', () => {
+  raisesLocal(() => new ReplyCollector({ requestId: 'req-1', sesionId: 's' } as never), 'bad-argument');
+});
+
+test('refuses a message that is neither a string nor an event, and stays as it was', () => {
+  const collector = collect();
+  const messages = [null, 7, {}, [], () => 1, JSON.parse(speak('One.')), ...UNREADABLE];
+  for (const message of messages) raisesLocal(() => collector.push(message, true), 'bad-argument');
+  const spoken: HubEvent = readHubEvent(speak('One.'))!;
+  for (const data of [...UNREADABLE, withThrowing('utterance')]) {
+    raisesLocal(() => collector.push({ ...spoken, data } as HubEvent, true), 'bad-argument');
+  }
+  assert.is(collector.state, 'waiting');
+  assert.is(collector.reply.rawEvent, null);
 });
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 
-/** The fields that are read, holding anything. */
+/** An object with any of these fields. */
 function fields(names: string[], value: fc.Arbitrary<unknown>): fc.Arbitrary<object> {
   return fc.record(Object.fromEntries(names.map((name) => [name, value])), { requiredKeys: [] });
 }
@@ -163,31 +197,22 @@ const type = fc.constantFrom(
 );
 const message = fc.record({ msg_type: fc.constant('bus'), payload: fc.record({ type, data, context }) });
 
-test('throws nothing, whatever comes, and answers a reply of the same form', () => {
+test('throws nothing whatever the hub sends, and returns a reply of the same form', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anything, message)), fc.boolean(), (messages, sole) => {
       const collector = new ReplyCollector({ requestId: 'req-1' });
-      for (const message of messages) {
-        collector.push(message as Json, sole);
-        collector.push(JSON.stringify(message), sole);
-      }
+      for (const message of messages) collector.push(JSON.stringify(message), sole);
       const { reply } = collector;
       assert.type(reply.text, 'string');
       assert.type(reply.speech, 'string');
       assert.is(reply.requestId, 'req-1');
-      assert.is(reply.policyDenied, collector.ending === 'denied');
+      assert.is(reply.policyDenied && collector.ending !== 'denied', false);
       for (const { kind } of reply.displayItems) {
         assert.ok(['choices', 'table', 'image', 'attachment'].includes(kind));
       }
     }),
     RUNS,
   );
-});
-
-test('throws nothing at what is no JSON value either', () => {
-  for (const message of [undefined, () => 1, Symbol('x'), new Uint8Array(3), new Date(), 10n]) {
-    assert.is(collect().push(message as never, true), 'waiting');
-  }
 });
 
 test.run();

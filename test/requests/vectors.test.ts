@@ -1,16 +1,18 @@
-/** The vectors of requests and replies: what the builders make, and what the collector makes of events. */
+/** The vectors of requests.json: builders, session ids, replies, and the scheduler. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decisionToJson } from '../../examples/judge/values.ts';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 import { buildAction, buildCode, buildUtterance } from '../../src/requests/build-request.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { ReplyCollector } from '../../src/requests/reply-collector.ts';
+import { type RequestDecision, RequestScheduler } from '../../src/requests/request-scheduler.ts';
 import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
 import { raisesLocal } from '../raises.ts';
 
-/** A value as it travels: its numbers those of JavaScript, and `__proto__` a field like any other. */
+/** A value as JSON.parse reads it from the wire, `__proto__` included. */
 const sent = (value: unknown): unknown => JSON.parse(stringifyJson(value as JsonObject));
 
 const BUILDERS: { [builder: string]: (request: never) => JsonObject } = {
@@ -40,6 +42,21 @@ const TYPES: { [type: string]: (vector: Vector) => void } = {
     assert.is(collector.ending ?? null, ending);
     assert.equal(sent(collector.reply), reply);
     if (refusal !== undefined) assert.equal(readRefusal(collector.reply.rawEvent), refusal);
+  },
+
+  RequestScheduler({ options, steps, results }) {
+    const scheduler = new RequestScheduler(options);
+    for (const [i, { at, do: operation, envelope, message, requestId }] of steps.entries()) {
+      let decisions: readonly RequestDecision[] = [];
+      if (operation === 'request') decisions = scheduler.request(envelope, at);
+      if (operation === 'note-sent') scheduler.noteSent(at);
+      if (operation === 'receive') decisions = scheduler.receive(message, at);
+      if (operation === 'expire') decisions = scheduler.expire(at);
+      if (operation === 'cancel') decisions = scheduler.cancel(requestId, at);
+      if (operation === 'closed') decisions = scheduler.closed();
+      const deadline = scheduler.nextDeadline(at) ?? null;
+      assert.equal({ decisions: decisions.map(decisionToJson), deadline }, results[i], `step ${i + 1}`);
+    }
   },
 };
 

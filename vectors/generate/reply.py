@@ -1,4 +1,4 @@
-"""Tests of the replies that the events of a hub make: what their modules share."""
+"""What the modules with tests of replies share."""
 
 import json
 
@@ -24,6 +24,10 @@ NOTES = {
         "A policy's figures are nested in data.data, and 0 where there is none. A failure most likely looks in data, "
         "or takes what counts nothing."
     ),
+    "NotByPolicy": (
+        "Hubs also use the event of a refusal where no policy refused anything. A failure most likely sets policyDenied "
+        "for each of these events."
+    ),
     "Refusal": (
         "A refusal mostly names no request: only the sole request in flight takes it, and only where it was for the "
         "type that it sent. A failure most likely takes every refusal, or none without an id."
@@ -45,7 +49,10 @@ NOTES = {
         "What is said adds up, and what is said under both names counts once. A failure most likely keeps the last "
         "alone, or says it twice."
     ),
-    "Timeout": "The integrator's deadline ends a request with what was said. A failure most likely drops that.",
+    "Timeout": (
+        "A deadline ends a request, with what was said. A failure most likely drops that, or does not tell silence from "
+        "speech without an end."
+    ),
 }
 
 OWN = {"request_id": "req-1"}
@@ -66,7 +73,7 @@ HANDLED = event("ovos.utterance.handled")
 
 
 def envelope(payload):
-    """The text that a hub sends for an event; a text is sent as it is."""
+    """The message that a hub sends for an event. A string is sent as it is."""
     if isinstance(payload, str):
         return payload
     message = {"msg_type": "bus", "payload": payload, "metadata": {}, "route": []}
@@ -75,8 +82,8 @@ def envelope(payload):
 
 
 def replies(comment, flag, events, state="done", ending="handled", text="", raw=None, end=None, session="sess-1",
-            request=None, refusal=None, **reply):
-    """`raw` is the index of the event that is kept; `end` is what happens after the events."""
+            request=None, refusal=None, by_policy=True, **reply):
+    """`raw` is the index of the event in `rawEvent`, and `end` what follows the events."""
     request = {"requestId": "req-1", "sessionId": "sess-1", "sole": True, **(request or {})}
     request = {name: value for name, value in request.items() if value is not None}
     fields = {"request": request, "events": [envelope(payload) for payload in events]}
@@ -91,7 +98,7 @@ def replies(comment, flag, events, state="done", ending="handled", text="", raw=
             "displayItems": reply.get("items", []),
             "sessionId": session,
             "requestId": "req-1",
-            "policyDenied": ending == "denied",
+            "policyDenied": ending == "denied" and by_policy,
             "rawEvent": None if raw is None else events[raw],
         },
     }
@@ -101,10 +108,11 @@ def replies(comment, flag, events, state="done", ending="handled", text="", raw=
 
 
 def ignores(comment, flag, payload, **options):
-    """An event that changes nothing, between two that count."""
+    """An event that must change nothing, between two that count."""
     events = [speak("One."), payload, HANDLED]
     return replies(comment, flag, events, text="One.", raw=0, **options)
 
 
 def waits(comment, flag, events, state="waiting", **options):
+    """A reply that has not ended."""
     return replies(comment, flag, events, state=state, **options)

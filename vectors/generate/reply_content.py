@@ -1,4 +1,4 @@
-"""Replies by what their events hold: what is said and shown, and what cannot be read."""
+"""Tests of replies: what events say and show, and what cannot be read."""
 
 import json
 

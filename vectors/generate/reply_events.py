@@ -1,4 +1,4 @@
-"""Replies by what their events are: whose, refusals, and what ends a reply."""
+"""Tests of replies: which events belong to a request, refusals, and what ends a reply."""
 
 from files import SPECIFICATION, group
 from reply import DENIED, HANDLED, INTENT_FAILURE, OWN, QUERY_TIMEOUT, UNMATCHED, UTTERANCE
@@ -50,12 +50,12 @@ def public_refusals():
                refusal(spent, "monthly intent quota exceeded", quota=quota("monthly", 1000, 1000, 1)), monthly),
         denies("a quota without figures", "Quota", refusal(spent, "intent quota exceeded", quota=quota()), {}),
         denies("figures without a quota", "Quota", refusal(acl, "not allowed"), {**daily, "limit": 5, "used": 5}),
-        denies("the hub's bus is down", "Refusal", refusal(down, "agent bus is not connected"), {}),
+        denies("the hub's bus is down", "NotByPolicy", refusal(down, "agent bus is not connected"), {}, by_policy=False),
         denies("a list with what is no type", "Refusal", refusal(acl, "", ["speak", "mycroft.stop"]),
                {"allowed": listed}),
         denies("no more than the type", "Refusal", refusal()),
-        waits("no intent matched", "SoftFailure", [event(UNMATCHED, {**unmatched, "lang": "en-US"})], "settled", raw=0),
-        waits("no intent matched, from an older hub", "SoftFailure", [event(INTENT_FAILURE, unmatched)], "settled",
+        waits("no intent matched", "SoftFailure", [event(UNMATCHED, {**unmatched, "lang": "en-US"})], "unmatched", raw=0),
+        waits("no intent matched, from an older hub", "SoftFailure", [event(INTENT_FAILURE, unmatched)], "unmatched",
               raw=0),
     ]
 
@@ -100,6 +100,9 @@ def further_refusals():
         denies("of another session, with the type", "Refusal", refusal(), context={"session": {"session_id": "other"}},
                session="other"),
         replies("after speech", "Refusal", said_before, ending="denied", text="One.", raw=1),
+        denies("a message that the hub could not read", "NotByPolicy", refusal("malformed_payload", "no payload"),
+               by_policy=False),
+        denies("a code that is not known", "Refusal", refusal("quiet_hours", "not before 7")),
         denies("figures as texts", "Quota", refusal("intent_quota_exceeded", "", quota=text_figures),
                {"limit": "50", "used": " 7 ", "reset_after": "soon"}),
         denies("figures where they are not", "Quota", refusal("intent_quota_exceeded", quota=quota()), None, OWN),
@@ -115,9 +118,9 @@ def public_ids():
     data = event("speak", {"text": "hi", "correlation_id": "req-1"}, {})
     without = {"request": {"sessionId": None}, "session": None}
     return [
-        waits("in the context", "RequestId", [speak("It is noon.")], text="It is noon.", raw=0),
-        waits("in the session", "RequestId", [session], text="One", raw=0),
-        waits("in the data", "RequestId", [data], text="hi", raw=0),
+        waits("in the context", "RequestId", [speak("It is noon.")], "speaking", text="It is noon.", raw=0),
+        waits("in the session", "RequestId", [session], "speaking", text="One", raw=0),
+        waits("in the data", "RequestId", [data], "speaking", text="hi", raw=0),
         ignores("another's", "RequestId", speak("x", {"request_id": "req-2"})),
         ignores("none, and no session", "SessionFallback", speak("x", {}), **without),
         ignores("an envelope of another type", "Malformed", envelope(speak("x")).replace('"bus"', '"query"')),
@@ -163,11 +166,11 @@ def ids():
         ignores("no id, a session that was not declared", "SessionFallback", named(at("sess-1")), **undeclared),
         replies("the first that the hub named", "ReturnedSession",
                 [speak("One.", at(" ", **OWN)), speak("Two.", at("n:a", **OWN)), speak("Three.", at("n:b", **OWN))],
-                "waiting", text="One. Two. Three.", raw=2, session="n:a"),
+                "speaking", text="One. Two. Three.", raw=2, session="n:a"),
         replies("none that counts", "ReturnedSession",
                 [speak("x", at("other", request_id="req-2")), speak("One."), HANDLED, speak("y", at("late", **OWN))],
                 text="One.", raw=1),
-        waits("none at all", "ReturnedSession", [HANDLED], "settled", raw=0, **undeclared),
+        waits("none at all", "ReturnedSession", [HANDLED], "completed", raw=0, **undeclared),
     ]
 
 
@@ -178,7 +181,8 @@ def public_endings():
     tests = []
     for soft in [INTENT_FAILURE, UNMATCHED]:
         tests += [
-            waits(f"speech after {soft}", "SoftFailure", [event(soft), speak("recovered")], text="recovered", raw=1),
+            waits(f"speech after {soft}", "SoftFailure", [event(soft), speak("recovered")], "speaking",
+                  text="recovered", raw=1),
             replies(f"{soft}, speech, then the end", "SoftFailure", [event(soft), speak("recovered"), HANDLED],
                     text="recovered", raw=1),
             replies(f"the deadline after {soft}", "SoftFailure", [event(soft)], ending="unanswered", raw=0,
@@ -200,10 +204,15 @@ def endings():
     soft, refused = event(UNMATCHED), event(DENIED)
     return [
         waits("nothing yet", "Completion", []),
-        waits("speech is no end", "Completion", [speak("One.")], text="One.", raw=0),
-        waits("without a word", "Completion", [HANDLED], "settled", raw=0),
-        replies("without a word, and then speech", "Completion", [HANDLED, speak("Late."), speak("Later.")], text="Late.",
-                raw=1),
+        waits("speech is no end", "Completion", [speak("One.")], "speaking", text="One.", raw=0),
+        waits("without a word", "Completion", [HANDLED], "completed", raw=0),
+        waits("without a word, and then speech", "Completion", [HANDLED, speak("Late."), speak("Later.")], "speaking",
+              text="Late. Later.", raw=2),
+        replies("without a word, then speech, and the deadline", "Completion", [HANDLED, speak("Late.")],
+                ending="spoken", text="Late.", raw=1, end="timeout"),
+        replies("without a word, then speech, and completion again", "Completion", [HANDLED, speak("Late."), HANDLED],
+                text="Late.", raw=1),
+        waits("without a word, and then a soft failure", "Completion", [HANDLED, soft], "completed", raw=1),
         replies("without a word, twice", "Completion", [HANDLED, HANDLED], raw=0),
         replies("without a word, and the deadline", "Completion", [HANDLED], raw=0, end="timeout"),
         replies("without a word, and the connection's end", "Completion", [HANDLED], raw=0, end="closed"),
@@ -213,17 +222,17 @@ def endings():
         replies("the connection's end after it", "Completion", [speak("One."), HANDLED], text="One.", raw=0,
                 end="closed"),
         replies("and handled without a word", "SoftFailure", [soft, HANDLED], ending="unanswered", raw=0),
-        waits("two of them", "SoftFailure", [soft, event(INTENT_FAILURE)], "settled", raw=1),
-        waits("after speech", "SoftFailure", [speak("One."), soft], text="One.", raw=0),
+        waits("two of them", "SoftFailure", [soft, event(INTENT_FAILURE)], "unmatched", raw=1),
+        waits("after speech", "SoftFailure", [speak("One."), soft], "speaking", text="One.", raw=0),
         replies("after speech, and the end", "SoftFailure", [speak("One."), soft, HANDLED], text="One.", raw=0),
-        waits("and speech without a word", "SoftFailure", [soft, speak(" ")], "settled", raw=0),
+        waits("and speech without a word", "SoftFailure", [soft, speak(" ")], "unmatched", raw=0),
         waits("of another request", "SoftFailure", [event(UNMATCHED, {}, {"request_id": "req-2"})]),
         replies("refused after it", "SoftFailure", [soft, refused], ending="denied", raw=1),
         replies("the hub's timeout after it", "SoftFailure", [soft, event(QUERY_TIMEOUT)], ending="query-timeout",
                 raw=1),
         waits("of another request", "QueryTimeout", [event(QUERY_TIMEOUT, {}, {})]),
         replies("after nothing", "Timeout", [], ending="timeout", end="timeout"),
-        replies("after a part", "Timeout", [speak("One.")], ending="timeout", text="One.", raw=0, end="timeout"),
+        replies("after a part", "Timeout", [speak("One.")], ending="spoken", text="One.", raw=0, end="timeout"),
         replies("after nothing", "Closed", [], ending="closed", end="closed"),
         replies("after a part", "Closed", [speak("One.")], ending="closed", text="One.", raw=0, end="closed"),
         replies("after a soft failure", "Closed", [soft], ending="closed", raw=0, end="closed"),

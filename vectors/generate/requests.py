@@ -1,4 +1,4 @@
-"""What a client asks of a hub, and what it makes of the events that answer: tables by hand, and from public clients."""
+"""Requests of a client, and its replies. The values are written by hand, or taken from public clients."""
 
 import json
 
@@ -6,6 +6,7 @@ import files
 import reply
 import reply_content
 import reply_events
+import reply_scheduler
 from files import SPECIFICATION, group
 
 SESSION_NAT = "thalovant-node-sdk test/session-nat.test.ts at 239f7abc0a9116ca5f4484a5b41e1095822db77d"
@@ -27,6 +28,7 @@ NOTES = {
     ),
     "Utterance": "A bus message in an envelope of eight fields. A failure most likely leaves out the empty ones.",
     **reply.NOTES,
+    **reply_scheduler.NOTES,
 }
 
 
@@ -74,7 +76,7 @@ SAID = {"utterance": "text", "action": "payload", "code": "value"}
 
 
 def builds(builder, comment, arguments, session=None, data=None, context=None, flag=None):
-    """An envelope, and the arguments it is made of; `data`, `context` and `session` are what they add."""
+    """The arguments of a builder and its envelope, to which they add `data`, `context` and `session`."""
     text, lang = arguments[SAID[builder]], arguments.get("lang", "en-us")
     ids = {"request_id": "req-1"}
     payload = {
@@ -197,6 +199,7 @@ def build():
         group("Request", [SPECIFICATION], requests() + refused_requests()),
         *reply_events.groups(),
         *reply_content.groups(),
+        *reply_scheduler.groups(),
     ]
-    description = "Envelopes of requests, session ids as hubs return them, and the replies that events make."
+    description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
     files.write("requests", description, NOTES, groups)

@@ -1,0 +1,281 @@
+/**
+ * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event belongs
+ * to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md has the rules as tables.
+ */
+import { assertFlag } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { isJsonObject, type JsonObject } from '../wire/json.ts';
+import { assertNotBlank, assertTime, readOptions } from './arguments.ts';
+import { type HubEvent, readHubEvent } from './hub-event.ts';
+import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
+
+/** Pass `envelope` to `sendJson`, and write everything that it returns. */
+export interface SendDecision {
+  readonly do: 'send';
+  readonly requestId: string;
+  readonly envelope: JsonObject;
+}
+
+/** Hand the reply to whoever asked. */
+export interface FinishDecision {
+  readonly do: 'finish';
+  readonly requestId: string;
+  readonly ending: ReplyEnding;
+  readonly reply: Reply;
+  /** Whether the hub said or showed more than a reply keeps. */
+  readonly isTruncated: boolean;
+  /** False if the request never left, so that it may be sent on another connection without being carried out twice. */
+  readonly wasSent: boolean;
+}
+
+/** Handle an event that is part of no reply in flight, such as speech that nobody asked for. */
+export interface HandleDecision {
+  readonly do: 'handle';
+  readonly event: HubEvent;
+}
+
+/** What to do next, by `do`. */
+export type RequestDecision = SendDecision | FinishDecision | HandleDecision;
+
+/** How long to wait in each state of a request, in milliseconds. */
+export interface ReplyDeadlines {
+  /** From sending the request to the end of its reply, whatever comes in between. Default 12000. */
+  readonly waiting: number;
+  /** From the latest event of the reply, for more speech. Default 250. */
+  readonly speaking: number;
+  /** From the first event that says that no intent matched, for speech all the same. Default 5000. */
+  readonly unmatched: number;
+  /** From the completion without a word, for speech. Default 5000. */
+  readonly completed: number;
+}
+
+/** The deadlines of the public clients. */
+export const DEADLINES: ReplyDeadlines = { waiting: 12000, speaking: 250, unmatched: 5000, completed: 5000 };
+
+/** How long the hub may still refuse a message, in milliseconds. It takes milliseconds; this is what public clients wait. */
+const REFUSAL_WINDOW = 10000;
+
+export interface SchedulerOptions {
+  /** The id of the connection's session, as in the `ready` event: requests that declare no session belong to it. */
+  sessionId?: string | undefined;
+  /**
+   * Whether each event of the hub that answers a request carries its id. By default false: then there is one request in
+   * flight in each session, and further ones wait.
+   */
+  returnsRequestIds?: boolean | undefined;
+  /** Deadlines other than the default ones. */
+  deadlines?: Partial<ReplyDeadlines> | undefined;
+}
+
+interface Scheduled {
+  readonly requestId: string;
+  readonly session: string;
+  readonly envelope: JsonObject;
+  readonly collector: ReplyCollector;
+  /** `undefined` while it waits for its turn. */
+  sentAt: number | undefined;
+  /** When its state began, or while speaking, when its latest event came. */
+  since: number;
+}
+
+/**
+ * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call `expire`
+ * when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such as
+ * `performance.now()`.
+ */
+export class RequestScheduler {
+  private readonly ownSession: string | undefined;
+  private readonly isConcurrent: boolean;
+  private readonly deadlines: ReplyDeadlines;
+  /** All requests that have not ended, in the order in which they came. */
+  private requests: Scheduled[] = [];
+  /** Until then, a refusal without a request id may be that of a message which is not in `requests`. */
+  private refusableUntil = -Infinity;
+  private isOver = false;
+
+  /** @throws LocalError `bad-argument`, also for an unknown option */
+  constructor(options: SchedulerOptions = {}) {
+    const { sessionId, returnsRequestIds, deadlines } = readOptions(options, 'options', [
+      'sessionId',
+      'returnsRequestIds',
+      'deadlines',
+    ]);
+    this.ownSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
+    this.isConcurrent = assertFlag(returnsRequestIds, 'returnsRequestIds');
+    this.deadlines = readDeadlines(deadlines);
+  }
+
+  /**
+   * Takes a request. It is sent at once, or when its session is free.
+   * @param envelope - what `buildUtterance`, `buildAction` or `buildCode` returned, or another bus message with a request
+   *   id that no request in flight has
+   * @throws LocalError `bad-argument`, or `session-over` after `closed`
+   */
+  request(envelope: JsonObject, now: number): RequestDecision[] {
+    const at = assertTime(now, 'now');
+    if (this.isOver) {
+      throw new LocalError(
+        'session-over',
+        'the connection ended: take a new RequestScheduler for the next one',
+      );
+    }
+    const event = isJsonObject(envelope) ? readHubEvent(envelope) : undefined;
+    const requestId = event?.requestId;
+    if (event === undefined || requestId === undefined) {
+      throw new LocalError('bad-argument', '"envelope" expected a bus message that carries a request id');
+    }
+    if (this.unfinished(requestId) !== undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"envelope" has the request id of a request in flight: take a new one',
+      );
+    }
+    const { type, sessionId = this.ownSession } = event;
+    const collector = new ReplyCollector({ requestId, sessionId, type });
+    this.requests.push({
+      requestId,
+      session: sessionId ?? '',
+      envelope,
+      collector,
+      sentAt: undefined,
+      since: 0,
+    });
+    return this.decide(at);
+  }
+
+  /**
+   * Notes that you sent a message without waiting for a reply. For 10 seconds, a refusal that names no request may be of
+   * that message, and ends no request.
+   * @throws LocalError `bad-argument`
+   */
+  noteSent(now: number): void {
+    this.mayBeRefused(assertTime(now, 'now'));
+  }
+
+  /**
+   * Takes a message of the hub. A message that comes after a deadline still counts, unless `expire` was called in between.
+   * @param message - the `text` of a `message` event
+   * @returns nothing for a message that is not an event of the hub's bus
+   * @throws LocalError `bad-argument`
+   */
+  receive(message: string, now: number): RequestDecision[] {
+    const at = assertTime(now, 'now');
+    const event = readHubEvent(message);
+    if (event === undefined || this.isOver) return [];
+    const inFlight = this.requests.filter(wasSent);
+    const sole = inFlight.length === 1 && at >= this.refusableUntil;
+    const owners = inFlight.filter(({ collector }) => collector.owns(event, sole));
+    if (owners.length !== 1) return [{ do: 'handle', event }];
+    const owner = owners[0]!;
+    const before = owner.collector.state;
+    const state = owner.collector.push(event, sole);
+    if (state !== before || state === 'speaking') owner.since = at;
+    return this.decide(at);
+  }
+
+  /** Ends the requests whose deadline has passed. Called too early, it does nothing. @throws LocalError `bad-argument` */
+  expire(now: number): RequestDecision[] {
+    const at = assertTime(now, 'now');
+    for (let i = 0; i < this.requests.length; i++) {
+      const request = this.requests[i]!;
+      if (at >= this.deadlineOf(request)) request.collector.timeout();
+    }
+    return this.decide(at);
+  }
+
+  /**
+   * When to call `expire`.
+   * @returns milliseconds from now; `undefined` if no request is in flight
+   * @throws LocalError `bad-argument`
+   */
+  nextDeadline(now: number): number | undefined {
+    const at = assertTime(now, 'now');
+    let next = Infinity;
+    for (let i = 0; i < this.requests.length; i++) {
+      next = Math.min(next, this.deadlineOf(this.requests[i]!));
+    }
+    return next === Infinity ? undefined : Math.max(0, next - at);
+  }
+
+  /**
+   * Ends a request as if its deadline had passed. What the hub still says to it is handled as speech that nobody asked
+   * for or, without request ids, goes to the next request in its session.
+   * @returns nothing if no such request is in flight or waits
+   * @throws LocalError `bad-argument`
+   */
+  cancel(requestId: string, now: number): RequestDecision[] {
+    const at = assertTime(now, 'now');
+    const request = this.unfinished(requestId);
+    if (request === undefined) return [];
+    request.collector.timeout();
+    return this.decide(at);
+  }
+
+  /** The connection ended: so do all requests, those that wait included. Send none of them again unasked. */
+  closed(): FinishDecision[] {
+    this.isOver = true;
+    for (let i = 0; i < this.requests.length; i++) this.requests[i]!.collector.closed();
+    return this.decide(0) as FinishDecision[];
+  }
+
+  private unfinished(requestId: string): Scheduled | undefined {
+    return this.requests.filter((request) => request.requestId === requestId)[0];
+  }
+
+  private deadlineOf({ sentAt, since, collector }: Scheduled): number {
+    if (sentAt === undefined) return Infinity;
+    const { waiting } = this.deadlines;
+    return Math.min(sentAt + waiting, since + this.deadlines[collector.state as keyof ReplyDeadlines]);
+  }
+
+  private mayBeRefused(sentAt: number): void {
+    this.refusableUntil = Math.max(this.refusableUntil, sentAt + REFUSAL_WINDOW);
+  }
+
+  private finish({ requestId, collector, sentAt }: Scheduled, ending: ReplyEnding): FinishDecision {
+    if (ending === 'timeout' && sentAt !== undefined) this.mayBeRefused(sentAt); // for nothing of its own came
+    const { reply, isTruncated } = collector;
+    return { do: 'finish', requestId, ending, reply, isTruncated, wasSent: sentAt !== undefined };
+  }
+
+  /** Removes the requests that ended, and sends those whose session is free. */
+  private decide(now: number): RequestDecision[] {
+    const decisions: RequestDecision[] = [];
+    const left: Scheduled[] = [];
+    for (let i = 0; i < this.requests.length; i++) {
+      const request = this.requests[i]!;
+      const { ending } = request.collector;
+      if (ending === undefined) left.push(request);
+      else decisions.push(this.finish(request, ending));
+    }
+    this.requests = left;
+    const busy: { [session: string]: true } = {};
+    for (let i = 0; i < left.length; i++) {
+      const request = left[i]!;
+      const key = `:${request.session}`; // so that it is no name that all objects have
+      if (request.sentAt === undefined && (this.isConcurrent || busy[key] !== true)) {
+        request.sentAt = request.since = now;
+        decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
+      }
+      busy[key] = true;
+    }
+    return decisions;
+  }
+}
+
+function wasSent({ sentAt }: Scheduled): boolean {
+  return sentAt !== undefined;
+}
+
+function readDeadlines(given: unknown): ReplyDeadlines {
+  if (given === undefined) return DEADLINES;
+  const states = Object.keys(DEADLINES) as (keyof ReplyDeadlines)[];
+  const own = readOptions(given, 'deadlines', states);
+  const deadlines: { [state: string]: number } = {};
+  for (let i = 0; i < states.length; i++) {
+    const state = states[i]!;
+    const time = own[state];
+    deadlines[state] = time === undefined ? DEADLINES[state] : assertTime(time, `deadlines.${state}`);
+  }
+  return deadlines as unknown as ReplyDeadlines;
+}

@@ -1,0 +1,75 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readHubEvent } from '../../src/requests/hub-event.ts';
+import { readRefusal } from '../../src/requests/refusal.ts';
+import { parseJson } from '../../src/wire/parse-json.ts';
+import { UNREADABLE, withThrowing } from './hostile.ts';
+
+const SPOKEN = {
+  msg_type: 'bus',
+  payload: {
+    type: 'speak',
+    data: { utterance: 'Your timer has ended.' },
+    context: { session: { session_id: 'n:kitchen' } },
+  },
+};
+
+test('reads an event that nobody asked for', () => {
+  assert.equal(readHubEvent(JSON.stringify(SPOKEN)), {
+    type: 'speak',
+    data: { utterance: 'Your timer has ended.' },
+    requestId: undefined,
+    sessionId: 'n:kitchen',
+    payload: SPOKEN.payload,
+  });
+});
+
+test('reads a message that was parsed before', () => {
+  const text = JSON.stringify(SPOKEN);
+  for (const parse of [JSON.parse, parseJson]) assert.equal(readHubEvent(parse(text)), readHubEvent(text));
+});
+
+test('returns numbers in ids as they are written', () => {
+  const text = '{"msg_type":"bus","payload":{"type":"speak","context":{"request_id":7.0,"session_id":12}}}';
+  const event = readHubEvent(text)!;
+  assert.is(event.requestId, '7.0');
+  assert.is(event.sessionId, '12');
+});
+
+test('returns empty data where the hub sends none, or anything but an object', () => {
+  for (const payload of [
+    { type: 'x' },
+    { type: 'x', data: null },
+    { type: 'x', data: ['y'], context: 'z' },
+  ]) {
+    const { data, requestId, sessionId } = readHubEvent({ msg_type: 'bus', payload })!;
+    assert.equal([data, requestId, sessionId], [{}, undefined, undefined]);
+  }
+});
+
+test('returns undefined for messages that are not events', () => {
+  const payload = { type: 'speak' };
+  const messages = ['', 'null', '[]', '{}', '{"msg_type":"bus"}', '{"msg_type":"bus","payload":{"type":7}}'];
+  for (const message of messages) assert.is(readHubEvent(message), undefined, message);
+  assert.is(readHubEvent({ msg_type: 'query', payload }), undefined);
+  assert.is(readHubEvent({ msg_type: 'bus', payload: JSON.stringify(payload) }), undefined);
+});
+
+test('throws nothing at values that are not JSON', () => {
+  for (const message of [
+    undefined,
+    () => 1,
+    Symbol('x'),
+    new Uint8Array(3),
+    new Date(),
+    10n,
+    ...UNREADABLE,
+  ]) {
+    assert.is(readHubEvent(message as never), undefined);
+    assert.is(readRefusal(message as never), null);
+  }
+  assert.is(readHubEvent({ msg_type: 'bus', payload: withThrowing('type') as never }), undefined);
+  assert.is(readRefusal({ type: 'hive.policy.denied', data: withThrowing('code') as never }), null);
+});
+
+test.run();

@@ -1,0 +1,230 @@
+/** The scheduler's rules are in the vectors; here is what they leave out: misuse, a session, and any course of events. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { buildUtterance } from '../../src/requests/build-request.ts';
+import { readHubEvent } from '../../src/requests/hub-event.ts';
+import {
+  type FinishDecision,
+  type RequestDecision,
+  RequestScheduler,
+  type SchedulerOptions,
+} from '../../src/requests/request-scheduler.ts';
+import type { JsonObject } from '../../src/wire/json.ts';
+import { raisesLocal } from '../raises.ts';
+import { find, readyPair } from '../session/pair.ts';
+import { UNREADABLE, withThrowing } from './hostile.ts';
+
+const request = (requestId: string, sessionId?: string): JsonObject =>
+  buildUtterance({ requestId, sessionId, text: 'hello' });
+
+const event = (type: string, context: object, data: object = {}): string =>
+  JSON.stringify({ msg_type: 'bus', payload: { type, data, context } });
+
+test('sends a request over a session, and finishes it with the reply', () => {
+  const { client, hub, clientEvents } = readyPair();
+  const scheduler = new RequestScheduler({ sessionId: find(clientEvents, 'ready').sessionId });
+  const envelope = request('r');
+  assert.equal(scheduler.request(envelope, 0), [{ do: 'send', requestId: 'r', envelope }]);
+  const [asked] = client.sendJson(envelope).flatMap((data) => hub.receive(data));
+  assert.is(readHubEvent((asked as { text: string }).text)!.requestId, 'r');
+  const decisions: RequestDecision[] = [];
+  for (const [type, data] of [
+    ['speak', { utterance: 'It is noon.' }],
+    ['ovos.utterance.handled', {}],
+  ] as const) {
+    for (const message of hub
+      .sendJson(event(type, { request_id: 'r' }, data))
+      .flatMap((data) => client.receive(data))) {
+      decisions.push(...scheduler.receive((message as { text: string }).text, 100));
+    }
+  }
+  const { reply, ...decision } = decisions[0] as FinishDecision;
+  assert.is(reply.text, 'It is noon.');
+  assert.equal(decision, {
+    do: 'finish',
+    requestId: 'r',
+    ending: 'handled',
+    isTruncated: false,
+    wasSent: true,
+  });
+  assert.is(decisions.length, 1);
+});
+
+test('finishes with a reply that says what was refused', () => {
+  const scheduler = new RequestScheduler();
+  scheduler.request(request('r'), 0);
+  const denied = event('hive.policy.denied', {}, { denied_type: 'recognizer_loop:utterance', code: 'acl' });
+  const [decision] = scheduler.receive(denied, 1) as FinishDecision[];
+  assert.is(decision!.reply.policyDenied, true);
+});
+
+test('hands over the whole event that is part of no reply', () => {
+  const text = event('speak', {}, { utterance: 'Your timer has ended.' });
+  assert.equal(new RequestScheduler().receive(text, 0), [{ do: 'handle', event: readHubEvent(text) }]);
+});
+
+test('takes no request after the end of the connection', () => {
+  const scheduler = new RequestScheduler();
+  scheduler.closed();
+  raisesLocal(() => scheduler.request(request('r'), 0), 'session-over');
+});
+
+test('refuses the id of a request that has not ended', () => {
+  const scheduler = new RequestScheduler();
+  scheduler.request(request('a'), 0);
+  scheduler.request(request('b'), 0);
+  for (const id of ['a', 'b'])
+    raisesLocal(() => scheduler.request(request(id, 'another'), 0), 'bad-argument');
+  scheduler.cancel('a', 0);
+  assert.is(scheduler.request(request('a'), 0).length, 0);
+});
+
+test('refuses envelopes without a request id, and those that are none', () => {
+  const scheduler = new RequestScheduler();
+  const payload = { type: 'x', context: {} };
+  const envelopes = [
+    undefined,
+    null,
+    'x',
+    JSON.stringify(request('r')),
+    {},
+    { msg_type: 'bus' },
+    { msg_type: 'bus', payload },
+    { msg_type: 'bus', payload: withThrowing('type') },
+    ...UNREADABLE,
+  ];
+  for (const envelope of envelopes) {
+    raisesLocal(() => scheduler.request(envelope as JsonObject, 0), 'bad-argument');
+  }
+  assert.is(scheduler.nextDeadline(0), undefined);
+});
+
+test('refuses a time that is not a finite number, and stays as it was', () => {
+  const scheduler = new RequestScheduler();
+  scheduler.request(request('r'), 0);
+  for (const now of [undefined, null, '0', Number.NaN, Number.POSITIVE_INFINITY, new Date(0), 0n]) {
+    const time = now as number;
+    for (const call of [
+      () => scheduler.request(request('x'), time),
+      () => scheduler.noteSent(time),
+      () => scheduler.receive(event('speak', { request_id: 'r' }, { utterance: 'x' }), time),
+      () => scheduler.expire(time),
+      () => scheduler.nextDeadline(time),
+      () => scheduler.cancel('r', time),
+    ]) {
+      raisesLocal(call, 'bad-argument');
+    }
+  }
+  assert.is(scheduler.nextDeadline(0), 12000);
+});
+
+test('refuses options of the wrong type', () => {
+  const refuse = (options: unknown) =>
+    raisesLocal(() => new RequestScheduler(options as SchedulerOptions), 'bad-argument');
+  for (const options of [null, 'x', 7, [], ...UNREADABLE, withThrowing('sessionId')]) refuse(options);
+  for (const sessionId of [null, '', ' ', 7]) refuse({ sessionId });
+  for (const returnsRequestIds of [null, 'yes', 1]) refuse({ returnsRequestIds });
+  for (const deadlines of [null, 7, [], ...UNREADABLE]) refuse({ deadlines });
+  for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY]) refuse({ deadlines: { waiting } });
+});
+
+test('refuses an option that it does not know, by its name', () => {
+  const error = raisesLocal(() => new RequestScheduler({ sesionId: 's' } as never), 'bad-argument');
+  assert.match(error.message, 'sesionId');
+  raisesLocal(() => new RequestScheduler({ deadlines: { settled: 1 } as never }), 'bad-argument');
+});
+
+test('takes deadlines that are undefined as the default ones', () => {
+  const scheduler = new RequestScheduler({ deadlines: { waiting: undefined as never, speaking: 1 } });
+  scheduler.request(request('r'), 0);
+  assert.is(scheduler.nextDeadline(0), 12000);
+});
+
+test('takes messages that cannot be read for nothing', () => {
+  const scheduler = new RequestScheduler();
+  for (const message of ['', '{', 'null', ...([undefined, null, 7, {}, ...UNREADABLE] as never[])]) {
+    assert.equal(scheduler.receive(message, 0), []);
+  }
+});
+
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+const IDS = ['a', 'b', 'c', '__proto__'];
+const id = fc.constantFrom(...IDS);
+const session = fc.constantFrom(undefined, 's', 't', '__proto__');
+const type = fc.constantFrom(
+  'speak',
+  'ovos.utterance.handled',
+  'ovos.intent.unmatched',
+  'hive.policy.denied',
+  'hive.query.timeout',
+  'mic.level',
+);
+const step = fc.record({
+  wait: fc.integer({ min: 0, max: 6000 }),
+  call: fc.constantFrom('request', 'receive', 'receive', 'receive', 'expire', 'cancel', 'noteSent'),
+  id,
+  session,
+  type,
+  isNamed: fc.boolean(),
+});
+
+test('finishes each request once, one in flight in a session, whatever happens', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, returnsRequestIds) => {
+      const scheduler = new RequestScheduler({ returnsRequestIds });
+      const waiting = new Map<string, string>(); // the sessions of requests that are not sent yet
+      const inFlight = new Map<string, string>();
+      const obey = (decisions: readonly RequestDecision[]): void => {
+        for (const decision of decisions) {
+          if (decision.do === 'send') {
+            const session = waiting.get(decision.requestId)!;
+            if (!returnsRequestIds) assert.not.ok([...inFlight.values()].includes(session));
+            waiting.delete(decision.requestId);
+            inFlight.set(decision.requestId, session);
+          }
+          if (decision.do === 'finish') {
+            const requests = decision.wasSent ? inFlight : waiting;
+            assert.ok(requests.delete(decision.requestId), 'finished without having been asked');
+          }
+        }
+        for (const session of waiting.values()) assert.ok([...inFlight.values()].includes(session));
+      };
+      let now = 0;
+      for (const { wait, call, id, session, type, isNamed } of steps) {
+        now += wait;
+        if (call === 'request' && !waiting.has(id) && !inFlight.has(id)) {
+          waiting.set(id, session ?? '');
+          obey(scheduler.request(request(id, session), now));
+        }
+        if (call === 'receive') {
+          const ids = { ...(isNamed && { request_id: id }), session: { session_id: `n:${session}` } };
+          const data = { utterance: 'One.', denied_type: 'recognizer_loop:utterance' };
+          const before = inFlight.size + waiting.size;
+          const decisions = scheduler.receive(event(type, ids, data), now);
+          obey(decisions);
+          assert.ok(before - inFlight.size - waiting.size <= 1, 'an event ends one request at most');
+        }
+        if (call === 'noteSent') scheduler.noteSent(now);
+        if (call === 'cancel') obey(scheduler.cancel(id, now));
+        if (call === 'expire') {
+          const deadline = scheduler.nextDeadline(now);
+          assert.is(deadline === undefined, inFlight.size === 0);
+          if (deadline !== undefined) {
+            if (deadline > 0) assert.equal(scheduler.expire(now + deadline - 1), []);
+            now += deadline;
+            const before = inFlight.size + waiting.size;
+            obey(scheduler.expire(now));
+            assert.ok(inFlight.size + waiting.size < before, 'something ends at a deadline');
+          }
+        }
+      }
+      obey(scheduler.closed());
+      assert.is(inFlight.size + waiting.size, 0);
+      assert.is(scheduler.nextDeadline(now), undefined);
+    }),
+    RUNS,
+  );
+});
+
+test.run();
