@@ -201,7 +201,6 @@ test('a client with the compact AESGCM talks to a hub that has no other cipher',
     crypto: { ...nodeCrypto, ciphers: { AESGCM: AESGCM! } },
     allowIncompleteOffer: true,
     nodeId: 'hub-1',
-    allowIncompleteOffer: true,
     psk: PSK,
   });
   const client = new ClientSession({
