@@ -1,8 +1,9 @@
-/** A client over `ws`: ClientSession between the socket and an application that sends requests. */
+/** A client over `ws`: ClientSession between the socket and an application that asks. */
 import {
   authorizedUrl,
   ClientSession,
   type Identity,
+  type Keyring,
   keyringOptions,
   type Pattern,
   type SessionEvent,
@@ -15,15 +16,15 @@ import type { Store } from './store.ts';
 
 export interface ClientOptions {
   url: string;
-  /** The certificate authority of the hub's certificate, as PEM. */
+  /** PEM of who signed the hub's certificate. */
   ca: string;
   identity: Identity;
-  /** Keeps the keyring. */
-  store: Pick<Store, 'load' | 'update'>;
+  /** Where the keyring record is kept. */
+  store: Pick<Store, 'load' | 'save'>;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
   onKkFailure?: 'unpin' | 'keep-pin';
-  /** Is told of every event and of everything that arrives, for a log or a timeline. */
+  /** Sees every event, and what came from the socket, for a log or a timeline. */
   observe?: (what: SessionEvent | { type: 'received'; data: string | Uint8Array }) => void;
 }
 
@@ -33,12 +34,11 @@ export class Client {
   readonly #session: ClientSession;
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
-  /** A PSK that was derived for this connection. It is stored once the hub has proved that it knows the password. */
-  #derivedPsk: Uint8Array | undefined;
+  #keyring: Keyring;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  /** Resolves when messages may be sent; rejects, with the fields of the `ended` event, if the connection ends before. */
+  /** Fulfilled when messages may be sent; rejected, with the fields of the `ended` event, when that will never be. */
   readonly ready: Promise<void>;
-  /** Resolves when the connection has ended. */
+  /** Fulfilled when the connection is gone. */
   readonly ended: Promise<SessionEvent & { type: 'ended' }>;
   #onReady!: () => void;
   #onEnded!: (event: SessionEvent & { type: 'ended' }) => void;
@@ -46,11 +46,12 @@ export class Client {
   constructor(options: ClientOptions) {
     const { url, ca, identity, store } = options;
     this.#options = options;
+    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       siteId: identity.siteId,
       randomBytes,
-      ...keyringOptions(store.load()),
+      ...keyringOptions(this.#keyring),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -61,30 +62,24 @@ export class Client {
       this.#onReady = resolve;
       this.ended.then((event) => reject(failure(event)));
     });
-    this.ready.catch(() => {}); // callers that do not wait for it need not handle it
+    this.ready.catch(() => {}); // who does not wait for it need not handle it
 
-    // This URL is a secret: it is not logged, and redirects are not followed.
+    // This URL is a secret, so it goes nowhere else, and redirects are not followed.
     this.#socket = new WebSocket(authorizedUrl(url, 'example', identity.accessKey), {
       ca,
       handshakeTimeout: 10_000,
       maxPayload: 256 * 1024,
     });
-    this.#socket.on('error', () => {}); // its message may contain the URL; `close` follows
-    this.#socket.on('unexpected-response', (_, { statusCode }) => {
-      this.#handle(this.#session.closed({ status: statusCode }));
-      this.#socket.terminate();
-    });
+    this.#socket.on('error', () => {}); // `close` follows, with nothing secret in it
     this.#socket.on('message', (data, isBinary) => {
       const received = isBinary ? (data as Buffer) : data.toString();
       options.observe?.({ type: 'received', data: received });
       this.#handle(this.#session.receive(received));
     });
-    this.#socket.on('close', (code, reason) =>
-      this.#handle(this.#session.closed({ code, reason: reason.toString() })),
-    );
+    this.#socket.on('close', (code) => this.#handle(this.#session.closed(code)));
   }
 
-  /** Sends JSON or bytes, and returns the next message that arrives. */
+  /** Sends JSON or bytes and answers the next message that comes. */
   request(value: Parameters<ClientSession['sendJson']>[0] | Uint8Array): Promise<Message> {
     const messages =
       value instanceof Uint8Array ? this.#session.sendBinary(value) : this.#session.sendJson(value);
@@ -97,38 +92,38 @@ export class Client {
     return this.ended;
   }
 
-  #becomeReady(nodeId: string): void {
-    const psk = this.#derivedPsk;
-    if (psk !== undefined) this.#options.store.update((keyring) => storePsk(keyring, nodeId, psk));
-    this.#onReady();
+  #keep(keyring: Keyring): void {
+    if (keyring === this.#keyring) return;
+    this.#keyring = keyring;
+    this.#options.store.save(keyring);
   }
 
   #handle(events: SessionEvent[]): void {
-    const { derivePsk, observe, store } = this.#options;
+    const { derivePsk, observe } = this.#options;
     for (const event of events) {
       observe?.(event);
-      store.update((keyring) => updateKeyring(keyring, event)); // before anything more is sent
+      this.#keep(updateKeyring(this.#keyring, event)); // pins and all, before anything is sent
       if (event.type === 'transmit') this.#socket.send(event.data);
-      else if (event.type === 'ready') this.#becomeReady(event.nodeId);
+      else if (event.type === 'ready') this.#onReady();
       else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#socket.close(event.code);
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            this.#derivedPsk = psk;
+            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
             this.#handle(this.#session.providePsk(psk));
           },
-          () => this.#socket.close(1000), // without a PSK there is nothing to wait for
+          () => this.#socket.close(1000), // without a key there is nothing to wait for
         );
       } else if (event.type === 'ended') {
-        for (const { reject } of this.#waiting) reject(failure(event)); // requests in flight will not be answered
+        for (const { reject } of this.#waiting) reject(failure(event)); // what was in flight will not be answered
         this.#onEnded(event);
       }
     }
   }
 }
 
-/** An Error with the fields of the event. */
+/** An Error with the fields of the event: what is thrown should be one. */
 function failure(event: SessionEvent & { type: 'ended' }): Error {
   return Object.assign(new Error(event.error.message), event);
 }

@@ -1,6 +1,6 @@
 /**
- * The judge's adapter over this library: one answer for each request, as vectors/README.md says. Run by
- * `npm run judge:self`.
+ * The adapter of this library for the judge: one response for each request, over the public API only. vectors/README.md
+ * describes the requests. `npm run judge:self` runs it.
  */
 import { createInterface } from 'node:readline';
 import * as protocol from 'hub-protocol';
@@ -16,11 +16,11 @@ import {
   transportAt,
 } from './values.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
+// biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 type Operation = (request: Fields) => Fields;
 
-/** Answers requests; what a handshake or a session was told is kept from one to the next. */
+/** Returns a function that answers requests. It holds one handshake, one transport and one session between them. */
 export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
   let handshake: protocol.HandshakeState;
   let transport: protocol.Transport;
@@ -66,12 +66,16 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       return {};
     },
     seal({ plaintexts, ...state }) {
-      const sealing = state.key === undefined ? transport : transportAt(crypto, state);
-      return { results: each(plaintexts, (text) => ({ message: toHex(sealing.encrypt(hex(text))) })) };
+      const sender = state.key === undefined ? transport : transportAt(crypto, state)?.sender;
+      if (sender === undefined) return { declined: true };
+      return {
+        results: each(plaintexts, (plaintext) => ({ message: toHex(sender.encrypt(hex(plaintext))) })),
+      };
     },
     open({ messages, ...state }) {
-      const opening = state.key === undefined ? transport : transportAt(crypto, state);
-      return { results: each(messages, (text) => ({ plaintext: toHex(opening.decrypt(hex(text))) })) };
+      const receiver = state.key === undefined ? transport : transportAt(crypto, state)?.receiver;
+      if (receiver === undefined) return { declined: true };
+      return { results: each(messages, (message) => ({ plaintext: toHex(receiver.decrypt(hex(message))) })) };
     },
     split({ kind, length }) {
       const frames = protocol.splitMessage(kind, frameOf({ offset: 0, length }));
@@ -99,7 +103,7 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
     },
     identity({ text }) {
       const identity = protocol.parseIdentity(text);
-      const { dataPlaneEndpoints, mqtt } = identity; // spread, since the identity itself shows nothing secret
+      const { dataPlaneEndpoints, mqtt } = identity; // copied, since JSON.stringify redacts the originals
       return {
         identity: {
           ...identity,
@@ -179,11 +183,11 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
   };
 }
 
-/** What became of each message; all are tried, also after a failure. */
-function each(texts: string[], attempt: (text: string) => Fields): Fields[] {
-  return texts.map((text) => {
+/** The result of each message. All are tried, also after a failure. */
+function each(messages: string[], attempt: (message: string) => Fields): Fields[] {
+  return messages.map((message) => {
     try {
-      return attempt(text);
+      return attempt(message);
     } catch (error) {
       return { error: (error as protocol.LocalError | protocol.RemoteError).code };
     }
@@ -191,9 +195,9 @@ function each(texts: string[], attempt: (text: string) => Fields): Fields[] {
 }
 
 function main(): void {
-  const answer = createAdapter();
+  const respond = createAdapter();
   createInterface({ input: process.stdin }).on('line', (line) => {
-    process.stdout.write(`${JSON.stringify(answer(JSON.parse(line)))}\n`);
+    process.stdout.write(`${JSON.stringify(respond(JSON.parse(line)))}\n`);
   });
 }
 

@@ -1,25 +1,23 @@
-/** What this library takes and gives, in the values of the judge's requests and answers. */
+/** The values of the library, and the same values as JSON for the requests and responses of the judge. */
 import { createHash } from 'node:crypto';
 import {
   ClientSession,
   type Crypto,
   canonicalJson,
+  HandshakeState,
   HubSession,
   type JsonObject,
   parseJson,
   type RequestDecision,
   type Suite,
+  type Transport,
 } from 'hub-protocol';
-import { CheckedCrypto } from '../../src/crypto/checked.ts';
-import { CipherState } from '../../src/noise/cipher-state.ts';
-import { SUITES } from '../../src/noise/patterns.ts';
-import { Transport } from '../../src/noise/transport.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
+// biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 
-export function hex(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'hex'));
+export function hex(digits: string): Uint8Array {
+  return new Uint8Array(Buffer.from(digits, 'hex'));
 }
 
 export function toHex(bytes: Uint8Array): string {
@@ -30,7 +28,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A frame as it is, or by rule: its marker, then bytes of a message whose byte i is i mod 127. */
+/** A frame given as bytes, or by rule: its marker, then bytes of a message whose byte i is i mod 127. */
 export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
   if (bytes !== undefined) return hex(bytes);
   const payload = new Uint8Array(length);
@@ -38,24 +36,51 @@ export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
   return marker === undefined ? payload : Buffer.concat([Uint8Array.of(marker), payload]);
 }
 
-/** A Transport whose nonces stand at a counter. The library has no way to put them there, on purpose. */
-export function transportAt(crypto: Crypto, { suite, key, counter }: Fields): Transport {
-  const cipher = SUITES[suite as Suite];
-  const states = [0, 1].map(() => {
-    const state = new CipherState(new CheckedCrypto(crypto), cipher);
-    state.initializeKey(hex(key));
-    const { nonce } = state as unknown as { nonce: Uint8Array };
-    new DataView(nonce.buffer).setBigUint64(4, BigInt(counter), cipher === 'ChaChaPoly');
-    return state;
-  });
-  return new Transport(states[0]!, states[1]!, new Uint8Array(32), new Uint8Array(32));
+/** ChaChaPoly or AESGCM, which is in the name of the suite. */
+function cipherOf(suite: string): 'ChaChaPoly' | 'AESGCM' {
+  return suite.split('_')[1] as 'ChaChaPoly' | 'AESGCM';
+}
+
+const MAX_COUNTER = 100_000;
+
+/**
+ * Both ends of a transport with this key and counter, or undefined if that takes too long. The library cannot set either,
+ * on purpose: keys come from handshakes, and counters count. So a handshake runs with a cipher that already has its key,
+ * and empty messages follow until the counter is reached.
+ */
+export function transportAt(
+  crypto: Crypto,
+  { suite, key, counter }: Fields,
+): { sender: Transport; receiver: Transport } | undefined {
+  if (Number(counter) > MAX_COUNTER) return undefined;
+  const cipher = crypto.ciphers[cipherOf(suite)]!;
+  const options = {
+    crypto: { ...crypto, ciphers: { [cipherOf(suite)]: () => cipher(hex(key)) } },
+    pattern: 'XXpsk2' as const,
+    suite,
+    prologue: new Uint8Array(0),
+    psk: new Uint8Array(32).fill(1),
+    staticKey: new Uint8Array(32).fill(2),
+    randomBytes: (length: number) => new Uint8Array(length).fill(3),
+  };
+  const initiator = new HandshakeState({ ...options, role: 'initiator' });
+  const responder = new HandshakeState({ ...options, role: 'responder' });
+  responder.readMessage(initiator.writeMessage());
+  initiator.readMessage(responder.writeMessage());
+  responder.readMessage(initiator.writeMessage());
+  const sender = initiator.split();
+  const receiver = responder.split();
+  for (let i = 0; i < Number(counter); i++) receiver.decrypt(sender.encrypt(new Uint8Array(0)));
+  return { sender, receiver };
 }
 
 export function openSession(crypto: Crypto, request: Fields): ClientSession | HubSession {
   const { staticKey, ephemeralKey, suites, hello, patterns, onKkFailure } = request;
+  const ciphers = Object.fromEntries(
+    (suites as Suite[]).map((suite) => [cipherOf(suite), crypto.ciphers[cipherOf(suite)]]),
+  );
   const common = {
-    // What is present is what can be negotiated, in order of preference.
-    crypto: { ...crypto, ciphers: ciphersOf(crypto, suites) },
+    crypto: { ...crypto, ciphers }, // their order is the order of preference
     staticKey: hex(staticKey),
     randomBytes: () => hex(ephemeralKey),
     hello: hello && (parseJson(hello) as JsonObject),
@@ -77,13 +102,9 @@ export function openSession(crypto: Crypto, request: Fields): ClientSession | Hu
   });
 }
 
-function ciphersOf(crypto: Crypto, suites: Suite[]): Crypto['ciphers'] {
-  return Object.fromEntries(suites.map((suite) => [SUITES[suite], crypto.ciphers[SUITES[suite]]]));
-}
-
 const BYTES = ['salt', 'key', 'hubKey', 'clientKey', 'handshakeHash'];
 
-/** An event, with bytes in hexadecimal and errors by code; long messages by length and SHA-256. */
+/** An event with bytes in hexadecimal and errors as codes; `byHash` gives messages by length and SHA-256. */
 export function eventToJson(event: { type: string }, byHash: boolean): Fields {
   const { type, ...fields }: Fields = event;
   if (type === 'transmit') {
@@ -102,11 +123,11 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
       ? { type, error: fields.error.code }
       : { type, payload: Buffer.from(canonicalJson(fields.payload)).toString() };
   }
-  const answer: Fields = { type, ...fields };
-  for (const name of BYTES) if (fields[name] !== undefined) answer[name] = toHex(fields[name]);
-  if (fields.error !== undefined) answer.error = fields.error.code;
-  if (type === 'ready' && 'encoding' in fields) answer.encoding = fields.encoding ?? null;
-  return answer;
+  const json: Fields = { type, ...fields };
+  for (const name of BYTES) if (fields[name] !== undefined) json[name] = toHex(fields[name]);
+  if (fields.error !== undefined) json.error = fields.error.code;
+  if (type === 'ready' && 'encoding' in fields) json.encoding = fields.encoding ?? null;
+  return json;
 }
 
 /** A decision of the scheduler of requests; of a reply its text, since the vectors of replies have the rest. */

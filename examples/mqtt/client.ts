@@ -1,9 +1,11 @@
-/** A client over MQTT: ClientSession between the client's topics at a broker and an application that sends requests. */
+/** A client over MQTT: ClientSession between the client's topics at a broker and an application that asks. */
 import {
+  brokerEndpoint,
   ClientSession,
   clientId,
   deriveTopics,
   type Identity,
+  type Keyring,
   keyringOptions,
   type Pattern,
   presence,
@@ -19,33 +21,33 @@ import type { Store } from '../store.ts';
 
 export interface ClientOptions {
   identity: Identity;
-  /** Keeps the keyring. */
-  store: Pick<Store, 'load' | 'update'>;
-  /** The certificate authority of the broker's certificate, as PEM. */
+  /** Keeps the device record: each attempt reads it, and writes it where it changes, before anything else is sent. */
+  store: Pick<Store, 'load' | 'save'>;
+  /** PEM of who signed the broker's certificate. */
   ca: string;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
   onKkFailure?: 'unpin' | 'keep-pin';
-  /** How long to wait for the broker, for each step of the hub and for each reply, in milliseconds (default 30 000). */
+  /** How many milliseconds the broker, and the hub at each step and for each reply, may take; 30 000 by default. */
   deadline?: number;
-  /** Is told of every event and of everything that arrives, for a log or a timeline. */
+  /** Sees every event, and what came from the hub, for a log or a timeline. */
   observe?: (what: SessionEvent | { type: 'received'; data: string | Uint8Array }) => void;
 }
 
-/** The states that wait for the hub. */
+/** The states in which it is the hub's turn. */
 const FOR_THE_HUB = ['awaiting-hello', 'awaiting-offer', 'awaiting-message-2'];
 
 export type Message = SessionEvent & { type: 'message' };
 export type Ended = SessionEvent & { type: 'ended' };
 
-/** An Error with the fields of the `ended` event. */
+/** The `ended` event as what is thrown where a session, or an answer, will never be. */
 function toThrow(event: Ended): Error & Ended {
   return Object.assign(new Error(event.error.message), event);
 }
 
 /**
- * Connects. Over MQTT silence is the only refusal, so after a KKpsk0 that met silence it makes one attempt with XXpsk2.
- * That attempt tells a lost message from another password or another hub, and the pin still holds in it.
+ * Connects. After a KKpsk0 that met silence, which over MQTT is the only refusal, it tries once with XXpsk2: that tells
+ * a message that was lost from another password and from another hub, and enforces the pin just the same.
  */
 export async function connect(options: ClientOptions): Promise<Client> {
   const client = new Client(options);
@@ -67,28 +69,29 @@ export class Client {
   readonly #topics: Topics;
   readonly #options: ClientOptions;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  /** A PSK that was derived for this connection. It is stored once the hub has proved that it knows the password. */
-  #derivedPsk: Uint8Array | undefined;
+  #keyring: Keyring;
   #timer: NodeJS.Timeout | undefined;
-  /** Resolves when messages may be sent; rejects if the connection ends before. */
+  /** Fulfilled when messages may be sent; rejected when that will never be. */
   readonly ready: Promise<void>;
-  /** Resolves when the connection has ended. */
+  /** Fulfilled when the connection is gone. */
   readonly ended: Promise<Ended>;
   #onReady!: () => void;
   #end!: Ended;
 
-  /** Throws before it connects if the broker or the topics of the identity must not be used. */
+  /** Throws before anything is connected where the identity's broker or topics must not be used. */
   constructor(options: ClientOptions) {
     const { identity, store, ca } = options;
     const { url } = selectEndpoint(identity, { requested: 'mqtt' });
     const { username, password } = identity.mqtt!;
+    if (!brokerEndpoint(identity.mqtt!).tls) throw new Error('no password goes to a broker without TLS');
     this.#topics = deriveTopics(identity.mqtt!);
     this.#options = options;
+    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       randomBytes,
       siteId: identity.siteId,
-      ...keyringOptions(store.load()),
+      ...keyringOptions(this.#keyring),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -100,7 +103,7 @@ export class Client {
       password,
       clientId: clientId('example', identity.accessKey),
       will: { ...will, payload: Buffer.from(will.payload) },
-      clean: true, // messages for an earlier session are useless to this one
+      clean: true, // a session has no use for what was sent to another
       reconnectPeriod: 0, // a new connection is a new session
     });
     this.ended = new Promise((resolve) => {
@@ -114,20 +117,20 @@ export class Client {
       this.#onReady = resolve;
       this.ended.then((event) => reject(toThrow(event)));
     });
-    this.ready.catch(() => {}); // callers that do not wait for it need not handle it
+    this.ready.catch(() => {}); // who does not wait for it need not handle it
 
     this.#broker.on('error', (error) => this.#fail(error));
     this.#broker.on('connect', () => this.#announce().catch((error) => this.#fail(error)));
     this.#broker.on('message', (_topic, data, { retain }) => {
       const { state } = this.#session;
-      if (retain || state === 'closed') return; // a retained message belongs to no session
+      if (retain || state === 'closed') return; // nor for what was left for any other
       options.observe?.({ type: 'received', data: state === 'ready' ? data : data.toString() });
       this.#handle(this.#session.receive(data));
     });
     this.#watch();
   }
 
-  /** Sends JSON or bytes, and returns the next message that arrives. */
+  /** Sends JSON or bytes and answers the next message that comes. */
   request(value: Parameters<ClientSession['sendJson']>[0] | Uint8Array): Promise<Message> {
     const messages =
       value instanceof Uint8Array ? this.#session.sendBinary(value) : this.#session.sendJson(value);
@@ -141,7 +144,7 @@ export class Client {
     return this.ended;
   }
 
-  /** The order matters: subscribe, make the hub forget an earlier session, then announce this one. */
+  /** In this order: we can hear the hub, it has forgotten whom it knew under our name, it meets us. */
   async #announce(): Promise<void> {
     await this.#broker.subscribeAsync(this.#topics.subscribe, { qos: this.#qos });
     await this.#say('offline');
@@ -149,42 +152,42 @@ export class Client {
   }
 
   #handle(events: SessionEvent[]): void {
-    const { derivePsk, observe, store } = this.#options;
+    const { derivePsk, observe } = this.#options;
     for (const event of events) {
       observe?.(event);
-      store.update((keyring) => updateKeyring(keyring, event)); // before anything more is sent
+      this.#keep(updateKeyring(this.#keyring, event));
       if (event.type === 'transmit') {
         const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
         this.#broker.publish(this.#topics.publish, data, { qos: this.#qos });
       } else if (event.type === 'ready') {
         this.#say('online').catch(() => {}); // `close` follows
-        this.#becomeReady(event.nodeId);
+        this.#onReady();
       } else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#leave();
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            if (this.#session.state !== 'awaiting-psk') return; // the derivation outlived the connection
-            this.#derivedPsk = psk;
+            if (this.#session.state !== 'awaiting-psk') return; // it took longer than the connection lived
+            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
             this.#handle(this.#session.providePsk(psk));
           },
-          () => this.#leave(), // without a PSK there is nothing to wait for
+          () => this.#leave(), // without a key there is nothing to wait for
         );
       } else if (event.type === 'ended') {
-        for (const { reject } of this.#waiting) reject(toThrow(event)); // requests in flight will not be answered
+        for (const { reject } of this.#waiting) reject(toThrow(event)); // what was in flight dies with the session
         this.#end = event;
       }
     }
     this.#watch();
   }
 
-  #becomeReady(nodeId: string): void {
-    const psk = this.#derivedPsk;
-    if (psk !== undefined) this.#options.store.update((keyring) => storePsk(keyring, nodeId, psk));
-    this.#onReady();
+  #keep(keyring: Keyring): void {
+    if (keyring === this.#keyring) return;
+    this.#keyring = keyring;
+    this.#options.store.save(keyring);
   }
 
-  /** Sets the deadline of the present state. Over MQTT a hub refuses by silence. */
+  /** A deadline for what is due: silence is all that a hub says to what it refuses. */
   #watch(): void {
     clearTimeout(this.#timer);
     const { state } = this.#session;
@@ -193,7 +196,7 @@ export class Client {
     this.#timer = setTimeout(() => this.#leave('timeout'), this.#options.deadline ?? 30_000);
   }
 
-  /** A broker refuses the account in CONNACK (codes 4 and 5) or the topic in SUBACK; otherwise the connection was lost. */
+  /** A broker refuses the account in CONNACK (codes 4 and 5), or the topic in SUBACK; all else is a lost connection. */
   #fail(error: Error): void {
     const isAccount = error instanceof ErrorWithReasonCode && [4, 5].includes(error.code);
     this.#leave(isAccount || error instanceof ErrorWithSubackPacket ? 1008 : undefined);
@@ -207,7 +210,7 @@ export class Client {
       () => this.#broker.end(),
       () => {},
     );
-    this.#timer = setTimeout(() => this.#broker.stream.destroy(), 1000); // then the broker publishes the will
+    this.#timer = setTimeout(() => this.#broker.stream.destroy(), 1000); // then the will says it
   }
 
   async #say(what: 'online' | 'offline'): Promise<void> {

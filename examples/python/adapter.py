@@ -1,6 +1,6 @@
 """The adapter between this implementation and the judge of vectors/README.md: a JSON request a line in, an answer out.
 
-    npx hub-protocol judge -- bash test/interop/python examples/python/adapter.py
+    npx hub-protocol-judge -- bash test/interop/python examples/python/adapter.py
 
 It declines identities and the choice of an endpoint, which this implementation has not.
 """

@@ -1,28 +1,28 @@
-/** The port under judgement: a process that answers JSON lines, or a function in this one. */
+/** The implementation under test: a process that answers JSON lines. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-/** The fields of a request or an answer. */
+/** The fields of a request or a response. */
 export type Fields = { readonly [field: string]: unknown };
 
 export interface Adapter {
-  /** Asks one thing. Whatever goes wrong with the asking itself is an AdapterError. */
-  ask(request: Fields): Promise<Fields>;
+  /** @throws AdapterError, CannotRun */
+  send(request: Fields): Promise<Fields>;
   stop(): Promise<void>;
 }
 
-/** The adapter broke its contract: no answer, or one that is none. It is started anew for the next test. */
+/** The adapter gave no valid response. It is started again for the next test. */
 export class AdapterError extends Error {}
 
-/** The adapter cannot be run at all, so nothing can be judged. */
+/** Nothing can be tested at all; the message says why and what to do. */
 export class CannotRun extends Error {}
 
 export interface ProcessOptions {
   command: string;
   args: string[];
-  /** How long an answer may take, in milliseconds. */
+  /** Longest wait for a response, in milliseconds. */
   timeout: number;
-  /** Whether the adapter's standard error is passed on. */
+  /** Whether to pass on the standard error of the adapter. */
   verbose: boolean;
 }
 
@@ -31,34 +31,34 @@ export class ProcessAdapter implements Adapter {
   #child: ChildProcess | undefined;
   #lines: AsyncIterator<string> | undefined;
   #lastId = 0;
-  #hasAnswered = false;
+  #hasResponded = false;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
   }
 
-  async ask(request: Fields): Promise<Fields> {
+  async send(request: Fields): Promise<Fields> {
     this.#start();
     const id = ++this.#lastId;
     try {
       this.#child!.stdin!.write(`${JSON.stringify({ id, ...request })}\n`);
-      const answer = parseAnswer(await this.#readLine());
-      if (answer.id !== id) {
-        throw new AdapterError(`answered with id ${JSON.stringify(answer.id)} where ${id} was asked`);
+      const response = parseResponse(await this.#readLine());
+      if (response.id !== id) {
+        throw new AdapterError(`a response with id ${JSON.stringify(response.id)} to request ${id}`);
       }
-      this.#hasAnswered = true;
-      return answer;
+      this.#hasResponded = true;
+      return response;
     } catch (error) {
       await this.stop();
-      if (this.#hasAnswered) throw error;
+      if (this.#hasResponded) throw error;
       const { command } = this.#options;
       throw new CannotRun(
-        `${command}: ${(error as Error).message}. Run it by hand and give it {"id":1,"op":"select"}`,
+        `${command}: ${(error as Error).message}. Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.`,
       );
     }
   }
 
-  /** Ends the process: by closing its input, and by force where that does not help. */
+  /** Ends the process: closes its standard input, and kills it if it is still there a second later. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -75,9 +75,9 @@ export class ProcessAdapter implements Adapter {
     if (this.#child !== undefined) return;
     const { command, args, verbose } = this.#options;
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', verbose ? 'inherit' : 'ignore'] });
-    child.stdin.on('error', () => {}); // it died; the line that does not come says so
+    child.stdin.on('error', () => {}); // the process died: reading its response fails, and says so
     const lines = createInterface({ input: child.stdout });
-    child.on('error', () => lines.close()); // it could not be started
+    child.on('error', () => lines.close()); // the process could not be started: the same
     this.#child = child;
     this.#lines = lines[Symbol.asyncIterator]();
   }
@@ -86,11 +86,12 @@ export class ProcessAdapter implements Adapter {
     const { timeout } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(new AdapterError(`no answer within ${timeout / 1000} s`)), timeout);
+      const error = new AdapterError(`no response within ${timeout / 1000} s`);
+      timer = setTimeout(() => reject(error), timeout);
     });
     try {
       const { value, done } = await Promise.race([this.#lines!.next(), late]);
-      if (done) throw new AdapterError('exited without an answer');
+      if (done) throw new AdapterError('exited without a response');
       return value;
     } finally {
       clearTimeout(timer);
@@ -98,15 +99,15 @@ export class ProcessAdapter implements Adapter {
   }
 }
 
-function parseAnswer(line: string): Fields {
-  let answer: unknown;
+function parseResponse(line: string): Fields {
+  let response: unknown;
   try {
-    answer = JSON.parse(line);
+    response = JSON.parse(line);
   } catch {
-    throw new AdapterError(`answered a line that is not JSON: ${line.slice(0, 100)}`);
+    throw new AdapterError(`a response that is not JSON: ${line.slice(0, 100)}`);
   }
-  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) {
-    throw new AdapterError(`answered JSON that is not an object: ${line.slice(0, 100)}`);
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) {
+    throw new AdapterError(`a response that is not a JSON object: ${line.slice(0, 100)}`);
   }
-  return answer as Fields;
+  return response as Fields;
 }

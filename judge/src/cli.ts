@@ -1,120 +1,111 @@
 #!/usr/bin/env node
-/** `hub-protocol judge`: asks a port for every vector, or plays a hub or a client to it over a WebSocket. */
-import { parseArgs } from 'node:util';
-import { authorizedUrl } from '../../src/identity/endpoint.ts';
+/** `hub-protocol-judge`: sends the vectors to an adapter, or plays a hub or a client over a WebSocket. */
+import { readFileSync } from 'node:fs';
 import { CannotRun, ProcessAdapter } from './adapter.ts';
-import { judge, type Verdict } from './judge.ts';
-import { connectTo, listen } from './live.ts';
-import { OPERATIONS } from './questions.ts';
-import { hasPassed, toText, writeReports } from './report.ts';
-
-const HELP = `Judges an implementation of protocol 3.
-
-  hub-protocol judge [options] -- COMMAND [ARGUMENT…]
-      starts COMMAND, an adapter, and asks it for every vector
-  hub-protocol judge --listen [options]
-      is a hub on loopback, good and hostile, to your client: one scene for each connection
-  hub-protocol judge --connect URL [options]
-      is a client, good and hostile, to your hub; certificates are not checked
-
-options
-  --only OPERATION,…  of ${OPERATIONS.join(', ')};
-                      in live mode the names of scenes
-  --timeout SECONDS   for one answer (30; live 5)
-  --port PORT         to listen on (any that is free)
-  --access-key KEY    of the client (judge)
-  --password TEXT     of the client (correct horse battery staple)
-  --report FOLDER     where judge.json and judge.xml go (judge-report)
-  --verbose           passes the adapter's standard error on
-
-In live mode your side sends back every message it gets, JSON as JSON and binary as binary, keeps its static key and
-its pins from one connection to the next, and a client connects again whenever it was closed.
-
-Exits with 0 where something passed and nothing failed, with 1 where not, with 2 where nothing could be judged.
-How to write an adapter, and more of live mode: vectors/README.md
-`;
+import { OPERATIONS } from './checks/checks.ts';
+import { connectTo } from './live/connect.ts';
+import { listen } from './live/listen.ts';
+import type { LiveOptions } from './live/play.ts';
+import { HELP, type Options, parseOptions } from './options.ts';
+import { authorizedUrl } from './protocol.ts';
+import { exitStatus, toJson, toText, writeReport } from './report.ts';
+import { runVectors } from './run-vectors.ts';
+import type { Verdict } from './verdict.ts';
 
 const NODE_ID = 'judge';
-const LONG = 120_000; // for a slow port that derives its key, or takes in 32 MiB
+const LONG_WAIT = 120_000; // milliseconds, for a slow peer that derives its key or takes in 32 MiB
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      only: { type: 'string' },
-      listen: { type: 'boolean', default: false },
-      connect: { type: 'string' },
-      timeout: { type: 'string' },
-      port: { type: 'string', default: '0' },
-      'access-key': { type: 'string', default: 'judge' },
-      password: { type: 'string', default: 'correct horse battery staple' },
-      report: { type: 'string', default: 'judge-report' },
-      verbose: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
-  const { connect, password, report, verbose } = values;
-  const [verb, command, ...args] = positionals;
-  const modes = [values.listen, connect !== undefined, command !== undefined].filter(Boolean).length;
-  if (values.help || verb !== 'judge' || modes !== 1) {
-    (values.help ? process.stdout : process.stderr).write(HELP);
-    return values.help ? 0 : 2;
-  }
-  const only = values.only?.split(',');
-  if (command !== undefined) {
-    const unknown = only?.find((operation) => !OPERATIONS.includes(operation));
-    if (unknown !== undefined) throw new CannotRun(`there is no operation ${unknown}: see --help`);
-    const timeout = milliseconds(values.timeout ?? '30');
-    const adapter = new ProcessAdapter({ command, args, timeout, verbose });
-    try {
-      const verdicts = await judge({ adapter, only, onProgress: showProgress });
-      return finish([command, ...args].join(' '), verdicts, report);
-    } finally {
-      await adapter.stop();
-    }
-  }
-  const accessKey = values['access-key'];
-  const patience = { answer: milliseconds(values.timeout ?? '5'), long: LONG };
-  const common = { password, patience, only, onProgress: showProgress };
-  if (connect !== undefined) {
-    const url = authorizedUrl(connect, 'judge', accessKey);
-    return finish(`a hub at ${connect}`, await connectTo({ ...common, url }), report);
-  }
-  const onListening = (url: string): void => {
-    process.stdout.write(
-      `a hub for your client: ${url}\n  access key ${accessKey}\n  password   ${password}\n\n`,
-    );
-  };
-  const options = { ...common, port: Number(values.port), nodeId: NODE_ID, accessKey, onListening };
-  return finish('a client', await listen(options), report);
+  const options = parseOptions(process.argv.slice(2));
+  if (options === 'help') return print(HELP);
+  if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
+  const { connect, listen: listens, command, report } = options;
+  if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), report);
+  if (listens) return finish('client', await judgeClient(options), report);
+  return finish(command.join(' '), await judgeAdapter(options), report);
 }
 
-function milliseconds(seconds: string): number {
-  const value = Number(seconds) * 1000;
-  if (!(value > 0)) throw new CannotRun('--timeout expected a number of seconds');
-  return value;
+async function judgeAdapter({ command, only, timeout = 30_000, verbose }: Options): Promise<Verdict[]> {
+  checkOperations(only);
+  const [program, ...args] = command;
+  const adapter = new ProcessAdapter({ command: program!, args, timeout, verbose });
+  try {
+    return await runVectors({ adapter, only, onProgress: showProgress });
+  } finally {
+    await adapter.stop();
+  }
+}
+
+function judgeHub(connect: string, options: Options): Promise<Verdict[]> {
+  const url = authorizedUrl(connect, NODE_ID, options.accessKey);
+  return connectTo({ ...liveOptions(options), url });
+}
+
+function judgeClient(options: Options): Promise<Verdict[]> {
+  const { port, accessKey, password } = options;
+  const onListening = (url: string): void => {
+    print(`a hub for your client: ${url}\n  access key ${accessKey}\n  password   ${password}\n\n`);
+    process.stderr.write('waiting for your client to connect\n');
+  };
+  return listen({ ...liveOptions(options), port, nodeId: NODE_ID, accessKey, onListening });
+}
+
+function liveOptions({ password, only, timeout: answer = 5000 }: Options): LiveOptions {
+  const patience = { answer, long: Math.max(answer, LONG_WAIT) };
+  return { password, only, patience, onStart: showScene, onVerdict: showVerdict };
+}
+
+function checkOperations(only: readonly string[] | undefined): void {
+  const names = OPERATIONS.map(({ name }) => name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown === undefined) return;
+  throw new CannotRun(`there is no operation ${unknown}; there are ${names.join(', ')}`);
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text);
+  return 0;
 }
 
 function finish(subject: string, verdicts: readonly Verdict[], folder: string): number {
-  writeReports(folder, subject, verdicts);
-  process.stdout.write(`${toText(verdicts)}\nreports: ${folder}/judge.json, ${folder}/judge.xml\n`);
-  return hasPassed(verdicts) ? 0 : 1;
+  const path = writeReport(folder, toJson(version, subject, verdicts));
+  print(`${toText(verdicts)}\nevery verdict: ${path}\n`);
+  return exitStatus(verdicts);
 }
 
-/** One line that is drawn over itself, for a person at a terminal. */
-function showProgress(done: number, total: number, capability: string): void {
+const CLEAR_LINE = '\r\x1b[K';
+
+/** A progress bar, on a terminal only. */
+function showProgress(done: number, total: number, operation: string): void {
   if (!process.stderr.isTTY) return;
   const bar = '█'.repeat(Math.round((20 * done) / total)).padEnd(20, '░');
-  process.stderr.write(done === total ? '\r\x1b[K' : `\r\x1b[K${bar} ${done}/${total} ${capability}`);
+  process.stderr.write(done === total ? CLEAR_LINE : `${CLEAR_LINE}${bar} ${done}/${total} ${operation}`);
+}
+
+function showScene(name: string, number: number, total: number): void {
+  if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${count(number, total)} ${name} …`);
+}
+
+/** Scenes take seconds, and a client may wait between connections: each has a line, also where there is no terminal. */
+function showVerdict({ name, result }: Verdict, number: number, total: number): void {
+  const clear = process.stderr.isTTY ? CLEAR_LINE : '';
+  process.stderr.write(`${clear}${count(number, total)} ${result.padEnd(8)} ${name}\n`);
+}
+
+function count(number: number, total: number): string {
+  return `${String(number).padStart(String(total).length)}/${total}`;
 }
 
 main().then(
-  (code) => {
-    process.exitCode = code;
+  (status) => {
+    process.exitCode = status;
   },
   (error) => {
-    const isKnown = error instanceof CannotRun || error.code?.startsWith('ERR_PARSE_ARGS');
-    process.stderr.write(`${isKnown ? error.message : error.stack}\n`);
+    const isUsage = error instanceof CannotRun || error?.code?.startsWith('ERR_PARSE_ARGS');
+    const message = isUsage ? error.message : `defect of the judge, please report it: ${error?.stack}`;
+    process.stderr.write(`hub-protocol-judge: ${message}\n`);
     process.exitCode = 2;
   },
 );

@@ -1,17 +1,17 @@
-/** Where an answer first differs from what was expected, said so that a porter finds the place. */
+/** Where a response first differs from what was expected, in a form that leads to the place. */
 
 export interface Difference {
-  /** The field, with a path into it: `results[3].message`. */
+  /** The field, with its path: `results[3].message`. */
   readonly where: string;
-  /** The byte (or character of a text) at which the two part, where both are of that kind. */
+  /** Position of the first difference between two strings: in bytes where both are hexadecimal, else in characters. */
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
 }
 
-const SHOWN = 16; // bytes on each side
+const SHOWN = 16; // bytes or characters from shortly before the difference
 
-/** The first difference between two JSON values. Fields that only the answer has count where it is to be exact. */
+/** The first difference between two JSON values. Fields that only `got` has are ignored unless the match is to be exact. */
 export function firstDifference(
   where: string,
   expected: unknown,
@@ -19,7 +19,7 @@ export function firstDifference(
   isExact = false,
 ): Difference | undefined {
   if (expected === got) return undefined;
-  if (typeof expected === 'string' && typeof got === 'string') return differenceOfTexts(where, expected, got);
+  if (typeof expected === 'string' && typeof got === 'string') return stringDifference(where, expected, got);
   if (Array.isArray(expected) && Array.isArray(got)) {
     for (let i = 0; i < Math.min(expected.length, got.length); i++) {
       const difference = firstDifference(`${where}[${i}]`, expected[i], got[i], isExact);
@@ -40,8 +40,7 @@ export function firstDifference(
   return { where, expected: show(expected), got: show(got) };
 }
 
-/** Texts of hexadecimal digits are bytes. */
-function differenceOfTexts(where: string, expected: string, got: string): Difference {
+function stringDifference(where: string, expected: string, got: string): Difference {
   const isHex = /^(?:[\da-f]{2})+$/.test(expected) && /^(?:[\da-f]{2})*$/.test(got);
   const unit = isHex ? 2 : 1;
   let offset = 0;
@@ -52,18 +51,18 @@ function differenceOfTexts(where: string, expected: string, got: string): Differ
     offset += unit;
   }
   const from = Math.max(0, offset - unit * 4);
-  const part = (text: string): string => {
-    const shown = text.slice(from, from + SHOWN * unit);
-    const rest = text.length > from + SHOWN * unit ? '…' : '';
-    const end = text.length <= offset ? ' (ends)' : '';
+  const excerpt = (string: string): string => {
+    const shown = string.slice(from, from + SHOWN * unit);
+    const rest = string.length > from + SHOWN * unit ? '…' : '';
+    const end = string.length <= offset ? ' (ends)' : '';
     return `${from > 0 ? '…' : ''}${isHex ? shown : JSON.stringify(shown)}${rest}${end}`;
   };
-  return { where, offset: offset / unit, expected: part(expected), got: part(got) };
+  return { where, offset: offset / unit, expected: excerpt(expected), got: excerpt(got) };
 }
 
 export function show(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  const json = value === undefined ? 'nothing' : JSON.stringify(value);
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
 }
 
 function isObject(value: unknown): value is { readonly [name: string]: unknown } {

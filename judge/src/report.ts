@@ -1,45 +1,49 @@
-/** Verdicts as a table to read, as JSON, and as JUnit's XML. */
+/** Verdicts as text for people, and as JSON. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Verdict } from './judge.ts';
+import { OPERATIONS } from './checks/checks.ts';
+import type { Verdict } from './verdict.ts';
 
-const CAUSES = 10; // that are shown
-const TESTS = 3; // that are shown of each
+const MAX_GROUPS = 10; // shown
+const MAX_TESTS = 3; // shown of each group
+
+/** Shown in full, since each scene is about something else. */
+const LIVE = 'live';
 
 export interface Summary {
-  readonly capability: string;
+  readonly operation: string;
   readonly passed: number;
   readonly failed: number;
   readonly declined: number;
 }
 
-/** A line for each capability, in the order in which they came. */
+/** One line per operation, in the order of the verdicts. */
 export function summarize(verdicts: readonly Verdict[]): Summary[] {
-  const capabilities = [...new Set(verdicts.map(({ capability }) => capability))];
-  return capabilities.map((capability) => {
+  const operations = [...new Set(verdicts.map(({ operation }) => operation))];
+  return operations.map((operation) => {
     const count = (result: Verdict['result']): number =>
-      verdicts.filter((verdict) => verdict.capability === capability && verdict.result === result).length;
-    return { capability, passed: count('passed'), failed: count('failed'), declined: count('declined') };
+      verdicts.filter((verdict) => verdict.operation === operation && verdict.result === result).length;
+    return { operation, passed: count('passed'), failed: count('failed'), declined: count('declined') };
   });
 }
 
-/** Passed where something was judged, and nothing failed. */
-export function hasPassed(verdicts: readonly Verdict[]): boolean {
-  return (
-    verdicts.some(({ result }) => result === 'passed') && verdicts.every(({ result }) => result !== 'failed')
-  );
+/** 0: something passed and nothing failed. 1: something failed. 2: nothing was tested, or the judge has a defect. */
+export function exitStatus(verdicts: readonly Verdict[]): 0 | 1 | 2 {
+  const has = (result: Verdict['result']): boolean => verdicts.some((verdict) => verdict.result === result);
+  if (has('failed')) return 1;
+  return has('passed') && !has('defect') ? 0 : 2;
 }
 
-/** The failures, a few of each cause, and then the table. */
+/** The failures in groups, a few of each, and the table of operations. */
 export function toText(verdicts: readonly Verdict[]): string {
-  const lines = failuresToLines(verdicts);
+  const lines = [...failuresToLines(verdicts), ...defectsToLines(verdicts)];
   const summary = summarize(verdicts);
-  const width = Math.max(...summary.map(({ capability }) => capability.length), 'capability'.length);
+  const width = Math.max(...summary.map(({ operation }) => operation.length), 'operation'.length);
   const row = (name: string, ...cells: unknown[]): string =>
     name.padEnd(width) + cells.map((cell) => String(cell).padStart(10)).join('');
-  lines.push(row('capability', 'passed', 'failed', 'declined'));
-  for (const { capability, passed, failed, declined } of summary) {
-    lines.push(row(capability, passed, failed, declined));
+  lines.push(row('operation', 'passed', 'failed', 'declined'));
+  for (const { operation, passed, failed, declined } of summary) {
+    lines.push(row(operation, passed, failed, declined));
   }
   const total = (field: 'passed' | 'failed' | 'declined'): number =>
     summary.reduce((sum, line) => sum + line[field], 0);
@@ -47,88 +51,106 @@ export function toText(verdicts: readonly Verdict[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * By cause. Where causes were found by their effects, only those are shown: most other failures follow from them, and
- * whoever has set them right runs the judge again.
- */
+interface Group {
+  /** What explains the failures, or what they have in common. */
+  readonly title: string;
+  readonly verdicts: readonly Verdict[];
+}
+
+const causeOf = (verdict: Verdict): string | undefined => verdict.failure?.cause;
+
 function failuresToLines(verdicts: readonly Verdict[]): string[] {
   const failed = verdicts.filter(({ result }) => result === 'failed');
-  const found = failed.filter(({ failure }) => failure!.isFound);
-  const explained = found.length > 0 ? found : failed;
+  const groups = [...groupByCause(failed), ...groupByOperation(verdicts)];
   const lines: string[] = [];
-  const causes = [...new Set(explained.map(({ failure }) => failure!.cause))];
-  for (const cause of causes.slice(0, CAUSES)) {
-    const same = explained.filter(({ failure }) => failure!.cause === cause);
-    const capabilities = summarize(same).map(({ capability, failed }) => `${failed} of ${capability}`);
-    lines.push(`FAILED ${capabilities.join(', ')}`, `  ${found.length > 0 ? 'cause' : 'about'}: ${cause}`);
-    for (const { name, comment, failure } of same.slice(0, TESTS)) {
-      const { where, offset, expected, got } = failure!.difference;
-      lines.push(
-        `  ${name}${comment && ` (${comment})`}`,
-        `    ${where}${offset === undefined ? '' : `, differs at ${offset}`}`,
-        `    expected ${expected}`,
-        `    got      ${got}`,
-      );
-    }
-    if (same.length > TESTS) lines.push(`  … and ${same.length - TESTS} more`);
+  for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
+    const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
+    lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
+    const plainest = [...verdicts].sort((a, b) => (a.size ?? 0) - (b.size ?? 0));
+    const shown = plainest.slice(0, verdicts[0]!.operation === LIVE ? MAX_GROUPS : MAX_TESTS);
+    for (const verdict of shown) lines.push(...failureToLines(verdict));
+    if (verdicts.length > shown.length) lines.push(`  … and ${verdicts.length - shown.length} more`);
     lines.push('');
   }
-  if (causes.length > CAUSES) lines.push(`… and ${causes.length - CAUSES} more causes`, '');
-  const others = failed.length - explained.length;
-  if (others > 0)
-    lines.push(`${others} other failures may well follow from these: set these right first`, '');
+  if (groups.length > MAX_GROUPS) lines.push(`… and ${groups.length - MAX_GROUPS} more groups`, '');
+  const others = failed.length - groups.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
+  if (others > 0) lines.push(`${others} other failures may follow from these: fix these first`, '');
   return lines;
 }
 
-export function toJson(subject: string, verdicts: readonly Verdict[]): string {
-  const report = { subject, passed: hasPassed(verdicts), summary: summarize(verdicts), verdicts };
+function failureToLines({ name, comment, failure }: Verdict): string[] {
+  const { where, offset, expected, got } = failure!.difference;
+  return [
+    `  ${name}${comment && ` (${comment})`}`,
+    `    ${where}${offset === undefined ? '' : `, differs at ${offset}`}`,
+    `    expected ${expected}`,
+    `    got      ${got}`,
+  ];
+}
+
+function groupByCause(failed: readonly Verdict[]): Group[] {
+  const causes = new Set(failed.map(causeOf).filter((cause) => cause !== undefined));
+  return [...causes].map((cause) => ({
+    title: `cause: ${cause}`,
+    verdicts: failed.filter((verdict) => causeOf(verdict) === cause),
+  }));
+}
+
+/** The failures of each operation without a known cause, unless they may follow from the failures of another operation. */
+function groupByOperation(verdicts: readonly Verdict[]): Group[] {
+  const failuresOf = (operation: string): Verdict[] =>
+    verdicts.filter((verdict) => verdict.operation === operation && verdict.result === 'failed');
+  const isExplained = (operation: string): boolean => failuresOf(operation).some(causeOf);
+  const groups: Group[] = [];
+  const seen = new Set<string>();
+  for (const { operation } of summarize(verdicts)) {
+    const failed = failuresOf(operation);
+    seen.add(operation);
+    const uses = OPERATIONS.find(({ name }) => name === operation)?.uses ?? [];
+    const follows = uses.some((used) => isExplained(used) || (seen.has(used) && failuresOf(used).length > 0));
+    const unexplained = failed.filter((verdict) => causeOf(verdict) === undefined);
+    if (unexplained.length === 0 || follows || (operation !== LIVE && isExplained(operation))) continue;
+    const all = verdicts.filter((verdict) => verdict.operation === operation);
+    groups.push({ title: titleOf(unexplained, all), verdicts: unexplained });
+  }
+  return groups;
+}
+
+/** The note of a flag that all failures have, if other tests of the operation passed. Otherwise the tests speak. */
+function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
+  const passed = all.filter(({ result }) => result === 'passed');
+  const notes = Object.entries(failed[0]!.notes ?? {}).filter(
+    ([flag]) =>
+      failed.every(({ notes }) => notes?.[flag] !== undefined) && passed.some(({ notes }) => !notes?.[flag]),
+  );
+  if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
+  if (failed[0]!.operation === LIVE) return 'scenes:';
+  return failed.length === 1
+    ? 'no known mistake explains it:'
+    : 'no known mistake explains them; the plainest:';
+}
+
+function defectsToLines(verdicts: readonly Verdict[]): string[] {
+  const defects = verdicts.filter(({ result }) => result === 'defect');
+  if (defects.length === 0) return [];
+  const names = defects.map(({ name }) => name).join(', ');
+  return [
+    `DEFECT of the judge in ${names}: this says nothing about your implementation. Please report it:`,
+    `  ${defects[0]!.defect!.split('\n').slice(0, 4).join('\n  ')}`,
+    '',
+  ];
+}
+
+export function toJson(judge: string, subject: string, verdicts: readonly Verdict[]): string {
+  const passed = exitStatus(verdicts) === 0;
+  const report = { judge, subject, passed, summary: summarize(verdicts), verdicts };
   return `${JSON.stringify(report, undefined, 1)}\n`;
 }
 
-/** A test suite for each capability, a test case for each verdict. */
-export function toJunit(subject: string, verdicts: readonly Verdict[]): string {
-  const lines = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuites name="${escapeXml(subject)}">`];
-  for (const { capability, passed, failed, declined } of summarize(verdicts)) {
-    const tests = passed + failed + declined;
-    lines.push(
-      ` <testsuite name="${escapeXml(capability)}" tests="${tests}" failures="${failed}" skipped="${declined}">`,
-    );
-    for (const verdict of verdicts) {
-      if (verdict.capability !== capability) continue;
-      const { name, comment, milliseconds, result, failure } = verdict;
-      const title = `${name}${comment && ` (${comment})`}`;
-      const attributes = `classname="${escapeXml(capability)}" name="${escapeXml(title)}" time="${milliseconds / 1000}"`;
-      if (result === 'passed') {
-        lines.push(`  <testcase ${attributes}/>`);
-      } else if (result === 'declined') {
-        lines.push(`  <testcase ${attributes}><skipped/></testcase>`);
-      } else {
-        const { where, offset, expected, got } = failure!.difference;
-        const place = `${where}${offset === undefined ? '' : ` at ${offset}`}`;
-        lines.push(
-          `  <testcase ${attributes}>`,
-          `   <failure message="${escapeXml(failure!.cause)}">${escapeXml(`${place}: expected ${expected}, got ${got}`)}</failure>`,
-          '  </testcase>',
-        );
-      }
-    }
-    lines.push(' </testsuite>');
-  }
-  return `${lines.join('\n')}\n</testsuites>\n`;
-}
-
-/** As XML can hold it: what XML forbids, and what it reads as markup, goes in escaped form. */
-function escapeXml(text: string): string {
-  return text.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd]|[<>&"]/gu, (character) => {
-    const code = character.codePointAt(0)!;
-    const allowed = code >= 0x20 && (code < 0xd800 || code > 0xdfff) && code !== 0xfffe && code !== 0xffff;
-    return allowed ? `&#${code};` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
-}
-
-/** Writes judge.json and judge.xml into a folder. */
-export function writeReports(folder: string, subject: string, verdicts: readonly Verdict[]): void {
+/** Writes judge.json into a folder and returns its path. */
+export function writeReport(folder: string, json: string): string {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'judge.json'), toJson(subject, verdicts));
-  writeFileSync(join(folder, 'judge.xml'), toJunit(subject, verdicts));
+  const path = join(folder, 'judge.json');
+  writeFileSync(path, json);
+  return path;
 }

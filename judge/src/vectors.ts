@@ -1,16 +1,16 @@
-/** The vector files of this package. */
+/** The vector files, of which the build puts a copy into this package. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DIRECTORY = new URL('../vectors/', import.meta.url);
 
-/** One test of a file. What it holds beside these fields depends on the type of its group. */
+/** One test of a file. Its further fields depend on the type of its group. */
 export interface Vector {
   readonly tcId: number;
   readonly comment: string;
   readonly flags: readonly string[];
   readonly result: 'valid' | 'invalid';
   readonly error?: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each type has fields of its own, which its schema holds
+  // biome-ignore lint/suspicious/noExplicitAny: the schema of each file holds the fields of each type
   readonly [field: string]: any;
 }
 

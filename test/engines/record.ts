@@ -1,9 +1,9 @@
-/** Puts the vectors to this library in Node, by the judge's questions, and writes down what was asked and answered. */
-import { createAdapter } from '../../examples/judge/adapter.ts';
+/** Puts the vectors to this library in Node, by the judge's checks, and records requests and responses. */
 import type { Fields } from '../../judge/src/adapter.ts';
-import { judgeOne, type Task, tasks } from '../../judge/src/judge.ts';
+import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
+import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
 import { asked, type X25519Answers } from './plain-crypto.ts';
 import type { Dialogue } from './suite.ts';
 
@@ -48,18 +48,18 @@ export async function record(): Promise<{ dialogues: Recorded[]; left: number; a
       sharedSecret: (own, other) => keep(asked(own, other), () => sharedSecret(own, other)),
     },
   };
-  const all = tasks();
+  const all = listTasks();
   const dialogues: Recorded[] = [];
   for (const task of all) {
     if (isTooLarge(task)) continue;
-    const adapter = createAdapter(crypto);
+    const respond = createAdapterWithAnyCounter(crypto);
     const turns: { request: Fields; answer: Fields }[] = [];
-    const ask = async (request: Fields): Promise<Fields> => {
-      const answer = JSON.parse(JSON.stringify(adapter(request)));
+    const send = async (request: Fields): Promise<Fields> => {
+      const answer = JSON.parse(JSON.stringify(respond(request)));
       turns.push({ request, answer });
       return answer;
     };
-    const { result, name } = await judgeOne(task, { ask, stop: async () => {} });
+    const { result, name } = await runVector(task, { send, stop: async () => {} });
     if (result !== 'passed') throw new Error(`${name} ${result} in Node: run npm test`);
     dialogues.push({ name, operation: task.operation, needs: needsOf(task), turns });
   }

@@ -2,8 +2,8 @@
  * What runs in an engine: the judge's adapter over the file under test, asked what the judge asked, and held to the
  * answers that it accepted. Bundled and lowered to ES5 once for all engines; `hubProtocol` is loaded before it.
  */
-import { createAdapter } from '../../examples/judge/adapter.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
+import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
 import { plainCrypto, type X25519Answers } from './plain-crypto.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
@@ -45,7 +45,7 @@ export function check(dialogues: readonly Dialogue[]): void {
 function checkAll(dialogues: readonly Dialogue[]): void {
   const failures: string[] = [];
   for (const { name, turns } of dialogues) {
-    const adapter = createAdapter(crypto);
+    const adapter = createAdapterWithAnyCounter(crypto);
     for (const { request, answer } of turns) {
       const expected = JSON.stringify(sorted(answer));
       const got = answerOf(adapter, request);

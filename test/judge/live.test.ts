@@ -1,10 +1,13 @@
-/** Live mode against our own sessions, which pass, and against ones that were spoiled, which do not. */
-import type { AddressInfo } from 'node:net';
+/** Live mode against sessions of this library, which pass, and against faulty ones, which do not. */
+import { type AddressInfo, connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket, { WebSocketServer } from 'ws';
-import type { Verdict } from '../../judge/src/judge.ts';
-import { connectTo, listen } from '../../judge/src/live.ts';
+import { connectTo } from '../../judge/src/live/connect.ts';
+import type { Connection } from '../../judge/src/live/connection.ts';
+import { listen } from '../../judge/src/live/listen.ts';
+import { playScenes, type Scene } from '../../judge/src/live/play.ts';
+import type { Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/endpoint.ts';
 import {
@@ -25,28 +28,30 @@ const PSK = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID 
 const IDENTITY = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby' });
 const PATIENCE = { answer: 10_000, long: 60_000 };
 const IMPATIENT = { answer: 1000, long: 60_000 };
-const QUIET = { password: PASSWORD, patience: PATIENCE, onProgress: () => {} };
+const COMMON = { password: PASSWORD, patience: PATIENCE };
 
-interface Spoiled<Options> {
+interface Faults<Options> {
   /** Options of each session, in place of the right ones. */
   options?: () => Partial<Options>;
   accessKey?: string;
   patience?: typeof PATIENCE;
   only?: string[];
-  /** Stays where it should go. */
+  /** Does not close connections. */
   stays?: true;
-  /** Keeps every message to itself. */
+  /** Sends no message back. */
   silent?: true;
+  /** Changes what is sent. */
+  change?: (data: string | Uint8Array) => string | Uint8Array;
 }
 
 function handle(
   session: ClientSession | HubSession,
   socket: WebSocket,
   events: (SessionEvent | HubSessionEvent)[],
-  { stays, silent }: Spoiled<unknown>,
+  { stays, silent, change = (data) => data }: Faults<unknown>,
 ): void {
   for (const event of events) {
-    if (event.type === 'transmit') socket.send(event.data);
+    if (event.type === 'transmit') socket.send(change(event.data));
     if (event.type === 'close' && !stays) socket.close(event.code);
     if (event.type === 'message' && !silent) {
       const messages = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
@@ -55,8 +60,8 @@ function handle(
   }
 }
 
-/** Judges a client that connects again and again. */
-async function judgeClient(spoiled: Spoiled<ClientOptions> = {}): Promise<Verdict[]> {
+/** Judges a client that connects again after each close. */
+async function judgeClient(faults: Faults<ClientOptions> = {}): Promise<Verdict[]> {
   const staticKey = randomBytes(32);
   const pins = new Map<string, Uint8Array>();
   let isOver = false;
@@ -71,50 +76,50 @@ async function judgeClient(spoiled: Spoiled<ClientOptions> = {}): Promise<Verdic
       randomBytes,
       pin: (nodeId) => pins.get(nodeId),
       psk: () => PSK,
-      ...spoiled.options?.(),
+      ...faults.options?.(),
     });
     socket.on('message', (data, isBinary) => {
       const events = session.receive(isBinary ? (data as Buffer) : data.toString());
       for (const event of events) if (event.type === 'pin') pins.set(event.nodeId, event.key);
-      handle(session, socket, events, spoiled);
+      handle(session, socket, events, faults);
     });
     socket.on('error', () => {});
     socket.on('close', () => setTimeout(dial, 1));
   };
   const onListening = (address: string): void => {
-    url = authorizedUrl(address, 'test', spoiled.accessKey ?? ACCESS_KEY);
+    url = authorizedUrl(address, 'test', faults.accessKey ?? ACCESS_KEY);
     dial();
   };
-  const { patience = PATIENCE, only } = spoiled;
+  const { patience = PATIENCE, only } = faults;
   const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
   try {
-    return await listen({ ...QUIET, patience, only, ...hub });
+    return await listen({ ...COMMON, patience, only, ...hub });
   } finally {
     isOver = true;
   }
 }
 
-/** Judges a hub that knows one client. */
-async function judgeHub(spoiled: Spoiled<HubOptions> = {}): Promise<Verdict[]> {
+/** Judges a hub with one client. */
+async function judgeHub(faults: Faults<HubOptions> = {}): Promise<Verdict[]> {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   const staticKey = randomBytes(32);
   let clientKey: Uint8Array | undefined;
   server.on('connection', (socket) => {
     const options = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: PSK, clientKey };
-    const session = new HubSession({ ...options, ...spoiled.options?.() });
+    const session = new HubSession({ ...options, ...faults.options?.() });
     socket.on('message', (data, isBinary) => {
       const events = session.receive(isBinary ? (data as Buffer) : data.toString());
       for (const event of events) if (event.type === 'pin') clientKey = event.key;
-      handle(session, socket, events, spoiled);
+      handle(session, socket, events, faults);
     });
     socket.on('error', () => {});
-    handle(session, socket, session.start(), spoiled);
+    handle(session, socket, session.start(), faults);
   });
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
   try {
-    const { patience = PATIENCE, only } = spoiled;
-    return await connectTo({ ...QUIET, patience, only, url: `ws://127.0.0.1:${port}/` });
+    const { patience = PATIENCE, only } = faults;
+    return await connectTo({ ...COMMON, patience, only, url: `ws://127.0.0.1:${port}/` });
   } finally {
     for (const socket of server.clients) socket.terminate();
     server.close();
@@ -134,93 +139,159 @@ function failures(verdicts: readonly Verdict[]): string {
   );
 }
 
-test('our client passes every scene of --listen', async () => {
+test('the client of this library passes every scene of --listen', async () => {
   const verdicts = await judgeClient();
   assert.equal(scenes(verdicts, 'failed'), [], failures(verdicts));
   assert.equal(scenes(verdicts, 'declined'), []);
   assert.ok(verdicts.length > 30);
 });
 
-test('our hub passes every scene of --connect', async () => {
+test('the hub of this library passes every scene of --connect', async () => {
   const verdicts = await judgeHub();
   assert.equal(scenes(verdicts, 'failed'), [], failures(verdicts));
   assert.equal(scenes(verdicts, 'declined'), []);
   assert.ok(verdicts.length > 25);
 });
 
-test('--listen finds a client that does not enforce its pin, and one that has none', async () => {
+test('--listen finds a client that does not enforce its pin', async () => {
   const verdicts = await judgeClient({ options: () => ({ pin: () => undefined }) });
   assert.equal(scenes(verdicts, 'failed'), ['changed-key']);
   assert.equal(scenes(verdicts, 'declined'), ['reconnect']); // KKpsk0 is optional
 });
 
-test('--listen finds a client that makes a new static key each time', async () => {
+test('--listen finds a client with a new static key on each connection', async () => {
   const only = ['first-contact', 'still-there'];
   const verdicts = await judgeClient({ options: () => ({ staticKey: randomBytes(32) }), only });
   assert.ok(scenes(verdicts, 'failed').includes('still-there'), failures(verdicts));
 });
 
-test('--listen finds a client with another password', async () => {
+test('--listen goes on with a client that asks for KKpsk0 though no handshake has succeeded', async () => {
+  let isFirst = true;
+  const change = (data: string | Uint8Array): string | Uint8Array => {
+    const noise = typeof data === 'string' ? JSON.parse(data).payload.noise : undefined;
+    if (!isFirst || noise === undefined || noise.pattern !== undefined) return data;
+    isFirst = false; // the first message 3 cannot be read, so the judge never learns the key in it
+    const msg = `${noise.msg.slice(0, -2)}${noise.msg.endsWith('00') ? '01' : '00'}`;
+    return (data as string).replace(noise.msg, msg);
+  };
+  const verdicts = await judgeClient({ change, only: ['first-contact', 'reconnect', 'still-there'] });
+  assert.equal(scenes(verdicts, 'failed'), ['first-contact', 'reconnect'], failures(verdicts));
+  assert.match(verdicts[1]!.failure!.difference.got, /no such scene has succeeded/);
+  assert.equal(scenes(verdicts, 'passed'), ['still-there']);
+});
+
+test('--listen takes a client’s refusal of an optional suite for no failure, and of the required one for a failure', async () => {
+  const suites = ['suite 25519_ChaChaPoly_SHA256', 'suite 25519_AESGCM_SHA256'];
+  for (const [index, suite] of suites.entries()) {
+    const { ChaChaPoly, AESGCM } = nodeCrypto.ciphers;
+    const ciphers = index === 0 ? { AESGCM: AESGCM! } : { ChaChaPoly: ChaChaPoly! };
+    const crypto = { ...nodeCrypto, ciphers };
+    const verdicts = await judgeClient({ options: () => ({ crypto }), only: [suite] });
+    assert.is(verdicts[0]!.result, index === 0 ? 'failed' : 'declined');
+  }
+});
+
+test('--listen names the password of a client as the cause', async () => {
   const only = ['first-contact', 'version'];
   const verdicts = await judgeClient({ options: () => ({ psk: () => randomBytes(32) }), only });
   assert.equal(scenes(verdicts, 'failed'), ['first-contact']);
+  assert.match(verdicts[0]!.failure!.cause!, /^password: the client closes after message 2/);
 });
 
-test('--listen finds a client that does not say its access key', async () => {
+test('--connect names the password of a hub as the cause', async () => {
+  const verdicts = await judgeHub({ options: () => ({ psk: randomBytes(32) }), only: ['first-contact'] });
+  assert.match(verdicts[0]!.failure!.cause!, /^password: the payload of message 2 does not open/);
+});
+
+test('--listen finds a client with another access key', async () => {
   const verdicts = await judgeClient({ accessKey: 'another' });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   assert.is(verdicts[0]!.failure!.difference.where, 'the URL');
 });
 
-test('--listen and --connect find who stays after a breach', async () => {
+test('--listen goes on after a request whose URL cannot be read', async () => {
+  const patience = { answer: 50, long: 2000 };
+  const onListening = (address: string): void => {
+    const { port } = new URL(address);
+    const socket = new WebSocket(address, {
+      createConnection: () => connect(Number(port), '127.0.0.1'),
+      finishRequest: (request) => {
+        request.path = '//';
+        request.end();
+      },
+    });
+    socket.on('error', () => {});
+  };
+  const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
+  const verdicts = await listen({ ...COMMON, patience, only: ['first-contact'], ...hub });
+  assert.match(verdicts[0]!.failure!.difference.got, /^"\/\/", which holds none/);
+});
+
+test('finds an implementation that does not close the connection after a breach', async () => {
   const breaches = ['text', 'flipped-bit', 'replay', 'unknown-marker', 'interleaved', 'low-order-key'];
-  const spoiled = { stays: true as const, patience: IMPATIENT, only: ['first-contact', ...breaches] };
-  for (const verdicts of [await judgeClient(spoiled), await judgeHub(spoiled)]) {
+  const faults = { stays: true as const, patience: IMPATIENT, only: ['first-contact', ...breaches] };
+  for (const verdicts of [await judgeClient(faults), await judgeHub(faults)]) {
     assert.equal(scenes(verdicts, 'passed'), ['first-contact']);
     for (const { failure } of verdicts.slice(1)) assert.match(failure!.difference.got, /^still open/);
   }
 });
 
-test('--listen and --connect find who does not send messages back', async () => {
-  const spoiled = { silent: true as const, patience: IMPATIENT, only: ['messages', 'low-order-key'] };
-  for (const verdicts of [await judgeClient(spoiled), await judgeHub(spoiled)]) {
+test('finds an implementation that does not send messages back', async () => {
+  const faults = { silent: true as const, patience: IMPATIENT, only: ['messages', 'low-order-key'] };
+  for (const verdicts of [await judgeClient(faults), await judgeHub(faults)]) {
     assert.equal(scenes(verdicts, 'failed'), ['messages']);
   }
 });
 
-test('--listen and --connect name the scenes that there are to who asks for another', async () => {
+test('lists the scenes if one is asked for that does not exist', async () => {
   for (const judge of [judgeClient, judgeHub]) {
     await judge({ only: ['scene'] }).then(
       () => assert.unreachable(),
-      (error) => assert.match(error.message, /no scene scene: there are first-contact, /),
+      (error) => assert.match(error.message, /no scene scene; there are first-contact, /),
     );
   }
 });
 
-test('--listen waits but once for a client that does not come', async () => {
+test('reports a defect of its own as such, and goes on with the next scene', async () => {
+  const scene = (name: string, play: Scene<undefined>['play']): Scene<undefined> => ({
+    name,
+    comment: '',
+    play,
+  });
+  const broken = scene('broken', () => Promise.reject(new TypeError('oops')));
+  const fine = scene('fine', async () => {});
+  const seen: string[] = [];
+  const connection = { close: () => {} } as unknown as Connection;
+  const onVerdict = ({ name, result }: Verdict, number: number, total: number) =>
+    seen.push(`${number}/${total} ${name} ${result}`);
+  await playScenes([broken, fine], undefined, async () => connection, { ...COMMON, onVerdict });
+  assert.equal(seen, ['1/2 broken defect', '2/2 fine passed']);
+});
+
+test('--listen waits only once for a client that does not come', async () => {
   const patience = { answer: 50, long: 500 };
   const start = Date.now();
   const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening: () => {} };
-  const verdicts = await listen({ ...QUIET, patience, ...hub });
+  const verdicts = await listen({ ...COMMON, patience, ...hub });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   assert.ok(Date.now() - start < (500 * verdicts.length) / 2);
 });
 
-test('--connect finds a hub that takes any static key for a client', async () => {
+test('--connect finds a hub that accepts any static key', async () => {
   const only = ['first-contact', 'reconnect', 'other-static-key', 'still-there'];
   const verdicts = await judgeHub({ options: () => ({ clientKey: undefined }), only, patience: IMPATIENT });
   assert.equal(scenes(verdicts, 'failed'), ['other-static-key']);
   assert.equal(scenes(verdicts, 'declined'), ['reconnect']);
 });
 
-test('--connect finds a hub with a new key on each connection', async () => {
+test('--connect finds a hub with a new static key on each connection', async () => {
   const only = ['first-contact', 'still-there'];
   const verdicts = await judgeHub({ options: () => ({ staticKey: randomBytes(32) }), only });
   assert.ok(scenes(verdicts, 'failed').includes('still-there'));
 });
 
-test('--connect says of an address where nobody listens that it is wrong', async () => {
-  const verdicts = await connectTo({ ...QUIET, url: 'ws://127.0.0.1:1/' });
+test('--connect asks whether the address is right if there is no hub', async () => {
+  const verdicts = await connectTo({ ...COMMON, url: 'ws://127.0.0.1:1/' });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   assert.match(verdicts[0]!.failure!.difference.got, /address/);
 });

@@ -1,32 +1,30 @@
-/** Differences and reports: what a porter, and a porter's CI, get to see. */
+/** How the judge presents verdicts: differences, groups of failures, the table, JSON and the exit status. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { firstDifference } from '../../judge/src/difference.ts';
-import type { Verdict } from '../../judge/src/judge.ts';
-import { hasPassed, summarize, toJson, toJunit, toText } from '../../judge/src/report.ts';
+import { exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
+import { checkFields, Declined, Failure, runTest, type Verdict } from '../../judge/src/verdict.ts';
 
 const PASSED: Verdict = {
-  capability: 'seal',
-  name: 'transport 1',
+  operation: 'topics',
+  name: 'mqtt-topics 1',
   comment: '',
+  notes: { Plain: 'Nothing special.' },
   result: 'passed',
   milliseconds: 1,
 };
-const DECLINED: Verdict = { ...PASSED, capability: 'psk', result: 'declined' };
+const DECLINED: Verdict = { ...PASSED, operation: 'psk', result: 'declined' };
 const FAILED: Verdict = {
   ...PASSED,
-  name: 'transport 2',
+  name: 'mqtt-topics 2',
   comment: 'at the limit',
   result: 'failed',
-  milliseconds: 1500,
-  failure: {
-    difference: { where: 'results[1]', offset: 3, expected: 'aa', got: '\u0000<&>"' },
-    cause: 'nonce order',
-    isFound: false,
-  },
+  failure: { difference: { where: 'publish', offset: 3, expected: 'aa', got: 'bb' } },
 };
+const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, cause: 'big-endian' } };
+const DEFECT: Verdict = { ...PASSED, result: 'defect', defect: 'Error: oops\n at x' };
 
-test('finds the first byte in which hexadecimal texts differ', () => {
+test('finds the first byte in which hexadecimal strings differ', () => {
   assert.equal(firstDifference('message', '00112233445566778899', '0011223344556677ff99'), {
     where: 'message',
     offset: 8,
@@ -35,7 +33,7 @@ test('finds the first byte in which hexadecimal texts differ', () => {
   });
 });
 
-test('says that a text ends where the other goes on', () => {
+test('says that a string ends where the other goes on', () => {
   assert.equal(firstDifference('message', 'aabb', 'aa'), {
     where: 'message',
     offset: 1,
@@ -45,7 +43,7 @@ test('says that a text ends where the other goes on', () => {
   assert.match(firstDifference('message', 'aa', 'aabb')!.expected, /\(ends\)/);
 });
 
-test('finds the first character in which other texts differ', () => {
+test('finds the first character in which other strings differ', () => {
   assert.equal(firstDifference('url', 'wss://a', 'wss://b'), {
     where: 'url',
     offset: 6,
@@ -54,7 +52,7 @@ test('finds the first character in which other texts differ', () => {
   });
 });
 
-test('finds a difference by its path, in lists and objects', () => {
+test('gives the path of a difference in arrays and objects', () => {
   const expected = { results: [{ message: '00' }, { message: '01' }] };
   const got = { results: [{ message: '00' }, { message: '02' }] };
   assert.is(firstDifference('', expected, got)!.where, 'results[1].message');
@@ -62,11 +60,11 @@ test('finds a difference by its path, in lists and objects', () => {
   assert.equal(firstDifference('tls', true, undefined), { where: 'tls', expected: 'true', got: 'nothing' });
 });
 
-test('takes no offence at fields that only the answer has', () => {
+test('ignores fields that only the response has', () => {
   assert.is(firstDifference('', { a: 1, b: [null] }, { a: 1, b: [null], c: 2 }), undefined);
 });
 
-test('finds what only an answer has that is to be exact, at any depth', () => {
+test('finds fields that only the response has, at any depth, if the match is to be exact', () => {
   assert.equal(firstDifference('reply', { a: [{}] }, { a: [{ b: 1 }] }, true), {
     where: 'reply.a[0].b',
     expected: 'nothing',
@@ -74,70 +72,127 @@ test('finds what only an answer has that is to be exact, at any depth', () => {
   });
 });
 
-test('cuts what is too long to read', () => {
+test('shortens values that are too long to read', () => {
   const { expected } = firstDifference('x', { a: 'y'.repeat(1000) }, null)!;
   assert.ok(expected.length < 250);
 });
 
-test('counts by capability, in order', () => {
+test('names upper-case digits as the cause where nothing else is wrong', () => {
+  const causeOf = (got: string): string | undefined => {
+    try {
+      checkFields({ results: [{ message: got }] }, { results: [{ message: 'ab12' }] });
+    } catch (error) {
+      return (error as Failure).cause;
+    }
+    return 'none thrown';
+  };
+  assert.match(causeOf('AB12')!, /upper-case/);
+  assert.is(causeOf('AC12'), undefined);
+});
+
+test('turns whatever a check throws into a verdict', async () => {
+  const test = { operation: 'live', name: 'scene', comment: '' };
+  const run = (check: () => Promise<void>) => runTest(test, check);
+  assert.is((await run(async () => {})).result, 'passed');
+  assert.is((await run(() => Promise.reject(new Declined()))).result, 'declined');
+  const difference = { where: 'a', expected: 'b', got: 'c' };
+  const failed = await run(() => Promise.reject(new Failure(difference, 'why')));
+  assert.equal(failed.failure, { difference, cause: 'why' });
+  const defect = await run(() => Promise.reject(new TypeError('undefined is not a function')));
+  assert.is(defect.result, 'defect');
+  assert.match(defect.defect!, /undefined is not a function/);
+});
+
+test('counts by operation, in order', () => {
   assert.equal(summarize([PASSED, DECLINED, FAILED]), [
-    { capability: 'seal', passed: 1, failed: 1, declined: 0 },
-    { capability: 'psk', passed: 0, failed: 0, declined: 1 },
+    { operation: 'topics', passed: 1, failed: 1, declined: 0 },
+    { operation: 'psk', passed: 0, failed: 0, declined: 1 },
   ]);
 });
 
-test('has passed only where something passed, and nothing failed', () => {
-  assert.is(hasPassed([PASSED, DECLINED]), true);
-  assert.is(hasPassed([PASSED, FAILED]), false);
-  assert.is(hasPassed([DECLINED]), false);
-  assert.is(hasPassed([]), false);
+test('exits with 0 if something passed and nothing failed, with 1 if something failed, else with 2', () => {
+  assert.is(exitStatus([PASSED, DECLINED]), 0);
+  assert.is(exitStatus([PASSED, FAILED, DEFECT]), 1);
+  assert.is(exitStatus([DECLINED]), 2);
+  assert.is(exitStatus([PASSED, DEFECT]), 2);
+  assert.is(exitStatus([]), 2);
 });
 
-test('groups failures by their cause and shows a few of each', () => {
-  const many = [1, 2, 3, 4, 5].map((tcId) => ({ ...FAILED, name: `transport ${tcId}` }));
-  const text = toText(many);
-  assert.is(text.split('about: nonce order').length, 2);
-  assert.match(text, /transport 3 \(at the limit\)/);
-  assert.not.match(text, /transport 4/);
-  assert.match(text, /… and 2 more/);
-  assert.match(text, /results\[1\], differs at 3/);
+test('groups failures by cause and shows the plainest three', () => {
+  const sizes = [5, 1, 4, 2, 3];
+  const text = toText(sizes.map((size) => ({ ...EXPLAINED, name: `vector of ${size}`, size })));
+  assert.is(text.split('cause: big-endian').length, 2);
+  assert.match(text, /of 1 [\s\S]*of 2 [\s\S]*of 3 [\s\S]*… and 2 more/);
+  assert.not.match(text, /vector of 4/);
+  assert.match(text, /publish, differs at 3\n {4}expected aa\n {4}got {6}bb/);
 });
 
-test('shows only causes that were found where there are such, and counts the rest', () => {
-  const found = { ...FAILED, failure: { ...FAILED.failure!, cause: 'big-endian', isFound: true } };
-  const text = toText([FAILED, found, FAILED, { ...found, capability: 'open' }]);
-  assert.match(text, /FAILED 1 of seal, 1 of open\n {2}cause: big-endian\n/);
-  assert.not.match(text, /nonce order/);
-  assert.match(text, /2 other failures may well follow/);
+test('shows a cause instead of the unexplained failures of the same operation, and counts these', () => {
+  const text = toText([FAILED, EXPLAINED, FAILED]);
+  assert.match(text, /FAILED 1 of topics\n {2}cause: big-endian\n/);
+  assert.match(text, /2 other failures may follow/);
 });
 
-test('shows ten causes, and how many there are beside them', () => {
+test('shows the unexplained failures of operations that have nothing to do with a cause', () => {
+  const text = toText([
+    { ...EXPLAINED, operation: 'reassemble' },
+    FAILED,
+    { ...FAILED, operation: 'session' },
+  ]);
+  assert.match(text, /FAILED 1 of reassemble\n {2}cause: /);
+  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n/);
+  assert.not.match(text, /FAILED 1 of session/); // a session reassembles
+  assert.match(text, /1 other failures may follow/);
+});
+
+test('shows the first of two operations that use each other', () => {
+  const text = toText([
+    { ...FAILED, operation: 'handshake' },
+    { ...FAILED, operation: 'seal' },
+  ]);
+  assert.match(text, /FAILED 1 of handshake/);
+  assert.not.match(text, /FAILED 1 of seal/);
+});
+
+test('says what failures are about if they share a flag that passing tests do not have', () => {
+  const scoped = { ...FAILED, notes: { Scope: 'Topics end with the client.' } };
+  assert.match(toText([PASSED, scoped, scoped]), /about: Topics end with the client\./);
+  assert.not.match(toText([scoped, scoped]), /about:/);
+  assert.not.match(toText([{ ...PASSED, notes: scoped.notes }, scoped]), /about:/);
+  assert.not.match(toText([PASSED, scoped, FAILED]), /about:/);
+});
+
+test('shows every scene that failed in live mode', () => {
+  const scenes = [1, 2, 3, 4, 5].map((number) => ({
+    ...FAILED,
+    operation: 'live',
+    name: `scene-${number}`,
+    notes: {},
+  }));
+  assert.match(toText(scenes), /scene-5/);
+});
+
+test('shows ten groups, and counts the others', () => {
   const many = Array.from({ length: 13 }, (_, i) => ({
     ...FAILED,
     failure: { ...FAILED.failure!, cause: `no. ${i}` },
   }));
   const text = toText(many);
-  assert.match(text, /about: no. 9\n/);
-  assert.not.match(text, /about: no. 10/);
-  assert.match(text, /and 3 more causes/);
+  assert.match(text, /cause: no. 9\n/);
+  assert.not.match(text, /cause: no. 10/);
+  assert.match(text, /and 3 more groups/);
+});
+
+test('reports a defect of the judge as such', () => {
+  assert.match(toText([PASSED, DEFECT]), /DEFECT of the judge in mqtt-topics 1: [\s\S]*Error: oops/);
 });
 
 test('writes JSON that holds every verdict', () => {
-  const report = JSON.parse(toJson('my port', [PASSED, FAILED]));
+  const report = JSON.parse(toJson('1.2.3', 'my port', [PASSED, FAILED]));
+  assert.is(report.judge, '1.2.3');
   assert.is(report.subject, 'my port');
   assert.is(report.passed, false);
   assert.equal(report.verdicts, [PASSED, FAILED]);
-});
-
-test('writes JUnit’s XML, in which nothing is taken for markup or forbidden', () => {
-  const xml = toJunit('a "port"', [PASSED, DECLINED, FAILED]);
-  assert.match(xml, /<testsuites name="a &#34;port&#34;">/);
-  assert.match(xml, /<testcase classname="seal" name="transport 1" time="0.001"\/>/);
-  assert.match(xml, /<testcase classname="psk" [^>]*><skipped\/><\/testcase>/);
-  assert.match(
-    xml,
-    /<failure message="nonce order">results\[1\] at 3: expected aa, got \\u0000&#60;&#38;&#62;&#34;<\/failure>/,
-  );
 });
 
 test.run();

@@ -1,8 +1,9 @@
 /**
- * Every vector, put to this library by the judge's own questions, with each provider of cryptography; and put to it
- * with a wrong answer, which the judge must not pass.
+ * Every vector, checked against this library by the judge's own checks, with each provider of cryptography; and with
+ * wrong responses, which the judge must not accept.
  */
 
+import { readFileSync } from 'node:fs';
 import type { Crypto } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nobleCryptoWithAesGcm } from 'hub-protocol/noble-aesgcm';
@@ -11,22 +12,25 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createAdapter } from '../../examples/judge/adapter.ts';
 import type { Fields } from '../../judge/src/adapter.ts';
-import { judgeOne, type Task, tasks, type Verdict } from '../../judge/src/judge.ts';
-import { QUESTIONS } from '../../judge/src/questions.ts';
+import { CHECKS, OPERATIONS } from '../../judge/src/checks/checks.ts';
+import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
+import type { Verdict } from '../../judge/src/verdict.ts';
+import { createAdapterWithAnyCounter } from './any-counter.ts';
 
-const ALL = tasks();
+const ALL = listTasks();
 const USES_CIPHERS = ['Handshake', 'HandshakeFailure', 'Seal', 'Open', 'Session'];
 
-function put(
+function run(
   task: Task,
   crypto: Crypto,
-  change: (answer: Fields) => Fields = (answer) => answer,
+  change: (response: Fields) => Fields = (response) => response,
+  create = createAdapterWithAnyCounter,
 ): Promise<Verdict> {
-  const answer = createAdapter(crypto);
-  // As a line of JSON would bring it.
-  const ask = async (request: Fields) => change(JSON.parse(JSON.stringify(answer({ id: 1, ...request }))));
-  return judgeOne(task, { ask, stop: async () => {} });
+  const respond = create(crypto);
+  const throughJson = (value: Fields): Fields => JSON.parse(JSON.stringify(value));
+  const send = async (request: Fields) => change(throughJson(respond({ id: 1, ...request })));
+  return runVector(task, { send, stop: async () => {} });
 }
 
 function usesAesGcm({ type, test }: Task): boolean {
@@ -43,7 +47,7 @@ const PROVIDERS: [name: keyof typeof counts, crypto: Crypto, tasks: Task[]][] = 
 for (const [name, crypto, tasks] of PROVIDERS) {
   for (const task of tasks) {
     test(`${name} passes ${task.file} ${task.test.tcId} ${task.test.comment}`, async () => {
-      const { result, failure } = await put(task, crypto);
+      const { result, failure } = await run(task, crypto);
       assert.is(result, 'passed', JSON.stringify(failure));
       counts[name]++;
     });
@@ -58,7 +62,7 @@ function other(value: unknown): unknown {
   return value === null ? 'something' : !value;
 }
 
-/** A copy in which the first or the last value is another. An answer without values gets one that it should not have. */
+/** A copy with another first or last value. A response without values gets one that it should not have. */
 function changed(value: unknown, at: 'first' | 'last'): unknown {
   if (typeof value !== 'object' || value === null) return other(value);
   if (Array.isArray(value)) {
@@ -72,13 +76,13 @@ function changed(value: unknown, at: 'first' | 'last'): unknown {
 }
 
 for (const at of ['first', 'last'] as const) {
-  test(`every vector fails where the ${at} value of the answers is another`, async () => {
+  test(`every vector fails if the ${at} value of each response is wrong`, async () => {
     for (const task of ALL) {
       if (task.type === 'Psk') continue; // half a second each, and compared as all others are
-      const { result } = await put(task, nodeCrypto, ({ id, redacted, refusal, ...answer }) => ({
-        // A refusal that the test does not state is not compared.
-        ...(changed({ ...answer, ...(task.test.refusal && { refusal }) }, at) as Fields),
-        ...(answer.error !== undefined && { error: undefined, answer: 'a refusal was due' }),
+      const { result } = await run(task, nodeCrypto, ({ id, redacted, refusal, ...response }) => ({
+        // A refusal that the vector does not have is not compared.
+        ...(changed({ ...response, ...(task.test.refusal && { refusal }) }, at) as Fields),
+        ...(response.error !== undefined && { error: undefined, success: true }),
         id,
       }));
       assert.is(result, 'failed', `${task.file} ${task.test.tcId}`);
@@ -86,27 +90,38 @@ for (const at of ['first', 'last'] as const) {
   });
 }
 
-test('every vector that is to be refused fails where it is not, and where another code is given', async () => {
+test('every invalid vector fails if it is refused with another code', async () => {
   const refused = ALL.filter(({ type, test }) => test.result === 'invalid' && type !== 'Session');
   assert.ok(refused.length > 300);
   for (const task of refused) {
-    const { result } = await put(task, nodeCrypto, (answer) =>
-      JSON.parse(JSON.stringify(answer).split(`"${task.test.error}"`).join('"dropped"')),
+    const { result } = await run(task, nodeCrypto, (response) =>
+      JSON.parse(JSON.stringify(response).split(`"${task.test.error}"`).join('"dropped"')),
     );
     assert.is(result, 'failed', `${task.file} ${task.test.tcId}`);
   }
 });
 
-test('an implementation that does not tell the causes of refusals apart passes', async () => {
+test('every invalid vector passes if it is refused without a code', async () => {
   for (const task of ALL.filter(({ test }) => test.result === 'invalid')) {
-    const { result } = await put(task, nodeCrypto, (answer) =>
-      JSON.parse(JSON.stringify(answer).split(`"error":"${task.test.error}"`).join('"error":"refused"')),
+    const { result } = await run(task, nodeCrypto, (response) =>
+      JSON.parse(JSON.stringify(response).split(`"error":"${task.test.error}"`).join('"error":"refused"')),
     );
     assert.is(result, 'passed', `${task.file} ${task.test.tcId}`);
   }
 });
 
-test('all vectors of all files were put, but for the known answers of primitives', () => {
+test('the public adapter passes every vector, or declines a counter that it cannot reach', async () => {
+  const verdicts: Verdict[] = [];
+  for (const task of ALL.filter(({ operation }) => operation === 'seal' || operation === 'open')) {
+    verdicts.push(await run(task, nodeCrypto, undefined, createAdapter));
+  }
+  const passed = verdicts.filter(({ result }) => result === 'passed');
+  const declined = verdicts.filter(({ result }) => result === 'declined');
+  assert.is(passed.length + declined.length, verdicts.length);
+  assert.ok(passed.length > declined.length);
+});
+
+test('every vector of every file was checked, except for the known answers of primitives', () => {
   let expected = 0;
   for (const file of vectorFiles()) {
     const { testGroups, numberOfTests } = readVectorFile(file);
@@ -114,14 +129,28 @@ test('all vectors of all files were put, but for the known answers of primitives
     for (const { type, tests } of testGroups) {
       assert.ok(tests.length > 0, `${file} has an empty group of type ${type}`);
       counted += tests.length;
-      if (QUESTIONS[type] !== undefined) expected += tests.length;
-      else assert.is(file, 'rfc', `nobody asks for ${type} of ${file}`); // noise/known-answers.test.ts does
+      if (CHECKS[type] !== undefined) expected += tests.length;
+      else assert.is(file, 'rfc', `there is no check for ${type} of ${file}`); // noise/known-answers.test.ts has them
     }
     assert.is(counted, numberOfTests, file);
   }
   assert.is(counts.node, expected);
   assert.is(counts['noble with AESGCM'], PROVIDERS[1]![2].length);
   assert.is(counts.noble, PROVIDERS[2]![2].length);
+});
+
+test('every check belongs to an operation, and every operation has a check', () => {
+  const checked = new Set(Object.values(CHECKS).map(({ operation }) => operation));
+  assert.equal([...checked].sort(), OPERATIONS.map(({ name }) => name).sort());
+});
+
+test('vectors/README.md lists every operation, in the same order and with the same words', () => {
+  const readme = readFileSync(new URL('../../vectors/README.md', import.meta.url), 'utf8');
+  const rows = readme.matchAll(/^\| \d+ \| `([\w-]+)` \| .* \| (.*) \|$/gm);
+  assert.equal(
+    [...rows].map(([, name, shows]) => ({ name, shows })),
+    OPERATIONS.map(({ name, shows }) => ({ name, shows })),
+  );
 });
 
 test.run();

@@ -1,0 +1,170 @@
+/** The operations of the adapter protocol, and the check for each type of vector. */
+import type { Fields } from '../adapter.ts';
+import { firstDifference } from '../difference.ts';
+import { mistakeInCanonicalJson, mistakeInPrologue } from '../mistakes/json.ts';
+import { mistakeInPsk } from '../mistakes/psk.ts';
+import type { Vector } from '../vectors.ts';
+import { checkResponse, Failure } from '../verdict.ts';
+import { checkReassemble, checkSplit } from './framing.ts';
+import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal } from './noise.ts';
+import { checkSession } from './session.ts';
+
+/**
+ * Sends a request to the adapter.
+ * @throws Declined if the adapter declines, Failure if it gives no valid response
+ */
+export type Ask = (request: Fields) => Promise<Fields>;
+
+export interface Operation {
+  readonly name: string;
+  /** What its vectors show. */
+  readonly shows: string;
+  /** Operations whose mistakes make this one fail too. */
+  readonly uses: readonly string[];
+}
+
+/** In the order in which to implement them. vectors/README.md has the same table. */
+export const OPERATIONS: readonly Operation[] = [
+  operation('canonical-json', 'key order, escapes, number tokens, and what is not JSON'),
+  operation('prologue', 'the order of its three parts', 'canonical-json'),
+  operation('select', 'suite first, then pattern'),
+  operation('psk', 'the salt, and the parameters of Argon2id'),
+  operation('handshake', 'XXpsk2 and KKpsk0, both roles, both suites, and what must fail', 'seal', 'open'),
+  operation('seal', 'nonces and their limit', 'handshake'),
+  operation('open', 'nonces and their limit, and that a failure is final', 'handshake'),
+  operation('split', 'markers and chunks'),
+  operation('reassemble', 'markers, chunks, and the cap of 32 MiB'),
+  operation(
+    'session',
+    'whole connections, message by message, in both roles',
+    ...['canonical-json', 'prologue', 'select', 'psk', 'handshake', 'seal', 'open', 'split', 'reassemble'],
+  ),
+  operation('identity', 'aliases, defaults, refusals, redaction'),
+  operation('endpoint', 'the choice of an endpoint', 'identity'),
+  operation('topics', 'MQTT topics'),
+  operation('broker', 'the address of the MQTT broker'),
+  operation('client-id', 'the MQTT client id'),
+  operation('request', 'the envelopes of requests'),
+  operation('session-ids', 'whether two session ids match'),
+  operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
+  operation('schedule', 'requests in flight and their deadlines', 'reply'),
+  operation('argon2id', 'Argon2id with other parameters, if you implement it yourself'),
+];
+
+function operation(name: string, shows: string, ...uses: string[]): Operation {
+  return { name, shows, uses };
+}
+
+export interface Check {
+  readonly operation: string;
+  /** @throws Failure, Declined */
+  check(test: Vector, ask: Ask): Promise<void>;
+}
+
+/** By the type of the vector's group. */
+export const CHECKS: { readonly [type: string]: Check } = {
+  CanonicalJson: { operation: 'canonical-json', check: checkCanonicalJson },
+  Prologue: { operation: 'prologue', check: checkPrologue },
+  SelectNoise: plain('select', ['patterns', 'suites', 'own', 'pinned'], ['pattern', 'suite', 'protocolName']),
+  Psk: { operation: 'psk', check: checkPsk },
+  Handshake: { operation: 'handshake', check: checkHandshake },
+  HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
+  Seal: { operation: 'seal', check: checkSeal },
+  Open: { operation: 'open', check: checkOpen },
+  Split: { operation: 'split', check: checkSplit },
+  Reassemble: { operation: 'reassemble', check: checkReassemble },
+  Session: { operation: 'session', check: checkSession },
+  Identity: { operation: 'identity', check: checkIdentity },
+  SelectEndpoint: plain('endpoint', ['text', 'supported', 'requested'], ['protocol', 'url']),
+  Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
+  BrokerEndpoint: plain('broker', ['mqtt'], ['url', 'host', 'port', 'tls']),
+  ClientId: plain('client-id', ['name', 'accessKey'], ['clientId']),
+  Request: plain('request', ['builder', 'arguments'], ['envelope'], true),
+  SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches']),
+  Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], true),
+  RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], true),
+  Argon2id: plain(
+    'argon2id',
+    ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],
+    ['tag'],
+  ),
+};
+
+/**
+ * One request with some fields of the vector, one response with others.
+ * @param isExact - whether the response may have nothing beside what the vector has, at any depth
+ */
+function plain(
+  operation: string,
+  requestFields: readonly string[],
+  responseFields: readonly string[],
+  isExact = false,
+): Check {
+  return {
+    operation,
+    async check(test, ask) {
+      const response = await ask({ op: operation, ...pick(test, requestFields) });
+      checkResponse(test, response, pick(test, responseFields));
+      if (!isExact || test.result === 'invalid') return;
+      for (const field of responseFields.filter((field) => test[field] !== undefined)) {
+        const difference = firstDifference(field, test[field], response[field], true);
+        if (difference !== undefined) throw new Failure(difference);
+      }
+    },
+  };
+}
+
+function pick(test: Vector, names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.filter((name) => test[name] !== undefined).map((name) => [name, test[name]]),
+  );
+}
+
+async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
+  const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
+  const { text, canonical } = test;
+  checkResponse(test, response, { canonical }, () => mistakeInCanonicalJson(text, response.canonical));
+}
+
+async function checkPrologue(test: Vector, ask: Ask): Promise<void> {
+  const { hello, handshake, protocolName, prologue } = test;
+  const response = await ask({ op: 'prologue', hello, handshake, protocolName });
+  checkResponse(test, response, { prologue }, () =>
+    mistakeInPrologue(hello, handshake, protocolName, response.prologue),
+  );
+}
+
+async function checkPsk(test: Vector, ask: Ask): Promise<void> {
+  const { password, nodeId, psk } = test;
+  const response = await ask({ op: 'psk', password, nodeId });
+  checkResponse(test, response, { psk }, () => mistakeInPsk(password, nodeId, response.psk));
+}
+
+/** Fields that an identity need not have. A response must not invent them. */
+const OPTIONAL = {
+  cryptoKey: undefined,
+  publicKey: undefined,
+  defaultMaster: undefined,
+  mqtt: undefined,
+  aiDisclosure: undefined,
+};
+
+/** An identity as it was read; and its redacted form, which must not contain a secret in any encoding. */
+async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
+  const { text, identity, secrets } = test;
+  const response = await ask({ op: 'identity', text });
+  checkResponse(test, response, { identity: { ...OPTIONAL, ...identity } });
+  if (test.result === 'invalid') return;
+  const shown = JSON.stringify(response.redacted ?? null);
+  for (const secret of secrets as string[]) {
+    if (!encodings(secret).some((encoding) => shown.includes(encoding))) continue;
+    const got = `the secret ${JSON.stringify(secret)} of this test`;
+    throw new Failure({ where: 'redacted', expected: 'no secrets', got });
+  }
+}
+
+function encodings(secret: string): string[] {
+  const bytes = Buffer.from(secret);
+  const json = JSON.stringify(secret).slice(1, -1);
+  return [secret, json, bytes.toString('hex'), bytes.toString('base64'), encodeURIComponent(secret)];
+}

@@ -1,0 +1,178 @@
+/** Handshakes in either role, message by message, and the CipherStates that they leave. */
+import type { Fields } from '../adapter.ts';
+import {
+  mistakeInHandshakeHash,
+  mistakeInMessage,
+  mistakeInSealing,
+  mistakeInTransport,
+  type Side,
+  type Transcript,
+} from '../mistakes/noise.ts';
+import { hexToBytes, type Suite } from '../protocol.ts';
+import type { Vector } from '../vectors.ts';
+import { checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';
+import type { Ask } from './checks.ts';
+
+/** A whole handshake, in which the implementation plays one side and then the other. */
+export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
+  await playSide(test, 'init', ask);
+  await playSide(test, 'resp', ask);
+}
+
+async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
+  const transcript = test as unknown as Transcript;
+  await playMessages(test, side, ask).catch(async (error) => {
+    throw await explain(error, test, side, ask);
+  });
+  const other = side === 'init' ? 'resp' : 'init';
+  const end = await ask({ op: 'handshake', do: 'split' });
+  const { handshakeHash, [`${other}StaticPublic`]: remoteStaticKey } = test;
+  checkFields(end, { handshakeHash, remoteStaticKey }, () =>
+    mistakeInHandshakeHash(side, transcript, String(end.handshakeHash)),
+  );
+  try {
+    await checkTransport(test, side, ask);
+  } catch (error) {
+    if (!(error instanceof Declined)) throw error; // seal and open are operations of their own
+  }
+}
+
+/** Transport messages both ways, right after the handshake. */
+async function checkTransport(test: Vector, side: Side, ask: Ask): Promise<void> {
+  const transcript = test as unknown as Transcript;
+  const messages = test.transport as { from: Side; plaintext: string; message: string }[];
+  const sent = messages.filter(({ from }) => from === side);
+  const received = messages.filter(({ from }) => from !== side);
+  const plaintexts = sent.map(({ plaintext }) => plaintext);
+  const sealed = sent.map(({ message }) => ({ message }));
+  checkResults(sealed, await ask({ op: 'seal', plaintexts }), (index, { message }) =>
+    mistakeInTransport(side, transcript, index, toBytes(plaintexts[index]), toBytes(message)),
+  );
+  const opened = received.map(({ plaintext }) => ({ plaintext }));
+  checkResults(opened, await ask({ op: 'open', messages: received.map(({ message }) => message) }));
+}
+
+/** Lets the implementation write the messages of one side and read those of the other. */
+async function playMessages(test: Vector, side: Side, ask: Ask): Promise<void> {
+  const other = side === 'init' ? 'resp' : 'init';
+  const { pattern, suite, prologue, psk } = test;
+  const start = await ask({
+    op: 'handshake',
+    do: 'start',
+    role: side === 'init' ? 'initiator' : 'responder',
+    pattern,
+    suite,
+    prologue,
+    psk,
+    staticKey: test[`${side}Static`],
+    ephemeralKey: test[`${side}Ephemeral`],
+    ...(pattern === 'KKpsk0' && { remoteStaticKey: test[`${other}StaticPublic`] }),
+  });
+  checkFields(start, {});
+  for (const [index, { payload, message }] of test.messages.entries()) {
+    const title = `message ${index + 1}`;
+    if ((index % 2 === 0) === (side === 'init')) {
+      const response = await ask({ op: 'handshake', do: 'write', payload });
+      checkFields(renamed(response, 'message', title), { [title]: message }, () =>
+        mistakeInMessage(side, test as unknown as Transcript, index, String(response.message)),
+      );
+    } else {
+      const response = await ask({ op: 'handshake', do: 'read', message });
+      const what = `payload of ${title}`;
+      checkFields(renamed(response, 'payload', what), { [what]: payload });
+    }
+  }
+}
+
+/** The response with one field under a name that tells the reader of the report where it belongs. */
+function renamed({ error, ...response }: Fields, field: string, title: string): Fields {
+  return error === undefined ? { [title]: response[field] } : { error };
+}
+
+/**
+ * A message that could not be read leaves no bytes to compare. But the implementation writes some in the other role, and
+ * mistakes are rarely made on one side only.
+ */
+async function explain(error: unknown, test: Vector, side: Side, ask: Ask): Promise<unknown> {
+  if (!(error instanceof Failure) || error.cause !== undefined) return error;
+  try {
+    await playMessages(test, side === 'init' ? 'resp' : 'init', ask);
+  } catch (other) {
+    if (other instanceof Failure && other.cause !== undefined) {
+      return new Failure(error.difference, other.cause);
+    }
+  }
+  return error;
+}
+
+/** One side of a handshake that must fail at its last step. */
+export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<void> {
+  const { role, pattern, suite, prologue, psk, staticKey, ephemeralKey, remoteStaticKey, steps } = test;
+  const keys = { staticKey, ephemeralKey, ...(remoteStaticKey && { remoteStaticKey }) };
+  const start = await ask({ op: 'handshake', do: 'start', role, pattern, suite, prologue, psk, ...keys });
+  if (start.error !== undefined && steps.length === 1) {
+    checkRefusal(test.error!, start);
+    return;
+  }
+  checkFields(start, {});
+  for (const [index, step] of steps.entries()) {
+    const where = `step ${index + 1}`;
+    const result = step.do === 'write' ? 'message' : 'payload';
+    const { [result]: expected, ...request } = step;
+    const response = await ask({ op: 'handshake', ...request });
+    if (index === steps.length - 1) checkRefusal(test.error!, response, where);
+    else checkFields(renamed(response, result, where), { [where]: expected });
+  }
+}
+
+export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
+  const { suite, key, counter, plaintexts, results } = test;
+  const response = await ask({ op: 'seal', suite, key, counter, plaintexts });
+  checkResults(results, response, (index, { message }) =>
+    mistakeInSealing(
+      suite as Suite,
+      toBytes(key),
+      BigInt(counter),
+      index,
+      toBytes(plaintexts[index]),
+      toBytes(message),
+    ),
+  );
+}
+
+export async function checkOpen(test: Vector, ask: Ask): Promise<void> {
+  const { suite, key, counter, messages, results } = test;
+  checkResults(results, await ask({ op: 'open', suite, key, counter, messages }));
+}
+
+function toBytes(hex: unknown): Uint8Array {
+  return hexToBytes(String(hex)) ?? new Uint8Array(0);
+}
+
+const GOES_ON =
+  'a failure is final: after one message that does not open, or cannot be sealed, nothing else may';
+
+/** Compares the result of each message. Every message is tried, also after a failure. */
+function checkResults(
+  expected: readonly Fields[],
+  { error, results }: Fields,
+  findCause: (index: number, result: Fields) => string | undefined = () => undefined,
+): void {
+  if (error !== undefined || !Array.isArray(results) || results.length !== expected.length) {
+    checkFields({ error, results }, { results: expected });
+    return;
+  }
+  const firstFailure = expected.findIndex(({ error }) => error !== undefined);
+  for (const [index, result] of (results as (Fields | null)[]).entries()) {
+    const where = `results[${index}]`;
+    const { error, ...fields } = expected[index]!;
+    if (error !== undefined) {
+      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? GOES_ON : undefined);
+    } else {
+      const field = Object.keys(fields)[0]!;
+      checkFields(renamed(result ?? {}, field, where), { [where]: fields[field] }, () =>
+        findCause(index, result ?? {}),
+      );
+    }
+  }
+}

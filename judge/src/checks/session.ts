@@ -1,0 +1,113 @@
+/** Whole sessions, step by step: what the implementation receives, and the events it must return. */
+import type { Fields } from '../adapter.ts';
+import { show } from '../difference.ts';
+import {
+  bytesToUtf8,
+  canonicalJson,
+  equalBytes,
+  hexToBytes,
+  nodeCrypto,
+  parseJson,
+  SUITES,
+  type Suite,
+} from '../protocol.ts';
+import type { Vector } from '../vectors.ts';
+import { checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
+import type { Ask } from './checks.ts';
+
+export async function checkSession(test: Vector, ask: Ask): Promise<void> {
+  const opener = new Opener(test);
+  for (const [index, { events, messages, error, ...request }] of test.steps.entries()) {
+    const where = `step ${index + 1}, ${request.do}`;
+    const response = await ask({ op: 'session', ...request });
+    if (error !== undefined) {
+      checkRefusal(error, response, where);
+    } else if (messages !== undefined) {
+      checkFields({ error: response.error, [where]: response.messages }, { [where]: messages });
+      opener.count += messages.length;
+    } else {
+      checkEvents(where, events ?? [], response, opener);
+    }
+  }
+}
+
+function checkEvents(where: string, expected: readonly Fields[], response: Fields, opener: Opener): void {
+  if (response.error !== undefined || !Array.isArray(response.events)) {
+    const got = show({ ...response, id: undefined });
+    throw new Failure({ where, expected: `events: ${typesOf(expected)}`, got });
+  }
+  const got = response.events as (Fields | null)[];
+  const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
+  for (const [index, event] of expected.entries()) {
+    const other = got[index] ?? {};
+    if (event.type !== other.type) {
+      const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
+      throw new Failure(difference, event.error === 'hub-key-changed' && goesOn ? PIN_IGNORED : undefined);
+    }
+    const { type, error, ...fields } = event;
+    for (const [name, value] of Object.entries(fields)) {
+      if (isEquivalent(name, value, other[name], opener)) continue;
+      checkValue(`${where}, ${type}.${name}`, value, other[name], () => (name === 'salt' ? SALT : undefined));
+    }
+    if (error !== undefined) checkRefusal(String(error), other, `${where}, ${type}.error`);
+    if (type === 'transmit' && fields.bytes !== undefined) opener.count++;
+  }
+  if (got.length > expected.length) throw new Failure(difference);
+}
+
+const PIN_IGNORED =
+  'pin: a hub whose key is not the pinned one is accepted; compare the pin before you send message 3';
+const SALT = 'psk: the salt is the SHA-256 of the hub’s node id; it has nothing to do with the client';
+
+function typesOf(events: readonly (Fields | null)[]): string {
+  return events.length === 0 ? 'none' : events.map((event) => event?.type).join(', ');
+}
+
+/** Whether two different strings hold the same JSON, in clear or sealed. */
+function isEquivalent(name: string, expected: unknown, got: unknown, opener: Opener): boolean {
+  if (typeof expected !== 'string' || typeof got !== 'string') return false;
+  if (name === 'text' || name === 'payload') return isSameJson(expected, got);
+  return name === 'bytes' && opener.isSameJson(expected, got);
+}
+
+function isSameJson(a: string, b: string): boolean {
+  try {
+    return equalBytes(canonicalJson(parseJson(a)), canonicalJson(parseJson(b)));
+  } catch {
+    return false; // strings that are not JSON are compared as strings
+  }
+}
+
+/** Opens what the implementation sealed, to compare the JSON inside. */
+class Opener {
+  /** How many messages the implementation has sealed. */
+  count = 0;
+  readonly #key: Uint8Array | undefined;
+  readonly #suite: Suite | undefined;
+
+  constructor({ steps, keys, suite }: Vector) {
+    const key = keys?.[steps[0].role === 'client' ? 'clientToHub' : 'hubToClient'];
+    this.#key = key && hexToBytes(key);
+    this.#suite = suite;
+  }
+
+  isSameJson(expected: string, got: string): boolean {
+    const a = this.#open(expected);
+    const b = this.#open(got);
+    return a !== undefined && b !== undefined && isSameJson(a, b);
+  }
+
+  #open(sealed: string): string | undefined {
+    const message = hexToBytes(sealed);
+    if (message === undefined || this.#key === undefined || this.#suite === undefined) return undefined;
+    const name = SUITES[this.#suite];
+    const nonce = new Uint8Array(12);
+    new DataView(nonce.buffer).setBigUint64(4, BigInt(this.count), name === 'ChaChaPoly');
+    try {
+      const frame = nodeCrypto.ciphers[name]!(this.#key.slice()).open(nonce, new Uint8Array(0), message);
+      return frame?.[0] === 0 ? bytesToUtf8(frame.subarray(1)) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** One WebSocket connection as a queue: what a scene sends, and what it waits for. */
+import type { RawData, WebSocket } from 'ws';
+import { bytesToHex } from '../protocol.ts';
+import { Failure } from '../verdict.ts';
+
+/** How long to wait, in milliseconds: for an ordinary message, and where the other side has much to do first. */
+export interface Patience {
+  readonly answer: number;
+  readonly long: number;
+}
+
+type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
+
+export class Connection {
+  isClosed = false;
+  readonly #socket: WebSocket;
+  readonly #patience: Patience;
+  readonly #queue: (string | Uint8Array)[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(socket: WebSocket, patience: Patience) {
+    this.#socket = socket;
+    this.#patience = patience;
+    socket.on('message', (data: RawData, isBinary: boolean) => {
+      this.#queue.push(isBinary ? new Uint8Array(data as Buffer) : data.toString());
+      this.#wake?.();
+    });
+    socket.on('error', () => {}); // `close` follows
+    socket.on('close', () => {
+      this.isClosed = true;
+      this.#wake?.();
+    });
+  }
+
+  send(data: string | Uint8Array): void {
+    if (!this.isClosed) this.#socket.send(data);
+  }
+
+  /**
+   * Returns the next message.
+   * @param what - its name in the report
+   * @param closedCause - the mistake to name if the other side closes the connection instead
+   */
+  async receive(what: string, isLong = false, closedCause?: string): Promise<string | Uint8Array> {
+    const milliseconds = isLong ? this.#patience.long : this.#patience.answer;
+    const received = await this.#next(milliseconds);
+    if (received === 'closed') {
+      throw new Failure({ where: what, expected: 'this message', got: 'the connection closed' }, closedCause);
+    }
+    if (received === 'late') {
+      const got = `nothing within ${milliseconds / 1000} s`;
+      throw new Failure({ where: what, expected: 'this message', got });
+    }
+    return received.data;
+  }
+
+  /** Waits until the other side closes the connection. It must not send anything before it does. */
+  async expectClose(after: string): Promise<void> {
+    const received = await this.#next(this.#patience.answer);
+    if (received === 'closed') return;
+    const got =
+      received === 'late'
+        ? `still open after ${this.#patience.answer / 1000} s`
+        : `a message, ${show(received.data)}`;
+    throw new Failure({ where: `after ${after}`, expected: 'the connection closed without a message', got });
+  }
+
+  close(code: number): void {
+    this.#socket.close(code);
+  }
+
+  async #next(milliseconds: number): Promise<Received> {
+    if (this.#queue.length === 0 && !this.isClosed) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, milliseconds);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    const data = this.#queue.shift();
+    if (data !== undefined) return { data };
+    return this.isClosed ? 'closed' : 'late';
+  }
+}
+
+function show(data: string | Uint8Array): string {
+  return typeof data === 'string'
+    ? JSON.stringify(data.slice(0, 200))
+    : `${data.length} bytes, ${bytesToHex(data.subarray(0, 16))}…`;
+}

@@ -1,0 +1,125 @@
+/** The scenes of --listen, in which the judge is a hub. */
+import { ALL_SUITES, randomBytes } from '../protocol.ts';
+import { Declined, Failure } from '../verdict.ts';
+import { flip, withLowOrderKey } from './envelopes.ts';
+import type { HubChanges, JudgeHub } from './hub.ts';
+import type { Scene } from './play.ts';
+import { TRANSPORT_SCENES } from './transport-scenes.ts';
+
+type HubScene = Scene<JudgeHub>;
+
+/** A handshake with these changes, which the client must complete, and a message that it sends back. */
+function works(name: string, comment: string, changes: HubChanges): HubScene {
+  return {
+    name,
+    comment,
+    async play(hub, connection) {
+      const talk = await hub.greet(connection, changes);
+      await talk.expectEcho('json', 20);
+    },
+  };
+}
+
+/** A handshake with these changes, with which the client must not go on. */
+function refused(name: string, comment: string, changes: () => HubChanges): HubScene {
+  return {
+    name,
+    comment,
+    async play(hub, connection) {
+      await hub.greet(connection, changes());
+    },
+  };
+}
+
+function suiteScene(suite: string, isRequired: boolean): HubScene {
+  const outcome = isRequired ? 'it is required, so the client uses it' : 'the client uses it or refuses';
+  const scene = works(`suite ${suite}`, `The offer has this suite only; ${outcome}.`, { suites: [suite] });
+  return {
+    ...scene,
+    async play(hub, connection) {
+      try {
+        await scene.play(hub, connection);
+      } catch (error) {
+        const isRefusal = error instanceof Failure && error.difference.where === 'message 1';
+        if (isRefusal && !isRequired && connection.isClosed) throw new Declined();
+        throw error;
+      }
+    },
+  };
+}
+
+const XX = ['XXpsk2'];
+
+/** Fields that end up in the prologue only if its canonical JSON is exact. */
+const UNKNOWN_FIELDS =
+  '"h\u00fcb \ud83c\udfe0":1.0,"\ue000":12345678901234567890,"\ud83d\ude00":-0.0,"__proto__":{"a":null},"c":"\\b\\u0001/<"';
+
+export const HUB_SCENES: readonly HubScene[] = [
+  works('first-contact', 'XXpsk2, then the client’s HELLO as its first sealed message.', { patterns: XX }),
+  {
+    name: 'reconnect',
+    comment: 'A client that pinned the hub’s key uses KKpsk0 where it is offered.',
+    async play(hub, connection) {
+      const talk = await hub.greet(connection, { patterns: ['XXpsk2', 'KKpsk0'] });
+      await talk.expectEcho('json', 20);
+      if (talk.pattern !== 'KKpsk0') throw new Declined();
+    },
+  },
+  ...ALL_SUITES.map((suite, index) => suiteScene(suite, index === 0)),
+  works('unknown-fields', 'Fields that the client does not know are part of the prologue.', {
+    fields: UNKNOWN_FIELDS,
+  }),
+  works('repeated-offer', 'HELLO and the offer, repeated, change nothing.', { repeats: true }),
+  ...TRANSPORT_SCENES.map(
+    ({ name, comment, play }): HubScene => ({
+      name,
+      comment,
+      play: async (hub, connection) => play(await hub.greet(connection), connection),
+    }),
+  ),
+  refused('version', 'The client refuses a hub below protocol 3.', () => ({
+    version: '2',
+    refused: 'the offer',
+  })),
+  refused('no-suite', 'The client refuses a hub without a common suite.', () => ({
+    suites: ['448_ChaChaPoly_SHA512'],
+    refused: 'the offer',
+  })),
+  refused('no-pattern', 'The client refuses a hub without a common pattern.', () => ({
+    patterns: ['NNpsk0'],
+    refused: 'the offer',
+  })),
+  refused('no-node-id', 'The client refuses a HELLO without a node id.', () => ({
+    hello: '{}',
+    refused: 'HELLO',
+  })),
+  refused('offer-first', 'The client refuses an offer before HELLO.', () => ({
+    offerFirst: true,
+    refused: 'the offer',
+  })),
+  refused('damaged-static-key', 'The static key in message 2 does not open.', () => ({
+    patterns: XX,
+    message2: (message) => flip(message, 40),
+  })),
+  refused('damaged-payload', 'The payload of message 2 does not open.', () => ({
+    patterns: XX,
+    message2: (message) => flip(message, message.length - 1),
+  })),
+  refused('truncated-message-2', 'Message 2 is cut short.', () => ({
+    patterns: XX,
+    message2: (message) => message.subarray(0, 60),
+  })),
+  refused('low-order-key', 'The ephemeral key in message 2 is of low order.', () => ({
+    patterns: XX,
+    message2: withLowOrderKey,
+  })),
+  refused('wrong-password', 'The hub has another password: it gets no message 3.', () => ({
+    patterns: XX,
+    psk: randomBytes(32),
+  })),
+  refused('changed-key', 'The hub has another key than the pinned one: it gets no message 3.', () => ({
+    patterns: XX,
+    staticKey: randomBytes(32),
+  })),
+  works('still-there', 'After all that, the client still has its static key and its pin.', { patterns: XX }),
+];

@@ -1,0 +1,155 @@
+/** The judge as a hub: the handshake, as a hub should do it or with one thing changed. */
+import {
+  ALL_PATTERNS,
+  ALL_SUITES,
+  buildPrologue,
+  bytesToHex,
+  equalBytes,
+  HandshakeState,
+  isJsonObject,
+  type JsonObject,
+  nodeCrypto,
+  type Pattern,
+  parseJson,
+  protocolName,
+  randomBytes,
+  readMessage1Payload,
+  readNoise,
+  readNoiseMessage,
+  type Suite,
+} from '../protocol.ts';
+import { Failure } from '../verdict.ts';
+import type { Connection } from './connection.ts';
+import { envelope, payloadWithMessage, read, shake } from './envelopes.ts';
+import { SceneOver } from './play.ts';
+import { Talk } from './talk.ts';
+
+export interface HubChanges {
+  patterns?: readonly string[];
+  suites?: readonly string[];
+  version?: string;
+  /** Further fields of both payloads, as JSON. */
+  fields?: string;
+  /** The payload of HELLO, as JSON. */
+  hello?: string;
+  /** Sends the offer before HELLO too. */
+  offerFirst?: true;
+  /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
+  repeats?: true;
+  psk?: Uint8Array;
+  staticKey?: Uint8Array;
+  message2?: (message: Uint8Array) => Uint8Array;
+  /** What makes the client close the connection before message 1. */
+  refused?: string;
+}
+
+const PASSWORD =
+  'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +
+  'psk and handshake, compare its password with --password; if not, fix these first';
+
+export class JudgeHub {
+  readonly nodeId: string;
+  readonly #psk: Uint8Array;
+  readonly #staticKey: Uint8Array = randomBytes(32);
+  /** The client's static public key, known since the first handshake with XXpsk2. */
+  #clientKey: Uint8Array | undefined;
+
+  constructor(nodeId: string, psk: Uint8Array) {
+    this.nodeId = nodeId;
+    this.#psk = psk;
+  }
+
+  /**
+   * HELLO, offer and handshake, up to the client's sealed HELLO.
+   * @throws Failure, SceneOver where a change makes the client close the connection
+   */
+  async greet(connection: Connection, changes: HubChanges = {}): Promise<Talk> {
+    const { patterns = this.#patterns(), suites = ALL_SUITES, version = '3' } = changes;
+    if (patterns.includes('KKpsk0') && this.#clientKey === undefined) {
+      const expected = 'the client’s static key, from an earlier scene with XXpsk2';
+      throw new Failure({ where: 'offer of KKpsk0', expected, got: 'none: no such scene has succeeded' });
+    }
+    const fields = changes.fields === undefined ? '' : `,${changes.fields}`;
+    const noise = JSON.stringify({ patterns, suites });
+    const hello = changes.hello ?? `{"node_id":${JSON.stringify(this.nodeId)}${fields}}`;
+    const offer = `{"max_protocol_version":${version},"noise":${noise}${fields}}`;
+    if (changes.offerFirst) connection.send(envelope('shake', offer));
+    connection.send(envelope('hello', hello));
+    connection.send(envelope('shake', offer));
+    if (changes.refused) {
+      await connection.expectClose(changes.refused);
+      throw new SceneOver();
+    }
+    const first = payloadWithMessage('message 1', await connection.receive('message 1', true));
+    if (changes.repeats) {
+      connection.send(envelope('hello', hello));
+      connection.send(envelope('shake', offer));
+    }
+    const { pattern, suite } = readChoice(first, patterns, suites);
+    const handshake = new HandshakeState({
+      crypto: nodeCrypto,
+      role: 'responder',
+      pattern,
+      suite,
+      prologue: buildPrologue(parseJson(hello), parseJson(offer), protocolName(pattern, suite)),
+      psk: changes.psk ?? this.#psk,
+      staticKey: changes.staticKey ?? this.#staticKey,
+      remoteStaticKey: pattern === 'KKpsk0' ? this.#clientKey : undefined,
+      randomBytes,
+    });
+    read('message 1', () => readMessage1Payload(handshake.readMessage(readNoiseMessage(first))));
+    const message2 = handshake.writeMessage(new Uint8Array([0x7b, 0x7d])); // {}
+    connection.send(shake({ msg: bytesToHex(changes.message2?.(message2) ?? message2) }));
+    if (changes.message2 !== undefined || changes.psk !== undefined || changes.staticKey !== undefined) {
+      await connection.expectClose('message 2');
+      throw new SceneOver();
+    }
+    if (changes.repeats) connection.send(envelope('hello', hello));
+    if (!handshake.isFinished) {
+      const cause = this.#clientKey === undefined ? PASSWORD : undefined;
+      const third = payloadWithMessage('message 3', await connection.receive('message 3', false, cause));
+      read('message 3', () => handshake.readMessage(readNoiseMessage(third)));
+      this.#learn(handshake.remoteStaticKey!);
+    }
+    const talk = new Talk(connection, handshake.split(), pattern);
+    checkHello(await talk.receiveJson('the sealed HELLO'));
+    return talk;
+  }
+
+  /** A hub offers KKpsk0 to clients whose key it knows. */
+  #patterns(): Pattern[] {
+    return ALL_PATTERNS.filter((pattern) => pattern !== 'KKpsk0' || this.#clientKey !== undefined);
+  }
+
+  #learn(key: Uint8Array): void {
+    if (this.#clientKey !== undefined && !equalBytes(this.#clientKey, key)) {
+      const expected = 'the same on every connection';
+      throw new Failure({ where: 'static key in message 3', expected, got: 'another' });
+    }
+    this.#clientKey = key;
+  }
+}
+
+function readChoice(
+  payload: JsonObject,
+  patterns: readonly string[],
+  suites: readonly string[],
+): { pattern: Pattern; suite: Suite } {
+  const { pattern, suite } = readNoise(payload) as { pattern?: Pattern; suite?: Suite };
+  if (patterns.includes(pattern as string) && suites.includes(suite as string)) {
+    return { pattern: pattern!, suite: suite! };
+  }
+  throw new Failure({
+    where: 'noise.pattern and noise.suite of message 1',
+    expected: `of ${patterns} and ${suites}`,
+    got: `${pattern} and ${suite}`,
+  });
+}
+
+function checkHello(value: unknown): void {
+  const { msg_type: type, payload } = (value ?? {}) as { msg_type?: unknown; payload?: JsonObject };
+  const session = isJsonObject(payload) ? payload.session : undefined;
+  if (type === 'hello' && isJsonObject(session) && typeof session.session_id === 'string') return;
+  const expected = 'msg_type hello, payload.session.session_id';
+  throw new Failure({ where: 'the sealed HELLO', expected, got: JSON.stringify(value).slice(0, 200) });
+}

@@ -1,0 +1,60 @@
+/** Live mode: plays scenes with an implementation, one for each connection. */
+import { CannotRun } from '../adapter.ts';
+import { runTest, type Verdict } from '../verdict.ts';
+import type { Connection, Patience } from './connection.ts';
+
+export interface LiveOptions {
+  password: string;
+  /** Only the scenes of these names. */
+  only?: readonly string[] | undefined;
+  patience: Patience;
+  /** Called before and after each scene; `number` counts from 1. */
+  onStart?: (name: string, number: number, total: number) => void;
+  onVerdict?: (verdict: Verdict, number: number, total: number) => void;
+}
+
+/** What happens on one connection. `Player` is the judge's side, which remembers keys from one scene to the next. */
+export interface Scene<Player> {
+  readonly name: string;
+  readonly comment: string;
+  /** @throws Failure, Declined, SceneOver */
+  play(player: Player, connection: Connection): Promise<void>;
+}
+
+/** Thrown by a scene: the other side closed the connection as it should, so the scene passed. */
+export class SceneOver extends Error {}
+
+/** @throws CannotRun if there is no scene of one of these names */
+export function chooseScenes<Player>(
+  scenes: readonly Scene<Player>[],
+  only: readonly string[] | undefined,
+): readonly Scene<Player>[] {
+  const names = scenes.map(({ name }) => name);
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw new CannotRun(`there is no scene ${unknown}; there are ${names.join(', ')}`);
+  return only === undefined ? scenes : scenes.filter(({ name }) => only.includes(name));
+}
+
+export async function playScenes<Player>(
+  scenes: readonly Scene<Player>[],
+  player: Player,
+  connect: () => Promise<Connection>,
+  { onStart, onVerdict }: LiveOptions,
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  for (const [index, { name, comment, play }] of scenes.entries()) {
+    onStart?.(name, index + 1, scenes.length);
+    let connection: Connection | undefined;
+    const verdict = await runTest({ operation: 'live', name, comment }, async () => {
+      connection = await connect();
+      await play(player, connection).catch((error) => {
+        if (!(error instanceof SceneOver)) throw error;
+      });
+    });
+    connection?.close(1000);
+    verdicts.push(verdict);
+    onVerdict?.(verdict, index + 1, scenes.length);
+  }
+  return verdicts;
+}

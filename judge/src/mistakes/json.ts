@@ -1,0 +1,216 @@
+/**
+ * Canonical JSON and prologues with one thing wrong, or two. An implementation that makes a known mistake writes bytes
+ * that can be foretold: if its bytes are those of a mistake, the mistake is found.
+ */
+import {
+  bytesToHex,
+  bytesToUtf8,
+  canonicalJson,
+  hexToBytes,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+  parseJson,
+  utf8ToBytes,
+} from '../protocol.ts';
+
+interface Style {
+  readonly cause: string;
+  /** The keys of an object in the order in which they are written. */
+  readonly sort?: (keys: string[], depth: number) => string[];
+  readonly number?: (token: string) => string;
+  /** Applied to each string in its canonical form, quotation marks included. */
+  readonly string?: (quoted: string) => string;
+  readonly comma?: string;
+  readonly colon?: string;
+  readonly encode?: (text: string) => Uint8Array;
+}
+
+const byCodePoint = (keys: string[]): string[] =>
+  keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+const escapeCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+const escapeEach =
+  (pattern: RegExp) =>
+  (quoted: string): string =>
+    quoted.replace(pattern, escapeCode);
+const writeEscapeAs =
+  (escapes: { readonly [from: string]: string }) =>
+  (quoted: string): string =>
+    quoted.replace(/\\(?:u.{4}|.)/g, (from) => escapes[from] ?? from);
+
+const STYLES: readonly Style[] = [
+  {
+    cause:
+      'key order: keys are sorted by UTF-16 unit; sort them by code point, which is the order of their UTF-8',
+    sort: (keys) => keys.sort(),
+  },
+  {
+    cause: 'key order: only the outermost object is sorted; sort the objects inside it too',
+    sort: (keys, depth) => (depth === 0 ? byCodePoint(keys) : keys),
+  },
+  {
+    cause: 'key order: keys that look like integers come first, by value; sort all keys as strings',
+    sort: (keys) => Object.keys(Object.fromEntries(byCodePoint(keys).map((key) => [key, 0]))),
+  },
+  { cause: 'key order: keys are not sorted', sort: (keys) => keys },
+  {
+    cause:
+      'numbers: they are parsed and written again (1.0 as 1, long integers rounded); keep each token as it came',
+    number: (token) => String(Number(token)),
+  },
+  {
+    cause: 'numbers: a float without a fraction is written as an integer; keep each token as it came',
+    number: (token) => token.replace(/\.0+$/, ''),
+  },
+  {
+    cause: 'numbers: floats are parsed and written again, integers are not; keep each token as it came',
+    number: (token) => (/[.eE]/.test(token) ? String(Number(token)) : token),
+  },
+  {
+    cause: 'numbers: the E of an exponent is written in lower case; keep each token as it came',
+    number: (token) => token.toLowerCase(),
+  },
+  {
+    cause: 'numbers: minus zero loses its sign; keep each token as it came',
+    number: (token) => token.replace(/^-(?=0(?:\.0*)?$)/, ''),
+  },
+  {
+    cause: 'escapes: \\u0008 and \\u000c are written instead of \\b and \\f',
+    string: writeEscapeAs({ '\\b': '\\u0008', '\\f': '\\u000c' }),
+  },
+  { cause: 'escapes: \\u0008 is written instead of \\b', string: writeEscapeAs({ '\\b': '\\u0008' }) },
+  { cause: 'escapes: \\u000c is written instead of \\f', string: writeEscapeAs({ '\\f': '\\u000c' }) },
+  {
+    cause: 'escapes: \\u and a code is written instead of \\b, \\f, \\n, \\r and \\t',
+    string: writeEscapeAs({
+      '\\b': '\\u0008',
+      '\\f': '\\u000c',
+      '\\n': '\\u000a',
+      '\\r': '\\u000d',
+      '\\t': '\\u0009',
+    }),
+  },
+  {
+    cause: 'escapes: the digits after \\u are in upper case; write them in lower case',
+    string: (quoted) =>
+      quoted.replace(/(\\u)(.{4})|\\./g, (all, u, code) => (u ? u + code.toUpperCase() : all)),
+  },
+  {
+    cause: 'escapes: characters beyond ASCII are escaped; write them literally, in UTF-8',
+    string: escapeEach(/[\u0080-\uffff]/g),
+  },
+  { cause: 'escapes: / is escaped; write it literally', string: (quoted) => quoted.replace(/\//g, '\\/') },
+  { cause: 'escapes: U+007F is escaped; write it literally', string: escapeEach(/\u007f/g) },
+  {
+    cause: 'escapes: U+2028 and U+2029 are escaped; write them literally',
+    string: escapeEach(/[\u2028\u2029]/g),
+  },
+  { cause: 'escapes: <, > and & are escaped; write them literally', string: escapeEach(/[<>&]/g) },
+  {
+    cause: 'strings: they are normalized to NFC; keep them as they came',
+    string: (quoted) => quoted.normalize('NFC'),
+  },
+  {
+    cause: 'UTF-8: a character beyond U+FFFF is written as two surrogates of 3 bytes each; it takes 4 bytes',
+    encode: surrogatesAsUtf8,
+  },
+  { cause: 'white space: there is some after commas and colons; there is none', comma: ', ', colon: ': ' },
+  { cause: 'white space: there is some after colons; there is none', colon: ': ' },
+];
+
+/** Each UTF-16 unit by itself, as in CESU-8. */
+function surrogatesAsUtf8(text: string): Uint8Array {
+  const bytes: number[] = [];
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) bytes.push(unit);
+    else if (unit < 0x800) bytes.push(0xc0 | (unit >> 6), 0x80 | (unit & 0x3f));
+    else bytes.push(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 0x3f), 0x80 | (unit & 0x3f));
+  }
+  return Uint8Array.from(bytes);
+}
+
+function write(value: Json, style: Partial<Style>): string {
+  const { sort = byCodePoint, number = (token) => token, string = (quoted) => quoted } = style;
+  const { comma = ',', colon = ':' } = style;
+  const inner = (value: Json, depth: number): string => {
+    if (Array.isArray(value)) return `[${value.map((item) => inner(item, depth + 1)).join(comma)}]`;
+    if (value instanceof JsonNumber) return number(value.token);
+    if (typeof value === 'number') return number(String(value));
+    if (typeof value === 'string') return string(canonical(value));
+    if (typeof value !== 'object' || value === null) return canonical(value);
+    const fields = sort(Object.keys(value), depth).map(
+      (key) => inner(key, depth) + colon + inner((value as JsonObject)[key]!, depth + 1),
+    );
+    return `{${fields.join(comma)}}`;
+  };
+  return inner(value, 0);
+}
+
+function canonical(value: Json): string {
+  return bytesToUtf8(canonicalJson(value))!;
+}
+
+/** The style of two mistakes made at once. */
+function combine(first: Style, second: Style): Style {
+  const { string: inner = (quoted) => quoted } = first;
+  const { string: outer = (quoted) => quoted } = second;
+  const cause = `${first.cause}. Also, ${second.cause}`;
+  return { ...first, ...second, cause, string: (quoted) => outer(inner(quoted)) };
+}
+
+const PAIRS: readonly Style[] = STYLES.flatMap((first, index) =>
+  STYLES.slice(index + 1).map((second) => combine(first, second)),
+);
+
+function findStyle(got: string, written: (style: Partial<Style>) => string): Style | undefined {
+  const matches = (style: Style): boolean =>
+    bytesToHex((style.encode ?? utf8ToBytes)(written(style))) === got;
+  return STYLES.find(matches) ?? PAIRS.find(matches);
+}
+
+/** The mistake under which the canonical form of this JSON text is `got`, if it is a known one. */
+export function mistakeInCanonicalJson(text: string, got: unknown): string | undefined {
+  if (typeof got !== 'string') return undefined;
+  const value = parseJson(text);
+  return findStyle(got, (style) => write(value, style))?.cause;
+}
+
+/** Every order of two or three parts but the right one, and each part alone. */
+const ORDERS = ['021', '102', '120', '201', '210', '01', '10', '02', '20', '12', '21', '0', '1', '2'];
+const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
+
+/** The same for a prologue: parts in another order, something between them, or a part written wrongly. */
+export function mistakeInPrologue(
+  hello: string,
+  handshake: string,
+  protocolName: string,
+  got: unknown,
+): string | undefined {
+  const bytes = typeof got === 'string' ? hexToBytes(got) : undefined;
+  if (bytes === undefined) return undefined;
+  const payloads = [parseJson(hello), parseJson(handshake)];
+  const parts = (style: Partial<Style>): string[] => [
+    ...payloads.map((payload) => write(payload, style)),
+    protocolName,
+  ];
+  const inOrder = (order: string, style: Partial<Style>): string =>
+    [...order].map((index) => parts(style)[Number(index)]).join('');
+  const text = bytesToUtf8(bytes);
+  for (const order of ORDERS) {
+    const names = [...order].map((index) => PARTS[Number(index)]);
+    const cause = `prologue: its parts are ${names.join(', ')}; they are ${PARTS.join(', ')}`;
+    if (inOrder(order, {}) === text) return cause;
+    const style = STYLES.find((style) => inOrder(order, style) === text);
+    if (style !== undefined) return `${cause}. Also, ${style.cause}`;
+  }
+  for (const separator of ['\n', ',', ' ', '\0', '|', '.']) {
+    if (parts({}).join(separator) === text) {
+      return `prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`;
+    }
+  }
+  if (hello + handshake + protocolName === text) {
+    return 'prologue: it holds the payloads as they came; write them as canonical JSON';
+  }
+  return findStyle(String(got), (style) => inOrder('012', style))?.cause;
+}

@@ -1,0 +1,118 @@
+/** PSKs with one parameter wrong, to name the mistake behind the one that an implementation derived. */
+import { argon2id, bytesToHex, equalBytes, nodeCrypto, utf8ToBytes } from '../protocol.ts';
+
+interface Parameters {
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly passes: number;
+  readonly memoryKiB: number;
+  readonly parallelism: number;
+}
+
+interface Mistake {
+  readonly cause: string;
+  /** The parameters under this mistake, given the right ones. */
+  change(right: Parameters, password: string, nodeId: string): Partial<Parameters>;
+}
+
+const sha256 = (string: string): Uint8Array => nodeCrypto.sha256(utf8ToBytes(string));
+
+/** Mistakes that show only in unusual passwords and node ids. */
+const STRINGS: readonly Mistake[] = [
+  {
+    cause: 'psk: the password is trimmed; it is taken as it is',
+    change: (_right, password) => ({ password: utf8ToBytes(password.trim()) }),
+  },
+  {
+    cause: 'psk: the password is normalized to NFC; it is taken as it is',
+    change: (_right, password) => ({ password: utf8ToBytes(password.normalize('NFC')) }),
+  },
+  {
+    cause: 'psk: the password is normalized to NFD; it is taken as it is',
+    change: (_right, password) => ({ password: utf8ToBytes(password.normalize('NFD')) }),
+  },
+  {
+    cause: 'psk: the password is encoded as Latin-1; it is encoded as UTF-8',
+    change: (_right, password) => ({ password: new Uint8Array(Buffer.from(password, 'latin1')) }),
+  },
+  {
+    cause: 'psk: the node id is trimmed; it is hashed as it came',
+    change: (_right, _password, nodeId) => ({ salt: sha256(nodeId.trim()) }),
+  },
+  {
+    cause: 'psk: the line feeds of the node id are changed; it is hashed as it came',
+    change: (_right, _password, nodeId) => ({ salt: sha256(nodeId.replace(/\n/g, '\r\n')) }),
+  },
+];
+
+const PARAMETERS: readonly Mistake[] = [
+  {
+    cause: 'psk: the salt is the node id itself; it is its SHA-256',
+    change: (_right, _password, nodeId) => ({ salt: utf8ToBytes(nodeId) }),
+  },
+  {
+    cause: 'psk: the salt is the SHA-256 in hexadecimal; it is the 32 bytes',
+    change: ({ salt }) => ({ salt: utf8ToBytes(bytesToHex(salt)) }),
+  },
+  {
+    cause: 'psk: the salt is half of the SHA-256; it is all 32 bytes',
+    change: ({ salt }) => ({ salt: salt.slice(0, 16) }),
+  },
+  {
+    cause: 'psk: the salt is the SHA-256 of the password; it is that of the node id',
+    change: (_right, password) => ({ salt: sha256(password) }),
+  },
+  ...[1, 2, 4].map((passes) => ({
+    cause: `psk: Argon2id has a time cost of ${passes}; it has 3`,
+    change: () => ({ passes }),
+  })),
+  ...[4096, 8192, 16384, 19456, 32768, 47104, 64000, 65535, 131072].map((memoryKiB) => ({
+    cause: `psk: Argon2id has ${memoryKiB} KiB of memory; it has 65536 KiB, which are 64 MiB`,
+    change: () => ({ memoryKiB }),
+  })),
+  ...[2, 4, 8].map((parallelism) => ({
+    cause: `psk: Argon2id has ${parallelism} lanes; it has 1`,
+    change: () => ({ parallelism }),
+  })),
+];
+
+/** What the other algorithms of the family make of the first vector, by argon2-cffi. */
+const ALGORITHMS: { readonly [psk: string]: string } = {
+  '834fb00b976853023f9b752cf85189bfaf814818b1c017540145d95be264cbd9':
+    'psk: the algorithm is Argon2i; it is Argon2id',
+  '33337fb6f7ef5234f5540f6ff65a47c3aac5826a5e2a3a5796927c7932839f6c':
+    'psk: the algorithm is Argon2d; it is Argon2id',
+  '3edbfe9dd5b199425bf5af84262483775abdd1d58cc84905acb667e17be8a820':
+    'psk: the version of Argon2id is 0x10; it is 0x13',
+};
+
+/**
+ * The cause of the mistake under which `got` is the PSK of this password and node id, if there is one. Each attempt
+ * takes up to a second, so strings in which a change shows are tried with these changes only.
+ */
+export function mistakeInPsk(password: string, nodeId: string, got: unknown): string | undefined {
+  const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
+  if (algorithm !== undefined) return algorithm[1];
+  const right: Parameters = {
+    password: utf8ToBytes(password),
+    salt: sha256(nodeId),
+    passes: 3,
+    memoryKiB: 65536,
+    parallelism: 1,
+  };
+  const changed = (mistake: Mistake): Parameters => ({
+    ...right,
+    ...mistake.change(right, password, nodeId),
+  });
+  const strings = STRINGS.filter((mistake) => {
+    const { password, salt } = changed(mistake);
+    return !equalBytes(password, right.password) || !equalBytes(salt, right.salt);
+  });
+  return (strings.length > 0 ? strings : PARAMETERS).find((mistake) => derive(changed(mistake)) === got)
+    ?.cause;
+}
+
+function derive(parameters: Parameters): string | undefined {
+  if (parameters.salt.length < 8) return undefined; // too short for Argon2id
+  return bytesToHex(argon2id({ crypto: nodeCrypto, ...parameters, length: 32 }));
+}

@@ -1,0 +1,144 @@
+/** The command line: what it accepts, and what --help says about it. */
+import { parseArgs } from 'node:util';
+import { CannotRun } from './adapter.ts';
+import { OPERATIONS } from './checks/checks.ts';
+
+interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly argument?: string;
+  readonly default?: string;
+  readonly help: string;
+}
+
+const OPTIONS = {
+  listen: { type: 'boolean', help: 'play a hub; your client connects to it' },
+  connect: { type: 'string', argument: 'URL', help: 'play a client; it connects to your hub' },
+  only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
+  timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
+  port: { type: 'string', argument: 'PORT', help: 'port of --listen (any that is free)' },
+  'access-key': { type: 'string', argument: 'KEY', default: 'judge', help: 'access key of the client' },
+  password: {
+    type: 'string',
+    argument: 'PASSWORD',
+    default: 'correct horse battery staple',
+    help: 'password of the client',
+  },
+  report: {
+    type: 'string',
+    argument: 'FOLDER',
+    default: 'judge-report',
+    help: 'folder for judge.json, which holds every verdict',
+  },
+  verbose: { type: 'boolean', help: 'pass on the standard error of your adapter' },
+  version: { type: 'boolean', help: 'print the version' },
+  help: { type: 'boolean', help: 'print this' },
+} as const satisfies { readonly [name: string]: Option };
+
+/** Starts every adapter: it declines everything. */
+const SKELETON = `\
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    print(json.dumps({"id": request["id"], "declined": True}), flush=True)
+`;
+
+function table(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}\n`).join('');
+}
+
+const optionRows = Object.entries(OPTIONS).map(([name, option]: [string, Option]) => {
+  const { argument = '', default: value, help } = option;
+  return [`--${name} ${argument}`.trim(), value === undefined ? help : `${help} (${value})`] as const;
+});
+
+export const HELP: string = `\
+Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
+
+  hub-protocol-judge [options] -- COMMAND [ARGUMENT…]
+      Starts COMMAND, your adapter, and sends it every test vector.
+  hub-protocol-judge --listen [options]
+      Plays a hub on loopback, well-behaved and hostile. Your client connects, once for each scene.
+  hub-protocol-judge --connect URL [options]
+      Plays a client, well-behaved and hostile. Your hub listens. Certificates are not checked.
+
+Where to begin
+  An adapter reads one JSON request per line from its standard input and writes one JSON response per line to its
+  standard output. This one declines everything:
+
+${SKELETON.replace(/^/gm, '    ').trimEnd()}
+
+  Save it as my_adapter.py and run
+
+    hub-protocol-judge -- python3 my_adapter.py
+
+  Then implement one operation after another, in this order, each with --only NAME until it passes:
+
+${table(OPERATIONS.map(({ name, shows }) => [name, shows]))
+  .replace(/^/gm, '  ')
+  .trimEnd()}
+
+  The fields of each request and response are in vectors/README.md, in this package and in the repository.
+
+Live mode
+  Your side sends back every message it receives, JSON as JSON and binary as binary, and keeps its static key and its
+  pins from one connection to the next. A client connects again whenever its connection ends.
+
+Options
+${table(optionRows)}
+Exit status
+  0  something passed and nothing failed
+  1  something failed
+  2  nothing could be tested: the command line is wrong, the adapter does not start, or it declined everything;
+     or the judge itself has a defect
+`;
+
+export interface Options {
+  readonly listen: boolean;
+  readonly connect: string | undefined;
+  /** The command of the adapter and its arguments. */
+  readonly command: readonly string[];
+  readonly only: readonly string[] | undefined;
+  /** Milliseconds, if given. */
+  readonly timeout: number | undefined;
+  readonly port: number;
+  readonly accessKey: string;
+  readonly password: string;
+  readonly report: string;
+  readonly verbose: boolean;
+}
+
+/** @throws CannotRun, and what parseArgs throws */
+export function parseOptions(args: string[]): Options | 'help' | 'version' {
+  const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
+  const { values, positionals: command, tokens } = parsed;
+  if (values.help) return 'help';
+  if (values.version) return 'version';
+  if (tokens.find(({ kind }) => kind !== 'option')?.kind === 'positional') {
+    throw new CannotRun(`unexpected ${command[0]}: write -- before the command of your adapter`);
+  }
+  const { listen = false, connect, only, report, verbose = false } = values;
+  if ([listen, connect !== undefined, command.length > 0].filter(Boolean).length !== 1) {
+    throw new CannotRun('expected one of -- COMMAND, --listen and --connect URL: see --help');
+  }
+  const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
+  if (seconds !== undefined && !(seconds > 0)) {
+    throw new CannotRun(`--timeout expects a number of seconds, got ${values.timeout}`);
+  }
+  const port = Number(values.port ?? '0');
+  if (!(Number.isInteger(port) && port >= 0 && port <= 65535)) {
+    throw new CannotRun(`--port expects 0 to 65535, got ${values.port}`);
+  }
+  return {
+    listen,
+    connect,
+    command,
+    only: only?.split(','),
+    timeout: seconds === undefined ? undefined : seconds * 1000,
+    port,
+    accessKey: values['access-key'],
+    password: values.password,
+    report,
+    verbose,
+  };
+}

@@ -1,0 +1,42 @@
+/** Everything that the judge takes from the library, internals included. No other file imports from outside the judge. */
+export {
+  bytesToHex,
+  bytesToUtf8,
+  concatBytes,
+  equalBytes,
+  hexToBytes,
+  utf8ToBytes,
+} from '../../src/bytes.ts';
+export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+export { RemoteError } from '../../src/errors.ts';
+export { authorizedUrl } from '../../src/identity/endpoint.ts';
+export { MAX_CHUNK, MAX_MESSAGE } from '../../src/limits.ts';
+export { argon2id } from '../../src/noise/argon2id.ts';
+export { HandshakeState } from '../../src/noise/handshake-state.ts';
+export {
+  ALL_PATTERNS,
+  ALL_SUITES,
+  PATTERNS,
+  type Pattern,
+  protocolName,
+  SUITES,
+  type Suite,
+  type Token,
+} from '../../src/noise/patterns.ts';
+export type { Transport } from '../../src/noise/transport.ts';
+export { derivePsk } from '../../src/session/psk.ts';
+export { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
+export {
+  readMessage1Payload,
+  readMessage2Payload,
+  readNodeId,
+  readNoise,
+  readNoiseMessage,
+  readOffer,
+} from '../../src/wire/handshake.ts';
+export { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../../src/wire/json.ts';
+export { MARKER_FINAL, type MessageKind, splitMessage } from '../../src/wire/markers.ts';
+export { parseJson } from '../../src/wire/parse-json.ts';
+export { buildPrologue } from '../../src/wire/prologue.ts';
+export { Reassembler } from '../../src/wire/reassembler.ts';
+export { canonicalJson } from '../../src/wire/write-json.ts';

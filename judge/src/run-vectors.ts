@@ -1,0 +1,71 @@
+/** Sends every vector to an adapter and collects the verdicts. */
+import { type Adapter, AdapterError, type Fields } from './adapter.ts';
+import { CHECKS, OPERATIONS } from './checks/checks.ts';
+import { readVectorFile, type Vector, vectorFiles } from './vectors.ts';
+import { Declined, Failure, runTest, type Verdict } from './verdict.ts';
+
+export interface Task {
+  readonly operation: string;
+  /** Type of the vector's group. */
+  readonly type: string;
+  readonly file: string;
+  readonly test: Vector;
+  /** The meaning of each flag of the test. */
+  readonly notes: { readonly [flag: string]: string };
+}
+
+/** Every vector of these operations, or of all, in the order in which to implement them. */
+export function listTasks(only?: readonly string[]): Task[] {
+  const tasks: Task[] = [];
+  for (const file of vectorFiles()) {
+    const { notes, testGroups } = readVectorFile(file);
+    for (const { type, tests } of testGroups) {
+      const operation = CHECKS[type]?.operation;
+      if (operation === undefined) continue; // known answers of primitives, which no operation exposes
+      if (only !== undefined && !only.includes(operation)) continue;
+      for (const test of tests) {
+        const own = Object.fromEntries(test.flags.map((flag) => [flag, notes[flag]!]));
+        tasks.push({ operation, type, file, test, notes: own });
+      }
+    }
+  }
+  const names = OPERATIONS.map(({ name }) => name);
+  return tasks.sort((a, b) => names.indexOf(a.operation) - names.indexOf(b.operation));
+}
+
+export interface RunOptions {
+  adapter: Adapter;
+  /** Only these operations. */
+  only?: readonly string[] | undefined;
+  onProgress?: (done: number, total: number, operation: string) => void;
+}
+
+/** @throws CannotRun if the adapter does not start */
+export async function runVectors({ adapter, only, onProgress }: RunOptions): Promise<Verdict[]> {
+  const tasks = listTasks(only);
+  const verdicts: Verdict[] = [];
+  for (const task of tasks) {
+    onProgress?.(verdicts.length, tasks.length, task.operation);
+    verdicts.push(await runVector(task, adapter));
+  }
+  onProgress?.(tasks.length, tasks.length, '');
+  return verdicts;
+}
+
+export function runVector({ operation, type, file, test, notes }: Task, adapter: Adapter): Promise<Verdict> {
+  const name = `${file} ${test.tcId}`;
+  const size = JSON.stringify(test).length;
+  return runTest({ operation, name, comment: test.comment, notes, size }, () =>
+    CHECKS[type]!.check(test, (request) => ask(adapter, request)),
+  );
+}
+
+async function ask(adapter: Adapter, request: Fields): Promise<Fields> {
+  const response = await adapter.send(request).catch((error) => {
+    if (!(error instanceof AdapterError)) throw error;
+    const difference = { where: 'adapter', expected: 'a response', got: error.message };
+    throw new Failure(difference, 'the adapter itself, or a crash of the implementation');
+  });
+  if (response.declined === true) throw new Declined();
+  return response;
+}

@@ -1,0 +1,127 @@
+/** The outcome of one test, and how a check reports anything but success. */
+import { CannotRun, type Fields } from './adapter.ts';
+import { type Difference, firstDifference, show } from './difference.ts';
+import type { Vector } from './vectors.ts';
+
+/** What the judge says about a test before it runs. */
+export interface TestCase {
+  /** The operation under test, or `live`. */
+  readonly operation: string;
+  /** File and tcId of a vector, or the name of a scene. */
+  readonly name: string;
+  readonly comment: string;
+  /** What the test is about, and what each of these flags means. */
+  readonly notes?: { readonly [flag: string]: string };
+  /** Orders failures for the reader: the plainest first. Length of the vector in characters. */
+  readonly size?: number;
+}
+
+export interface Verdict extends TestCase {
+  /** `defect`: the judge itself failed, which says nothing about the implementation. */
+  readonly result: 'passed' | 'failed' | 'declined' | 'defect';
+  readonly milliseconds: number;
+  readonly failure?: {
+    readonly difference: Difference;
+    /** The mistake that explains the difference, where the judge recognised one. */
+    readonly cause?: string;
+  };
+  /** Stack of the judge's own error. */
+  readonly defect?: string;
+}
+
+/** Thrown by a check: the implementation did not do what the test expects. */
+export class Failure extends Error {
+  readonly difference: Difference;
+  /** The mistake that explains the difference, if it is a known one. */
+  readonly cause: string | undefined;
+
+  constructor(difference: Difference, cause?: string) {
+    super(`${difference.where}: expected ${difference.expected}, got ${difference.got}`);
+    this.difference = difference;
+    this.cause = cause;
+  }
+}
+
+/** Thrown by a check: the implementation does not offer what the test needs. */
+export class Declined extends Error {}
+
+/**
+ * Runs one check. Whatever it throws becomes a verdict, so that a run always goes on.
+ * @throws CannotRun
+ */
+export async function runTest(test: TestCase, check: () => Promise<void>): Promise<Verdict> {
+  const start = performance.now();
+  const verdict = (outcome: Pick<Verdict, 'result' | 'failure' | 'defect'>): Verdict => ({
+    ...test,
+    ...outcome,
+    milliseconds: Math.round(performance.now() - start),
+  });
+  try {
+    await check();
+    return verdict({ result: 'passed' });
+  } catch (error) {
+    if (error instanceof CannotRun) throw error;
+    if (error instanceof Declined) return verdict({ result: 'declined' });
+    if (error instanceof Failure) {
+      const { difference, cause } = error;
+      return verdict({ result: 'failed', failure: { difference, ...(cause !== undefined && { cause }) } });
+    }
+    return verdict({ result: 'defect', defect: (error as Error)?.stack ?? String(error) });
+  }
+}
+
+/** Checks a response against what a test expects: these fields, or a refusal. */
+export function checkResponse(
+  test: Pick<Vector, 'result' | 'error'>,
+  response: Fields,
+  expected: Fields,
+  findCause?: () => string | undefined,
+): void {
+  if (test.result === 'invalid') checkRefusal(test.error!, response);
+  else checkFields(response, expected, findCause);
+}
+
+export function checkFields(response: Fields, expected: Fields, findCause?: () => string | undefined): void {
+  if (response.error !== undefined) {
+    throw new Failure({
+      where: Object.keys(expected).join(', ') || 'response',
+      expected: 'success',
+      got: `the error ${show(response.error)}`,
+    });
+  }
+  checkValue('', expected, response, findCause);
+}
+
+const UPPER_CASE =
+  'hexadecimal: the adapter writes upper-case digits; the adapter protocol has lower-case ones';
+
+/** Compares two JSON values. Fields that only `got` has are ignored. */
+export function checkValue(
+  where: string,
+  expected: unknown,
+  got: unknown,
+  findCause?: () => string | undefined,
+): void {
+  const difference = firstDifference(where, expected, got);
+  if (difference === undefined) return;
+  const isUpperCase = firstDifference(where, expected, withLowerCaseHex(got)) === undefined;
+  throw new Failure(difference, isUpperCase ? UPPER_CASE : findCause?.());
+}
+
+function withLowerCaseHex(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value ?? null), (_name, inner) =>
+    typeof inner === 'string' && /^[\da-fA-F]+$/.test(inner) ? inner.toLowerCase() : inner,
+  );
+}
+
+/** An implementation refuses with the code of the vector, or with `refused` if it does not tell causes apart. */
+export function checkRefusal(
+  code: string,
+  { id, ...response }: Fields,
+  where = 'error',
+  cause?: string,
+): void {
+  if (response.error === code || response.error === 'refused') return;
+  const got = response.error === undefined ? show(response) : `the error ${show(response.error)}`;
+  throw new Failure({ where, expected: `the error ${show(code)}`, got }, cause);
+}
