@@ -5,7 +5,7 @@
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
-import { type JsonObject, ownField } from '../wire/json.ts';
+import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import { assertNotBlank, readArgument, readOptions } from './arguments.ts';
 import { UTTERANCE } from './build-request.ts';
 import { type DisplayItem, readDisplayItems, sizeOf } from './display-items.ts';
@@ -200,8 +200,8 @@ export class ReplyCollector {
    */
   push(message: string | HubEvent, sole: boolean): ReplyState {
     if (this.current === 'done') return 'done';
-    const event = typeof message === 'string' ? readHubEvent(message) : message;
-    if (event !== undefined && this.owns(event, sole)) this.accept(event, causeOf(event)!);
+    const event = typeof message === 'string' ? readHubEvent(message) : copyOf(message);
+    if (event !== undefined && this.matches(event, sole)) this.accept(event, causeOf(event)!);
     return this.current;
   }
 
@@ -212,17 +212,7 @@ export class ReplyCollector {
    * @throws LocalError `bad-argument`
    */
   owns(event: HubEvent, sole: boolean): boolean {
-    return readArgument('message', () => {
-      if (typeof event !== 'object' || event === null || typeof event.type !== 'string') {
-        throw new LocalError('bad-argument', `"message" expected string or HubEvent, got ${kindOf(event)}`);
-      }
-      const { requestId, sessionId, data } = event;
-      const cause = causeOf(event);
-      if (cause === undefined) return false;
-      if (requestId !== undefined) return requestId === this.requestId;
-      if (cause === 'refusal') return sole === true && ownField(data, 'denied_type') === this.type;
-      return sessionIdsMatch(this.declaredSession, sessionId);
-    });
+    return this.matches(copyOf(event), sole);
   }
 
   /** A deadline has passed, and you wait no longer. The reply keeps what was said. The first end counts. */
@@ -233,6 +223,15 @@ export class ReplyCollector {
   /** The connection ended, and the request with it: no other connection answers it. The first end counts. */
   closed(): void {
     this.advance('closed');
+  }
+
+  private matches(event: HubEvent, sole: boolean): boolean {
+    const { requestId, sessionId, data } = event;
+    const cause = causeOf(event);
+    if (cause === undefined) return false;
+    if (requestId !== undefined) return requestId === this.requestId;
+    if (cause !== 'refusal') return sessionIdsMatch(this.declaredSession, sessionId);
+    return sole === true && readArgument('message', () => ownField(data, 'denied_type')) === this.type;
   }
 
   private accept({ type, data, payload, sessionId }: HubEvent, cause: Cause): void {
@@ -306,6 +305,17 @@ function textIn(data: JsonObject): string {
   const utterances = ownField(data, 'utterances');
   const first = Array.isArray(utterances) ? utterances[0] : undefined;
   return typeof first === 'string' ? first : '';
+}
+
+/** A caller's event, each field read once. */
+function copyOf(event: HubEvent): HubEvent {
+  return readArgument('message', () => {
+    const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;
+    if (typeof type !== 'string' || !isJsonObject(data) || !isJsonObject(payload)) {
+      throw new LocalError('bad-argument', `"message" expected string or HubEvent, got ${kindOf(event)}`);
+    }
+    return { type, data, requestId, sessionId, payload };
+  });
 }
 
 function causeOf({ type }: HubEvent): Cause | undefined {

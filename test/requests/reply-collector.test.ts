@@ -158,9 +158,15 @@ test('refuses a message that is neither a string nor an event, and stays as it w
   const messages = [null, 7, {}, [], () => 1, JSON.parse(speak('One.')), ...UNREADABLE];
   for (const message of messages) raisesLocal(() => collector.push(message, true), 'bad-argument');
   const spoken: HubEvent = readHubEvent(speak('One.'))!;
+  for (const field of ['type', 'data', 'requestId', 'sessionId', 'payload']) {
+    raisesLocal(() => collector.push(withThrowing(field, spoken) as HubEvent, true), 'bad-argument');
+    raisesLocal(() => collector.owns(withThrowing(field, spoken) as HubEvent, true), 'bad-argument');
+  }
   for (const data of [...UNREADABLE, withThrowing('utterance')]) {
     raisesLocal(() => collector.push({ ...spoken, data } as HubEvent, true), 'bad-argument');
   }
+  const refused: HubEvent = { ...readHubEvent(DENIED)!, data: withThrowing('denied_type') as never };
+  raisesLocal(() => collector.push(refused, true), 'bad-argument');
   assert.is(collector.state, 'waiting');
   assert.is(collector.reply.rawEvent, null);
 });
