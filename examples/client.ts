@@ -1,9 +1,8 @@
-/** A client over `ws`: ClientSession between the socket and an application that asks. */
+/** A client over `ws`: ClientSession between the socket and an application that sends requests. */
 import {
   authorizedUrl,
   ClientSession,
   type Identity,
-  type Keyring,
   keyringOptions,
   type Pattern,
   type SessionEvent,
@@ -16,15 +15,15 @@ import type { Store } from './store.ts';
 
 export interface ClientOptions {
   url: string;
-  /** PEM of who signed the hub's certificate. */
+  /** The certificate authority of the hub's certificate, as PEM. */
   ca: string;
   identity: Identity;
-  /** Where the keyring record is kept. */
-  store: Pick<Store, 'load' | 'save'>;
+  /** Keeps the keyring. */
+  store: Pick<Store, 'load' | 'update'>;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
   onKkFailure?: 'unpin' | 'keep-pin';
-  /** Sees every event, and what came from the socket, for a log or a timeline. */
+  /** Is told of every event and of everything that arrives, for a log or a timeline. */
   observe?: (what: SessionEvent | { type: 'received'; data: string | Uint8Array }) => void;
 }
 
@@ -34,11 +33,12 @@ export class Client {
   readonly #session: ClientSession;
   readonly #socket: WebSocket;
   readonly #options: ClientOptions;
-  #keyring: Keyring;
+  /** A PSK that was derived for this connection. It is stored once the hub has proved that it knows the password. */
+  #derivedPsk: Uint8Array | undefined;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  /** Fulfilled when messages may be sent; rejected, with the fields of the `ended` event, when that will never be. */
+  /** Resolves when messages may be sent; rejects, with the fields of the `ended` event, if the connection ends before. */
   readonly ready: Promise<void>;
-  /** Fulfilled when the connection is gone. */
+  /** Resolves when the connection has ended. */
   readonly ended: Promise<SessionEvent & { type: 'ended' }>;
   #onReady!: () => void;
   #onEnded!: (event: SessionEvent & { type: 'ended' }) => void;
@@ -46,12 +46,11 @@ export class Client {
   constructor(options: ClientOptions) {
     const { url, ca, identity, store } = options;
     this.#options = options;
-    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       siteId: identity.siteId,
       randomBytes,
-      ...keyringOptions(this.#keyring),
+      ...keyringOptions(store.load()),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -62,24 +61,30 @@ export class Client {
       this.#onReady = resolve;
       this.ended.then((event) => reject(failure(event)));
     });
-    this.ready.catch(() => {}); // who does not wait for it need not handle it
+    this.ready.catch(() => {}); // callers that do not wait for it need not handle it
 
-    // This URL is a secret, so it goes nowhere else, and redirects are not followed.
+    // This URL is a secret: it is not logged, and redirects are not followed.
     this.#socket = new WebSocket(authorizedUrl(url, 'example', identity.accessKey), {
       ca,
       handshakeTimeout: 10_000,
       maxPayload: 256 * 1024,
     });
-    this.#socket.on('error', () => {}); // `close` follows, with nothing secret in it
+    this.#socket.on('error', () => {}); // its message may contain the URL; `close` follows
+    this.#socket.on('unexpected-response', (_, { statusCode }) => {
+      this.#handle(this.#session.closed({ status: statusCode }));
+      this.#socket.terminate();
+    });
     this.#socket.on('message', (data, isBinary) => {
       const received = isBinary ? (data as Buffer) : data.toString();
       options.observe?.({ type: 'received', data: received });
       this.#handle(this.#session.receive(received));
     });
-    this.#socket.on('close', (code) => this.#handle(this.#session.closed(code)));
+    this.#socket.on('close', (code, reason) =>
+      this.#handle(this.#session.closed({ code, reason: reason.toString() })),
+    );
   }
 
-  /** Sends JSON or bytes and answers the next message that comes. */
+  /** Sends JSON or bytes, and returns the next message that arrives. */
   request(value: Parameters<ClientSession['sendJson']>[0] | Uint8Array): Promise<Message> {
     const messages =
       value instanceof Uint8Array ? this.#session.sendBinary(value) : this.#session.sendJson(value);
@@ -92,38 +97,38 @@ export class Client {
     return this.ended;
   }
 
-  #keep(keyring: Keyring): void {
-    if (keyring === this.#keyring) return;
-    this.#keyring = keyring;
-    this.#options.store.save(keyring);
+  #becomeReady(nodeId: string): void {
+    const psk = this.#derivedPsk;
+    if (psk !== undefined) this.#options.store.update((keyring) => storePsk(keyring, nodeId, psk));
+    this.#onReady();
   }
 
   #handle(events: SessionEvent[]): void {
-    const { derivePsk, observe } = this.#options;
+    const { derivePsk, observe, store } = this.#options;
     for (const event of events) {
       observe?.(event);
-      this.#keep(updateKeyring(this.#keyring, event)); // pins and all, before anything is sent
+      store.update((keyring) => updateKeyring(keyring, event)); // before anything more is sent
       if (event.type === 'transmit') this.#socket.send(event.data);
-      else if (event.type === 'ready') this.#onReady();
+      else if (event.type === 'ready') this.#becomeReady(event.nodeId);
       else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#socket.close(event.code);
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
+            this.#derivedPsk = psk;
             this.#handle(this.#session.providePsk(psk));
           },
-          () => this.#socket.close(1000), // without a key there is nothing to wait for
+          () => this.#socket.close(1000), // without a PSK there is nothing to wait for
         );
       } else if (event.type === 'ended') {
-        for (const { reject } of this.#waiting) reject(failure(event)); // what was in flight will not be answered
+        for (const { reject } of this.#waiting) reject(failure(event)); // requests in flight will not be answered
         this.#onEnded(event);
       }
     }
   }
 }
 
-/** An Error with the fields of the event: what is thrown should be one. */
+/** An Error with the fields of the event. */
 function failure(event: SessionEvent & { type: 'ended' }): Error {
   return Object.assign(new Error(event.error.message), event);
 }

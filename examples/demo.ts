@@ -1,9 +1,9 @@
 /**
- * The whole protocol on loopback, as a story: a hub and a client over WebSocket with TLS, from first contact to a hub
- * that is not the one it was. `npm run demo`
+ * The whole protocol on loopback, told as a story: a hub and a client over WebSocket with TLS, from first contact to a
+ * hub that has lost its key. `npm run demo`
  */
 import { createHash } from 'node:crypto';
-import { parseIdentity, storePsk } from 'hub-protocol';
+import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from './certificate.ts';
 import { Client, type ClientOptions } from './client.ts';
@@ -69,7 +69,6 @@ timeline.chapter('The hub has lost its key: KKpsk0 fails, and XXpsk2 with the pi
 await hub.stop();
 hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
 const failedKk = await connect({ onKkFailure: 'keep-pin' }).ended;
-store.save(storePsk(store.load(), NODE_ID, hubPsk)); // it was suspected, too; deriving it again would give the same
 const changedKey = await connect({ onKkFailure: 'keep-pin', patterns: ['XXpsk2'] }).ended;
 await hub.stop();
 

@@ -1,4 +1,4 @@
-/** A hub over a WebSocket server with TLS: HubSession between `ws` and an application that answers. */
+/** A hub over a WebSocket server with TLS: HubSession between `ws` and an application that answers requests. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
@@ -11,7 +11,7 @@ export interface HubOptions {
   port?: number;
   nodeId: string;
   staticKey: Uint8Array;
-  /** What was provisioned for each access key: the PSK, and the client's static key once it is pinned. */
+  /** By access key: the client's PSK, and its static key once that is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
 }
 
@@ -22,7 +22,7 @@ export interface Hub {
 
 export async function startHub(options: HubOptions): Promise<Hub> {
   const server = createServer(options.tls);
-  // No message is larger than a cleartext envelope may be.
+  // No WebSocket message is longer than a cleartext envelope may be.
   const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
   sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
@@ -38,7 +38,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 }
 
 function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, clients }: HubOptions): void {
-  socket.on('error', () => socket.terminate()); // its text may hold the URL, so nothing is logged
+  socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
   if (client === undefined) {
     socket.close(1008);
@@ -62,7 +62,7 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
       else if (event.type === 'message') for (const message of answer(session, event)) socket.send(message);
     }
   };
-  // Room for a slow client to derive its key in; then it is given up.
+  // Time for a slow client to derive its PSK.
   const deadline = setTimeout(() => {
     if (session.state !== 'ready') socket.terminate();
   }, 120_000);
@@ -76,20 +76,21 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
   handle(session.start());
 }
 
-/** The application: it answers an utterance, and sends back binary messages as they came. */
+/** The application: it answers utterances, and echoes binary messages. */
 export function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
   if (event.kind === 'binary') return session.sendBinary(event.bytes);
   try {
     const { utterance } = JSON.parse(event.text);
+    if (typeof utterance !== 'string') throw new Error('not an utterance');
     return session.sendJson({ speech: `You said: ${utterance}` });
   } catch {
-    return session.sendJson({ error: 'not understood' }); // it costs neither the session nor the hub
+    return session.sendJson({ error: 'not understood' }); // a bad message does not end the session
   }
 }
 
 /**
- * The access key in `?authorization=base64(<user agent>:<access key>)`, which makes the URL a secret. Some clients do not
- * escape the base64, so that its + arrives as a space.
+ * The access key in `?authorization=base64(<user agent>:<access key>)`. Some clients do not percent-encode the base64, so
+ * its + arrives as a space.
  */
 function accessKeyOf(url: string): string {
   const authorization = new URL(url, 'wss://hub').searchParams.get('authorization') ?? '';

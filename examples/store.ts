@@ -1,4 +1,8 @@
-/** A keyring record as it lies in storage: text, that each attempt reads anew. Really a file that only the client can read. */
+/**
+ * Keeps a keyring as a string, as a file would. Each update reads the stored keyring anew and changes that: so a pin that
+ * another program has stored meanwhile is never overwritten (`updateKeyring` throws `pin-differs`). A store on disk locks
+ * the file for the update, creates it only if it does not exist, and replaces it atomically.
+ */
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 
@@ -6,7 +10,7 @@ export class Store {
   readonly #accessKey: string;
   text: string;
 
-  /** @param keyring - the record to begin with; a new one for who never had any */
+  /** @param keyring - the keyring to start with (default a new one) */
   constructor(
     accessKey: string,
     keyring: Keyring = createKeyring({ accessKey, staticKey: randomBytes(32) }),
@@ -19,7 +23,9 @@ export class Store {
     return parseKeyring(this.text, this.#accessKey);
   }
 
-  save(keyring: Keyring): void {
-    this.text = serializeKeyring(keyring);
+  update(change: (keyring: Keyring) => Keyring): void {
+    const stored = this.load();
+    const changed = change(stored);
+    if (changed !== stored) this.text = serializeKeyring(changed);
   }
 }

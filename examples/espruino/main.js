@@ -1,14 +1,15 @@
 /**
- * A client on Espruino, in its JavaScript, with cryptography from outside: BigInt, which noble needs, is not there, and
- * X25519 in JavaScript would take minutes. `hub-crypto` is yours, in C or on a secure element: publicKey(private),
- * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), open(key, nonce, associatedData, sealed).
+ * A client on Espruino, with cryptography from outside: Espruino has no BigInt, which noble needs, and X25519 in plain
+ * JavaScript would take minutes. You provide `hub-crypto`, in C or on a secure element: publicKey(private),
+ * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), and open(key, nonce, associatedData, sealed),
+ * which returns undefined if the tag does not verify.
  *
- * The socket is a bridge at the other end of Serial1, since Espruino's `ws` drops binary messages. Each message is a line:
- * an envelope as it is, or a transport message in hexadecimal. A character of Serial1 is a byte, of which the session makes
- * text; and most builds of Espruino keep 8 bits of a character, so that a hub with a name beyond U+00FF cannot be met.
+ * Espruino's `ws` drops binary messages, so the socket is a bridge at the other end of Serial1. Each message is a line: an
+ * envelope as it is, or a transport message in hexadecimal. A character of Serial1 is a byte, which the session decodes. Most
+ * builds of Espruino keep 8 bits of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
- * Whoever provisions the device writes the file `hub.json`: {site_id, static_key, psks, pins}, keys in hexadecimal, by
- * node id.
+ * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
+ * objects of keys in hexadecimal, each under `=` and the node id of its hub.
  */
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
@@ -74,8 +75,9 @@ const crypto = {
   },
 };
 
+/** Keys are kept under `=` and the node id, since a hub may be called `toString`. */
 function lookUp(keys) {
-  return (nodeId) => (keys[nodeId] === undefined ? undefined : fromHex(keys[nodeId]));
+  return (nodeId) => (keys['=' + nodeId] === undefined ? undefined : fromHex(keys['=' + nodeId]));
 }
 
 const session = new hub.ClientSession({
@@ -100,10 +102,12 @@ function handle(event) {
   if (event.type === 'ready') session.sendJson({ say: 'hello' }).forEach(write);
   if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
   if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
+  // The PSK is provisioned, so it stays: nothing on the device could replace it.
+  if (event.type === 'psk-suspect') console.log('the PSK of this hub is wrong: provision the device again');
   if (event.type === 'close' || event.type === 'ended') console.log(event.type, event.error.code);
   if (event.type === 'pin' || event.type === 'unpin') {
-    record.pins[event.nodeId] = event.key === undefined ? undefined : toHex(event.key);
-    storage.writeJSON('hub.json', record); // before message 3 leaves
+    record.pins['=' + event.nodeId] = event.key === undefined ? undefined : toHex(event.key);
+    storage.writeJSON('hub.json', record); // before message 3 is sent
   }
 }
 
@@ -115,7 +119,7 @@ Serial1.on('data', (data) => {
     line = line.substr(end + 1);
     if (message === '') continue;
     const isEnvelope = message[0] === '{';
-    // On a session, bytes are transport messages, and an envelope is text.
+    // Once the session is encrypted, bytes are transport messages, and an envelope is text.
     const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
     session.receive(data).forEach(handle);
   }

@@ -32,8 +32,8 @@ function connect() {
     crypto: deviceCrypto,
     siteId: identity.siteId,
     randomBytes: (length) => new Uint8Array(RNG.get(length)),
-    maxMessage: 16 * 1024, // what is longer is dropped, chunk by chunk
-    inPlace: true, // no one else has what the socket hands over
+    maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
+    inPlace: true, // nobody else uses the buffers that the socket delivers
     ...keyringOptions(keyring),
   });
   const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
@@ -42,7 +42,7 @@ function connect() {
   const handle = (events) => {
     for (const event of events) {
       const updated = updateKeyring(keyring, event);
-      if (updated !== keyring) Preference.set('hub', 'keyring', serializeKeyring(updated)); // before message 3 leaves
+      if (updated !== keyring) Preference.set('hub', 'keyring', serializeKeyring(updated)); // before message 3 is sent
       keyring = updated;
       switch (event.type) {
         case 'transmit':
@@ -60,11 +60,14 @@ function connect() {
           break;
         case 'psk-needed':
           trace('no PSK for this hub: provision the device again\n');
-          give(1000);
+          rest();
+          break;
+        case 'psk-suspect':
+          trace('the PSK of this hub is wrong: provision the device again\n');
           break;
         case 'close':
           trace(`${event.error.code}\n`);
-          give(1000);
+          give();
           break;
         case 'ended':
           Timer.clear(deadline);
@@ -74,10 +77,17 @@ function connect() {
       }
     }
   };
-  /** Gives the connection up. */
-  const give = (code) => {
+  /** Gives up this connection. */
+  const give = (closing) => {
     socket.close();
-    handle(session.closed(code));
+    handle(session.closed(closing));
+  };
+  /** Gives up for good: dialling again would not help. */
+  const rest = () => {
+    Timer.clear(deadline);
+    socket.onclose = socket.onerror = undefined;
+    socket.close();
+    session.closed();
   };
 
   const deadline = Timer.set(() => give('timeout'), DEADLINE);

@@ -1,11 +1,9 @@
-/** A client over MQTT: ClientSession between the client's topics at a broker and an application that asks. */
+/** A client over MQTT: ClientSession between the client's topics at a broker and an application that sends requests. */
 import {
-  brokerEndpoint,
   ClientSession,
   clientId,
   deriveTopics,
   type Identity,
-  type Keyring,
   keyringOptions,
   type Pattern,
   presence,
@@ -21,33 +19,33 @@ import type { Store } from '../store.ts';
 
 export interface ClientOptions {
   identity: Identity;
-  /** Keeps the device record: each attempt reads it, and writes it where it changes, before anything else is sent. */
-  store: Pick<Store, 'load' | 'save'>;
-  /** PEM of who signed the broker's certificate. */
+  /** Keeps the keyring. */
+  store: Pick<Store, 'load' | 'update'>;
+  /** The certificate authority of the broker's certificate, as PEM. */
   ca: string;
   derivePsk: (salt: Uint8Array) => Promise<Uint8Array>;
   patterns?: Pattern[];
   onKkFailure?: 'unpin' | 'keep-pin';
-  /** How many milliseconds the broker, and the hub at each step and for each reply, may take; 30 000 by default. */
+  /** How long to wait for the broker, for each step of the hub and for each reply, in milliseconds (default 30 000). */
   deadline?: number;
-  /** Sees every event, and what came from the hub, for a log or a timeline. */
+  /** Is told of every event and of everything that arrives, for a log or a timeline. */
   observe?: (what: SessionEvent | { type: 'received'; data: string | Uint8Array }) => void;
 }
 
-/** The states in which it is the hub's turn. */
+/** The states that wait for the hub. */
 const FOR_THE_HUB = ['awaiting-hello', 'awaiting-offer', 'awaiting-message-2'];
 
 export type Message = SessionEvent & { type: 'message' };
 export type Ended = SessionEvent & { type: 'ended' };
 
-/** The `ended` event as what is thrown where a session, or an answer, will never be. */
+/** An Error with the fields of the `ended` event. */
 function toThrow(event: Ended): Error & Ended {
   return Object.assign(new Error(event.error.message), event);
 }
 
 /**
- * Connects. After a KKpsk0 that met silence, which over MQTT is the only refusal, it tries once with XXpsk2: that tells
- * a message that was lost from another password and from another hub, and enforces the pin just the same.
+ * Connects. Over MQTT silence is the only refusal, so after a KKpsk0 that met silence it makes one attempt with XXpsk2.
+ * That attempt tells a lost message from another password or another hub, and the pin still holds in it.
  */
 export async function connect(options: ClientOptions): Promise<Client> {
   const client = new Client(options);
@@ -69,29 +67,28 @@ export class Client {
   readonly #topics: Topics;
   readonly #options: ClientOptions;
   readonly #waiting: { resolve: (message: Message) => void; reject: (error: unknown) => void }[] = [];
-  #keyring: Keyring;
+  /** A PSK that was derived for this connection. It is stored once the hub has proved that it knows the password. */
+  #derivedPsk: Uint8Array | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Fulfilled when messages may be sent; rejected when that will never be. */
+  /** Resolves when messages may be sent; rejects if the connection ends before. */
   readonly ready: Promise<void>;
-  /** Fulfilled when the connection is gone. */
+  /** Resolves when the connection has ended. */
   readonly ended: Promise<Ended>;
   #onReady!: () => void;
   #end!: Ended;
 
-  /** Throws before anything is connected where the identity's broker or topics must not be used. */
+  /** Throws before it connects if the broker or the topics of the identity must not be used. */
   constructor(options: ClientOptions) {
     const { identity, store, ca } = options;
     const { url } = selectEndpoint(identity, { requested: 'mqtt' });
     const { username, password } = identity.mqtt!;
-    if (!brokerEndpoint(identity.mqtt!).tls) throw new Error('no password goes to a broker without TLS');
     this.#topics = deriveTopics(identity.mqtt!);
     this.#options = options;
-    this.#keyring = store.load();
     this.#session = new ClientSession({
       crypto: nodeCrypto,
       randomBytes,
       siteId: identity.siteId,
-      ...keyringOptions(this.#keyring),
+      ...keyringOptions(store.load()),
       patterns: options.patterns,
       onKkFailure: options.onKkFailure,
     });
@@ -103,7 +100,7 @@ export class Client {
       password,
       clientId: clientId('example', identity.accessKey),
       will: { ...will, payload: Buffer.from(will.payload) },
-      clean: true, // a session has no use for what was sent to another
+      clean: true, // messages for an earlier session are useless to this one
       reconnectPeriod: 0, // a new connection is a new session
     });
     this.ended = new Promise((resolve) => {
@@ -117,20 +114,20 @@ export class Client {
       this.#onReady = resolve;
       this.ended.then((event) => reject(toThrow(event)));
     });
-    this.ready.catch(() => {}); // who does not wait for it need not handle it
+    this.ready.catch(() => {}); // callers that do not wait for it need not handle it
 
     this.#broker.on('error', (error) => this.#fail(error));
     this.#broker.on('connect', () => this.#announce().catch((error) => this.#fail(error)));
     this.#broker.on('message', (_topic, data, { retain }) => {
       const { state } = this.#session;
-      if (retain || state === 'closed') return; // nor for what was left for any other
+      if (retain || state === 'closed') return; // a retained message belongs to no session
       options.observe?.({ type: 'received', data: state === 'ready' ? data : data.toString() });
       this.#handle(this.#session.receive(data));
     });
     this.#watch();
   }
 
-  /** Sends JSON or bytes and answers the next message that comes. */
+  /** Sends JSON or bytes, and returns the next message that arrives. */
   request(value: Parameters<ClientSession['sendJson']>[0] | Uint8Array): Promise<Message> {
     const messages =
       value instanceof Uint8Array ? this.#session.sendBinary(value) : this.#session.sendJson(value);
@@ -144,7 +141,7 @@ export class Client {
     return this.ended;
   }
 
-  /** In this order: we can hear the hub, it has forgotten whom it knew under our name, it meets us. */
+  /** The order matters: subscribe, make the hub forget an earlier session, then announce this one. */
   async #announce(): Promise<void> {
     await this.#broker.subscribeAsync(this.#topics.subscribe, { qos: this.#qos });
     await this.#say('offline');
@@ -152,42 +149,42 @@ export class Client {
   }
 
   #handle(events: SessionEvent[]): void {
-    const { derivePsk, observe } = this.#options;
+    const { derivePsk, observe, store } = this.#options;
     for (const event of events) {
       observe?.(event);
-      this.#keep(updateKeyring(this.#keyring, event));
+      store.update((keyring) => updateKeyring(keyring, event)); // before anything more is sent
       if (event.type === 'transmit') {
         const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
         this.#broker.publish(this.#topics.publish, data, { qos: this.#qos });
       } else if (event.type === 'ready') {
         this.#say('online').catch(() => {}); // `close` follows
-        this.#onReady();
+        this.#becomeReady(event.nodeId);
       } else if (event.type === 'message') this.#waiting.shift()?.resolve(event);
       else if (event.type === 'close') this.#leave();
       else if (event.type === 'psk-needed') {
         derivePsk(event.salt).then(
           (psk) => {
-            if (this.#session.state !== 'awaiting-psk') return; // it took longer than the connection lived
-            this.#keep(storePsk(this.#keyring, event.nodeId, psk));
+            if (this.#session.state !== 'awaiting-psk') return; // the derivation outlived the connection
+            this.#derivedPsk = psk;
             this.#handle(this.#session.providePsk(psk));
           },
-          () => this.#leave(), // without a key there is nothing to wait for
+          () => this.#leave(), // without a PSK there is nothing to wait for
         );
       } else if (event.type === 'ended') {
-        for (const { reject } of this.#waiting) reject(toThrow(event)); // what was in flight dies with the session
+        for (const { reject } of this.#waiting) reject(toThrow(event)); // requests in flight will not be answered
         this.#end = event;
       }
     }
     this.#watch();
   }
 
-  #keep(keyring: Keyring): void {
-    if (keyring === this.#keyring) return;
-    this.#keyring = keyring;
-    this.#options.store.save(keyring);
+  #becomeReady(nodeId: string): void {
+    const psk = this.#derivedPsk;
+    if (psk !== undefined) this.#options.store.update((keyring) => storePsk(keyring, nodeId, psk));
+    this.#onReady();
   }
 
-  /** A deadline for what is due: silence is all that a hub says to what it refuses. */
+  /** Sets the deadline of the present state. Over MQTT a hub refuses by silence. */
   #watch(): void {
     clearTimeout(this.#timer);
     const { state } = this.#session;
@@ -196,7 +193,7 @@ export class Client {
     this.#timer = setTimeout(() => this.#leave('timeout'), this.#options.deadline ?? 30_000);
   }
 
-  /** A broker refuses the account in CONNACK (codes 4 and 5), or the topic in SUBACK; all else is a lost connection. */
+  /** A broker refuses the account in CONNACK (codes 4 and 5) or the topic in SUBACK; otherwise the connection was lost. */
   #fail(error: Error): void {
     const isAccount = error instanceof ErrorWithReasonCode && [4, 5].includes(error.code);
     this.#leave(isAccount || error instanceof ErrorWithSubackPacket ? 1008 : undefined);
@@ -210,7 +207,7 @@ export class Client {
       () => this.#broker.end(),
       () => {},
     );
-    this.#timer = setTimeout(() => this.#broker.stream.destroy(), 1000); // then the will says it
+    this.#timer = setTimeout(() => this.#broker.stream.destroy(), 1000); // then the broker publishes the will
   }
 
   async #say(what: 'online' | 'offline'): Promise<void> {

@@ -100,10 +100,10 @@ await client.request({ utterance: 'And now?' });
 await client.close();
 
 timeline.chapter('A wrong password: KKpsk0 meets silence, and one XXpsk2 tells why');
-const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // as is due where a password changes
+const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // as is due when a password changes
 const refused = await attempt({ password: 'wrong horse', store: mistaken }).catch((ended: Ended) => ended);
 
-timeline.chapter('The same device record over WebSocket: the hub has one memory for both ways in');
+timeline.chapter('The same keyring over WebSocket: the hub knows the client whichever way it connects');
 await hub.stop();
 const webSocketHub = await startWebSocketHub({ ...options, tls });
 timeline.start();

@@ -92,8 +92,12 @@ function valueIn(object: JsonObject, names: string[]): Json | undefined {
   return undefined;
 }
 
+/** How JSON begins. An error costs more than a look, and most strings are addresses or words. `\x5b` is `[`. */
+const JSON_START = /^\s*[\x5b{"0-9tfn-]/;
+
 /** The JSON in a string, or the string itself if it is not JSON. */
 function parsedOr(string: string): Json {
+  if (!JSON_START.test(string)) return string;
   try {
     return parseJson(string);
   } catch {

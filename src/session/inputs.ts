@@ -18,6 +18,14 @@ export function isRepeat(input: Input): boolean {
   return input === 'hello' || input === 'offer' || input === 'message-1' || input === 'later-message';
 }
 
+/**
+ * Whether an input repeats a part of the handshake once the session is encrypted. Over MQTT, where cleartext arrives as
+ * bytes, a greeting is no repeat: a hub greets only a client that it does not know, so it has lost the session.
+ */
+export function isLateRepeat(input: Input, isText: boolean): boolean {
+  return isText ? isRepeat(input) : input === 'message-1' || input === 'later-message';
+}
+
 /** The error of an input that has no place in a state. */
 export function unexpected(input: Input, state: string): RemoteError {
   if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {

@@ -26,7 +26,7 @@ import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/
 import { stringifyJson } from '../wire/write-json.ts';
 import { type Closing, type EndingFacts, type FailureRow, findFailure, readClosing } from './endings.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
-import { inputOf, isRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
+import { inputOf, isLateRepeat, isRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
 import { assertFunction, assertMaxEnvelope } from './options.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, TransitionTable } from './transitions.ts';
@@ -263,7 +263,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     // Over MQTT cleartext arrives as bytes too: what is an envelope was never sealed.
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data, this.maxEnvelope);
-      if (input !== undefined && isRepeat(input)) return;
+      if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
       if (input !== undefined || typeof data === 'string') throw textAfterReady();
     }
     this.dispatch('frame', data as Uint8Array, events);

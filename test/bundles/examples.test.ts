@@ -199,8 +199,8 @@ test('a client with the compact AESGCM talks to a hub that has no other cipher',
   const hub = new HubSession({
     ...common,
     crypto: { ...nodeCrypto, ciphers: { AESGCM: AESGCM! } },
-    nodeId: 'hub-1',
     allowIncompleteOffer: true,
+    nodeId: 'hub-1',
     psk: PSK,
   });
   const client = new ClientSession({
@@ -236,7 +236,7 @@ test('the client for Espruino makes first contact over a serial line, keeps the 
   const record = {
     site_id: 'lobby',
     static_key: hex(randomBytes(32)),
-    psks: { 'hub-1': hex(PSK) },
+    psks: { '=hub-1': hex(PSK) },
     pins: {},
   };
   const files: { [name: string]: string } = { 'hub.json': JSON.stringify(record) };
@@ -282,7 +282,7 @@ test('the client for Espruino makes first contact over a serial line, keeps the 
     const ready = hub.seen.find((event) => event.type === 'ready');
     assert.is(ready?.type === 'ready' && ready.pattern, pattern);
     assert.equal(logged, [['json', '{"echo":"{\\"say\\":\\"hello\\"}"}']]);
-    assert.equal(Object.keys(JSON.parse(files['hub.json']!).pins), ['hub-1']);
+    assert.equal(Object.keys(JSON.parse(files['hub.json']!).pins), ['=hub-1']);
   }
 });
 

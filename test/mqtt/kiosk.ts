@@ -1,4 +1,4 @@
-/** A device of the tests: its identity as it was issued, and its device record as it lies in storage. */
+/** A device of the tests: its identity as it was issued, and its keyring as it lies in storage. */
 import {
   createKeyring,
   derivePsk,
@@ -17,7 +17,7 @@ export class Kiosk {
   readonly account: { username: string; password: string } = newAccount();
   readonly name: string = this.account.username;
   readonly topics: string = `${BASE}/${this.name}`;
-  /** The device record. */
+  /** The keyring. */
   stored: string = serializeKeyring(createKeyring({ accessKey: this.name, staticKey: randomBytes(32) }));
   /** How often the PSK was derived. */
   derivations = 0;
@@ -25,12 +25,12 @@ export class Kiosk {
   /** All events since options() were asked for. */
   seen: SessionEvent[] = [];
 
-  get device(): Keyring {
+  get keyring(): Keyring {
     return parseKeyring(this.stored, this.name);
   }
 
-  set device(device: Keyring) {
-    this.stored = serializeKeyring(device);
+  set keyring(keyring: Keyring) {
+    this.stored = serializeKeyring(keyring);
   }
 
   identity(mqtt: object = {}): Identity {
@@ -48,15 +48,15 @@ export class Kiosk {
     });
   }
 
-  /** As a program starts, with nothing in memory: the record is read from storage. */
+  /** The options of a program that starts with nothing in memory: the keyring is read from storage. */
   options(options: Partial<ClientOptions> = {}): ClientOptions {
     this.seen = [];
     return {
       identity: this.identity(),
       store: {
-        load: () => this.device,
-        save: (device) => {
-          this.device = device;
+        load: () => this.keyring,
+        update: (change) => {
+          this.keyring = change(this.keyring);
         },
       },
       ca: CA,

@@ -42,7 +42,7 @@ export class Line {
       crypto: nodeCrypto,
       siteId: this.#kiosk.identity().siteId,
       randomBytes,
-      ...keyringOptions(this.#kiosk.device),
+      ...keyringOptions(this.#kiosk.keyring),
     });
     this.#handle(this.session.start());
   }
@@ -69,7 +69,7 @@ export class Line {
   #handle(events: SessionEvent[]): void {
     for (const event of events) {
       this.events.push(event);
-      this.#kiosk.device = updateKeyring(this.#kiosk.device, event);
+      this.#kiosk.keyring = updateKeyring(this.#kiosk.keyring, event);
       if (event.type !== 'transmit') continue;
       const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
       this.broker.publish(`${this.#kiosk.topics}/in`, data, { qos: 1 });

@@ -22,7 +22,7 @@ test('two clients and a hub complete it, with messages large and small', async (
     const [ready] = kiosks[i]!.events('ready');
     assert.is(ready!.pattern, 'XXpsk2');
     assert.equal(ready!.hubKey, nodeCrypto.x25519.publicKey(hub.staticKey));
-    assert.equal(kiosks[i]!.device.pins, [{ nodeId: NODE_ID, key: ready!.hubKey }]);
+    assert.equal(kiosks[i]!.keyring.pins, [{ nodeId: NODE_ID, key: ready!.hubKey }]);
     const bytes = randomBytes(MEBIBYTE);
     const [spoken, returned] = await Promise.all([
       client.request({ utterance: `I am ${i}` }),
@@ -93,7 +93,7 @@ test('a topic outside the client’s scope is refused before the broker sees any
   assert.equal(wire.began, []);
 });
 
-test('one device record drives WSS and MQTT across restarts of both sides: pinned, and nothing derived again', async () => {
+test('one keyring drives WSS and MQTT across restarts of both sides: pinned, and nothing derived again', async () => {
   const kiosk = new Kiosk();
   let hub = await startHub([kiosk.name]);
   const talk = async (): Promise<string> => {

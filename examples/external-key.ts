@@ -1,0 +1,75 @@
+/**
+ * A static key whose private half never enters JavaScript's memory: with a KeyObject of Node.js, which answers at once, and
+ * with a non-extractable key of WebCrypto, which answers later. A secure element works like one of the two.
+ *
+ *     node --import tsx examples/external-key.ts
+ */
+import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
+import { ClientSession, derivePsk, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+
+const { subtle } = webcrypto;
+const X25519 = { name: 'X25519' };
+
+/** A key pair that answers at once. */
+export function nodeKey(privateKey: KeyObject): NonNullable<ClientSessionKey> {
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return {
+    publicKey: new Uint8Array(Buffer.from(x!, 'base64url')),
+    sharedSecret(publicKey) {
+      const jwk = { kty: 'OKP', crv: 'X25519', x: Buffer.from(publicKey).toString('base64url') };
+      const peer = createPublicKey({ key: jwk, format: 'jwk' });
+      return new Uint8Array(diffieHellman({ privateKey, publicKey: peer }));
+    },
+  };
+}
+
+/** The answer to `dh-needed` by a key of WebCrypto. */
+export async function webSharedSecret(
+  privateKey: webcrypto.CryptoKey,
+  publicKey: Uint8Array,
+): Promise<Uint8Array> {
+  const peer = await subtle.importKey('raw', publicKey, X25519, true, []);
+  return new Uint8Array(await subtle.deriveBits({ ...X25519, public: peer }, privateKey, 256));
+}
+
+type ClientSessionKey = ConstructorParameters<typeof ClientSession>[0]['staticKey'];
+
+/** Connects to a hub in the same process, and returns what the hub pinned. */
+async function connect(
+  staticKey: ClientSessionKey,
+  sharedSecret?: (publicKey: Uint8Array) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
+  const common = { crypto: nodeCrypto, randomBytes };
+  const hub = new HubSession({ ...common, nodeId: 'hub-1', staticKey: randomBytes(32), psk });
+  const client = new ClientSession({ ...common, siteId: 'lobby', staticKey, psk: () => psk });
+  let pinned: Uint8Array | undefined;
+
+  const onHub = (events: HubSessionEvent[]): SessionEvent[] =>
+    events.flatMap((event) => {
+      if (event.type === 'pin') pinned = event.key;
+      return event.type === 'transmit' ? client.receive(event.data) : [];
+    });
+  const queue = onHub(hub.start());
+  for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
+    if (event.type === 'transmit') queue.push(...onHub(hub.receive(event.data)));
+    if (event.type === 'dh-needed') {
+      queue.push(...client.provideSharedSecret(await sharedSecret!(event.publicKey)));
+    }
+    if (event.type === 'close') throw event.error;
+  }
+  if (client.state !== 'ready' || pinned === undefined) throw new Error('the handshake did not complete');
+  return pinned;
+}
+
+const { privateKey } = generateKeyPairSync('x25519');
+const own = nodeKey(privateKey);
+const isOwn = Buffer.from(await connect(own)).equals((own as { publicKey: Uint8Array }).publicKey);
+console.log(`KeyObject: ready, and the hub pinned ${isOwn ? 'its public key' : 'ANOTHER KEY'}`);
+
+const pair = (await subtle.generateKey(X25519, false, ['deriveBits'])) as webcrypto.CryptoKeyPair;
+const publicKey = new Uint8Array(await subtle.exportKey('raw', pair.publicKey));
+const pinned = await connect({ publicKey }, (peer) => webSharedSecret(pair.privateKey, peer));
+const isSame = Buffer.from(pinned).equals(publicKey);
+console.log(`WebCrypto: ready, and the hub pinned ${isSame ? 'its public key' : 'ANOTHER KEY'}`);
