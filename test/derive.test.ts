@@ -1,4 +1,4 @@
-/** The examples that derive a PSK without blocking: on the event loop, and in a worker. */
+/** The examples that derive a PSK without blocking: in slices on the event loop, and in a worker. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { derive } from '../examples/derive.ts';
@@ -8,7 +8,7 @@ import { hex, readVectors, toHex } from './vectors.ts';
 const [vector] = readVectors('argon2id', 'Psk');
 const { password, salt, psk } = vector!;
 
-test('paced on the event loop, timers fire in between', async () => {
+test('lets timers fire while it derives in slices', async () => {
   const progress: number[] = [];
   let ticks = 0;
   const timer = setInterval(() => ticks++, 20);
@@ -23,7 +23,7 @@ test('paced on the event loop, timers fire in between', async () => {
   assert.is(progress.at(-1), 1);
 });
 
-test('in a worker, the main thread hears of the progress', async () => {
+test('reports the progress of a worker', async () => {
   const progress: number[] = [];
   const derived = await deriveInWorker(password, hex(salt), { onProgress: (done) => progress.push(done) });
   assert.is(toHex(derived), psk);
@@ -31,7 +31,7 @@ test('in a worker, the main thread hears of the progress', async () => {
   assert.is(progress.at(-1), 1);
 });
 
-test('in a worker, a derivation can be cancelled', async () => {
+test('cancels a derivation in a worker', async () => {
   const controller = new AbortController();
   const progress: number[] = [];
   const reason = new Error('the user left');

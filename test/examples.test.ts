@@ -1,4 +1,4 @@
-/** What the README and the examples promise, run as a stranger would run it: on the built package. */
+/** What the README and the examples promise, run as a user runs it: on the built package. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -8,12 +8,12 @@ import * as assert from 'uvu/assert';
 const root = new URL('..', import.meta.url);
 const { NODE_V8_COVERAGE: _, ...env } = process.env;
 
-/** Runs Node in the project's folder; rejects where it fails or takes too long. */
+/** Runs Node in the project's folder. Rejects if it fails or takes over a minute. */
 function node(...args: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, args, { cwd: root, env, timeout: 60_000 });
 }
 
-test('the example of the README works as it stands, in at most 30 lines', async () => {
+test('runs the README’s example, of at most 30 lines, as it stands', async () => {
   const readme = readFileSync(new URL('README.md', root), 'utf8');
   const code = /```js\n(.*?)```/s.exec(readme)![1]!;
   assert.ok(code.trim().split('\n').length <= 30);
@@ -21,7 +21,7 @@ test('the example of the README works as it stands, in at most 30 lines', async 
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
 });
 
-test('the demo tells the whole story, in under 20 seconds, and leaves nothing running', async () => {
+test('runs the whole demo in under 20 seconds and leaves nothing running', async () => {
   const began = performance.now();
   const { stdout, stderr } = await node('--import', 'tsx', 'examples/demo.ts');
   assert.ok(performance.now() - began < 20_000);
@@ -44,13 +44,13 @@ test('the demo tells the whole story, in under 20 seconds, and leaves nothing ru
   let rest = stdout;
   for (const step of steps) {
     const at = rest.search(step);
-    assert.ok(at >= 0, `${step} is missing, or out of order`);
+    assert.ok(at >= 0, `${step} is missing or out of order`);
     rest = rest.slice(at);
   }
   assert.not.match(stdout, 'correct horse');
 });
 
-test('the package’s entries are what they are named', async () => {
+test('exports the promised names from each entry of the package', async () => {
   const code = `
     const [core, noble, aes, node] = await Promise.all(
       ['', '/noble', '/noble-aesgcm', '/node'].map((entry) => import('hub-protocol' + entry)));

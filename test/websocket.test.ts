@@ -1,4 +1,4 @@
-/** The examples' hub and client over a real WebSocket with TLS: what only a socket shows. */
+/** The example hub and client over a real WebSocket with TLS: behaviour that only a socket shows. */
 
 import { createKeyring, forgetPsks, storePsk } from 'hub-protocol';
 import { test } from 'uvu';
@@ -27,7 +27,7 @@ test.before.each(async () => {
 });
 test.after.each(() => hub.stop());
 
-/** The storage of a client that is new, but for the PSK. */
+/** The store of a new client that already has the PSK. */
 function newStore(): Store {
   const device = createKeyring({ accessKey: issued.access_key, staticKey: randomBytes(32) });
   return new Store(issued.access_key, storePsk(device, NODE_ID, psk));
@@ -44,7 +44,7 @@ function connect(options: Partial<ClientOptions> = {}): Client {
   });
 }
 
-test('a request has its reply at first contact and after a reconnect', async () => {
+test('answers a request on first contact and after reconnecting', async () => {
   for (let i = 0; i < 3; i++) {
     const client = connect();
     await client.ready;
@@ -54,14 +54,14 @@ test('a request has its reply at first contact and after a reconnect', async () 
   }
 });
 
-test('an access key that the hub does not know is refused before the handshake', async () => {
+test('refuses an unknown access key before the handshake', async () => {
   const identity = parseIdentity({ ...issued, access_key: 'unknown' });
   const ended = await connect({ identity }).ended;
   assert.is(ended.reason, 'refused');
   assert.is(ended.error.code, 'access-refused');
 });
 
-test('a client that lost its static key is refused right after message 3, and never tries again', async () => {
+test('refuses a client that lost its static key, which must never retry', async () => {
   const first = connect();
   await first.ready;
   await first.close();
@@ -71,7 +71,7 @@ test('a client that lost its static key is refused right after message 3, and ne
   assert.is(ended.retry, 'never');
 });
 
-test('a hub that goes away is a drop, and touches neither pin nor PSK', async () => {
+test('keeps pin and PSK when the hub goes away', async () => {
   const client = connect();
   await client.ready;
   await hub.stop();
@@ -82,13 +82,13 @@ test('a hub that goes away is a drop, and touches neither pin nor PSK', async ()
   assert.equal([pins.length, psks.length], [1, 1]);
 });
 
-test('what is in flight when the connection ends is rejected', async () => {
+test('rejects requests in flight when the connection ends', async () => {
   const client = connect();
   await client.ready;
   const reply = client.request(randomBytes(10));
-  const stopping = hub.stop(); // before it has read anything
+  const stopping = hub.stop(); // before it reads anything
   const rejection = await reply.then(
-    () => assert.unreachable('it was answered'),
+    () => assert.unreachable('a reply came'),
     (error) => error,
   );
   assert.ok(rejection instanceof Error);
@@ -96,7 +96,7 @@ test('what is in flight when the connection ends is rejected', async () => {
   await stopping;
 });
 
-test('a message that is not an utterance ends neither the session nor the hub', async () => {
+test('keeps the session after JSON that is no utterance', async () => {
   const client = connect();
   await client.ready;
   for (const text of ['7', 'null', '[]']) {
@@ -107,13 +107,13 @@ test('a message that is not an utterance ends neither the session nor the hub', 
   assert.is(reply.kind === 'json' && reply.text, '{"speech":"You said: still there?"}');
 });
 
-test('a derivation that fails ends the connection', async () => {
+test('ends the connection when the derivation fails', async () => {
   store.update(forgetPsks);
   const client = connect({ derivePsk: () => Promise.reject(new Error('no memory')) });
   assert.is((await client.ended).type, 'ended');
 });
 
-test('nobody listens: a drop', async () => {
+test('reports a drop when nobody listens', async () => {
   await hub.stop();
   const ended = await connect().ended;
   assert.is(ended.reason, 'dropped');

@@ -1,0 +1,142 @@
+/**
+ * Runs test files (uvu) in as many processes as there are cores, one file at a time in each, and fails loudly: also where a
+ * test throws what is no Error, where a hook fails, where a file has no tests, and where a process ends too early.
+ *
+ *     node --import tsx tools/test.ts [--serial] PATTERN        the files of test/ whose path matches the pattern
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+
+/** What a process reports of one file. */
+interface Report {
+  readonly passed: number;
+  readonly total: number;
+  readonly failures: string;
+}
+
+/** A suite, as uvu queues it. */
+type Suite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
+
+/** The files that take longest, which are started first. */
+const LONGEST = ['judge/self', 'judge/live', 'judge/cli', 'fuzz', 'bundles/gates', 'noise/known-answers'];
+
+/** A dot for each test, the counts, and the name of a suite. */
+const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
+
+const TESTS = new URL('../test/', import.meta.url);
+const self = fileURLToPath(import.meta.url);
+
+if (process.send !== undefined) work();
+else await runAll();
+
+async function runAll(): Promise<void> {
+  const began = performance.now();
+  const isSerial = process.argv[2] === '--serial';
+  const pattern = new RegExp(process.argv[isSerial ? 3 : 2]!);
+  const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
+    .filter((file) => pattern.test(file) && !file.includes('node_modules'))
+    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+  let [passed, total, failed] = [0, 0, 0];
+  const report = (file: string, seconds: number, { failures, ...counts }: Report): void => {
+    passed += counts.passed;
+    total += counts.total;
+    if (failures !== '') failed++;
+    const verdict = failures === '' ? 'ok  ' : 'FAIL';
+    console.log(
+      `${verdict} ${file.padEnd(40)} ${String(counts.total).padStart(5)} ${seconds.toFixed(1).padStart(6)} s`,
+    );
+    if (failures !== '') console.log(failures);
+  };
+
+  const processes = isSerial ? 1 : Math.min(availableParallelism(), files.length);
+  await Promise.all(Array.from({ length: processes }, () => drain(files, report)));
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(
+    `\n${passed} of ${total} tests passed in ${seconds} s${failed > 0 ? `; ${failed} files FAILED` : ''}`,
+  );
+  if (failed > 0 || total === 0) process.exitCode = 1;
+}
+
+function rank(file: string): number {
+  const at = LONGEST.findIndex((start) => file.startsWith(`${start}.`));
+  return at < 0 ? LONGEST.length : at;
+}
+
+/** Gives files to a process until none is left. One that ends in the middle is followed by another. */
+async function drain(
+  files: string[],
+  report: (file: string, seconds: number, report: Report) => void,
+): Promise<void> {
+  let child: ChildProcess | undefined;
+  let last = '';
+  const died = (): Report => {
+    const how = child!.signalCode ?? `code ${child!.exitCode}`;
+    child = undefined;
+    return { passed: 0, total: 1, failures: `  the process ended too early, with ${how}\n` };
+  };
+  for (let file = files.shift(); file !== undefined; file = files.shift()) {
+    if (child && !child.connected) report(last, 0, died());
+    const began = performance.now();
+    child ??= fork(self, { env: { ...process.env, FORCE_COLOR: '0' } });
+    const result = (await answerOf(child, file)) ?? died();
+    report(file, (performance.now() - began) / 1000, result);
+    last = file;
+  }
+  child?.disconnect();
+  const limit = setTimeout(() => child!.kill(), 10_000);
+  if (child?.exitCode === null) await once(child, 'exit');
+  clearTimeout(limit);
+  if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
+}
+
+/** What a process reports of a file; `undefined` where it ends instead. */
+function answerOf(child: ChildProcess, file: string): Promise<Report | undefined> {
+  return new Promise((resolve) => {
+    const end = (): void => resolve(undefined);
+    child.once('exit', end);
+    child.once('message', (report: Report) => {
+      child.off('exit', end);
+      resolve(report);
+    });
+    child.send(file);
+  });
+}
+
+/** In a process of its own: runs the files that it is sent. */
+function work(): void {
+  const queue: Suite[][] = [];
+  Object.assign(globalThis, { UVU_DEFER: 1, UVU_QUEUE: queue, UVU_INDEX: 0 });
+  const write = process.stdout.write.bind(process.stdout);
+  process.stdout.write = ((data: string, ...rest: []) =>
+    UVU_PRINTS.test(data) || write(data, ...rest)) as typeof write;
+  process.on('message', async (file: string) => {
+    process.channel!.unref(); // a test that waits for what never comes lets the process end
+    const report = await run(new URL(file, TESTS).href, queue);
+    process.channel!.ref();
+    process.send!(report);
+  });
+}
+
+async function run(url: string, queue: Suite[][]): Promise<Report> {
+  const suites: Suite[] = [];
+  queue[0] = suites;
+  let [passed, total, failures] = [0, 0, ''];
+  try {
+    await import(url);
+    for (const suite of suites) {
+      const [errors, ran, , all] = await suite();
+      passed += ran;
+      total += all;
+      if (errors !== true) failures += errors;
+      else if (ran !== all)
+        failures += `  ${ran} of ${all} tests ran: a hook failed, or what was thrown is no Error\n`;
+    }
+    if (total === 0) failures += '  no tests: does the file end with test.run()?\n';
+  } catch (error) {
+    failures += `  ${(error as Error)?.stack ?? error}\n`;
+  }
+  return { passed, total, failures };
+}
