@@ -1,7 +1,7 @@
-"""Writes the vectors that other implementations and publications fix: nothing here comes from hub-protocol itself.
+"""Writes the test vectors. Other implementations and publications fix every value; none comes from hub-protocol.
 
-    npm run vectors          writes them, with the packages in a virtual environment
-    npm run vectors:check    compares them byte for byte with those that are there, and tests how they are numbered
+    npm run vectors          writes the files; installs the packages into a virtual environment first
+    npm run vectors:check    compares them byte for byte with the files, and tests how tests are numbered
 """
 
 import sys

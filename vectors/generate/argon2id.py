@@ -1,4 +1,4 @@
-"""Argon2id, and the pre-shared key of a password at a hub, where two implementations agree."""
+"""Argon2id, and the PSK that a password and a node id give. Two implementations agree on each value."""
 
 import hashlib
 
@@ -53,7 +53,7 @@ NOTES = {
 
 
 def reference(password, salt, secret, associated_data, passes, memory, lanes, length):
-    """The reference implementation in C, by its context, which alone takes a secret and associated data."""
+    """The reference implementation in C, through its context: no other interface takes a secret and associated data."""
     out = ffi.new("uint8_t[]", length)
     sizes = {"outlen": length, "t_cost": passes, "m_cost": memory, "lanes": lanes, "threads": 1}
     inputs = {"pwd": password, "salt": salt, "secret": secret, "ad": associated_data}
@@ -66,7 +66,7 @@ def reference(password, salt, secret, associated_data, passes, memory, lanes, le
 
 
 def openssl(password, salt, secret, associated_data, passes, memory, lanes, length):
-    """OpenSSL's own implementation."""
+    """The implementation in OpenSSL."""
     sizes = {"length": length, "iterations": passes, "lanes": lanes, "memory_cost": memory}
     return Argon2id(salt=salt, **sizes, ad=associated_data or None, secret=secret or None).derive(password)
 
@@ -77,7 +77,7 @@ def agreed(*arguments):
     return tag
 
 
-# The pre-shared key: 3 passes over 64 MiB, one lane, 32 bytes
+# The PSK: 3 passes over 64 MiB, 1 lane, 32 bytes
 
 PASSWORD = "correct horse battery staple"
 PEM = "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----\n"

@@ -91,7 +91,7 @@ FIXED = [
     ("a number alone", ["TopLevelScalar"], 0),
 ]
 
-# Texts that Python reads, but would not write
+# Texts that Python parses, but would not write
 TEXTS = [
     ("escapes that have a shorter form", ["ControlEscape"], r'"\u0008\u0009\u000a\u000c\u000d\u0022\u005c\/\u002f"'),
     ("escapes in upper case", ["ControlEscape"], r'"\u001F\u000B\u00E9"'),
@@ -116,7 +116,7 @@ TEXTS = [
     ("65 arrays, but 64 at once", ["Depth"], "[" * (MAX_DEPTH - 1) + "[],[]" + "]" * (MAX_DEPTH - 1)),
 ]
 
-# Texts that are canonical as they are, though Python would rewrite some of their numbers
+# Texts that are already canonical, although Python would rewrite some of their numbers
 TOKENS = [
     ("zeros at the end", "[1.0,1.10,0.10,100.000]"),
     ("more than a float can hold, and less", "[1e400,-1e400,1e-400]"),
@@ -172,7 +172,7 @@ def random_json(depth):
 
 
 def written(comment, flags, value):
-    """Two tests: the value with all that is not ASCII escaped, and with nothing escaped that need not be."""
+    """Two tests: the value with every non-ASCII character escaped, and with as few escapes as possible."""
     expected = canonical(value).hex()
     literal = json.dumps(value, ensure_ascii=False, indent=2)
     yield valid(f"{comment}: escaped", flags, text=json.dumps(value), canonical=expected)

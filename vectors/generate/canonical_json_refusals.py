@@ -1,4 +1,4 @@
-"""JSON texts, and what claims to be one, without a canonical form: each is one change away from a text that has one."""
+"""Texts without a canonical form. Each is one change away from a text that has one."""
 
 import json
 
@@ -127,7 +127,7 @@ BAD_UTF8 = [
 
 
 def refused_by_python(text):
-    """Whether Python's json, kept from its own extensions, refuses a text or has no UTF-8 for what it says."""
+    """Whether Python's json, with its extensions off, rejects a text or cannot encode its value as UTF-8."""
 
     def once(pairs):
         if len({key for key, _ in pairs}) < len(pairs):

@@ -1,4 +1,4 @@
-"""Forms of an envelope, good and bad: functions of its type and its payload, which answer the text or the bytes."""
+"""Forms of an envelope, valid and invalid: functions of type and payload that return a string or bytes."""
 
 import json
 
@@ -9,7 +9,7 @@ MAX_DEPTH = 64
 
 
 def fields(**fields):
-    """The two fields that count, or what replaces them, and others."""
+    """The two fields that matter, or replacements for them, and others."""
     return lambda kind, payload: compact({"msg_type": kind, "payload": payload, **fields})
 
 
@@ -38,12 +38,12 @@ def noise_without(*names):
 
 
 def message_as(form):
-    """Another text, or none, for the Noise message."""
+    """Another value for the Noise message."""
     return lambda kind, payload: noise_with(msg=form(payload["noise"]["msg"]))(kind, payload)
 
 
 def version(token):
-    """Another token for the number that is there."""
+    """Another token in place of the version."""
     return whole(lambda text: text.replace('"max_protocol_version":3', f'"max_protocol_version":{token}'))
 
 
@@ -52,12 +52,12 @@ def version_added(token):
 
 
 def whole(form):
-    """A form of the text as it is sent today."""
+    """A change to the text of an ordinary envelope."""
     return lambda kind, payload: form(envelope(kind, payload))
 
 
 def further(json_text):
-    """One field more, as it is to be written."""
+    """One more field, given as JSON text."""
     return whole(lambda text: f"{text[:-1]},{json_text}}}")
 
 
@@ -71,7 +71,7 @@ def of_length(length):
 
 
 def nested(depth):
-    """A field with which so many containers are open at once, the envelope's own counted."""
+    """A field that nests this many containers, counting the envelope."""
     return further('"x":' + "[" * (depth - 1) + "]" * (depth - 1))
 
 
@@ -84,7 +84,7 @@ def with_escapes(kind, payload):
 
 
 def twice(spell):
-    """The payload's first field a second time, its name spelled in this way."""
+    """The first field of the payload a second time, with its name spelled like this."""
 
     def form(kind, payload):
         name = spell(next(iter(payload)))

@@ -1,4 +1,4 @@
-"""Cleartext envelopes, one change away from those that are sent: what a client or a hub reads in them, or refuses."""
+"""Cleartext envelopes, one change away from ordinary ones: what a client or a hub accepts, ignores or refuses."""
 
 import envelope_forms as forms
 import files
@@ -68,7 +68,8 @@ NOTES = {
 }
 
 
-# What is read. Each answers a script that has come so far, the envelope's type and payload, and what follows from it.
+# What the envelope is read as. Each function returns a script up to this point, type and payload of the envelope, and a
+# function that returns the events.
 
 
 def hello(comment, flag):
@@ -81,7 +82,7 @@ def handshake(comment, flag):
 
 
 def handshake_in_other_words(comment, flag):
-    """The same where the prologue changes with the test, and so message 1 is not looked at."""
+    """The same without a PSK, so that message 1, which changes with the prologue, is not part of the test."""
     client = Client(comment, [flag], has_psk=False).hello()
     return client, "shake", client.offer_payload, lambda: [psk_needed()]
 
@@ -117,13 +118,13 @@ def refused(reads, comment, flag, error, form):
 
 
 def ignored(reads, comment, form):
-    """What changes nothing, so that the right envelope is still taken."""
+    """An envelope that changes nothing: the right one is still accepted afterwards."""
     script, kind, payload, events = reads(comment, "Ignored")
     return script.ignore(form(kind, payload)).receive(envelope(kind, payload), *events()).test()
 
 
 def form_tests(reads, *refusals):
-    """What is sent today, then other forms of it, then what is wrong."""
+    """The ordinary envelope, other valid forms of it, then invalid ones."""
     tests = [accepted(reads, "as it is sent today", "EnvelopeForm", envelope)]
     tests += [accepted(reads, comment, "EnvelopeForm", form) for comment, form in forms.GOOD_FORMS]
     tests.append(accepted(reads, "64 containers open at once", "Depth", forms.nested(forms.MAX_DEPTH)))

@@ -1,4 +1,4 @@
-"""The form of the files, and what the modules that fill them share."""
+"""The form of the vector files, and what the generators share."""
 
 import json
 import platform
@@ -24,7 +24,7 @@ def package(name):
 
 
 def randomness(name):
-    """A source of reproducible bytes for one file, so that a change in one leaves the others alone."""
+    """A reproducible source of bytes for one file, so that a change in one file leaves the others alone."""
     return random.Random(f"hub-protocol {name}")
 
 

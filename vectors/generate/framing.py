@@ -1,4 +1,4 @@
-"""Messages cut into frames, and put together again. Byte i of a long message is i mod 127, which is UTF-8 as well."""
+"""Messages split into frames, and reassembled. Byte i of a long message is i mod 127, which is also valid UTF-8."""
 
 import hashlib
 
@@ -54,7 +54,7 @@ NOTES = {
 }
 
 MAX_CHUNK = 65000
-MAX_FRAME = 65535 - 16 - 1  # beside the tag and the marker
+MAX_FRAME = 65535 - 16 - 1  # without the tag and the marker
 MAX_MESSAGE = 32 * 1024 * 1024
 CONTENT = bytes(range(127)) * (MAX_MESSAGE // 127 + 4096)
 KINDS = ["json", "binary"]
@@ -87,7 +87,7 @@ LENGTHS = [
 
 
 def parts(length):
-    """Start and end of each frame's payload."""
+    """Start and end of the payload of each frame."""
     count = max(1, -(-length // MAX_CHUNK))
     return [(index * MAX_CHUNK, min(length, (index + 1) * MAX_CHUNK)) for index in range(count)]
 
@@ -113,23 +113,23 @@ def split(kind, length, flags):
 
 
 def bare(*frames):
-    """Frames given by their bytes in hex."""
+    """Frames given as bytes in hexadecimal."""
     return [{"bytes": frame} for frame in frames]
 
 
 def long(marker, offset, length):
-    """A frame given by rule."""
+    """A frame given by the rule."""
     return {"marker": marker, "offset": offset, "length": length}
 
 
 def chunks(kind, *lengths):
-    """A message in frames of these lengths."""
+    """The frames of a message, with these lengths."""
     markers = [marker(kind, index, len(lengths)) for index in range(len(lengths))]
     return [long(marker, sum(lengths[:index]), lengths[index]) for index, marker in enumerate(markers)]
 
 
 def message(kind, content):
-    """The event of a message of so many bytes, or of these."""
+    """The event for a message of this length, or of these bytes."""
     data = CONTENT[:content] if isinstance(content, int) else content
     return {"type": "message", "kind": kind, "length": len(data), "sha256": sha256(data)}
 
@@ -205,7 +205,7 @@ def sequences():
 
 
 def of_length(length, size=MAX_CHUNK):
-    """The lengths of the chunks of a message."""
+    """The lengths of the chunks of a message of this length."""
     return [min(size, length - start) for start in range(0, length, size)]
 
 

@@ -1,4 +1,4 @@
-"""Noise XXpsk2 and KKpsk0: transcripts of both patterns with both suites, and handshakes that must fail."""
+"""Transcripts of Noise XXpsk2 and KKpsk0 with both suites, and handshakes that must fail."""
 
 import files
 import handshake_failures

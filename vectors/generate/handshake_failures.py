@@ -1,4 +1,4 @@
-"""Handshakes that must fail: each is one change away from a valid one, and noiseprotocol refuses the same step."""
+"""Handshakes that must fail. Each is one change away from a valid one, and noiseprotocol fails at the same step."""
 
 from dataclasses import replace
 
@@ -46,7 +46,7 @@ NOTES = {
     **handshake_low_order.NOTES,
 }
 
-# The fields of each message, in order. Where there is an s, it is followed by its tag, and so is the payload.
+# The fields of each message, in order. A tag follows s and the payload.
 FIELDS = {
     "XXpsk2": [["e", "payload"], ["e", "s", "payload"], ["s", "payload"]],
     "KKpsk0": [["e", "payload"], ["e", "payload"]],
@@ -55,7 +55,7 @@ MAX_MESSAGE = 65535
 
 
 class Base:
-    """A valid handshake, which the failures change in one place."""
+    """A valid handshake. Each failure changes it in one place."""
 
     def __init__(self, pattern, suite):
         self.random = files.randomness(f"handshake failures {pattern} {suite}")
@@ -91,7 +91,7 @@ class Base:
         return len(self.messages[index]) - len(self.payloads[index])
 
     def failure(self, comment, flags, error, index, message=None, **changes):
-        """The reader of message `index`, changed, or with a changed message, up to where it fails."""
+        """A test in which the reader of message `index` fails, because its options or the message were changed."""
         options = replace(self.options(sides.reader_of(index)), **changes)
         side = sides.start(options)
         steps = []
@@ -109,7 +109,7 @@ class Base:
         return invalid(comment, flags, error, **options.fields(), steps=steps)
 
     def assert_refused(self, side, index, message, error):
-        """noiseprotocol must refuse too, at the field that the error names. It takes messages of any length."""
+        """Asserts that noiseprotocol fails at the field that the error names. It accepts messages of any length."""
         if error == "message-too-long":
             side.read_message(message)
             return
@@ -124,7 +124,7 @@ class Base:
             raise AssertionError("noiseprotocol takes this message")
 
     def first_error(self, index):
-        """What fails when everything does."""
+        """The error if nothing in the message opens."""
         return "static-key-not-authentic" if "s" in FIELDS[self.pattern][index] else "payload-not-authentic"
 
 
@@ -155,7 +155,7 @@ def truncated(base):
 
 
 def disagreements(base):
-    """What the two sides may not agree about; a reader is changed, and everybody else is as in the valid handshake."""
+    """Handshakes whose sides disagree about something: one reader differs from the valid handshake."""
     other_key = base.random.randbytes(32)
     prologues = {
         "the payloads in the other order": base.offer + base.hello + base.name,
@@ -198,7 +198,7 @@ def replayed(base):
 
 
 def swapped_with_long_payload(base):
-    """Message 1 back as message 2, where its length shows nothing."""
+    """Message 1 reflected as message 2, long enough not to fail by its length."""
     long = Base(base.pattern, base.suite)
     long.payloads[0] = base.random.randbytes(100)
     long.messages = long.exchange()

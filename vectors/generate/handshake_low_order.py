@@ -1,6 +1,6 @@
-"""Public keys of low order in every place of a handshake. The shared secret is then zeros, known to all.
+"""Public keys of low order in every place of a handshake. The shared secret is then all zeros, known to everybody.
 
-An accomplice plays the other side and reckons with zeros, so that the handshake succeeds with whoever does not check.
+The other side computes with zeros too, so the handshake succeeds with an implementation that does not check.
 """
 
 from dataclasses import replace
@@ -31,7 +31,7 @@ POINTS = {
     "p + 1": P + 1,
 }
 
-# Whose key it is, which one, and where the other side must refuse: what it does, and the index of the message
+# Whose key it is, which key, and where the other side must fail: what it does, and the index of the message
 PLACES = {
     "XXpsk2": [
         ("init", "e", "write", 1),
@@ -53,7 +53,7 @@ def tests(base):
     for name, value in POINTS.items():
         flags = ["LowOrderKey", "NonCanonicalKey"] if value >= P else ["LowOrderKey"]
         yield from failures(base, name, flags, value)
-    if base.suite == CHACHAPOLY:  # the suite makes no difference to X25519
+    if base.suite == CHACHAPOLY:  # X25519 is the same in both suites
         for name in ["0", "of order 8", "p"]:
             flags = ["LowOrderKey", "NonCanonicalKey"]
             yield from failures(base, f"{name}, with the top bit set", flags, POINTS[name] + TOP_BIT)
@@ -73,7 +73,7 @@ def failures(base, name, flags, value):
 
 
 def accomplice_messages(base, evil, key, point, options):
-    """The whole handshake with somebody who does not check: were it not for the check, it would succeed."""
+    """The messages of the handshake with a victim that does not check: without the check, it would succeed."""
     x25519 = sides.UncheckedX25519
     accomplice = sides.start(base.options(evil), x25519(), **{key: sides.low_order_keypair(point)})
     victim = sides.start(options, x25519())
@@ -81,7 +81,7 @@ def accomplice_messages(base, evil, key, point, options):
 
 
 def refused_steps(base, options, messages):
-    """Up to where OpenSSL, under noiseprotocol, refuses a secret of zeros."""
+    """The steps up to the one at which OpenSSL, beneath noiseprotocol, rejects the secret of zeros."""
     side = sides.start(options)
     steps = []
     for index, (payload, message) in enumerate(zip(base.payloads, messages, strict=True)):

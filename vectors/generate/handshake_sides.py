@@ -1,4 +1,4 @@
-"""The sides of a handshake, played by noiseprotocol with keys that are given."""
+"""The sides of a handshake, played by noiseprotocol with given keys."""
 
 import warnings
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from noise.connection import Keypair, NoiseConnection
 
 import files
 
-warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point here
+warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
 SOURCE = [files.package("noiseprotocol"), files.package("cryptography")]
 OTHER = {"init": "resp", "resp": "init"}
 ROLES = {"init": "initiator", "resp": "responder"}
@@ -36,7 +36,7 @@ def draw_keys(random):
 
 @dataclass(frozen=True)
 class Options:
-    """What one side starts from, by the names of the vectors."""
+    """What one side starts with, named as in the vectors."""
 
     role: str  # "init" or "resp"
     pattern: str
@@ -45,7 +45,7 @@ class Options:
     psk: bytes
     staticKey: bytes
     ephemeralKey: bytes
-    remoteStaticKey: bytes | None  # of KKpsk0
+    remoteStaticKey: bytes | None  # KKpsk0 only
 
     def fields(self):
         fields = {"role": ROLES[self.role], "pattern": self.pattern, "suite": self.suite}
@@ -56,13 +56,13 @@ class Options:
 
 
 def options(role, pattern, suite, prologue, keys):
-    """Those of one side, of keys as `draw_keys` names them."""
+    """The options of one side, from keys named as `draw_keys` names them."""
     known = public_key(keys[OTHER[role] + "Static"]) if pattern == "KKpsk0" else None
     return Options(role, pattern, suite, prologue, keys["psk"], keys[role + "Static"], keys[role + "Ephemeral"], known)
 
 
 def start(options, x25519=None, **keypairs):
-    """A side that is ready for the first message; its Diffie-Hellman and its key pairs can be replaced."""
+    """A side ready for the first message, with another X25519 and other key pairs if given."""
     side = NoiseConnection.from_name(f"Noise_{options.pattern}_{options.suite}".encode())
     side.set_as_initiator() if options.role == "init" else side.set_as_responder()
     side.set_prologue(options.prologue)
@@ -79,7 +79,7 @@ def start(options, x25519=None, **keypairs):
 
 
 def exchange(sides, payloads):
-    """The messages of a whole handshake between two sides, who must agree on all of it."""
+    """The messages of a whole handshake. Asserts that both sides agree."""
     messages = []
     for index, payload in enumerate(payloads):
         message = bytes(sides[writer_of(index)].write_message(payload))
@@ -90,7 +90,7 @@ def exchange(sides, payloads):
 
 
 class UncheckedX25519(ED25519):
-    """X25519 as RFC 7748 defines it, without the check that it recommends: a point of low order gives zeros."""
+    """X25519 without the check that RFC 7748 recommends: a point of low order gives zeros."""
 
     def dh(self, private_key, public_key):
         try:
@@ -100,5 +100,5 @@ class UncheckedX25519(ED25519):
 
 
 def low_order_keypair(point):
-    """A public key that nobody has a private key of, and nobody needs one: with it every shared secret is zeros."""
+    """A public key without a private key. None is needed: every shared secret with it is zeros."""
     return KeyPair25519(None, None, point)

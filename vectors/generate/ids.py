@@ -22,7 +22,7 @@ def flatten(groups):
 def number(groups, previous, last):
     """Returns the ids of all tests of `groups`, in order, and the highest id ever used.
 
-    `previous` are the groups of the file as it was, and `last` is the highest id used until then, removed tests included.
+    `previous` are the groups of the file as it was. `last` is the highest id used so far, by removed tests too.
     """
     tests = list(flatten(groups))
     free = {test.pop("tcId"): test for test in flatten(previous)}

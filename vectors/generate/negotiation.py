@@ -1,4 +1,4 @@
-"""Which pattern and which suite a client chooses from a hub's offer."""
+"""The pattern and the suite that a client chooses from a hub's offer."""
 
 import files
 from files import AESGCM, CHACHAPOLY, group, invalid, valid
@@ -42,7 +42,7 @@ def refused(error, comment, flags, patterns, suites, own, pinned):
     return invalid(comment, flags, error, patterns=patterns, suites=suites, own=own, pinned=pinned)
 
 
-# comment, flags; what the hub offers; what the client has, and whether it is pinned; what it chooses
+# comment, flags; the hub's patterns and suites; the client's suites, and whether the hub is pinned; the choice
 CHOSEN = [
     ("first contact", ["OwnPreference"], [XX, KK], BOTH, BOTH, False, XX, CHACHAPOLY),
     ("first contact, AESGCM preferred", ["OwnPreference"], [XX, KK], BOTH, AESGCM_FIRST, False, XX, AESGCM),
@@ -72,7 +72,7 @@ CHOSEN = [
      ["__proto__", "constructor", XX], ["toString", "__proto__", CHACHAPOLY], BOTH, True, XX, CHACHAPOLY),
 ]
 
-# the same, without a choice
+# the same without a choice
 NO_SUITE = [
     ("no suites", ["NoCommonSuite"], [XX, KK], [], BOTH, False),
     ("AESGCM alone, which the client has not", ["NoCommonSuite"], [XX, KK], [AESGCM], [CHACHAPOLY], False),

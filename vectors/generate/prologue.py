@@ -1,4 +1,4 @@
-"""Prologues: what the hub sent in clear, as it is bound into every key."""
+"""Prologues: what the hub sent in the clear, in the form that is mixed into the handshake hash."""
 
 import json
 

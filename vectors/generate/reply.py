@@ -1,4 +1,4 @@
-"""What the modules with tests of replies share."""
+"""What the modules for replies share."""
 
 import json
 
@@ -73,7 +73,7 @@ HANDLED = event("ovos.utterance.handled")
 
 
 def envelope(payload):
-    """The message that a hub sends for an event. A string is sent as it is."""
+    """The message in which a hub sends an event. A string is sent as it is."""
     if isinstance(payload, str):
         return payload
     message = {"msg_type": "bus", "payload": payload, "metadata": {}, "route": []}
@@ -83,7 +83,7 @@ def envelope(payload):
 
 def replies(comment, flag, events, state="done", ending="handled", text="", raw=None, end=None, session="sess-1",
             request=None, refusal=None, by_policy=True, **reply):
-    """`raw` is the index of the event in `rawEvent`, and `end` what follows the events."""
+    """A reply after these events, and `end` after them. `raw` is the index of the event that `rawEvent` holds."""
     request = {"requestId": "req-1", "sessionId": "sess-1", "sole": True, **(request or {})}
     request = {name: value for name, value in request.items() if value is not None}
     fields = {"request": request, "events": [envelope(payload) for payload in events]}
@@ -108,7 +108,7 @@ def replies(comment, flag, events, state="done", ending="handled", text="", raw=
 
 
 def ignores(comment, flag, payload, **options):
-    """An event that must change nothing, between two that count."""
+    """An event that must change nothing, between two that matter."""
     events = [speak("One."), payload, HANDLED]
     return replies(comment, flag, events, text="One.", raw=0, **options)
 

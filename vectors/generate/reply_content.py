@@ -1,4 +1,4 @@
-"""Tests of replies: what events say and show, and what cannot be read."""
+"""Tests of replies: what events say and display, and events that cannot be read."""
 
 import json
 

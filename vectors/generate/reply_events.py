@@ -109,7 +109,7 @@ def further_refusals():
     ]
 
 
-# Which events are the request's
+# Which events belong to the request
 
 
 def public_ids():

@@ -1,4 +1,4 @@
-"""Tests of the scheduler of requests: what is done and when, by events and times."""
+"""Tests of the request scheduler: what it decides, given events and times."""
 
 import files
 from files import SPECIFICATION, group
@@ -56,7 +56,7 @@ def handle(type, id=None):
 
 
 def to(id, session=None):
-    """The context of an event that answers a request or, without its id, belongs to a session."""
+    """The context of an event: of a request, by its id, or only of a session."""
     ids = {} if id is None else {"request_id": id}
     return ids if session is None else {**ids, "session": {"session_id": session}}
 
@@ -78,7 +78,7 @@ def refused(id=None, type=UTTERANCE):
 
 
 class Script:
-    """A connection, step by step. Each step states its decisions, and the next deadline in milliseconds from then."""
+    """A connection, step by step. Each step gives the decisions, and the next deadline in milliseconds from then."""
 
     def __init__(self, comment, flag, **options):
         self.comment, self.flag, self.options = comment, flag, options
@@ -113,7 +113,7 @@ class Script:
 
 
 def asked(comment, flag, id="a", session=None, **options):
-    """A script that begins with a request at 0."""
+    """A script that begins with a request at time 0."""
     return Script(comment, flag, **options).ask(0, id, send(id), deadline=12000, session=session)
 
 

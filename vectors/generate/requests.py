@@ -1,4 +1,4 @@
-"""Requests of a client, and its replies. The values are written by hand, or taken from public clients."""
+"""Requests of a client, and replies. The values are written by hand, or taken from public clients."""
 
 import json
 
@@ -76,7 +76,7 @@ SAID = {"utterance": "text", "action": "payload", "code": "value"}
 
 
 def builds(builder, comment, arguments, session=None, data=None, context=None, flag=None):
-    """The arguments of a builder and its envelope, to which they add `data`, `context` and `session`."""
+    """Arguments of a builder, and the envelope that it builds, with the additions in `data`, `context` and `session`."""
     text, lang = arguments[SAID[builder]], arguments.get("lang", "en-us")
     ids = {"request_id": "req-1"}
     payload = {

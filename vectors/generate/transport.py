@@ -1,6 +1,6 @@
-"""Transport messages: sealed and opened at counters of all sizes, and what must not open.
+"""Transport messages, sealed and opened at counters of all sizes, and messages that must not open.
 
-noiseprotocol's CipherState and cryptography's ciphers under nonces written out here must agree on each of them.
+noiseprotocol's CipherState, and cryptography's ciphers with nonces written out here, agree on each message.
 """
 
 from cryptography.exceptions import InvalidTag
@@ -75,7 +75,7 @@ def cipher_state(suite, key, counter):
 
 
 def seal(suite, key, counter, plaintexts):
-    """The messages, of which both implementations say the same."""
+    """The sealed messages. Asserts that both implementations agree."""
     sealing, opening = cipher_state(suite, key, counter), cipher_state(suite, key, counter)
     messages = []
     for index, plaintext in enumerate(plaintexts):
@@ -95,7 +95,7 @@ def plaintexts(count, length=8):
 
 
 def sealed_and_opened(suite, comment, flags, counter, texts):
-    """The same messages as a test of Seal and as one of Open."""
+    """A test of Seal and a test of Open with the same messages."""
     key = RANDOM.randbytes(32)
     messages = hexes(seal(suite, key, counter, texts))
     fields = {"suite": suite, "key": key.hex(), "counter": str(counter)}
@@ -106,7 +106,7 @@ def sealed_and_opened(suite, comment, flags, counter, texts):
 
 
 def sealed_until(suite, comment, flags, error, counter, accepted, refused):
-    """Messages of which the first ones can be sealed."""
+    """A test in which only the first messages can be sealed."""
     key = RANDOM.randbytes(32)
     results = [{"message": message.hex()} for message in seal(suite, key, counter, accepted)]
     if error == "nonce-exhausted":
@@ -117,7 +117,7 @@ def sealed_until(suite, comment, flags, error, counter, accepted, refused):
 
 
 def opened_until(suite, comment, flags, error, key, counter, accepted, refused):
-    """Messages of which the first ones open, then one that must not, and honest ones that may not any more."""
+    """A test in which the first messages open, the next must not, and so the valid ones after it must not either."""
     state = cipher_state(suite, key, counter)
     results = [{"plaintext": state.decrypt_with_ad(b"", message).hex()} for message in accepted]
     assert_refused(state, refused[0], error)
@@ -135,7 +135,7 @@ def assert_exhausted(state):
 
 
 def assert_refused(state, message, error):
-    """noiseprotocol must refuse too. It takes messages of any length."""
+    """Asserts that noiseprotocol fails too. It accepts messages of any length."""
     if error == "message-too-long":
         state.decrypt_with_ad(b"", message)
         return
@@ -168,14 +168,14 @@ def seal_refusals(suite):
         texts = plaintexts(RESERVED - first + 2)
         accepted, refused = texts[: RESERVED - first], texts[RESERVED - first :]
         yield sealed_until(suite, comment, ["NonceExhausted"], "nonce-exhausted", first, accepted, refused)
-    if suite == files.CHACHAPOLY:  # a message of this length is enough of a burden once
+    if suite == files.CHACHAPOLY:  # one message of this length makes the file large enough
         longest = RANDOM.randbytes(MAX_MESSAGE - TAG)
         comment = "65519 bytes, and one more"
         yield sealed_until(suite, comment, ["MessageLength"], "message-too-long", 0, [longest], [longest + b"\0"])
 
 
 def open_refusals(suite):
-    """Two messages that open, then something in the place of the third, then the third and the fourth."""
+    """Two messages that open, then something in place of the third, then the third and the fourth."""
     key = RANDOM.randbytes(32)
     messages = seal(suite, key, 0, plaintexts(5, 40))
     third = messages[2]
@@ -216,7 +216,7 @@ def open_refusals(suite):
 
 
 def reserved_nonce(suite):
-    """Messages that were sealed with the nonce that nobody may use."""
+    """Messages sealed with the reserved nonce."""
     key, texts = RANDOM.randbytes(32), plaintexts(3)
     first = RESERVED - 1
     accepted = seal(suite, key, first, texts[:1])
