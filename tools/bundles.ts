@@ -160,7 +160,8 @@ async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<sw
     jsc: {
       target: 'es2020', // of the parser: BigInt's literals and powers stay in scripts too
       minify: {
-        compress: { ecma, passes: 3, join_vars: isModule },
+        // In scripts, collapsing variables would use some before they are declared, which Espruino does not know then.
+        compress: { ecma, passes: 3, join_vars: isModule, collapse_vars: isModule },
         mangle: { toplevel: isModule },
         ecma,
         module: isModule,
