@@ -5,7 +5,7 @@
  *     npm run build
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles } from './bundles.ts';
@@ -40,5 +40,11 @@ async function buildJudge(): Promise<void> {
     recursive: true,
     filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
   });
-  cpSync(root('LICENSE'), root('judge/LICENSE'));
+  // The bundle holds other packages, whose licences ask to go with it.
+  const licences = ['LICENSE', 'node_modules/ws/LICENSE', 'node_modules/@noble/hashes/LICENSE'];
+  const texts = licences.map((path) => readFileSync(root(path), 'utf8').trim());
+  writeFileSync(
+    root('judge/LICENSE'),
+    `${texts[0]}\n\nws:\n\n${texts[1]}\n\nnoble-ciphers, noble-curves and noble-hashes:\n\n${texts[2]}\n`,
+  );
 }

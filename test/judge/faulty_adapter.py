@@ -1,4 +1,4 @@
-"""The adapter of examples/python with one fault put in, for the tests of the judge: each has to be found.
+"""The adapter of examples/python with one fault planted in it. The tests of the judge expect each fault to be named.
 
     faulty_adapter.py NAME      runs the adapter with that fault
     faulty_adapter.py --list    prints the names
@@ -13,16 +13,16 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "python"))
 
 import adapter  # noqa: E402
 import hub_protocol  # noqa: E402
-from hub_protocol import Number, Reassembler, Transport  # noqa: E402
+from hub_protocol import Handshake, Number, Reassembler, Transport  # noqa: E402
 from hub_session import ClientSession, Session  # noqa: E402
 from noise.backends.default.ciphers import AESGCMCipher, ChaCha20Cipher  # noqa: E402
 from noise.functions.patterns import Pattern  # noqa: E402
 from noise.noise_protocol import NoiseProtocol  # noqa: E402
-from noise.state import SymmetricState  # noqa: E402
+from noise.state import CipherState, HandshakeState, SymmetricState  # noqa: E402
 
 
 def around(owner, name):
-    """Replaces a function by one that is given the original before the arguments."""
+    """Replaces a function. The replacement gets the original as its first argument."""
 
     def replace(changed):
         original = getattr(owner, name)
@@ -32,7 +32,7 @@ def around(owner, name):
 
 
 def utf16_key_order():
-    # Found before the built-in function of that name.
+    # Python finds this name before the built-in function.
     hub_protocol.sorted = lambda keys: sorted(keys, key=lambda key: key.encode("utf-16-be"))
 
 
@@ -46,7 +46,7 @@ def unicode_escape_for_b():
     @around(hub_protocol, "write_json")
     def write_json(original, value):
         written = original(value)
-        if not isinstance(value, str):  # made of texts that were here before
+        if not isinstance(value, str):  # its strings have been through here already
             return written
         return re.sub(r"\\(.)", lambda match: r"\u0008" if match[1] == "b" else match[0], written)
 
@@ -130,6 +130,75 @@ def continues_after_failed_open():
             original(self, state)
 
 
+def trimmed_password():
+    @around(hub_protocol, "derive_psk")
+    def derive_psk(original, password, node_id):
+        return original(password.strip(), node_id)
+
+
+def other_time_cost():
+    @around(hub_protocol, "derive_psk")
+    def derive_psk(original, password, node_id):
+        salt = hub_protocol.psk_salt(node_id)
+        return hub_protocol.argon2id(password.encode(), salt, passes=2, memory=65536, lanes=1, length=32)
+
+
+def upper_case_hexadecimal():
+    @around(adapter, "in_hex")
+    def in_hex(original, fields):
+        fields = {name: value.hex().upper() if isinstance(value, bytes) else value for name, value in fields.items()}
+        return original(fields)
+
+
+def no_associated_data():
+    for method in ["encrypt_with_ad", "decrypt_with_ad"]:
+
+        @around(CipherState, method)
+        def without(original, self, associated_data, data):
+            return original(self, b"", data)
+
+
+def counter_not_advanced():
+    @around(CipherState, "encrypt_with_ad")
+    def encrypt_with_ad(original, self, associated_data, plaintext):
+        counter = self.n
+        ciphertext = original(self, associated_data, plaintext)
+        self.n = counter
+        return ciphertext
+
+
+def split_swapped():
+    @around(Handshake, "split")
+    def split(original, self):
+        transport = original(self)
+        return Transport(transport.receiving, transport.sending)
+
+
+def two_outputs_for_psk():
+    def mix_key_and_hash(self, psk):
+        self.ck, output = self.noise_protocol.hkdf(self.ck, psk, 2)
+        self.mix_hash(output)
+        self.cipher_state.initialize_key(output)
+
+    SymmetricState.mix_key_and_hash = mix_key_and_hash
+
+
+def pre_messages_swapped():
+    @around(HandshakeState, "initialize")
+    def initialize(original, noise_protocol, initiator, *arguments, **named):
+        state = original(noise_protocol, not initiator, *arguments, **named)
+        state.initiator = initiator
+        return state
+
+
+def dropped_message_closes():
+    @around(Reassembler, "push")
+    def push(original, self, frame):
+        if self.length > hub_protocol.MAX_MESSAGE and frame[:1] and frame[0] in hub_protocol.KINDS:
+            self.kind = None
+        return original(self, frame)
+
+
 FAULTS = {
     "utf16-key-order": (utf16_key_order, "keys are sorted by UTF-16 unit rather than by code point"),
     "integer-for-float": (integer_for_float, "1.0 is written as 1"),
@@ -140,13 +209,22 @@ FAULTS = {
     "psk-token-left-out": (psk_token_left_out, "the PSK is never mixed in"),
     "e-not-mixed-into-key": (e_not_mixed_into_key, "an ephemeral key is mixed into the hash only"),
     "prologue-parts-swapped": (prologue_parts_swapped, "HANDSHAKE comes before HELLO in the prologue"),
-    "salt-from-client-id": (salt_from_client_id, "the salt is of the client's site, not of the hub's node id"),
+    "salt-from-client-id": (salt_from_client_id, "the salt comes from the client, not from the node id of the hub"),
     "chunk-limit-off-by-one": (chunk_limit_off_by_one, "65001 bytes are sent in one frame"),
     "missing-final-chunk": (missing_final_chunk, "the last chunk is sent as a middle one"),
     "cap-off-by-one": (cap_off_by_one, "a message of exactly 32 MiB is dropped"),
     "interleaving-accepted": (interleaving_accepted, "a new message may start while one is open"),
-    "pin-not-enforced": (pin_not_enforced, "XXpsk2 goes on with a hub whose key is not the pinned one"),
+    "pin-not-enforced": (pin_not_enforced, "a hub whose key is not the pinned one is accepted under XXpsk2"),
     "continues-after-failed-open": (continues_after_failed_open, "messages are opened after one that failed"),
+    "trimmed-password": (trimmed_password, "white space around the password is removed"),
+    "other-time-cost": (other_time_cost, "Argon2id runs two passes"),
+    "upper-case-hexadecimal": (upper_case_hexadecimal, "the adapter writes bytes in upper-case hexadecimal"),
+    "no-associated-data": (no_associated_data, "handshake messages are sealed without associated data"),
+    "counter-not-advanced": (counter_not_advanced, "every message under one key has the same nonce"),
+    "split-swapped": (split_swapped, "each side sends with the other's key"),
+    "two-outputs-for-psk": (two_outputs_for_psk, "MixKeyAndHash takes two outputs of HKDF"),
+    "pre-messages-swapped": (pre_messages_swapped, "KK hashes the responder's static key first"),
+    "dropped-message-closes": (dropped_message_closes, "a new message may start while one is being dropped"),
 }
 
 if __name__ == "__main__":
