@@ -1,7 +1,8 @@
 /** `dist/hub-protocol.no-crypto.js`: all that a device runs, for an integrator who brings the cryptography. */
 
-export { authorizedUrl, selectEndpoint } from '../src/identity/endpoint.ts';
-export { parseIdentity } from '../src/identity/identity.ts';
+export { authorizedUrl } from '../src/identity/authorized-url.ts';
+export { selectEndpoint } from '../src/identity/endpoint.ts';
+export { parseIdentity } from '../src/identity/parse-identity.ts';
 export { redactIdentity } from '../src/identity/redact.ts';
 export { serializeIdentity } from '../src/identity/serialize.ts';
 export { brokerEndpoint } from '../src/mqtt-topics/broker-endpoint.ts';

@@ -39,6 +39,7 @@ export type LocalCode =
   | 'unsupported-protocol' // a requested protocol that the caller does not support
   | 'no-endpoint' // the identity has no address for a protocol that both sides support
   | 'bad-endpoint' // an address that is not a URL, or whose scheme is refused
+  | 'plaintext-endpoint' // an address without TLS, which was not allowed
   | 'bad-topic' // a topic, or a part of one, that breaks the rules of MQTT or of the hub
   | 'topic-out-of-scope' // an issued topic outside of this client's scope
   | 'no-topics'; // no topics were issued, and there is nothing to derive them from

@@ -5,16 +5,14 @@
 
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto/crypto.ts';
 export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
+export { authorizedUrl } from './identity/authorized-url.ts';
 export { type Disclosure, type DisclosureSituation, disclosureDue } from './identity/disclosure.ts';
-export {
-  authorizedUrl,
-  type EndpointOptions,
-  type SelectedEndpoint,
-  selectEndpoint,
-} from './identity/endpoint.ts';
-export { type Endpoints, type Identity, type Protocols, parseIdentity } from './identity/identity.ts';
-export { redactIdentity } from './identity/redact.ts';
+export { type EndpointOptions, type SelectedEndpoint, selectEndpoint } from './identity/endpoint.ts';
+export type { Endpoints, Identity, Protocols } from './identity/identity.ts';
+export { parseIdentity } from './identity/parse-identity.ts';
+export { type RedactedIdentity, redactIdentity } from './identity/redact.ts';
 export { serializeIdentity } from './identity/serialize.ts';
+export type { PlaintextOptions } from './issued/plaintext.ts';
 export { type BrokerEndpoint, brokerEndpoint } from './mqtt-topics/broker-endpoint.ts';
 export { clientId } from './mqtt-topics/client-id.ts';
 export type { Mqtt } from './mqtt-topics/mqtt.ts';

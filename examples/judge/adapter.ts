@@ -103,21 +103,21 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
     },
     identity({ text }) {
       const identity = protocol.parseIdentity(text);
-      const { dataPlaneEndpoints, mqtt } = identity; // copied, since JSON.stringify redacts the originals
+      const { dataPlaneEndpoints, mqtt } = identity;
       return {
         identity: {
-          ...identity,
-          dataPlaneEndpoints: { ...dataPlaneEndpoints },
-          ...(mqtt && { mqtt: { ...mqtt } }),
+          ...fieldsOf(identity, IDENTITY),
+          dataPlaneEndpoints: fieldsOf(dataPlaneEndpoints, ENDPOINTS),
+          ...(mqtt && { mqtt: fieldsOf(mqtt, MQTT) }),
         },
         redacted: protocol.redactIdentity(identity),
       };
     },
-    endpoint: ({ text, supported, requested }) => ({
-      ...protocol.selectEndpoint(protocol.parseIdentity(text), { supported, requested }),
+    endpoint: ({ text, ...options }) => ({
+      ...protocol.selectEndpoint(protocol.parseIdentity(text), options),
     }),
     topics: ({ mqtt }) => ({ ...protocol.deriveTopics(mqtt) }),
-    broker: ({ mqtt }) => ({ ...protocol.brokerEndpoint(mqtt) }),
+    broker: ({ mqtt, ...options }) => ({ ...protocol.brokerEndpoint(mqtt, options) }),
     'client-id': ({ name, accessKey }) => ({ clientId: protocol.clientId(name, accessKey) }),
     request({ builder, arguments: fields }) {
       const build = {
@@ -181,6 +181,19 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       throw error;
     }
   };
+}
+
+// Fields of an identity that hold a secret do not enumerate, so they are read by name.
+const IDENTITY =
+  'accessKey password siteId cryptoKey publicKey defaultMaster defaultPort defaultPath protocols aiDisclosure';
+const ENDPOINTS = 'wss https mqtt';
+const MQTT =
+  'endpoint username password tls qos accessKey topicPrefix hubId c2sTopic s2cTopic statusTopic hashTopics';
+
+function fieldsOf(object: object, names: string): Fields {
+  const values = object as Fields;
+  const present = names.split(' ').filter((name) => values[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, values[name]]));
 }
 
 /** The result of each message. All are tried, also after a failure. */

@@ -68,7 +68,7 @@ def answer(request):
         case {"op": "topics", "mqtt": mqtt}:
             return mqtt_topics.derive_topics(mqtt)
         case {"op": "broker", "mqtt": mqtt}:
-            return mqtt_topics.broker_endpoint(mqtt)
+            return mqtt_topics.broker_endpoint(mqtt, request.get("allowPlaintext", False))
         case {"op": "client-id", "name": name, "accessKey": access_key}:
             return {"clientId": mqtt_topics.client_id(name, access_key)}
     return {"declined": True}

@@ -5,14 +5,20 @@ import re
 
 from hub_protocol import Refused, encode
 
-BROKER = re.compile(r"([a-z]+)://(\[[0-9a-f:.]+\]|[^\s:/?#@\[\]\\]+)(?::([0-9]+))?(/[^\s?#@\\]*)?", re.IGNORECASE)
+# What is trimmed from addresses, prefixes and hub ids, and what these must not contain.
+WHITE_SPACE = (
+    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
+BLANKS = f"\x00-\x20\x7f\x85{WHITE_SPACE}"
+HOST = rf"\[(?=[^\]]*:)[0-9A-Fa-f:.]+\]|[^{BLANKS}!-,/:-@\[-^`{{-}}]+"
+BROKER = re.compile(rf"([A-Za-z]+)://({HOST})(?::([0-9]+))?(/[^{BLANKS}?#@\\]*)?")
 PORTS = {"mqtt": 1883, "mqtts": 8883, "ssl": 8883, "ws": 80, "wss": 443}
 WITH_TLS = {"mqtt": "mqtts", "ws": "wss"}
 TRUE, FALSE = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 
 
 def derive_topics(mqtt):
-    """Topics that were returned count, once they are seen to be this client's own; the others are derived."""
+    """Returned topics count, once they are checked to be this client's own. The others are derived."""
     user = text_of(mqtt, "username", "broker_username", "brokerUsername")
     key = text_of(mqtt, "access_key", "accessKey", "api_key", "key") or user
     prefix, hub_id = text_of(mqtt, "topic_prefix", "topicPrefix"), text_of(mqtt, "hub_id", "hubId")
@@ -25,9 +31,11 @@ def derive_topics(mqtt):
     key_hash = hashlib.sha256(encode(key)).hexdigest()[:16] if key else None
     own_levels = {level for level in (user, key, key_hash) if level}
     prefix, hub_id = trimmed(prefix), trimmed(hub_id)
+    ends_with_own = bool(prefix) and prefix.split("/")[-1] in own_levels
+    is_current = bool(prefix) and (not hub_id or ends_with_own)
     derived, scope = {}, ""
-    if prefix and (not hub_id or prefix.split("/")[-1] in own_levels):  # today's layout
-        scope, own_levels = f"{prefix}/", None
+    if is_current:
+        scope = f"{prefix}/"
         derived = {"publish": f"{scope}in", "subscribe": f"{scope}out", "status": f"{scope}status"}
     elif hub_id:
         levels = (prefix or "hivemind").split("/")
@@ -39,12 +47,14 @@ def derive_topics(mqtt):
     for name, topic in returned.items():
         if topic is None:
             topic = derived.get(name) or (name == "status" and status_beside(returned["publish"]))
-        elif not check_topic(topic).startswith(scope):
-            raise Refused("topic-out-of-scope")
         if topic:
             topics[name] = check_topic(topic)
-            if own_levels is not None and not own_levels & set(topic[len(scope) :].split("/")):
+            levels = topic[len(scope) :].split("/")
+            is_own = ends_with_own or (is_current and (not own_levels or len(levels) == 1)) or own_levels & set(levels)
+            if not topic.startswith(scope) or not is_own:
                 raise Refused("topic-out-of-scope")
+        elif topic == "":
+            raise Refused("bad-topic")
     if len(topics) < len(returned):
         raise Refused("no-topics")
     return topics
@@ -63,25 +73,27 @@ def status_beside(publish):
 
 
 def trimmed(levels):
-    return None if levels is None else check_topic(levels.strip().strip("/"))
+    return None if levels is None else check_topic(levels.strip(WHITE_SPACE).strip("/"))
 
 
 def check_topic(topic):
-    is_forbidden = re.search(r"[\x00-\x20\x7f\s#+]|^\$|^/|//|/$|^$", topic)
+    is_forbidden = re.search(rf"[{BLANKS}#+]|^\$|^/|//|/\Z|^\Z", topic)
     if is_forbidden or len(encode(topic)) > 65535:
         raise Refused("bad-topic")
     return topic
 
 
-def broker_endpoint(mqtt):
-    """The scheme decides on TLS, and `tls` changes the scheme."""
-    endpoint, tls = text_of(mqtt, "endpoint", "broker_url", "brokerUrl"), flag(mqtt, "tls")
-    parts = BROKER.fullmatch((endpoint or "").strip())
+def broker_endpoint(mqtt, allow_plaintext=False):
+    """The scheme decides about TLS, and `tls` changes the scheme."""
+    endpoint = field_of(mqtt, ["endpoint", "broker_url", "brokerUrl"])
+    parts = BROKER.fullmatch(endpoint.strip(WHITE_SPACE)) if isinstance(endpoint, str) else None
     if parts is None or parts[1].lower() not in PORTS or not 1 <= int(parts[3] or 1) <= 65535:
         raise Refused("bad-endpoint")
     scheme, host, port, path = parts[1].lower(), parts[2], parts[3] and int(parts[3]), parts[4] or ""
-    if tls:
+    if flag_of(field_of(mqtt, ["tls"])):
         scheme = WITH_TLS.get(scheme, scheme)
+    if scheme in WITH_TLS and not allow_plaintext:
+        raise Refused("plaintext-endpoint")
     url = f"{scheme}://{host}" + (f":{port}" if port else "") + (path.removesuffix("/") if scheme[:2] == "ws" else "")
     return {"url": url, "host": host.strip("[]"), "port": port or PORTS[scheme], "tls": scheme not in WITH_TLS}
 
@@ -107,6 +119,12 @@ def text_of(mqtt, *names):
 
 def flag(mqtt, *names):
     value = field_of(mqtt, names)
-    if value is not None and str(value).lower() not in TRUE + FALSE:
+    if value is not None and flag_of(value) is None:
         raise Refused("identity-field")
-    return str(value).lower() in TRUE
+    return flag_of(value)
+
+
+def flag_of(value):
+    """A boolean, a digit or a word; None for anything else."""
+    word = str(int(value) if isinstance(value, float) and value.is_integer() else value).lower()
+    return True if word in TRUE else False if word in FALSE else None

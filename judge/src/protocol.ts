@@ -9,7 +9,7 @@ export {
 } from '../../src/bytes.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 export { RemoteError } from '../../src/errors.ts';
-export { authorizedUrl } from '../../src/identity/endpoint.ts';
+export { authorizedUrl } from '../../src/identity/authorized-url.ts';
 export { MAX_CHUNK, MAX_MESSAGE } from '../../src/limits.ts';
 export { argon2id } from '../../src/noise/argon2id.ts';
 export { HandshakeState } from '../../src/noise/handshake-state.ts';

@@ -1,68 +1,97 @@
-/** Where to connect to, and by which protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
-import { assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
+/** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
+import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
+import { currentName } from '../issued/fields.ts';
+import { guarded } from '../issued/guarded.ts';
+import { issuedOf } from '../issued/issued.ts';
+import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
 import { splitUrl, trimSlashes } from '../issued/url.ts';
-import { brokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
+import { readBrokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
 import type { Identity, Protocols } from './identity.ts';
+import { identityOf } from './read-identity.ts';
 
-export interface EndpointOptions {
-  /** What the caller can speak; all three by default. Their order does not matter. */
+export interface EndpointOptions extends PlaintextOptions {
+  /** The protocols that the caller supports (default all), in any order. */
   supported?: readonly (keyof Protocols)[] | undefined;
-  /** The only one to consider, if any. */
+  /** The only protocol to consider (default any). */
   requested?: keyof Protocols | undefined;
 }
 
 export interface SelectedEndpoint {
   readonly protocol: keyof Protocols;
-  /** It may hold credentials. */
+  /** It may contain credentials. */
   readonly url: string;
+  /** Whether connections to it use TLS. */
+  readonly tls: boolean;
 }
 
 const PREFERENCE: readonly (keyof Protocols)[] = ['wss', 'https', 'mqtt'];
 const WITHOUT_TLS = { wss: 'ws', https: 'http' };
 
 /**
- * The first protocol that the hub serves, the caller supports, and the identity has an address for. An address without
- * TLS is answered where the identity says so: whether to use it is the caller's decision.
- * @param identity - what parseIdentity() answers
- * @throws LocalError `unsupported-protocol`, `no-endpoint`, `bad-endpoint`; `bad-argument`
+ * Returns the first protocol that the hub serves, the caller supports and the identity has an address with TLS for. Only
+ * where there is none, and only with `allowPlaintext: true`, it returns the first with an address without TLS.
+ *
+ * The address for WSS and HTTPS is that of `dataPlaneEndpoints`, and without one `defaultMaster` with port and path; for
+ * MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not passed over.
+ * @param identity - from parseIdentity(), or the object as issued
+ * @throws LocalError `unsupported-protocol` where the requested protocol is not supported; `no-endpoint`; `bad-endpoint` for
+ *   an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
+ *   `plaintext-endpoint` where all addresses are without TLS; `bad-argument`; as parseIdentity()
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
-  const { supported = PREFERENCE, requested } = options;
-  if (!identity?.protocols || !identity.dataPlaneEndpoints) {
-    throw new LocalError('bad-argument', '"identity" expected what parseIdentity() answers');
-  }
-  if (!Array.isArray(supported)) {
-    throw new LocalError('bad-argument', '"supported" expected an array of protocols');
-  }
-  if (requested !== undefined && supported.indexOf(requested) < 0) {
-    throw new LocalError('unsupported-protocol', 'the protocol asked for is not among the supported ones');
-  }
-  for (let i = 0; i < PREFERENCE.length; i++) {
-    const protocol = PREFERENCE[i]!;
-    if (requested === undefined ? supported.indexOf(protocol) < 0 : requested !== protocol) continue;
-    const url = identity.protocols[protocol] ? addressOf(identity, protocol) : undefined;
-    if (url !== undefined) return { protocol, url };
-  }
-  throw new LocalError(
-    'no-endpoint',
-    'the identity has no address for a protocol that the hub serves and that may be used here',
-  );
+  return guarded(() => {
+    const { supported = PREFERENCE, requested } = options;
+    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    if (!Array.isArray(supported)) {
+      throw new LocalError('bad-argument', '"supported" expected an array of protocols');
+    }
+    if (requested !== undefined && supported.indexOf(requested) < 0) {
+      throw new LocalError('unsupported-protocol', 'the requested protocol is not among the supported ones');
+    }
+    const read = identityOf(identity);
+    let plaintext: SelectedEndpoint | undefined;
+    for (let i = 0; i < PREFERENCE.length; i++) {
+      const protocol = PREFERENCE[i]!;
+      if (requested === undefined ? supported.indexOf(protocol) < 0 : requested !== protocol) continue;
+      const endpoint = read.protocols[protocol] ? endpointFor(protocol, read) : undefined;
+      if (endpoint?.tls) return endpoint;
+      plaintext = plaintext ?? endpoint;
+    }
+    if (plaintext === undefined) {
+      throw new LocalError(
+        'no-endpoint',
+        'the identity has no address for a protocol that the hub serves and that may be used here',
+      );
+    }
+    if (!allowPlaintext) throw plaintextEndpoint(`the identity’s address for ${plaintext.protocol}`);
+    return plaintext;
+  });
 }
 
-function addressOf(identity: Identity, protocol: keyof Protocols): string | undefined {
-  if (protocol === 'mqtt') return identity.mqtt && brokerEndpoint(identity.mqtt).url;
-  const url = identity.dataPlaneEndpoints[protocol]?.trim() || defaultAddress(identity, protocol);
-  if (!url) return undefined;
-  const parts = splitUrl(url);
-  if (parts === undefined || (parts.scheme !== protocol && parts.scheme !== WITHOUT_TLS[protocol])) {
-    throw badEndpoint(`the identity’s address for ${protocol} is no URL for that`);
+function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEndpoint | undefined {
+  if (protocol === 'mqtt') {
+    if (identity.mqtt === undefined) return undefined;
+    const { url, tls } = readBrokerEndpoint(identity.mqtt);
+    return { protocol, url, tls };
   }
-  return url;
+  assertReadable(
+    identity,
+    `${currentName(IDENTITY.dataPlaneEndpoints)}.${currentName(DATA_PLANE_ENDPOINTS[protocol])}`,
+  );
+  const url = identity.dataPlaneEndpoints[protocol]?.trim() || defaultAddress(protocol, identity);
+  if (!url) return undefined;
+  const scheme = splitUrl(url)?.scheme;
+  if (scheme !== protocol && scheme !== WITHOUT_TLS[protocol]) {
+    throw badEndpoint(`the identity’s address for ${protocol} is not a URL for that protocol`);
+  }
+  return { protocol, url, tls: scheme === protocol };
 }
 
 /** What default_master, default_port and default_path make together. */
-function defaultAddress(identity: Identity, protocol: 'wss' | 'https'): string | undefined {
+function defaultAddress(protocol: 'wss' | 'https', identity: Identity): string | undefined {
+  assertReadable(identity, currentName(IDENTITY.defaultMaster));
   const master = identity.defaultMaster?.trim();
   if (!master) return undefined;
   const parts = splitUrl(master.indexOf('://') < 0 ? `${protocol}://${master}` : master);
@@ -73,41 +102,17 @@ function defaultAddress(identity: Identity, protocol: 'wss' | 'https'): string |
   if (!isPlain && parts.scheme !== 'wss' && parts.scheme !== 'https') {
     throw badEndpoint('the identity’s default_master has a scheme other than wss, ws, https and http');
   }
+  if (parts.port === undefined) assertReadable(identity, currentName(IDENTITY.defaultPort));
+  assertReadable(identity, currentName(IDENTITY.defaultPath));
   const scheme = isPlain ? WITHOUT_TLS[protocol] : protocol;
   const port = parts.port ?? identity.defaultPort;
   const path = trimSlashes(`${trimSlashes(parts.path)}/${trimSlashes(identity.defaultPath.trim())}`);
   return `${scheme}://${parts.userinfo}${parts.host}:${port}${path && `/${path}`}`;
 }
 
-/**
- * The URL of a WebSocket, with the authorization that a hub expects in its query. It is a secret like the access key:
- * follow no redirect, and log neither it nor the messages of libraries that show it.
- * @param url - ws: or wss:, as selectEndpoint() answers it; its query stays, an authorization in it does not
- * @param userAgent - the program's name, without a colon
- * @throws LocalError `bad-endpoint`, `bad-argument`; `lone-surrogate` for a text without a form in UTF-8
- */
-export function authorizedUrl(url: string, userAgent: string, accessKey: string): string {
-  assertString(url, 'url');
-  assertString(userAgent, 'userAgent');
-  assertString(accessKey, 'accessKey');
-  if (userAgent.indexOf(':') >= 0) {
-    throw new LocalError(
-      'bad-argument',
-      '"userAgent" expected a text without a colon, which ends it at the hub',
-    );
-  }
-  const parts = splitUrl(url);
-  if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
-    throw badEndpoint('"url" is no URL of a WebSocket');
-  }
-  const { path, query } = parts;
-  const authorization = encodeURIComponent(bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`)));
-  const others = query
-    .slice(1)
-    .split('&')
-    .filter((field) => field !== '' && field.indexOf('authorization=') !== 0);
-  const address = url.slice(0, url.length - query.length) + (path === '' ? '/' : '');
-  return `${address}?${others.concat(`authorization=${authorization}`).join('&')}`;
+function assertReadable(identity: Identity, name: string): void {
+  if (issuedOf(identity)!.unreadable.indexOf(name) < 0) return;
+  throw badEndpoint(`the identity’s field ${name} is not of a type that can be read: issue it again`);
 }
 
 function badEndpoint(fault: string): LocalError {

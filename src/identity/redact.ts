@@ -1,72 +1,65 @@
 /**
- * Identities without their secrets: the access key, passwords, keys, credentials in URLs, and topics, which end with
- * the access key. Of fields that nobody knows, the names show. What shows holds none of the identity's own secrets
- * either, as an address with the access key in its path would. Spec, "Local configuration".
+ * Identities without their secrets: access key, passwords, keys, credentials in URLs, and topics, which contain the
+ * access key. No other string is shown if it contains one of these, such as an address with the access key in its path.
+ * Of unknown fields only the names are shown. Spec, "Local configuration".
  */
-import { bytesToBase64, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { bytesToBase64, bytesToHex, encodeUtf8, hexDigit } from '../bytes.ts';
+import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT } from '../issued/aliases.ts';
 import type { Fields } from '../issued/fields.ts';
-import type { Mqtt } from '../mqtt-topics/mqtt.ts';
+import { guarded } from '../issued/guarded.ts';
+import { issuedOf } from '../issued/issued.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
-import type { Endpoints, Identity } from './identity.ts';
-import { issuedOf, unknownNames } from './issued.ts';
+import type { Identity } from './identity.ts';
+import { identityOf } from './read-identity.ts';
 
 const REDACTED = '[redacted]';
 
-/** The fields of an identity as they may be shown. */
-type Redacted = { readonly [Field in keyof Identity | 'unknownFields']?: unknown };
+/** The fields of an identity as they may be shown, and the names of those that were ignored. */
+export type RedactedIdentity = {
+  readonly [Field in keyof Identity | 'unknownFields' | 'unreadableFields']?: unknown;
+};
 
-/** The identity as it may be shown; without `siteId` and the like where those hold a secret. */
-export function redactIdentity(identity: Identity): Redacted {
-  const issued = issuedOf(identity);
-  const unknownFields = issued ? unknownNames(issued) : [];
-  return withoutSecrets(
-    {
-      accessKey: REDACTED,
-      password: REDACTED,
-      siteId: identity.siteId,
-      cryptoKey: redacted(identity.cryptoKey),
-      publicKey: identity.publicKey,
-      defaultMaster: redactMaster(identity.defaultMaster),
-      defaultPort: identity.defaultPort,
-      defaultPath: redactQuery(identity.defaultPath),
-      dataPlaneEndpoints: redactEndpoints(identity.dataPlaneEndpoints),
-      protocols: identity.protocols,
-      mqtt: identity.mqtt && redactMqtt(identity.mqtt),
-      aiDisclosure: identity.aiDisclosure,
-      unknownFields: unknownFields.length === 0 ? undefined : unknownFields,
-    },
-    secretsOf(identity),
-  );
+/**
+ * Returns what may be shown of an identity. `unknownFields` names the fields that were ignored, and `unreadableFields`
+ * those with a type that cannot be read.
+ * @param identity - from parseIdentity(), or the object as issued
+ * @throws LocalError as parseIdentity()
+ */
+export function redactIdentity(identity: Identity): RedactedIdentity {
+  return guarded(() => redact(identityOf(identity)));
 }
 
-function redactMqtt(mqtt: Mqtt): object {
-  return {
-    endpoint: redactUrl(mqtt.endpoint),
-    username: REDACTED,
-    password: REDACTED,
-    tls: mqtt.tls,
-    qos: mqtt.qos,
-    accessKey: REDACTED,
-    topicPrefix: redacted(mqtt.topicPrefix),
-    hubId: mqtt.hubId,
-    c2sTopic: redacted(mqtt.c2sTopic),
-    s2cTopic: redacted(mqtt.s2cTopic),
-    statusTopic: redacted(mqtt.statusTopic),
-    hashTopics: mqtt.hashTopics,
-  };
+function redact(identity: Identity): RedactedIdentity {
+  const { unknown, unreadable } = issuedOf(identity)!;
+  const { defaultMaster, defaultPath, dataPlaneEndpoints, mqtt } = identity;
+  const shown = fieldsOf(identity, IDENTITY);
+  shown.defaultMaster = redactMaster(defaultMaster);
+  shown.defaultPath = redactQuery(defaultPath);
+  const endpoints = fieldsOf(dataPlaneEndpoints, DATA_PLANE_ENDPOINTS);
+  const names = Object.keys(endpoints);
+  for (let i = 0; i < names.length; i++) endpoints[names[i]!] = redactUrl(endpoints[names[i]!] as string);
+  shown.dataPlaneEndpoints = endpoints;
+  if (mqtt !== undefined) {
+    const broker = fieldsOf(mqtt, MQTT);
+    broker.endpoint = redactUrl(mqtt.endpoint);
+    shown.mqtt = broker;
+  }
+  if (unknown.length > 0) shown.unknownFields = unknown;
+  if (unreadable.length > 0) shown.unreadableFields = unreadable;
+  return withoutSecrets(shown, needlesOf(identity));
 }
 
-function redactEndpoints(endpoints: Endpoints): object {
-  return {
-    wss: redactUrl(endpoints.wss),
-    https: redactUrl(endpoints.https),
-    mqtt: redactUrl(endpoints.mqtt),
-  };
+/** The known fields of an object, those that do not enumerate included. */
+function fieldsOf(object: object, known: object): { [name: string]: unknown } {
+  const fields: { [name: string]: unknown } = {};
+  const names = Object.keys(known);
+  for (let i = 0; i < names.length; i++) fields[names[i]!] = (object as Fields)[names[i]!];
+  return fields;
 }
 
 /**
- * A URL without what comes before its last @, and without query and fragment. Where nobody can tell what a password
- * is and what a query, since one of them was not escaped, or where there is no scheme, nothing of it shows.
+ * A URL without what comes before its last @, and without its query and fragment. Nothing but the scheme is shown where
+ * an unescaped ? or # makes it impossible to tell a password from a query, and nothing at all where there is no scheme.
  */
 function redactUrl(url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
@@ -79,56 +72,84 @@ function redactUrl(url: string | undefined): string | undefined {
   return scheme[0] + redactQuery(at < 0 ? rest : `${REDACTED}${rest.slice(at)}`);
 }
 
-/** A host shows, alone or with its port. */
+/** A host is shown, alone or with its port. */
 function redactMaster(master: string | undefined): string | undefined {
-  return master !== undefined && /^[a-z0-9.-]+:?[0-9]*$/i.test(master) ? master : redactUrl(master);
+  return master !== undefined && /^[a-z0-9.-]+(:[0-9]*)?$/i.test(master) ? master : redactUrl(master);
 }
 
-function redactQuery(text: string): string {
-  return text.replace(/([?#])[\s\S]*/, `$1${REDACTED}`);
+function redactQuery(path: string): string {
+  return path.replace(/([?#])[\s\S]*/, `$1${REDACTED}`);
 }
 
-function redacted(value: string | undefined): string | undefined {
-  return value === undefined ? undefined : REDACTED;
-}
+/**
+ * How much of a secret is searched for. Any occurrence of the secret contains this much of it, and the time of a search
+ * stays proportional to the text, however long and repetitive both are.
+ */
+const NEEDLE = 64;
 
-/** What a text that shows must not hold: the identity's secrets, in each form in which they may stand there. */
-function secretsOf({ accessKey, password, cryptoKey, mqtt }: Identity): string[] {
-  const secrets = [accessKey, password, cryptoKey];
+/** What strings that are shown must not contain: the identity's secrets as they are, in base64 and in hex. */
+function needlesOf({ accessKey, password, cryptoKey, mqtt }: Identity): string[] {
+  let secrets = [accessKey, password, cryptoKey];
   if (mqtt !== undefined) {
     const { username, topicPrefix, c2sTopic, s2cTopic, statusTopic } = mqtt;
-    secrets.push(username, mqtt.password, topicPrefix, c2sTopic, s2cTopic, statusTopic);
+    secrets = secrets.concat([username, mqtt.password, topicPrefix, c2sTopic, s2cTopic, statusTopic]);
   }
-  const forms: string[] = [];
+  const needles: string[] = [];
   for (let i = 0; i < secrets.length; i++) {
-    const secret = secrets[i];
-    if (!secret) continue;
-    forms.push(secret);
-    if (utf8Length(secret) < 0) continue;
-    const bytes = utf8ToBytes(secret);
+    const bytes = encodeUtf8(secrets[i] ?? '');
+    if (bytes === undefined || bytes.length === 0) continue; // withoutSecrets() shows no string that contains the former
     const base64 = bytesToBase64(bytes).replace(/=+$/, '');
-    const base64url = base64.replace(/\+/g, '-').replace(/\//g, '_');
-    forms.push(encodeURIComponent(secret), base64, base64url, bytesToHex(bytes));
+    needles.push(searchable(bytes), folded(base64), bytesToHex(bytes));
   }
-  return forms;
+  return needles.map((needle) => needle.slice(0, NEEDLE));
 }
 
-/** A copy of what is there, in which no text holds a secret, in letters of either case. */
-function withoutSecrets<T>(value: T, secrets: string[]): T;
-function withoutSecrets(value: unknown, secrets: string[]): unknown {
-  if (typeof value === 'string') {
-    const lower = value.toLowerCase();
-    const holds = (secret: string) => value.indexOf(secret) >= 0 || lower.indexOf(secret.toLowerCase()) >= 0;
-    return secrets.some(holds) ? REDACTED : value;
-  }
-  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secrets));
+/** A copy of what has a value, in which no string contains a secret. */
+function withoutSecrets<T>(value: T, needles: string[]): T;
+function withoutSecrets(value: unknown, needles: string[]): unknown {
+  if (typeof value === 'string') return containsAny(value, needles) ? REDACTED : value;
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, needles));
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Fields;
   const names = Object.keys(fields);
   const shown: JsonObject = {};
   for (let i = 0; i < names.length; i++) {
-    const field = withoutSecrets(fields[names[i]!], secrets);
+    const field = withoutSecrets(fields[names[i]!], needles);
     if (field !== undefined) setField(shown, names[i]!, field as Json);
   }
   return shown;
+}
+
+/** Also where a string is percent-encoded, all of it or in part; and a string that UTF-8 cannot encode might. */
+function containsAny(text: string, needles: string[]): boolean {
+  const bytes = encodeUtf8(text);
+  if (bytes === undefined) return true;
+  const haystacks = [bytes.length === text.length ? folded(text) : searchable(bytes)];
+  if (text.indexOf('%') >= 0) haystacks.push(searchable(percentDecoded(bytes)));
+  return needles.some((needle) => haystacks.some((haystack) => haystack.indexOf(needle) >= 0));
+}
+
+function percentDecoded(bytes: Uint8Array): Uint8Array {
+  const decoded = new Uint8Array(bytes.length);
+  let length = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const high = bytes[i] === 0x25 ? hexDigit(bytes[i + 1] ?? 0) : -1;
+    const low = hexDigit(bytes[i + 2] ?? 0);
+    const isEscape = high >= 0 && low >= 0;
+    decoded[length++] = isEscape ? (high << 4) | low : bytes[i]!;
+    if (isEscape) i += 2;
+  }
+  return decoded.subarray(0, length);
+}
+
+/** Bytes as a string of one unit each, as those of ASCII are a string anyway. */
+function searchable(bytes: Uint8Array): string {
+  const units: string[] = [];
+  for (let i = 0; i < bytes.length; i++) units.push(String.fromCharCode(bytes[i]!));
+  return folded(units.join(''));
+}
+
+/** Without the difference between cases, and between the two alphabets of base64. */
+function folded(text: string): string {
+  return text.toLowerCase().replace(/-/g, '+').replace(/_/g, '/');
 }

@@ -1,20 +1,27 @@
-/** Identities as JSON text: whole, to be stored, or without their secrets. Spec, "Local configuration". */
+/** Writes identities as JSON: whole, to be stored, or without their secrets. Spec, "Local configuration". */
+import { guarded } from '../issued/guarded.ts';
+import { issuedOf } from '../issued/issued.ts';
 import { stringifyJson } from '../wire/write-json.ts';
-import { type Identity, parseIdentity } from './identity.ts';
-import { issuedOf } from './issued.ts';
+import type { Identity } from './identity.ts';
+import { identityOf } from './read-identity.ts';
 import { redactIdentity } from './redact.ts';
 
 /**
- * An identity as JSON text. Without `secrets` it is what `redactIdentity` answers, to be shown. With them it is what the
- * identity was read from: each field as it came, numbers as their token and unknown fields included, under today's
- * names, less what counted as absent; parsed, it is the same identity again. Of a copy, it is the fields of the copy.
- * @throws LocalError with `secrets`, where the identity was read from an object that JSON has no form for: `not-json`,
- *   `unsafe-number`, `lone-surrogate`, `json-depth`
+ * Returns an identity as JSON.
+ *
+ * Without `secrets` it is what redactIdentity() returns, to be shown. With `secrets: true` it is what the identity was
+ * read from: each field under its current name with the value that it was issued with, unknown fields included, and
+ * numbers as the tokens that they came as. What counted as absent is left out. Parsed, it is the same identity again.
+ * @param identity - from parseIdentity(), or the object as issued
+ * @throws LocalError as parseIdentity(); with `secrets`, `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth`
+ *   for an identity that was read from an object that JSON cannot represent
  */
 export function serializeIdentity(
   identity: Identity,
   options: { secrets?: boolean | undefined } = {},
 ): string {
-  if (options.secrets !== true) return JSON.stringify(redactIdentity(identity));
-  return stringifyJson(issuedOf(identity) ?? issuedOf(parseIdentity(identity))!);
+  return guarded(() => {
+    if (options.secrets !== true) return JSON.stringify(redactIdentity(identity));
+    return stringifyJson(issuedOf(identityOf(identity))!.fields);
+  });
 }

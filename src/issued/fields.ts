@@ -1,24 +1,28 @@
 /**
- * Reading the fields of issued objects: each under every name it was ever issued with, `null` counting as absent. What
- * cannot be read raises `identity-field`, which names the field and shows no value.
+ * Reads the fields of an object as it was issued: each under every name that it has had, with `null` counting as absent.
+ *
+ * A value of a type that cannot be read counts as absent too, since most fields are optional and a newer issuer may give
+ * them another form. `unreadable` lists these fields for callers that cannot do without one.
  */
 import { LocalError } from '../errors.ts';
 import { JsonNumber } from '../wire/json.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
-/** The names of a field, with a bar between them; the first is the one to write it under. Lists take more memory. */
+/** All names of a field, separated by bars, the current one first: see aliases.ts. */
 export type Names = string;
-
-/** The access key's, wherever it stands. */
-export const ACCESS_KEY: Names = 'access_key|accessKey|api_key|key';
 
 export function namesOf(names: Names): string[] {
   return names.split('|');
 }
 
-/** The first of these names that stands before a value. */
-export function nameOf(fields: Fields, names: Names): string | undefined {
+/** The current name of a field. */
+export function currentName(names: Names): string {
+  return namesOf(names)[0]!;
+}
+
+/** The first of a field's names under which the object has a value. */
+export function nameIn(fields: Fields, names: Names): string | undefined {
   const all = namesOf(names);
   for (let i = 0; i < all.length; i++) {
     const name = all[i]!;
@@ -28,66 +32,75 @@ export function nameOf(fields: Fields, names: Names): string | undefined {
   return undefined;
 }
 
-/** The first of these fields that is there. */
-export function pick(fields: Fields, names: Names): NonNullable<unknown> | undefined {
-  const name = nameOf(fields, names);
-  const value = name === undefined ? undefined : fields[name]!;
-  return value instanceof JsonNumber ? value.valueOf() : value;
-}
-
-export function text(fields: Fields, names: Names): string | undefined {
-  return asText(pick(fields, names), names);
-}
-
-export function asText(value: unknown, names: Names): string | undefined {
-  if (value !== undefined && typeof value !== 'string') throw badField(names, 'a text');
-  return value;
-}
-
-/** Whether a field holds fields of its own. */
-export function isGroup(value: unknown): value is Fields {
+/** Whether a value is an object that can have fields. */
+export function isObject(value: unknown): value is Fields {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
   );
 }
 
-export function group(fields: Fields, names: Names): Fields {
-  const value = pick(fields, names) ?? {};
-  if (!isGroup(value)) throw badField(names, 'an object');
-  return value;
-}
-
 const TRUE = ['1', 'true', 'yes', 'on'];
 const FALSE = ['0', 'false', 'no', 'off'];
 
-export function flag(fields: Fields, names: Names, byDefault: boolean): boolean {
-  const value = pick(fields, names);
-  if (value === undefined) return byDefault;
-  const word = typeof value === 'object' ? '' : String(value).toLowerCase();
-  if (TRUE.indexOf(word) >= 0) return true;
-  if (FALSE.indexOf(word) >= 0) return false;
-  throw badField(names, 'a boolean');
-}
+export class IssuedFields {
+  /** The current names of the fields whose values cannot be read. */
+  readonly unreadable: string[];
+  private readonly fields: Fields;
 
-/** A whole number in a range, or its decimal digits as a text. */
-export function integer(
-  fields: Fields,
-  names: Names,
-  range: { least: number; most: number; byDefault: number },
-): number {
-  const value = pick(fields, names) ?? range.byDefault;
-  const number = typeof value === 'string' && String(Number(value)) === value ? Number(value) : value;
-  if (
-    typeof number !== 'number' ||
-    Math.floor(number) !== number ||
-    number < range.least ||
-    number > range.most
-  ) {
-    throw badField(names, `a whole number from ${range.least} to ${range.most}`);
+  /** @param unreadable - fields that were left out of `fields` because they could not be read */
+  constructor(fields: Fields, unreadable: readonly string[] = []) {
+    this.fields = fields;
+    this.unreadable = unreadable.slice();
   }
-  return number;
+
+  /** The value of a field, whatever its type; a JsonNumber as the nearest number. */
+  value(names: Names): NonNullable<unknown> | undefined {
+    const name = nameIn(this.fields, names);
+    const value = name === undefined ? undefined : this.fields[name]!;
+    return value instanceof JsonNumber ? value.valueOf() : value;
+  }
+
+  string(names: Names): string | undefined {
+    const value = this.value(names);
+    return typeof value === 'string' ? value : this.unread(names, value);
+  }
+
+  /** A boolean; or 1, 0, `true`, `false`, `yes`, `no`, `on` or `off`, as a string in either case. */
+  flag(names: Names): boolean | undefined {
+    const value = this.value(names);
+    const word = typeof value === 'object' ? '' : String(value).toLowerCase();
+    if (TRUE.indexOf(word) >= 0) return true;
+    if (FALSE.indexOf(word) >= 0) return false;
+    return this.unread(names, value);
+  }
+
+  /** An integer in a range; or its decimal digits as a string, without a leading zero. */
+  integer(names: Names, least: number, most: number): number | undefined {
+    const value = this.value(names);
+    const number = typeof value === 'string' && String(Number(value)) === value ? Number(value) : value;
+    const isInteger = typeof number === 'number' && Math.floor(number) === number;
+    return isInteger && number >= least && number <= most ? number : this.unread(names, value);
+  }
+
+  /** The fields of an object; none where it is absent. */
+  object(names: Names): IssuedFields {
+    const value = this.value(names);
+    return new IssuedFields(isObject(value) ? value : (this.unread(names, value) ?? {}));
+  }
+
+  /** @throws LocalError `identity-field` for the first of these fields that cannot be read */
+  assertReadable(names: readonly Names[]): void {
+    for (let i = 0; i < names.length; i++) {
+      const name = currentName(names[i]!);
+      if (this.unreadable.indexOf(name) >= 0) throw badField(name, 'of a type that can be read');
+    }
+  }
+
+  private unread(names: Names, value: unknown): undefined {
+    if (value !== undefined) this.unreadable.push(currentName(names));
+  }
 }
 
-export function badField(names: Names, expected: string): LocalError {
-  return new LocalError('identity-field', `the identity’s field ${namesOf(names)[0]} is not ${expected}`);
+export function badField(name: string, expected: string): LocalError {
+  return new LocalError('identity-field', `the identity’s field ${name} is not ${expected}`);
 }

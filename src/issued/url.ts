@@ -1,6 +1,6 @@
 /**
- * URLs taken apart as they are written (RFC 3986, section 3), for the core runs where there is no URL. Nothing is
- * decoded or normalized but the case of the scheme.
+ * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs where there is no URL
+ * class. Nothing is decoded or normalized but the case of the scheme.
  */
 
 export interface UrlParts {
@@ -10,7 +10,7 @@ export interface UrlParts {
   readonly userinfo: string;
   /** An IPv6 address is in brackets. */
   readonly host: string;
-  /** 1 to 65535; `undefined` where none is given. */
+  /** 1 to 65535; `undefined` where there is none. */
   readonly port: number | undefined;
   /** Starts with a slash, or is empty. */
   readonly path: string;
@@ -20,13 +20,13 @@ export interface UrlParts {
   readonly fragment: string;
 }
 
-/** What no host has in it: ASCII but for letters, digits and -._~ */
+/** What no host contains: ASCII other than letters, digits and -._~ (Espruino takes an unescaped slash for the end.) */
 const DELIMITERS = /[!-,\x2f:-@\x5b-\x5e`{-}]/;
 
-/** The parts of a URL with a host; `undefined` where it is none. */
+/** The parts of a URL that has a host; `undefined` for any other string. */
 export function splitUrl(url: string): UrlParts | undefined {
   const colon = url.indexOf('://');
-  // Some read a backslash as a slash, and so find another host.
+  // Some programs read a backslash as a slash, and so find another host.
   if (colon < 0 || hasBlanks(url) || url.indexOf('\\') >= 0) return undefined;
   const scheme = url.slice(0, colon).toLowerCase();
   const rest = url.slice(colon + 3);
@@ -51,7 +51,7 @@ export function splitUrl(url: string): UrlParts | undefined {
   };
 }
 
-/** What comes before the first of these marks. */
+/** What comes before the first occurrence of a mark; all of it where there is none. */
 function upTo(mark: string, text: string): string {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);
@@ -62,13 +62,16 @@ function isHost(host: string): boolean {
   return host !== '' && !DELIMITERS.test(host);
 }
 
-/** 0 where it is no port. */
+/** 0 where the string is not a port. */
 function portOf(digits: string): number {
   const port = /^[0-9]+$/.test(digits) ? Number(digits) : 0;
   return port <= 65535 ? port : 0;
 }
 
-/** Whether there is white space in a text, or a control. */
+/**
+ * Whether a string contains white space, as of String.prototype.trim and U+0085, or a control character of ASCII. That
+ * includes U+FEFF.
+ */
 export function hasBlanks(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
@@ -77,7 +80,7 @@ export function hasBlanks(text: string): boolean {
   return false;
 }
 
-/** A path without the slashes at its ends. */
+/** A path without slashes at either end. */
 export function trimSlashes(path: string): string {
   let start = 0;
   let end = path.length;

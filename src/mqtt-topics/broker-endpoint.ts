@@ -1,17 +1,20 @@
 /**
- * Where the broker is, and whether the way there is encrypted. The effective URL decides: `tls` makes mqtt: to mqtts:
- * and ws: to wss:, and no flag makes a scheme that cannot be trusted with credentials one that can.
+ * Where the broker is, and whether the connection uses TLS. The resulting URL decides: the flag `tls` turns mqtt: into
+ * mqtts: and ws: into wss:, and turns nothing off.
  */
+import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { guarded } from '../issued/guarded.ts';
+import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
 import { splitUrl } from '../issued/url.ts';
-import { readMqtt } from './mqtt.ts';
+import { mqttFields, readMqtt } from './mqtt.ts';
 
 export interface BrokerEndpoint {
-  /** To connect to. It holds no credentials. */
+  /** The URL to connect to: mqtt:, mqtts:, ssl:, ws: or wss:. It contains no credentials. */
   readonly url: string;
-  /** An IPv6 address is without its brackets. */
+  /** An IPv6 address has no brackets. */
   readonly host: string;
-  /** As given, or the scheme's own. */
+  /** As given, or the default of the URL's scheme. */
   readonly port: number;
   readonly tls: boolean;
 }
@@ -20,21 +23,32 @@ const WITHOUT_TLS = ['mqtt', 'ws'];
 const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, ssl: 8883, ws: 80, wss: 443 };
 
 /**
- * The broker's address, as mqtt:, mqtts:, ssl:, ws: or wss:.
- * @param mqtt - as issued, under any names, or `identity.mqtt`
- * @throws LocalError `bad-endpoint` for any other URL and for one with user, password, query or fragment;
- *   `identity-field`
+ * Returns the broker's address.
+ * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
+ * @throws LocalError `bad-endpoint` for a URL with another scheme, and for one with a user, a password, a query or a
+ *   fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field` where `mqtt` is no object;
+ *   `bad-argument`
  */
-export function brokerEndpoint(mqtt: object): BrokerEndpoint {
-  const { endpoint, tls } = readMqtt(mqtt);
+export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
+  return guarded(() => {
+    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    const endpoint = readBrokerEndpoint(mqtt);
+    if (!endpoint.tls && !allowPlaintext) throw plaintextEndpoint('the broker’s address');
+    return endpoint;
+  });
+}
+
+/** The broker's address, with or without TLS. */
+export function readBrokerEndpoint(mqtt: object): BrokerEndpoint {
+  const { endpoint, tls } = readMqtt(mqttFields(mqtt));
   const parts = splitUrl((endpoint ?? '').trim());
   if (parts === undefined || !PORTS.hasOwnProperty(parts.scheme)) {
-    throw badEndpoint('is no URL that starts with mqtt, mqtts, ssl, ws or wss, then ://');
+    throw badEndpoint('is not a URL that starts with mqtt, mqtts, ssl, ws or wss, then ://');
   }
   const { host, path } = parts;
   // An unescaped slash in a password ends the host, and leaves the @ in the path.
   if (parts.userinfo !== '' || path.indexOf('@') >= 0) {
-    throw badEndpoint('holds a user or a password, which have fields of their own');
+    throw badEndpoint('contains a user or a password: issue those in fields of their own');
   }
   if (parts.query !== '' || parts.fragment !== '') throw badEndpoint('has a query or a fragment');
   const scheme = tls && WITHOUT_TLS.indexOf(parts.scheme) >= 0 ? `${parts.scheme}s` : parts.scheme;
@@ -49,5 +63,5 @@ export function brokerEndpoint(mqtt: object): BrokerEndpoint {
 }
 
 function badEndpoint(fault: string): LocalError {
-  return new LocalError('bad-endpoint', `the broker’s endpoint ${fault}`);
+  return new LocalError('bad-endpoint', `the broker’s address ${fault}`);
 }

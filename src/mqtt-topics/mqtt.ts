@@ -1,71 +1,60 @@
-/** The `mqtt` object of an identity: the broker, and the scope of topics in it. Spec, "Client identity". */
-import {
-  ACCESS_KEY,
-  badField,
-  type Fields,
-  flag,
-  integer,
-  isGroup,
-  type Names,
-  text,
-} from '../issued/fields.ts';
+/** The `mqtt` object of an identity: the broker, the credentials for it, and the client's topics. Spec, "Client identity". */
+import { MQTT } from '../issued/aliases.ts';
+import { badField, IssuedFields, isObject } from '../issued/fields.ts';
+import { issuedOf } from '../issued/issued.ts';
 
-/** The broker, the credentials for it, and the scope of topics in it. */
+/** Where an `mqtt` object is taken as an argument, the object as issued will do, under any names. */
 export interface Mqtt {
+  /** The broker's address; empty where it was issued with a type that cannot be read. */
   readonly endpoint: string;
   readonly username: string;
   readonly password: string;
+  /** Whether to connect over TLS even where the address does not say so (default: whether it starts with `mqtts:`). */
   readonly tls: boolean;
+  /** The quality of service of data, both ways (default 1). */
   readonly qos: 0 | 1 | 2;
-  /** The identity's: topics are named after it. */
+  /** The identity's. Topics contain it. */
   readonly accessKey: string;
+  /** What the names of all topics start with; today it ends with the access key. */
   readonly topicPrefix?: string;
+  /** With earlier hubs, a level of the topics' names. */
   readonly hubId?: string;
+  /** The topic to publish to. */
   readonly c2sTopic?: string;
+  /** The topic to subscribe to. */
   readonly s2cTopic?: string;
+  /** The topic of the client's presence. */
   readonly statusTopic?: string;
+  /** With earlier hubs, whether topics contain a hash of the access key in its place (default false). */
   readonly hashTopics: boolean;
 }
 
-export const MQTT_NAMES: { readonly [Name in keyof Mqtt]-?: Names } = {
-  endpoint: 'endpoint|broker_url|brokerUrl',
-  username: 'username|broker_username|brokerUsername',
-  password: 'password|broker_password|brokerPassword',
-  tls: 'tls',
-  qos: 'qos',
-  accessKey: ACCESS_KEY,
-  topicPrefix: 'topic_prefix|topicPrefix',
-  hubId: 'hub_id|hubId',
-  c2sTopic: 'c2s_topic|c2sTopic',
-  s2cTopic: 's2c_topic|s2cTopic',
-  statusTopic: 'status_topic|statusTopic',
-  hashTopics: 'hash_topics|hashTopics',
-};
-
-/** The same fields while any may be missing that has no default. */
-export type IssuedMqtt = { [Name in keyof Mqtt]: Mqtt[Name] | undefined };
+/** The same fields, any of which without a default may be missing. */
+export type IssuedMqtt = { -readonly [Name in keyof Mqtt]-?: Mqtt[Name] | undefined };
 
 /**
- * Reads an `mqtt` object as it was issued, or as it was read before.
- * @param accessKey - counts for more than one in the object
- * @throws LocalError `identity-field`
+ * The fields of an `mqtt` object, as issued or as read by parseIdentity().
+ * @throws LocalError `identity-field` for anything but an object
  */
-export function readMqtt(mqtt: unknown, accessKey?: string): IssuedMqtt {
-  if (!isGroup(mqtt)) throw badField('mqtt', 'an object');
-  const fields: Fields = mqtt;
-  const endpoint = text(fields, MQTT_NAMES.endpoint);
+export function mqttFields(mqtt: unknown): IssuedFields {
+  if (!isObject(mqtt)) throw badField('mqtt', 'an object');
+  return new IssuedFields(mqtt, issuedOf(mqtt)?.unreadable);
+}
+
+/** Reads the fields of an `mqtt` object. */
+export function readMqtt(fields: IssuedFields): IssuedMqtt {
   return {
-    endpoint,
-    username: text(fields, MQTT_NAMES.username),
-    password: text(fields, MQTT_NAMES.password),
-    tls: flag(fields, MQTT_NAMES.tls, (endpoint ?? '').trim().toLowerCase().indexOf('mqtts:') === 0),
-    qos: integer(fields, MQTT_NAMES.qos, { least: 0, most: 2, byDefault: 1 }) as Mqtt['qos'],
-    accessKey: accessKey ?? text(fields, MQTT_NAMES.accessKey),
-    topicPrefix: text(fields, MQTT_NAMES.topicPrefix),
-    hubId: text(fields, MQTT_NAMES.hubId),
-    c2sTopic: text(fields, MQTT_NAMES.c2sTopic),
-    s2cTopic: text(fields, MQTT_NAMES.s2cTopic),
-    statusTopic: text(fields, MQTT_NAMES.statusTopic),
-    hashTopics: flag(fields, MQTT_NAMES.hashTopics, false),
+    endpoint: fields.string(MQTT.endpoint),
+    username: fields.string(MQTT.username),
+    password: fields.string(MQTT.password),
+    tls: fields.flag(MQTT.tls),
+    qos: (fields.integer(MQTT.qos, 0, 2) ?? 1) as Mqtt['qos'],
+    accessKey: fields.string(MQTT.accessKey),
+    topicPrefix: fields.string(MQTT.topicPrefix),
+    hubId: fields.string(MQTT.hubId),
+    c2sTopic: fields.string(MQTT.c2sTopic),
+    s2cTopic: fields.string(MQTT.s2cTopic),
+    statusTopic: fields.string(MQTT.statusTopic),
+    hashTopics: fields.flag(MQTT.hashTopics) ?? false,
   };
 }

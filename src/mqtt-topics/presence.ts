@@ -1,11 +1,12 @@
 /**
- * What a client says of itself on its status topic: retained, for whoever looks later. A hub ends the session of a
- * client at its `offline`.
+ * What a client publishes on its status topic: retained messages, so that whoever subscribes later reads the last one. A
+ * hub ends the session of a client that is `offline`.
  */
 import { assertString } from '../bytes.ts';
+import { guarded } from '../issued/guarded.ts';
 import type { Topics } from './topics.ts';
 
-/** A message to publish as it is, or to leave with the broker as the will. */
+/** A message to publish as it is, or to register with the broker as the will. */
 export interface PresenceMessage {
   readonly topic: string;
   readonly payload: 'offline' | 'online';
@@ -14,27 +15,29 @@ export interface PresenceMessage {
 }
 
 export interface Presence {
-  /** For CONNECT: the broker publishes it where the connection breaks. */
+  /** For CONNECT: the broker publishes it when the connection breaks. */
   readonly will: PresenceMessage;
-  /** Once the session is ready, and not before. */
+  /** To publish once the session is ready, not before. */
   readonly online: PresenceMessage;
-  /** Before the HELLO of each attempt, and before leaving: a broker publishes no will where a client says goodbye. */
+  /** To publish before the HELLO of each attempt and before DISCONNECT, after which a broker publishes no will. */
   readonly offline: PresenceMessage;
 }
 
 /**
- * The messages of a client's presence.
- * @param topics - as deriveTopics() answers them
+ * Returns the messages of a client's presence.
+ * @param topics - from deriveTopics()
  * @throws LocalError `bad-argument`
  */
 export function presence(topics: Pick<Topics, 'status'>): Presence {
-  const topic = topics?.status;
-  assertString(topic, 'topics.status');
-  const say = (payload: PresenceMessage['payload']): PresenceMessage => ({
-    topic,
-    payload,
-    qos: 1,
-    retain: true,
+  return guarded(() => {
+    const topic = topics.status;
+    assertString(topic, 'topics.status');
+    const message = (payload: PresenceMessage['payload']): PresenceMessage => ({
+      topic,
+      payload,
+      qos: 1,
+      retain: true,
+    });
+    return { will: message('offline'), online: message('online'), offline: message('offline') };
   });
-  return { will: say('offline'), online: say('online'), offline: say('offline') };
 }

@@ -1,48 +1,70 @@
 /**
- * The three topics of a client: as they were issued, once they are seen to lie in the client's scope, or derived.
+ * The three topics of a client: as issued, once they are checked to lie in the client's scope, or derived.
  *
- * Today's layout is `<prefix>/in`, `/out` and `/status`, where the prefix ends with the client's own level. Earlier
- * hubs have `<prefix>/<hub id>/c2s/<key>`, `/s2c/<key>` and `/status/<key>`. Spec, "Client library contract".
+ * The current layout is `<prefix>/in`, `<prefix>/out` and `<prefix>/status`, where the prefix ends with the client's own
+ * level. Earlier hubs use `<prefix>/<hub id>/c2s/<key>`, `…/s2c/<key>` and `…/status/<key>`. Spec, "Client library
+ * contract": topics are the returned ones, or derived only inside the client's scope. The layouts are those of public
+ * hubs and clients.
  */
 import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
+import { MQTT } from '../issued/aliases.ts';
+import { guarded } from '../issued/guarded.ts';
 import { hasBlanks, trimSlashes } from '../issued/url.ts';
 import { MAX_TOPIC } from '../limits.ts';
-import { type IssuedMqtt, readMqtt } from './mqtt.ts';
+import { type IssuedMqtt, mqttFields, readMqtt } from './mqtt.ts';
 
 export interface Topics {
   /** From the client to the hub. */
   readonly publish: string;
   /** From the hub to the client. */
   readonly subscribe: string;
-  /** `online` and `offline`, retained; the latter is the client's will. */
+  /** The client's presence, retained: see presence(). */
   readonly status: string;
 }
 
 /** Where the topics of a client lie. */
 interface Scope {
-  /** What each starts with: levels and a slash; or empty. */
+  /** What each starts with: levels and a slash, or nothing. */
   readonly start: string;
-  /** One of these is a level after that; `undefined` where the start names the client already. */
-  readonly ids: string[] | undefined;
-  /** What they are called there; `undefined` where that cannot be told. */
+  /** After that a topic has one of these levels, which name the client; `undefined` where `start` names it. */
+  readonly ids: readonly string[] | undefined;
+  /** Whether a topic of a single level after `start` needs none of them. */
+  readonly isPrefixed: boolean;
+  /** The topics derived; `undefined` where too little was issued. */
   readonly topics: Topics | undefined;
 }
 
 /**
- * The topics a client uses.
- * @param mqtt - as issued, under any names, or `identity.mqtt`
- * @param options - `accessKey`, where `mqtt` does not hold it; without any, the user name at the broker stands for it
- * @throws LocalError `no-topics`; `bad-topic`, `topic-out-of-scope`; `identity-field`; `bad-argument`,
- *   `lone-surrogate` for the access key
+ * Returns the topics that a client uses. Topics that were issued count, each on its own; the others are derived.
+ *
+ * An issued topic must start with the issued prefix, or with prefix and hub id in the layout of earlier hubs. Unless the
+ * prefix ends with a level that names the client (access key, its hash, or user name), the topic must have such a level
+ * itself, or be a single level below the prefix, like the derived ones. Where neither prefix nor hub id were issued,
+ * such a level anywhere in the topic is all that can be checked.
+ * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
+ * @param options - `accessKey`, where `mqtt` does not contain it; without one, the user name at the broker counts as it
+ * @throws LocalError `no-topics` where too little was issued; `bad-topic` for one that breaks the rules of MQTT or contains
+ *   white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the wrong type;
+ *   `lone-surrogate` for the access key; `bad-argument`
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
-  const { accessKey } = options;
-  if (accessKey !== undefined) assertString(accessKey, 'accessKey');
-  const issued = readMqtt(mqtt, accessKey);
+  return guarded(() => {
+    const { accessKey } = options;
+    if (accessKey !== undefined) assertString(accessKey, 'accessKey');
+    const fields = mqttFields(mqtt);
+    const issued = readMqtt(fields);
+    fields.assertReadable([MQTT.username, MQTT.topicPrefix, MQTT.hubId, MQTT.c2sTopic, MQTT.s2cTopic]);
+    fields.assertReadable([MQTT.statusTopic, MQTT.hashTopics]);
+    if (accessKey === undefined) fields.assertReadable([MQTT.accessKey]);
+    return topicsOf(issued, accessKey ?? issued.accessKey);
+  });
+}
+
+function topicsOf(issued: IssuedMqtt, accessKey: string | undefined): Topics {
   const { c2sTopic, s2cTopic, statusTopic } = issued;
-  const scope = scopeOf(issued);
+  const scope = scopeOf(issued, accessKey);
   const publish = inScope(c2sTopic ?? scope.topics?.publish, scope);
   const subscribe = inScope(s2cTopic ?? scope.topics?.subscribe, scope);
   const status = inScope(statusTopic ?? scope.topics?.status ?? siblingStatus(c2sTopic), scope);
@@ -55,23 +77,26 @@ export function deriveTopics(mqtt: object, options: { accessKey?: string | undef
   return { publish, subscribe, status };
 }
 
-function scopeOf({ accessKey, username, topicPrefix, hubId, hashTopics }: IssuedMqtt): Scope {
+function scopeOf(issued: IssuedMqtt, accessKey: string | undefined): Scope {
+  const { username, topicPrefix, hubId, hashTopics } = issued;
   const key = accessKey || username;
   const hash = key ? bytesToHex(sha256(utf8ToBytes(key))).slice(0, 16) : '';
   const ids: string[] = [];
   if (key) ids.push(key, hash);
   if (username) ids.push(username);
 
-  const prefix = levels(topicPrefix, 'topic_prefix');
-  const hub = levels(hubId, 'hub_id');
+  const prefix = trimmedLevels(topicPrefix, 'topic_prefix');
+  const hub = trimmedLevels(hubId, 'hub_id');
   if (prefix !== undefined) {
     const isOwn = ids.indexOf(prefix.slice(prefix.lastIndexOf('/') + 1)) >= 0;
     if (hub === undefined || isOwn) {
       const topics = { publish: `${prefix}/in`, subscribe: `${prefix}/out`, status: `${prefix}/status` };
-      return { start: `${prefix}/`, ids: undefined, topics };
+      // Where nothing else names the client, the prefix is all there is to go by.
+      const isNamed = isOwn || ids.length === 0;
+      return { start: `${prefix}/`, ids: isNamed ? undefined : ids, isPrefixed: true, topics };
     }
   }
-  if (hub === undefined) return { start: '', ids, topics: undefined };
+  if (hub === undefined) return { start: '', ids, isPrefixed: false, topics: undefined };
 
   const parent = prefix ?? 'hivemind';
   const base = parent.split('/').indexOf(hub) >= 0 ? parent : `${parent}/${hub}`;
@@ -79,16 +104,14 @@ function scopeOf({ accessKey, username, topicPrefix, hubId, hashTopics }: Issued
   const topics = last
     ? { publish: `${base}/c2s/${last}`, subscribe: `${base}/s2c/${last}`, status: `${base}/status/${last}` }
     : undefined;
-  return { start: `${base}/`, ids, topics };
+  return { start: `${base}/`, ids, isPrefixed: false, topics };
 }
 
-/** Levels as they are issued, with white space or slashes around them. */
-function levels(issued: string | undefined, name: string): string | undefined {
+/** Levels as issued, without the white space and slashes around them. */
+function trimmedLevels(issued: string | undefined, name: string): string | undefined {
   if (issued === undefined) return undefined;
   const trimmed = trimSlashes(issued.trim());
-  if (!isTopic(trimmed)) {
-    throw new LocalError('bad-topic', `the identity’s field ${name} has what topics must not have in them`);
-  }
+  if (!isTopic(trimmed)) throw badTopic(`the identity’s field mqtt.${name}`);
   return trimmed;
 }
 
@@ -105,28 +128,37 @@ function isTopic(topic: string): boolean {
   );
 }
 
-/** The status topic beside one that the client publishes to, where the name of that shows its direction. */
-function siblingStatus(publish: string | undefined): string | undefined {
-  if (publish === undefined) return undefined;
-  const names = publish.split('/');
-  let at = names.indexOf('c2s');
-  if (at < 0 && names[names.length - 1] === 'in') at = names.length - 1;
-  if (at < 0) return undefined;
-  names[at] = 'status';
-  return names.join('/');
+function badTopic(what: string): LocalError {
+  return new LocalError(
+    'bad-topic',
+    `${what} is empty or too long, or contains a wildcard, white space, a control character or an empty level`,
+  );
 }
 
-/** The same topic, if any, once it is seen to be one, and the client's own. */
-function inScope(topic: string | undefined, { start, ids }: Scope): string | undefined {
+/** The status topic beside one that the client publishes to, where a level of that names its direction. */
+function siblingStatus(publish: string | undefined): string | undefined {
+  if (publish === undefined) return undefined;
+  const levels = publish.split('/');
+  let at = levels.indexOf('c2s');
+  if (at < 0 && levels[levels.length - 1] === 'in') at = levels.length - 1;
+  if (at < 0) return undefined;
+  levels[at] = 'status';
+  return levels.join('/');
+}
+
+/** Returns the same topic, if any, once it is checked. */
+function inScope(topic: string | undefined, { start, ids, isPrefixed }: Scope): string | undefined {
   if (topic === undefined) return undefined;
-  if (!isTopic(topic)) {
-    throw new LocalError('bad-topic', 'a topic of the identity’s mqtt has what topics must not have in them');
-  }
-  const isOwn = (level: string) => ids === undefined || ids.indexOf(level) >= 0;
-  if (topic.indexOf(start) !== 0 || !topic.slice(start.length).split('/').some(isOwn)) {
+  if (!isTopic(topic)) throw badTopic('a topic of the identity’s mqtt');
+  const levels = topic.slice(start.length).split('/');
+  const isInside =
+    ids === undefined ||
+    (isPrefixed && levels.length === 1) ||
+    levels.some((level) => ids.indexOf(level) >= 0);
+  if (topic.indexOf(start) !== 0 || !isInside) {
     throw new LocalError(
       'topic-out-of-scope',
-      'a topic of the identity’s mqtt is not this client’s: issue the identity again, or name its access key',
+      'a topic of the identity’s mqtt lies outside of this client’s scope: issue the identity again, or pass its access key',
     );
   }
   return topic;

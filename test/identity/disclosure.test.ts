@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type DisclosureSituation, disclosureDue } from '../../src/identity/disclosure.ts';
-import { type Identity, parseIdentity } from '../../src/identity/identity.ts';
+import type { Identity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { raisesLocal } from '../raises.ts';
 
 const EN = '  You are talking to an AI assistant.\r\n\r\nIt can be wrong: “do not rely on it”.\u00a0\t';

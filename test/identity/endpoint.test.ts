@@ -1,7 +1,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { authorizedUrl, type EndpointOptions, selectEndpoint } from '../../src/identity/endpoint.ts';
-import { type Identity, parseIdentity } from '../../src/identity/identity.ts';
+import { type EndpointOptions, selectEndpoint } from '../../src/identity/endpoint.ts';
+import type { Identity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { raisesLocal } from '../raises.ts';
 
 const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'pw', tls: true };
@@ -10,23 +11,30 @@ const ALL = {
   protocols: { wss: true, https: true, mqtt: true },
   mqtt: BROKER,
 };
+const PLAIN = {
+  ...ALL,
+  endpoints: { wss: 'ws://hub/w', https: 'http://hub/h' },
+  mqtt: { ...BROKER, tls: false },
+};
 
 const identityOf = (fields: object): Identity =>
   parseIdentity({ access_key: 'ak', password: 'pw', ...fields });
 const select = (fields: object, options?: EndpointOptions) => selectEndpoint(identityOf(fields), options);
-const wssOf = (fields: object): string => select(fields).url;
+const wssOf = (fields: object): string => select(fields, { requested: 'wss', allowPlaintext: true }).url;
 const httpsOf = (fields: object): string =>
-  select({ protocols: { https: true }, ...fields }, { requested: 'https' }).url;
+  select({ protocols: { https: true }, ...fields }, { requested: 'https', allowPlaintext: true }).url;
 
 test('prefers WSS, then HTTPS, then MQTT', () => {
-  assert.equal(select(ALL), { protocol: 'wss', url: 'wss://hub/w' });
+  assert.equal(select(ALL), { protocol: 'wss', url: 'wss://hub/w', tls: true });
   assert.equal(select({ ...ALL, protocols: { wss: false, https: true, mqtt: true } }), {
     protocol: 'https',
     url: 'https://hub/h',
+    tls: true,
   });
   assert.equal(select({ ...ALL, protocols: { wss: false, https: false, mqtt: true } }), {
     protocol: 'mqtt',
     url: 'mqtts://broker',
+    tls: true,
   });
 });
 
@@ -36,20 +44,20 @@ test('prefers in the same order however the supported protocols are listed', () 
   assert.is(select(ALL, { supported: ['mqtt'] }).protocol, 'mqtt');
 });
 
-test('takes the protocol that is asked for', () => {
+test('selects the protocol that is requested', () => {
   assert.is(select(ALL, { requested: 'wss' }).protocol, 'wss');
   assert.is(select(ALL, { requested: 'https' }).protocol, 'https');
   assert.is(select(ALL, { supported: ['wss', 'mqtt'], requested: 'mqtt' }).protocol, 'mqtt');
 });
 
-test('refuses to be asked for a protocol that is not supported, whatever the identity has', () => {
+test('refuses a requested protocol that is not supported, whatever the identity has', () => {
   for (const fields of [ALL, {}]) {
-    const ask = (options: EndpointOptions) =>
+    const request = (options: EndpointOptions) =>
       raisesLocal(() => select(fields, options), 'unsupported-protocol');
-    ask({ supported: ['wss'], requested: 'https' });
-    ask({ supported: ['wss'], requested: 'mqtt' });
-    ask({ supported: [], requested: 'wss' });
-    ask({ requested: 'tcp' as 'wss' });
+    request({ supported: ['wss'], requested: 'https' });
+    request({ supported: ['wss'], requested: 'mqtt' });
+    request({ supported: [], requested: 'wss' });
+    request({ requested: 'tcp' as 'wss' });
   }
 });
 
@@ -58,10 +66,8 @@ test('passes over a protocol that the hub does not serve, or that has no address
   assert.is(select({ ...ALL, endpoints }).protocol, 'https');
   assert.is(select({ ...ALL, endpoints: { ...endpoints, wss: ' ' } }).protocol, 'https');
   assert.is(select({ ...ALL, endpoints: {} }).protocol, 'mqtt');
-  assert.is(
-    select({ ...ALL, protocols: { https: true } }, { supported: ['https', 'mqtt'] }).protocol,
-    'https',
-  );
+  const { protocol } = select({ ...ALL, protocols: { https: true } }, { supported: ['https', 'mqtt'] });
+  assert.is(protocol, 'https');
 });
 
 test('finds no endpoint where nothing is left', () => {
@@ -70,15 +76,21 @@ test('finds no endpoint where nothing is left', () => {
   none({});
   none({ default_master: ' ' });
   none(ALL, { supported: [] });
-  none({ ...ALL, protocols: { wss: false } });
+  none({ ...ALL, protocols: { wss: false, mqtt: false } });
   none({ ...ALL, protocols: {} }, { requested: 'https' });
-  none({ ...ALL, protocols: {} }, { requested: 'mqtt' });
+  none({ ...ALL, protocols: { mqtt: false } }, { requested: 'mqtt' });
   none({ ...ALL, endpoints: {} }, { requested: 'wss' });
   none({ ...ALL, mqtt: { ...BROKER, password: '' } }, { requested: 'mqtt' });
   none({ default_master: 'hub', protocols: { mqtt: true } }, { requested: 'mqtt' });
 });
 
-test('answers an explicit endpoint as it was issued but for white space around', () => {
+test('selects MQTT where broker credentials exist and the identity says nothing of MQTT', () => {
+  assert.equal(select({ mqtt: BROKER }), { protocol: 'mqtt', url: 'mqtts://broker', tls: true });
+  const { endpoint: _, ...credentials } = BROKER;
+  assert.is(select({ endpoints: { mqtt: 'mqtts://elsewhere' }, mqtt: credentials }).url, 'mqtts://elsewhere');
+});
+
+test('returns an explicit endpoint as it was issued, without white space around it', () => {
   for (const url of ['wss://Hub.example', 'ws://u:p@hub:1/?a=b#c', 'WSS://[::1]/', 'wss://hüb/%20']) {
     assert.is(wssOf({ endpoints: { wss: ` ${url}\n` }, host: 'other' }), url);
   }
@@ -87,7 +99,42 @@ test('answers an explicit endpoint as it was issued but for white space around',
   }
 });
 
-test('refuses an explicit endpoint for another protocol, or that is no URL', () => {
+test('passes over plaintext endpoints for a later protocol with TLS, allowed or not', () => {
+  for (const allowPlaintext of [undefined, false, true]) {
+    const https = { ...PLAIN, endpoints: { ...PLAIN.endpoints, https: 'https://hub' } };
+    assert.equal(select(https, { allowPlaintext }), { protocol: 'https', url: 'https://hub', tls: true });
+    assert.is(select({ ...PLAIN, mqtt: BROKER }, { allowPlaintext }).url, 'mqtts://broker');
+    assert.is(
+      select({ ...PLAIN, endpoints: { wss: 'ws://hub' }, host: 'hub' }, { allowPlaintext }).protocol,
+      'https',
+    );
+  }
+});
+
+test('refuses plaintext endpoints where there is no other, unless they are allowed', () => {
+  for (const allowPlaintext of [undefined, false]) {
+    raisesLocal(() => select(PLAIN, { allowPlaintext }), 'plaintext-endpoint');
+    raisesLocal(() => select({ host: 'ws://hub' }, { allowPlaintext }), 'plaintext-endpoint');
+    for (const requested of ['wss', 'https', 'mqtt'] as const) {
+      raisesLocal(() => select(PLAIN, { requested, allowPlaintext }), 'plaintext-endpoint');
+    }
+    const secure = { ...PLAIN, mqtt: BROKER };
+    raisesLocal(() => select(secure, { supported: ['wss', 'https'], allowPlaintext }), 'plaintext-endpoint');
+  }
+  assert.equal(select(PLAIN, { allowPlaintext: true }), { protocol: 'wss', url: 'ws://hub/w', tls: false });
+  assert.equal(select(PLAIN, { requested: 'https', allowPlaintext: true }), {
+    protocol: 'https',
+    url: 'http://hub/h',
+    tls: false,
+  });
+  assert.equal(select(PLAIN, { requested: 'mqtt', allowPlaintext: true }), {
+    protocol: 'mqtt',
+    url: 'mqtt://broker',
+    tls: false,
+  });
+});
+
+test('refuses an explicit endpoint for another protocol, or that is not a URL', () => {
   const bad = [
     'hub',
     'wss:hub',
@@ -106,13 +153,41 @@ test('refuses an explicit endpoint for another protocol, or that is no URL', () 
   }
 });
 
-test('refuses an endpoint that cannot be used rather than to pass over it', () => {
-  raisesLocal(() => select({ ...ALL, endpoints: { ...ALL.endpoints, wss: 'hub' } }), 'bad-endpoint');
+test('refuses an endpoint that cannot be used, and does not pass over it', () => {
+  for (const wss of ['hub', 7, {}]) {
+    raisesLocal(() => select({ ...ALL, endpoints: { ...ALL.endpoints, wss } }), 'bad-endpoint');
+  }
 });
 
-test('looks at no endpoint that it does not choose', () => {
-  const fields = { ...ALL, endpoints: { wss: 'hub', https: 'https://hub' } };
-  assert.is(select(fields, { supported: ['https'] }).url, 'https://hub');
+test('looks at no endpoint of a protocol that is not considered', () => {
+  for (const wss of ['hub', 7]) {
+    const fields = { ...ALL, endpoints: { wss, https: 'https://hub' } };
+    assert.is(select(fields, { supported: ['https'] }).url, 'https://hub');
+  }
+});
+
+test('refuses an address made of fields of the wrong type when it is to be used', () => {
+  for (const field of [
+    { host: {} },
+    { host: 'hub', port: {} },
+    { host: 'hub', port: '0443' },
+    { host: 'hub', path: [] },
+  ]) {
+    raisesLocal(() => wssOf(field), 'bad-endpoint');
+    assert.is(wssOf({ ...field, endpoints: { wss: 'wss://hub' } }), 'wss://hub');
+  }
+  raisesLocal(() => wssOf({ host: 'hub', endpoints: { wss: 7 } }), 'bad-endpoint');
+  raisesLocal(() => select({ mqtt: { ...BROKER, endpoint: 7 } }), 'bad-endpoint');
+});
+
+test('needs no default port where the host has a port', () => {
+  assert.is(wssOf({ host: 'hub:443', port: {} }), 'wss://hub:443');
+});
+
+test('ignores objects of the wrong type', () => {
+  for (const value of [[], 'x', 7]) {
+    assert.is(wssOf({ host: 'hub', endpoints: value, protocols: value, mqtt: value }), 'wss://hub:5679');
+  }
 });
 
 test('makes an address of the default host, with the port 5679', () => {
@@ -121,14 +196,14 @@ test('makes an address of the default host, with the port 5679', () => {
   assert.is(wssOf({ default_master: ' [2001:db8::1] ' }), 'wss://[2001:db8::1]:5679');
 });
 
-test('takes the port of the default host, then the default port', () => {
+test('uses the port of the default host, then the default port', () => {
   assert.is(wssOf({ host: 'hub:1', port: 2 }), 'wss://hub:1');
   assert.is(wssOf({ host: 'https://hub:1', port: 2 }), 'wss://hub:1');
   assert.is(wssOf({ host: 'hub', port: '2' }), 'wss://hub:2');
   assert.is(wssOf({ host: 'https://hub', port: 2 }), 'wss://hub:2');
 });
 
-test('takes the scheme of the default host for no more than whether there is TLS', () => {
+test('takes from the scheme of the default host only whether there is TLS', () => {
   for (const scheme of ['wss', 'https', 'HTTPS']) {
     assert.is(wssOf({ host: `${scheme}://hub` }), 'wss://hub:5679');
     assert.is(httpsOf({ host: `${scheme}://hub` }), 'https://hub:5679');
@@ -175,17 +250,31 @@ test('refuses a default host that is neither a host nor a URL of a hub', () => {
   raisesLocal(() => wssOf({ host: 'hub', path: '/a b' }), 'bad-endpoint');
 });
 
-test('refuses the endpoint of a broker that is refused', () => {
+test('refuses the address of a broker that brokerEndpoint() refuses', () => {
   const mqtt = { ...BROKER, endpoint: 'tcp://broker' };
   raisesLocal(() => select({ ...ALL, mqtt }, { requested: 'mqtt' }), 'bad-endpoint');
 });
 
-test('refuses what is no identity, and protocols that are no list', () => {
-  for (const identity of [undefined, null, 'wss://hub', {}, { protocols: {} }]) {
-    raisesLocal(() => selectEndpoint(identity as Identity), 'bad-argument');
+test('takes an identity as it was issued, and the fields of one', () => {
+  const issued = { access_key: 'ak', password: 'pw', host: 'hub' };
+  assert.is(selectEndpoint(issued as unknown as Identity).url, 'wss://hub:5679');
+  const { accessKey, password, defaultMaster } = parseIdentity(issued);
+  assert.is(selectEndpoint({ accessKey, password, defaultMaster } as Identity).url, 'wss://hub:5679');
+});
+
+test('refuses what is not an identity, and options of the wrong type', () => {
+  for (const identity of [undefined, null, 'wss://hub', []]) {
+    assert.throws(
+      () => selectEndpoint(identity as never),
+      ({ code }: { code: string }) => code.startsWith('identity-'),
+    );
   }
+  raisesLocal(() => selectEndpoint({} as Identity), 'identity-access-key');
   for (const supported of ['wss', null, {}]) {
     raisesLocal(() => select(ALL, { supported: supported as [] }), 'bad-argument');
+  }
+  for (const allowPlaintext of ['true', 1, null]) {
+    raisesLocal(() => select(ALL, { allowPlaintext: allowPlaintext as never }), 'bad-argument');
   }
 });
 
@@ -199,55 +288,8 @@ test('shows no value in an error', () => {
     const error = raisesLocal(() => select(fields), 'bad-endpoint');
     assert.not.match(error.stack!.split('\n    at')[0]!, 'S3cr3t');
   }
-});
-
-const authorizationOf = (url: string): string | null => new URL(url).searchParams.get('authorization');
-
-test('adds the authorization that a hub expects', () => {
-  assert.is(
-    authorizedUrl('wss://hub:5679/p', 'kiosk/1.0', 'ak'),
-    'wss://hub:5679/p?authorization=a2lvc2svMS4wOmFr',
-  );
-});
-
-test('writes authorization in UTF-8, base64 and percent-encoding', () => {
-  const url = authorizedUrl('wss://hub/', 'kiösk', '??>>~~🔑');
-  assert.is(authorizationOf(url), Buffer.from('kiösk:??>>~~🔑').toString('base64'));
-  assert.match(url, /\?authorization=[A-Za-z0-9]*(?:%2B|%2F|%3D|[A-Za-z0-9])*$/);
-  for (const escaped of ['%2B', '%2F', '%3D']) {
-    assert.ok(authorizedUrl('wss://hub', 'x', '>>>???>>').concat(url).includes(escaped), escaped);
-  }
-});
-
-test('writes a path for the hub alone', () => {
-  assert.is(authorizedUrl('ws://hub', 'a', 'b'), 'ws://hub/?authorization=YTpi');
-  assert.is(authorizedUrl('ws://hub?c=d', 'a', 'b'), 'ws://hub/?c=d&authorization=YTpi');
-});
-
-test('keeps a query but for an authorization in it', () => {
-  assert.is(authorizedUrl('wss://h/p?c=d&e', 'a', 'b'), 'wss://h/p?c=d&e&authorization=YTpi');
-  assert.is(authorizedUrl('wss://h/p?', 'a', 'b'), 'wss://h/p?authorization=YTpi');
-  assert.is(
-    authorizedUrl('wss://h/p?authorization=x&c=d&authorization=', 'a', 'b'),
-    'wss://h/p?c=d&authorization=YTpi',
-  );
-});
-
-test('refuses a URL that is not for a WebSocket', () => {
-  for (const url of ['https://hub', 'mqtts://hub', 'hub', 'wss://', 'wss://hub#a', ' wss://hub']) {
-    raisesLocal(() => authorizedUrl(url, 'a', 'b'), 'bad-endpoint');
-  }
-});
-
-test('refuses arguments that are empty or no texts, and a colon in the user agent', () => {
-  for (const value of ['', undefined, null, 1]) {
-    raisesLocal(() => authorizedUrl(value as string, 'a', 'b'), 'bad-argument');
-    raisesLocal(() => authorizedUrl('wss://hub', value as string, 'b'), 'bad-argument');
-    raisesLocal(() => authorizedUrl('wss://hub', 'a', value as string), 'bad-argument');
-  }
-  raisesLocal(() => authorizedUrl('wss://hub', 'a:b', 'c'), 'bad-argument');
-  assert.is(authorizationOf(authorizedUrl('wss://hub', 'a', 'b:c')), Buffer.from('a:b:c').toString('base64'));
-  raisesLocal(() => authorizedUrl('wss://hub', 'a', '\ud800'), 'lone-surrogate');
+  const error = raisesLocal(() => select({ host: 'ws://u:S3cr3t@hub' }), 'plaintext-endpoint');
+  assert.not.match(error.stack!.split('\n    at')[0]!, 'S3cr3t');
 });
 
 test.run();

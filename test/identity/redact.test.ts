@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Identity, parseIdentity } from '../../src/identity/identity.ts';
+import type { Identity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 
 const SECRET = 'S3cr3t';
@@ -10,7 +11,7 @@ const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'broker-
 const identityOf = (fields: object): Identity =>
   parseIdentity({ access_key: 'ak', password: 'pw', ...fields });
 
-/** Every secret has SECRET in it, and nothing else has. */
+/** Every secret contains SECRET, and nothing else does. */
 const SECRETS = identityOf({
   access_key: `${SECRET}-access-key`,
   password: `${SECRET}-password`,
@@ -46,7 +47,7 @@ test('shows no secret of an identity, nor of its parts alone, nor inside somethi
   }
 });
 
-test('shows of an identity what is no secret', () => {
+test('shows everything of an identity that is not a secret', () => {
   const shown = {
     accessKey: '[redacted]',
     password: '[redacted]',
@@ -61,7 +62,7 @@ test('shows of an identity what is no secret', () => {
       https: 'https://[redacted]@hub.example:5679/?[redacted]',
       mqtt: 'mqtts://[redacted]@broker.example',
     },
-    protocols: { wss: true, https: false, mqtt: false },
+    protocols: { wss: true, https: false, mqtt: true },
     mqtt: {
       endpoint: 'mqtts://[redacted]@broker.example:8883',
       username: '[redacted]',
@@ -101,7 +102,7 @@ test('shows no secret of a URL, however it is written', () => {
   }
 });
 
-test('shows nothing where nothing was issued, and a URL without secrets as it is', () => {
+test('leaves out fields that were not issued, and shows a URL without secrets', () => {
   const identity = identityOf({ endpoints: { wss: 'wss://hub.example:5679/path' } });
   assert.equal(JSON.parse(JSON.stringify(identity)), {
     accessKey: '[redacted]',
@@ -122,7 +123,7 @@ test('shows nothing of a URL in which a password cannot be told from a query', (
   }
 });
 
-test('shows no field that holds a secret of another one', () => {
+test('shows no field that contains a secret of another one', () => {
   const access_key = 'S3cr3t/äKey?';
   const bytes = Buffer.from(access_key);
   const forms = [
@@ -145,13 +146,24 @@ test('shows no field that holds a secret of another one', () => {
     const { siteId, defaultMaster, aiDisclosure, mqtt, unknownFields } = JSON.parse(JSON.stringify(identity));
     const shown = [siteId, aiDisclosure, mqtt.hubId, unknownFields];
     const REDACTED = '[redacted]';
-    const expected = [REDACTED, { en: REDACTED, fr: 'Une machine.' }, REDACTED, [REDACTED, 'vendor']];
+    const expected = [REDACTED, { fr: 'Une machine.' }, REDACTED, [REDACTED, 'vendor']];
     assert.equal(shown, expected, form);
     assert.match(defaultMaster, REDACTED);
   }
 });
 
-test('shows of fields that nobody knows the names alone', () => {
+test('shows no secret that is percent-encoded, in part, twice or beside what is no escape', () => {
+  const access_key = 'S3cr3t/äKey?';
+  const escaped = [...Buffer.from(access_key)].map((byte) => `%${byte.toString(16)}`).join('');
+  const partly = access_key.replace('c', '%63').replace('K', '%4B').replace('ä', '%c3%A4');
+  for (const form of [escaped, escaped.toUpperCase(), partly, `%zz%4${partly}%`, `100%${escaped}`]) {
+    const identity = identityOf({ access_key, path: `/a/${form}/b`, host: `wss://hub/${form}`, site: form });
+    const { defaultPath, defaultMaster, siteId } = redactIdentity(identity);
+    assert.equal([defaultPath, defaultMaster, siteId], ['[redacted]', '[redacted]', '[redacted]'], form);
+  }
+});
+
+test('shows only the names of unknown fields', () => {
   const identity = identityOf({
     vendor: { token: 'x1y2z3' },
     number: 4711,
@@ -163,15 +175,43 @@ test('shows of fields that nobody knows the names alone', () => {
   assert.not.match(inspect(identity, { depth: 9 }), /x1y2z3|4711|60/);
 });
 
-test('shows a copy, of which no unknown fields are known', () => {
-  const copy = { ...SECRETS, siteId: 'cellar' };
-  assert.equal(redactIdentity(copy), { ...redactIdentity(SECRETS), siteId: 'cellar' });
+test('shows the names of fields that could not be read', () => {
+  const identity = identityOf({
+    site: 4711,
+    endpoints: { ws: {} },
+    protocols: [],
+    mqtt: { ...BROKER, qos: 4711 },
+  });
+  const { unreadableFields } = JSON.parse(JSON.stringify(identity));
+  assert.equal(unreadableFields, ['protocols', 'site_id', 'data_plane_endpoints.wss', 'mqtt.qos']);
+  assert.not.match(inspect(identity, { depth: 9 }), /4711/);
 });
 
-test('redacts texts that have no form in UTF-8', () => {
+test('redacts an identity as it was issued', () => {
+  const issued = { access_key: 'S3cr3t', password: 'pw', site: 'kitchen', x: 1 };
+  assert.equal(redactIdentity(issued as never), redactIdentity(parseIdentity(issued)));
+});
+
+test('redacts strings that UTF-8 cannot encode', () => {
   const identity = identityOf({ password: 'p\ud800w', site_id: 'p\ud800w', public_key: '\ud800' });
   const { siteId, publicKey } = redactIdentity(identity) as Identity;
-  assert.equal([siteId, publicKey], ['[redacted]', '\ud800']);
+  assert.equal([siteId, publicKey], ['[redacted]', '[redacted]']);
+});
+
+/** What takes a regular expression that backtracks, or a naive search, the square of the length. */
+const LONG = 2 ** 19;
+test('redacts long and repetitive strings in linear time', () => {
+  const ones = '1'.repeat(LONG);
+  const identity = identityOf({
+    access_key: `${ones}2`,
+    default_master: `${ones}!`,
+    site_id: ones,
+    default_path: `/${'%31'.repeat(LONG / 4)}`,
+    public_key: '%'.repeat(LONG),
+    endpoints: { wss: `${'a'.repeat(LONG)}`, https: `https://${'@'.repeat(LONG)}` },
+    mqtt: { ...BROKER, topic_prefix: 'ab'.repeat(LONG / 2), hub_id: `${'ab'.repeat(LONG / 2)}b` },
+  });
+  assert.is(redactIdentity(identity).siteId, '[redacted]'); // it contains the beginning of the access key
 });
 
 test('shows a host alone, or with its port', () => {

@@ -1,20 +1,23 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Identity, parseIdentity } from '../../src/identity/identity.ts';
+import type { Identity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 import { serializeIdentity } from '../../src/identity/serialize.ts';
+import { ALIASES, OBJECTS } from '../../tools/aliases.ts';
 import { raisesLocal } from '../raises.ts';
+import { plain } from './plain.ts';
 
 const KEYS = { access_key: 'ak', password: 'pw' };
 const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'broker-pw' };
 
 const write = (identity: Identity): string => serializeIdentity(identity, { secrets: true });
-/** What becomes of an identity's text. */
+/** An identity as JSON, parsed and written again. */
 const writeText = (text: string): string => write(parseIdentity(text));
-/** What becomes of an identity's fields. */
+/** The fields of an identity, parsed and written again. */
 const writeFields = (fields: object): object => JSON.parse(writeText(JSON.stringify({ ...KEYS, ...fields })));
 
-/** An identity under today's names, with fields that nobody knows wherever there are fields. */
+/** An identity under the current names, with unknown fields in every object. */
 const FULL = {
   ...KEYS,
   region: 'eu',
@@ -49,16 +52,16 @@ test('writes back what was read, under the same names and with the same values',
   assert.is(writeText(JSON.stringify(KEYS)), JSON.stringify(KEYS));
 });
 
-test('writes what can be read to the same identity, and the same text again', () => {
+test('writes JSON that is parsed to the same identity, and written the same again', () => {
   for (const fields of [FULL, KEYS, { ...KEYS, host: 'h', mqtt: { broker_url: 'mqtt://b' } }]) {
     const identity = parseIdentity(JSON.stringify(fields));
     const text = write(identity);
-    assert.equal(parseIdentity(text), identity);
+    assert.equal(plain(parseIdentity(text)), plain(identity));
     assert.is(writeText(text), text);
   }
 });
 
-test('writes numbers as the token that they came as', () => {
+test('writes numbers as the tokens that they came as', () => {
   const numbers =
     '"n":[1.0,-0,1e400,12345678901234567890.5000],"default_port":5.68e3,"mqtt":{"qos":2.0,"x":1.50}';
   const text = `{"access_key":"ak","password":"pw",${numbers}}`;
@@ -66,48 +69,22 @@ test('writes numbers as the token that they came as', () => {
   assert.is(parseIdentity(text).defaultPort, 5680);
 });
 
-const ALIASES: [string | undefined, string, unknown][] = [
-  [undefined, 'access_key|accessKey|api_key|key', 'x'],
-  [undefined, 'password', 'x'],
-  [undefined, 'site_id|siteId|site', 'x'],
-  [undefined, 'crypto_key|cryptoKey', 'x'],
-  [undefined, 'public_key|publicKey', 'x'],
-  [undefined, 'default_master|defaultMaster|hub_http_host|host|master', 'x'],
-  [undefined, 'default_port|defaultPort|hub_http_port|port', '5680'],
-  [undefined, 'default_path|defaultPath|hub_http_path|path|uri_path', 'x'],
-  [undefined, 'data_plane_endpoints|dataPlaneEndpoints|endpoints', {}],
-  [undefined, 'ai_disclosure|aiDisclosure', 'x'],
-  ['data_plane_endpoints', 'wss|ws', 'x'],
-  ['data_plane_endpoints', 'https|http', 'x'],
-  ['data_plane_endpoints', 'mqtt|mqtts', 'x'],
-  ['protocols', 'wss|websocket', true],
-  ['protocols', 'https|http', { enabled: true }],
-  ['mqtt', 'access_key|accessKey|api_key|key', 'x'],
-  ['mqtt', 'endpoint|broker_url|brokerUrl', 'x'],
-  ['mqtt', 'username|broker_username|brokerUsername', 'x'],
-  ['mqtt', 'password|broker_password|brokerPassword', 'x'],
-  ['mqtt', 'topic_prefix|topicPrefix', 'x'],
-  ['mqtt', 'hub_id|hubId', 'x'],
-  ['mqtt', 'c2s_topic|c2sTopic', 'x'],
-  ['mqtt', 's2c_topic|s2cTopic', 'x'],
-  ['mqtt', 'status_topic|statusTopic', 'x'],
-  ['mqtt', 'hash_topics|hashTopics', true],
-];
-
-test('writes each field under its first name, whichever it came under', () => {
-  for (const [group, names, value] of ALIASES) {
-    const [canonical, ...others] = names.split('|');
-    for (const name of [canonical!, ...others]) {
-      const inGroup = (name: string) => (group ? { [group]: { [name]: value } } : { [name]: value });
-      const keys: Record<string, string> = { ...KEYS };
-      if (group === undefined) delete keys[canonical!];
-      const written = JSON.parse(writeText(JSON.stringify({ ...keys, ...inGroup(name) })));
-      assert.equal(written, { ...keys, ...inGroup(canonical!) }, `${group} ${name}`);
+test('writes each field under its current name, whichever it was issued under', () => {
+  for (const object of OBJECTS) {
+    for (const [current, ...earlier] of Object.values(ALIASES[object])) {
+      const parent = ALIASES.identity[object]?.[0];
+      const inObject = (name: string) => {
+        const keys = Object.fromEntries(Object.entries(KEYS).filter(([key]) => parent || key !== current));
+        return parent ? { ...keys, [parent]: { [name]: 'x' } } : { ...keys, [name]: 'x' };
+      };
+      for (const name of earlier) {
+        assert.equal(JSON.parse(writeText(JSON.stringify(inObject(name)))), inObject(current!), name);
+      }
     }
   }
 });
 
-test('writes of several names the one that counted, and nothing for null', () => {
+test('writes the one of several names that counted, and leaves out null', () => {
   assert.equal(writeFields({ site: 'second', site_id: 'first' }), { ...KEYS, site_id: 'first' });
   assert.equal(writeFields({ site_id: null, siteId: null, site: 'third' }), { ...KEYS, site_id: 'third' });
   assert.equal(writeFields({ crypto_key: null, mqtt: null, protocols: { wss: null } }), {
@@ -116,7 +93,7 @@ test('writes of several names the one that counted, and nothing for null', () =>
   });
 });
 
-test('keeps the credentials of a broker that count as absent', () => {
+test('keeps credentials of a broker that count as absent', () => {
   const fields = { mqtt: { username: 'user', topic_prefix: 'a/b', keepalive: 60 } };
   assert.equal(writeFields(fields), { ...KEYS, ...fields });
 });
@@ -127,17 +104,32 @@ test('keeps unknown fields whatever they are called', () => {
   assert.is(writeText(text), text);
 });
 
-test('keeps what was read through another reading', () => {
+test('writes the same after another parse', () => {
   const identity = parseIdentity(JSON.stringify(FULL));
   assert.is(write(parseIdentity(identity)), JSON.stringify(FULL));
 });
 
-test('writes of a copy the fields of the copy', () => {
-  const identity = parseIdentity(JSON.stringify(FULL));
-  const copy = { ...identity, siteId: 'cellar' };
-  const written = parseIdentity(write(copy));
-  assert.equal(written, copy);
-  assert.not.match(write(copy), 'keepalive');
+test('refuses a copy made by spreading, which lacks the credentials', () => {
+  const copy = { ...parseIdentity(JSON.stringify(FULL)) };
+  raisesLocal(() => write(copy), 'identity-access-key');
+  raisesLocal(() => serializeIdentity(copy), 'identity-access-key');
+});
+
+test('writes an object as it was issued', () => {
+  assert.equal(JSON.parse(write({ ...KEYS, site: 'cellar' } as never)), { ...KEYS, site_id: 'cellar' });
+});
+
+test('writes back fields of the wrong type', () => {
+  const odd = {
+    site_id: 7,
+    default_port: {},
+    protocols: ['wss'],
+    data_plane_endpoints: [],
+    mqtt: 'x',
+    ai_disclosure: 1,
+  };
+  assert.equal(writeFields(odd), { ...KEYS, ...odd });
+  assert.equal(writeFields({ mqtt: { ...BROKER, qos: [] } }), { ...KEYS, mqtt: { ...BROKER, qos: [] } });
 });
 
 test('writes an object as it was when it was read', () => {
@@ -149,7 +141,7 @@ test('writes an object as it was when it was read', () => {
   assert.equal(JSON.parse(write(identity)), { ...KEYS, vendor: { list: [1] }, mqtt: BROKER });
 });
 
-test('reads what JSON has no form for, and does not write it', () => {
+test('parses objects that JSON cannot represent, and refuses to write them', () => {
   for (const unknown of [() => 1, { a: undefined }, [new Date()]]) {
     raisesLocal(() => write(parseIdentity({ ...KEYS, unknown })), 'not-json');
   }
@@ -157,7 +149,7 @@ test('reads what JSON has no form for, and does not write it', () => {
   raisesLocal(() => write(parseIdentity({ ...KEYS, site_id: '\ud800' })), 'lone-surrogate');
 });
 
-test('writes without secrets unless it is asked for them', () => {
+test('writes without secrets by default', () => {
   const identity = parseIdentity(JSON.stringify(FULL));
   for (const options of [undefined, {}, { secrets: false }, { secrets: 'yes' as never }]) {
     const text = serializeIdentity(identity, options);
@@ -166,7 +158,7 @@ test('writes without secrets unless it is asked for them', () => {
   }
 });
 
-test('refuses JSON that two readers could read differently', () => {
+test('refuses JSON that two parsers could read differently', () => {
   const depth = (levels: number) =>
     `{"access_key":"ak","password":"pw","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
   parseIdentity(depth(63));

@@ -5,7 +5,7 @@ import { splitUrl, trimSlashes } from '../../src/issued/url.ts';
 
 const NONE = { userinfo: '', port: undefined, path: '', query: '', fragment: '' };
 
-test('takes a URL apart as it is written', () => {
+test('splits a URL as it is written', () => {
   assert.equal(splitUrl('WSS://u:p%40@Hub.Example:0443/a/../B?c=d?e#f#g'), {
     scheme: 'wss',
     userinfo: 'u:p%40@',
@@ -17,7 +17,7 @@ test('takes a URL apart as it is written', () => {
   });
 });
 
-test('finds what is not there empty', () => {
+test('returns empty strings for missing parts', () => {
   assert.equal(splitUrl('a+b-1.c://h'), { ...NONE, scheme: 'a+b-1.c', host: 'h' });
   assert.equal(splitUrl('ws://h?'), { ...NONE, scheme: 'ws', host: 'h', query: '?' });
   assert.equal(splitUrl('ws://h#'), { ...NONE, scheme: 'ws', host: 'h', fragment: '#' });
@@ -43,7 +43,7 @@ test('finds the host after the last @ before a slash', () => {
   assert.is(splitUrl('ws://a?b@c')?.host, 'a');
 });
 
-test('reads no URL where there is no scheme or no host', () => {
+test('refuses strings without a scheme or a host', () => {
   for (const text of [
     '',
     'h',
@@ -61,7 +61,7 @@ test('reads no URL where there is no scheme or no host', () => {
   }
 });
 
-test('reads no port outside 1 to 65535', () => {
+test('refuses ports outside 1 to 65535', () => {
   assert.is(splitUrl('ws://h:1')?.port, 1);
   assert.is(splitUrl('ws://h:65535')?.port, 65535);
   for (const port of ['', '0', '65536', '-1', '+1', '1.', 'x', '9'.repeat(400)]) {
@@ -69,7 +69,7 @@ test('reads no port outside 1 to 65535', () => {
   }
 });
 
-test('reads no URL with white space, controls or a backslash anywhere', () => {
+test('refuses white space, controls and backslashes anywhere', () => {
   for (const character of [
     ' ',
     '\t',

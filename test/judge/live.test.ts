@@ -9,7 +9,7 @@ import { listen } from '../../judge/src/live/listen.ts';
 import { playScenes, type Scene } from '../../judge/src/live/play.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { authorizedUrl } from '../../src/identity/endpoint.ts';
+import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import {
   type ClientOptions,
   ClientSession,
@@ -87,7 +87,7 @@ async function judgeClient(faults: Faults<ClientOptions> = {}): Promise<Verdict[
     socket.on('close', () => setTimeout(dial, 1));
   };
   const onListening = (address: string): void => {
-    url = authorizedUrl(address, 'test', faults.accessKey ?? ACCESS_KEY);
+    url = authorizedUrl(address, 'test', faults.accessKey ?? ACCESS_KEY, { allowPlaintext: true });
     dial();
   };
   const { patience = PATIENCE, only } = faults;

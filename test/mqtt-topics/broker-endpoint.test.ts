@@ -1,11 +1,12 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseIdentity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { raisesLocal } from '../raises.ts';
 
+const PLAINTEXT = { allowPlaintext: true };
 const refuses = (endpoint: string, fields = {}): unknown =>
-  raisesLocal(() => brokerEndpoint({ endpoint, ...fields }), 'bad-endpoint');
+  raisesLocal(() => brokerEndpoint({ endpoint, ...fields }, PLAINTEXT), 'bad-endpoint');
 
 const SCHEMES: [endpoint: string, tls: boolean | undefined, BrokerEndpoint][] = [
   ['mqtt://b', undefined, { url: 'mqtt://b', host: 'b', port: 1883, tls: false }],
@@ -24,20 +25,35 @@ const SCHEMES: [endpoint: string, tls: boolean | undefined, BrokerEndpoint][] = 
 ];
 for (const [endpoint, tls, expected] of SCHEMES) {
   test(`reads ${endpoint} with tls ${tls}`, () => {
-    assert.equal(brokerEndpoint({ endpoint, tls }), expected);
+    assert.equal(brokerEndpoint({ endpoint, tls }, PLAINTEXT), expected);
+    if (expected.tls) assert.equal(brokerEndpoint({ endpoint, tls }), expected);
+    else raisesLocal(() => brokerEndpoint({ endpoint, tls }), 'plaintext-endpoint');
   });
 }
 
-test('takes schemes in any case, and white space around', () => {
-  assert.equal(brokerEndpoint({ endpoint: ' MqTt://Broker\n', tls: 'yes' }), {
-    url: 'mqtts://Broker',
-    host: 'Broker',
-    port: 8883,
-    tls: true,
-  });
+test('refuses an address without TLS, whatever cannot be read of the flag', () => {
+  for (const tls of [' on', 'maybe', '', 2, [], {}]) {
+    for (const endpoint of ['mqtt://b', 'ws://b']) {
+      raisesLocal(() => brokerEndpoint({ endpoint, tls }), 'plaintext-endpoint');
+      raisesLocal(() => brokerEndpoint({ endpoint, tls }, { allowPlaintext: false }), 'plaintext-endpoint');
+      assert.is(brokerEndpoint({ endpoint, tls }, PLAINTEXT).tls, false);
+    }
+    assert.is(brokerEndpoint({ endpoint: 'mqtts://b', tls }).tls, true);
+  }
 });
 
-test('refuses schemes that may be without TLS whatever the flag says, others, and none', () => {
+test('reads schemes in either case, and ignores white space around the address', () => {
+  for (const endpoint of [' MqTt://Broker\n', '\ufeffmqtt://Broker\u00a0']) {
+    assert.equal(brokerEndpoint({ endpoint, tls: 'yes' }), {
+      url: 'mqtts://Broker',
+      host: 'Broker',
+      port: 8883,
+      tls: true,
+    });
+  }
+});
+
+test('refuses other schemes whatever the flag says, and none', () => {
   const schemes = ['tcp', 'http', 'https', 'tls', 'mqttss', 'mqt', 'file', 'constructor', 'tostring'];
   for (const endpoint of [...schemes.map((scheme) => `${scheme}://b`), 'b', 'b:1883', 'mqtt:b', '//b', '']) {
     for (const tls of [undefined, true, false]) refuses(endpoint, { tls });
@@ -56,17 +72,18 @@ test('keeps a port that is given', () => {
 });
 
 test('refuses a port outside 1 to 65535, or none after the colon', () => {
-  for (const port of ['0', '65536', '-1', 'x', '1e3', '', '1883x', '18 83']) refuses(`mqtt://b:${port}`);
+  for (const port of ['0', '65536', '-1', 'x', '1e3', '', '1883x', '18 83', '８８'])
+    refuses(`mqtt://b:${port}`);
 });
 
-test('keeps the path of a WebSocket but for the slash at its end', () => {
+test('keeps the path of a WebSocket without the slash at its end', () => {
   const urlOf = (endpoint: string) => brokerEndpoint({ endpoint }).url;
   assert.is(urlOf('wss://b/'), 'wss://b');
-  assert.is(urlOf('ws://b:8080/mqtt'), 'ws://b:8080/mqtt');
+  assert.is(urlOf('wss://b:8080/mqtt'), 'wss://b:8080/mqtt');
   assert.is(urlOf('wss://b/a/mqtt/'), 'wss://b/a/mqtt');
 });
 
-test('leaves out a path that MQTT without a WebSocket has no use for', () => {
+test('leaves out a path where there is no WebSocket', () => {
   for (const path of ['', '/', '/a/b']) {
     assert.is(brokerEndpoint({ endpoint: `mqtts://b:1${path}` }).url, 'mqtts://b:1');
   }
@@ -90,13 +107,13 @@ test('reads an IPv6 address in brackets, and none without', () => {
   for (const host of ['::1', '[::1', '::1]', '[]', '[b]', '[::1]b']) refuses(`mqtt://${host}`);
 });
 
-test('refuses a host that is none', () => {
+test('refuses strings that are not a host', () => {
   for (const host of ['', ':1883', '/path', 'a b', 'a\\b', 'a\u0000b', 'a,b', 'a%b', 'a\u2003b', 'a\u007f']) {
     refuses(`mqtt://${host}`);
   }
 });
 
-test('reads an endpoint under every name, and what parseIdentity() read', () => {
+test('reads an endpoint under every name, and what parseIdentity() returned', () => {
   const expected = brokerEndpoint({ endpoint: 'ws://b', tls: true });
   for (const name of ['endpoint', 'broker_url', 'brokerUrl']) {
     assert.equal(brokerEndpoint({ [name]: 'ws://b', tls: 'on' }), expected);
@@ -106,12 +123,14 @@ test('reads an endpoint under every name, and what parseIdentity() read', () => 
   assert.equal(brokerEndpoint(identity.mqtt!), expected);
 });
 
-test('refuses what is no object, and a field that cannot be read', () => {
+test('refuses arguments of the wrong type, and an address of the wrong type', () => {
   for (const mqtt of [undefined, null, 'mqtt://b', 1, []]) {
     raisesLocal(() => brokerEndpoint(mqtt as object), 'identity-field');
   }
-  raisesLocal(() => brokerEndpoint({ endpoint: 1 }), 'identity-field');
-  raisesLocal(() => brokerEndpoint({ endpoint: 'mqtt://b', tls: 'maybe' }), 'identity-field');
+  for (const options of [null, { allowPlaintext: 1 }]) {
+    raisesLocal(() => brokerEndpoint({ endpoint: 'mqtts://b' }, options as object), 'bad-argument');
+  }
+  for (const endpoint of [1, {}, ['mqtts://b']]) refuses(endpoint as never);
 });
 
 test('shows no value in an error', () => {

@@ -6,7 +6,7 @@ import { raisesLocal } from '../raises.ts';
 
 const retained = (topic: string, payload: string) => ({ topic, payload, qos: 1, retain: true });
 
-test('says offline as the will, online, and offline: at least once, and retained', () => {
+test('returns the will, online and offline, retained and at QoS 1', () => {
   assert.equal(presence(deriveTopics({ topic_prefix: 'hivemind/hub/ak' })), {
     will: retained('hivemind/hub/ak/status', 'offline'),
     online: retained('hivemind/hub/ak/status', 'online'),
@@ -14,20 +14,20 @@ test('says offline as the will, online, and offline: at least once, and retained
   });
 });
 
-test('speaks on an earlier hub’s topic, and on one that was issued', () => {
+test('uses the status topic of an earlier hub, and one that was issued', () => {
   const earlier = deriveTopics({ hub_id: 'hub', access_key: 'ak' });
   assert.is(presence(earlier).will.topic, 'hivemind/hub/status/ak');
   const issued = deriveTopics({ topic_prefix: 'a/ak', status_topic: 'a/ak/presence' });
   assert.is(presence(issued).online.topic, 'a/ak/presence');
 });
 
-test('answers messages that share nothing', () => {
+test('returns messages that share no object', () => {
   const { will, online, offline } = presence({ status: 'a/status' });
   assert.is.not(will, offline);
   assert.is.not(will, online);
 });
 
-test('refuses what has no status topic', () => {
+test('refuses topics without a status topic', () => {
   for (const topics of [undefined, null, {}, { status: '' }, { status: 7 }, 'a/status']) {
     raisesLocal(() => presence(topics as Topics), 'bad-argument');
   }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { LocalCode } from '../../src/errors.ts';
-import { parseIdentity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { deriveTopics, type Topics } from '../../src/mqtt-topics/topics.ts';
 import { raisesLocal } from '../raises.ts';
 
@@ -25,25 +25,25 @@ const issued = ({ publish, subscribe, status }: Topics) => ({
   status_topic: status,
 });
 
-test('derives today’s topics from a prefix without a hub id', () => {
+test('derives the current topics from a prefix without a hub id', () => {
   assert.equal(deriveTopics({ topic_prefix: 'hivemind/hub/ak' }), today('hivemind/hub/ak'));
   assert.equal(deriveTopics({ topic_prefix: 'anything', access_key: 'ak' }), today('anything'));
 });
 
-test('derives today’s topics beside a hub id where the prefix ends with the client’s own level', () => {
+test('derives the current topics beside a hub id where the prefix ends with the client’s own level', () => {
   for (const own of ['ak', hashOf('ak'), 'user']) {
     const mqtt = { topic_prefix: `hivemind/hub/${own}`, hub_id: 'hub', access_key: 'ak', username: 'user' };
     assert.equal(deriveTopics(mqtt), today(`hivemind/hub/${own}`));
   }
 });
 
-test('derives an earlier hub’s topics from its id, under the default prefix or the one that is issued', () => {
+test('derives an earlier hub’s topics from its id, under the default prefix or an issued one', () => {
   assert.equal(deriveTopics({ hub_id: 'hub', access_key: 'ak' }), earlier('hivemind/hub', 'ak'));
   const mqtt = { topic_prefix: 'a/b', hub_id: 'hub', access_key: 'ak' };
   assert.equal(deriveTopics(mqtt), earlier('a/b/hub', 'ak'));
 });
 
-test('adds the hub’s id to no prefix that has it as a level', () => {
+test('does not add the hub’s id to a prefix that has it as a level', () => {
   for (const prefix of ['hub', 'a/hub', 'a/hub/b']) {
     assert.equal(
       deriveTopics({ topic_prefix: prefix, hub_id: 'hub', access_key: 'ak' }),
@@ -54,18 +54,18 @@ test('adds the hub’s id to no prefix that has it as a level', () => {
   assert.equal(deriveTopics(mqtt), earlier('a/hub1/hub', 'ak'));
 });
 
-test('does not take the client’s level for its own where it is not the last', () => {
+test('needs the client’s own level at the end of the prefix', () => {
   const mqtt = { topic_prefix: 'ak/b', hub_id: 'hub', access_key: 'ak' };
   assert.equal(deriveTopics(mqtt), earlier('ak/b/hub', 'ak'));
 });
 
-test('names an earlier hub’s topics after the hash of the access key where it is to', () => {
+test('uses the hash of the access key with an earlier hub where hash_topics says so', () => {
   const mqtt = { hub_id: 'hub', access_key: 'clé🔑', hash_topics: true };
   assert.equal(deriveTopics(mqtt), earlier('hivemind/hub', hashOf('clé🔑')));
   assert.equal(deriveTopics({ ...mqtt, hash_topics: 'no' }), earlier('hivemind/hub', 'clé🔑'));
 });
 
-test('takes the access key of the caller, then that of the object, then the user name', () => {
+test('uses the access key of the caller, then that of the object, then the user name', () => {
   const mqtt = { hub_id: 'hub', username: 'user' };
   assert.equal(deriveTopics(mqtt), earlier('hivemind/hub', 'user'));
   assert.equal(deriveTopics({ ...mqtt, access_key: '' }), earlier('hivemind/hub', 'user'));
@@ -76,7 +76,7 @@ test('takes the access key of the caller, then that of the object, then the user
   }
 });
 
-test('refuses an access key of the caller that is empty or not a text', () => {
+test('refuses an access key of the caller that is empty or not a string', () => {
   for (const accessKey of ['', 1, null, {}]) {
     const options = { accessKey: accessKey as string };
     raisesLocal(() => deriveTopics({ hub_id: 'hub' }, options), 'bad-argument');
@@ -120,7 +120,7 @@ for (const [what, values] of Object.entries(BAD)) {
   });
 }
 
-test('refuses a topic with something around it that is trimmed elsewhere', () => {
+test('trims nothing from an issued topic', () => {
   for (const value of [' a/in', 'a/in\n', '/a/in', 'a/in/']) {
     refuses({ topic_prefix: 'a', c2s_topic: value }, 'bad-topic');
   }
@@ -132,13 +132,13 @@ test('allows dollar signs further in, and letters of any script', () => {
   }
 });
 
-test('refuses topics that the access key makes bad', () => {
+test('refuses derived topics if the access key has characters that topics must not have', () => {
   for (const key of ['a#', '+', 'a b', '/a', 'a\u0000']) {
     refuses({ hub_id: 'hub', access_key: key }, 'bad-topic');
   }
 });
 
-test('allows topics of 65535 bytes in UTF-8, and none longer', () => {
+test('allows topics of up to 65535 bytes in UTF-8', () => {
   const most = 65535 - '/status'.length;
   for (const prefix of ['a'.repeat(most), 'é'.repeat(most / 2)]) {
     assert.equal(deriveTopics({ topic_prefix: prefix }), today(prefix));
@@ -149,12 +149,12 @@ test('allows topics of 65535 bytes in UTF-8, and none longer', () => {
   refuses({ topic_prefix: 'a', c2s_topic: `${publish}b` }, 'bad-topic');
 });
 
-test('takes topics as issued where they start with today’s prefix', () => {
+test('returns issued topics that start with the current prefix', () => {
   const own = { publish: 'a/ak/up', subscribe: 'a/ak/x/down', status: 'a/ak/s' };
   assert.equal(deriveTopics({ topic_prefix: '/a/ak/', ...issued(own) }), own);
 });
 
-test('derives those topics that were not issued', () => {
+test('derives the topics that were not issued', () => {
   const mqtt = { topic_prefix: 'a/ak', c2s_topic: 'a/ak/up' };
   assert.equal(deriveTopics(mqtt), { ...today('a/ak'), publish: 'a/ak/up' });
   const other = { hub_id: 'hub', access_key: 'ak', status_topic: 'hivemind/hub/presence/ak' };
@@ -164,7 +164,7 @@ test('derives those topics that were not issued', () => {
   });
 });
 
-test('refuses issued topics that do not start with today’s prefix', () => {
+test('refuses issued topics that do not start with the prefix', () => {
   for (const topic of ['a/ak', 'a/ak2/in', 'a/other/in', 'in', 'b/a/ak/in', 'A/ak/in']) {
     for (const name of ['c2s_topic', 's2c_topic', 'status_topic']) {
       refuses({ topic_prefix: 'a/ak', [name]: topic }, 'topic-out-of-scope');
@@ -172,7 +172,40 @@ test('refuses issued topics that do not start with today’s prefix', () => {
   }
 });
 
-test('takes an earlier hub’s topics as issued where a level below the hub’s is the client’s', () => {
+test('refuses issued topics of another client below a prefix that names none', () => {
+  const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak', username: 'user' };
+  for (const topic of ['hivemind/hub/other/in', 'hivemind/hub/ak2/in', 'hivemind/hub/c2s/other']) {
+    for (const name of ['c2s_topic', 's2c_topic', 'status_topic']) {
+      refuses({ ...mqtt, [name]: topic }, 'topic-out-of-scope');
+    }
+  }
+});
+
+test('returns issued topics below a prefix that names no client if they are one level or have the client’s', () => {
+  const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak', username: 'user' };
+  for (const topic of [
+    'hivemind/hub/up',
+    'hivemind/hub/ak/in',
+    'hivemind/hub/c2s/ak',
+    'hivemind/hub/user/a/b',
+  ]) {
+    assert.is(deriveTopics({ ...mqtt, c2s_topic: topic }).publish, topic);
+  }
+});
+
+test('refuses issued topics with hub and client under another prefix', () => {
+  for (const scope of [
+    { hub_id: 'hub-1' },
+    { topic_prefix: 'hivemind/hub-1/k' },
+    { topic_prefix: 'a', hub_id: 'hub-1' },
+  ]) {
+    for (const name of ['c2s_topic', 's2c_topic', 'status_topic']) {
+      refuses({ ...scope, access_key: 'k', [name]: 'evil/hub-1/k' }, 'topic-out-of-scope');
+    }
+  }
+});
+
+test('returns issued topics of an earlier hub that have the client’s level below the hub’s', () => {
   const mqtt = { hub_id: 'hub', access_key: 'ak', username: 'user' };
   for (const own of ['ak', hashOf('ak'), 'user']) {
     const topics = earlier('hivemind/hub', own);
@@ -181,7 +214,7 @@ test('takes an earlier hub’s topics as issued where a level below the hub’s 
   }
 });
 
-test('refuses an earlier hub’s topics outside the hub’s levels, or without the client’s', () => {
+test('refuses issued topics of an earlier hub outside of the hub’s levels, or without the client’s', () => {
   const mqtt = { hub_id: 'hub', access_key: 'ak' };
   const topics = ['hivemind/hub/c2s/other', 'hivemind/hub/c2s/ak2', 'hivemind/hub', 'hivemind/hub2/c2s/ak'];
   for (const topic of [...topics, 'other/hub/c2s/ak', 'ak', 'ak/hivemind/hub/c2s']) {
@@ -190,7 +223,7 @@ test('refuses an earlier hub’s topics outside the hub’s levels, or without t
   refuses({ hub_id: 'ak', access_key: 'ak', c2s_topic: 'hivemind/ak/c2s/other' }, 'topic-out-of-scope');
 });
 
-test('takes topics as issued without prefix and hub id where a level is the client’s', () => {
+test('returns issued topics without prefix and hub id that have the client’s level', () => {
   for (const own of ['ak', hashOf('ak'), 'user']) {
     for (const topics of [today(own), today(`x/${own}/y`), earlier('x', own)]) {
       assert.equal(deriveTopics({ access_key: 'ak', username: 'user', ...issued(topics) }), topics);
@@ -198,7 +231,7 @@ test('takes topics as issued without prefix and hub id where a level is the clie
   }
 });
 
-test('refuses topics without prefix and hub id where no level is the client’s, or the client is not named', () => {
+test('refuses issued topics without prefix and hub id that lack the client’s level, or if nothing names the client', () => {
   refuses({ access_key: 'ak', ...issued(today('x/other')) }, 'topic-out-of-scope');
   refuses({ access_key: 'ak', ...issued(today('x/ak2')) }, 'topic-out-of-scope');
   refuses(issued(today('x/ak')), 'topic-out-of-scope');
@@ -206,7 +239,7 @@ test('refuses topics without prefix and hub id where no level is the client’s,
   refuses({ hub_id: 'hub', ...issued(earlier('hivemind/hub', 'ak')) }, 'topic-out-of-scope');
 });
 
-test('finds the status topic beside the others', () => {
+test('derives the status topic from the one to publish to', () => {
   for (const topics of [today('x/ak'), earlier('x', 'ak'), today('c2s_/ak'), earlier('in', 'ak')]) {
     const mqtt = { access_key: 'ak', c2s_topic: topics.publish, s2c_topic: topics.subscribe };
     assert.equal(deriveTopics(mqtt), topics);
@@ -215,17 +248,17 @@ test('finds the status topic beside the others', () => {
   assert.is(deriveTopics(mqtt).status, 'status/ak/in');
 });
 
-test('finds no status topic beside others whose names show no direction', () => {
+test('derives no status topic where no level names the direction', () => {
   for (const topic of ['ak/up', 'in/ak', 'ak/c2s_', 'ak/xc2s', 'ak/xin', 'ak/IN']) {
     refuses({ access_key: 'ak', c2s_topic: topic, s2c_topic: 'ak/out' }, 'no-topics');
   }
 });
 
-test('refuses to find a status topic that the client’s level would be missing from', () => {
+test('refuses a derived status topic without the client’s level', () => {
   refuses({ access_key: 'c2s', c2s_topic: 'x/c2s', s2c_topic: 'x/c2s' }, 'topic-out-of-scope');
 });
 
-test('has no topics where neither prefix nor hub id nor all of them were issued', () => {
+test('finds no topics where neither prefix nor hub id nor all topics were issued', () => {
   refuses({}, 'no-topics');
   refuses({ access_key: 'ak', username: 'user', hash_topics: true }, 'no-topics');
   refuses({ topic_prefix: null, hub_id: null, access_key: 'ak' }, 'no-topics');
@@ -233,11 +266,11 @@ test('has no topics where neither prefix nor hub id nor all of them were issued'
   refuses({ access_key: 'ak', s2c_topic: 'ak/out', status_topic: 'ak/status' }, 'no-topics');
 });
 
-test('has no topics at an earlier hub where the client is not named', () => {
+test('finds no topics at an earlier hub where nothing names the client', () => {
   refuses({ hub_id: 'hub' }, 'no-topics');
 });
 
-test('reads every name, and what parseIdentity() read', () => {
+test('reads fields under every name, and what parseIdentity() returned', () => {
   const broker = { endpoint: 'mqtts://b', username: 'user', password: 'pw' };
   const topics = earlier('a/hub', hashOf('ak'));
   for (const fields of [
@@ -252,12 +285,25 @@ test('reads every name, and what parseIdentity() read', () => {
   assert.equal(deriveTopics({ accessKey: 'ak', c2sTopic, s2cTopic, statusTopic }), topics);
 });
 
-test('refuses what is no object, and a field that cannot be read', () => {
+test('refuses arguments of the wrong type, and fields of topics of the wrong type', () => {
   for (const mqtt of [undefined, null, 'a/b', 1, []]) refuses(mqtt as object, 'identity-field');
   for (const name of ['topic_prefix', 'hub_id', 'c2s_topic', 's2c_topic', 'status_topic', 'access_key']) {
     refuses({ topic_prefix: 'a', [name]: 7 }, 'identity-field');
   }
   refuses({ topic_prefix: 'a', hash_topics: 'maybe' }, 'identity-field');
+  raisesLocal(() => deriveTopics({ topic_prefix: 'a' }, null as never), 'bad-argument');
+});
+
+test('refuses an identity’s fields of topics of the wrong type, which parseIdentity() ignored', () => {
+  const broker = { endpoint: 'mqtts://b', username: 'user', password: 'pw', topic_prefix: 'a/ak' };
+  const mqttOf = (fields: object) =>
+    parseIdentity({ access_key: 'ak', password: 'pw', mqtt: { ...broker, ...fields } }).mqtt!;
+  for (const name of ['topic_prefix', 'hub_id', 'c2s_topic', 's2c_topic', 'status_topic', 'hash_topics']) {
+    refuses(mqttOf({ [name]: [7] }), 'identity-field');
+  }
+  for (const fields of [{ qos: 7 }, { tls: 'maybe' }, { access_key: 7 }, { endpoint: 7 }]) {
+    assert.equal(deriveTopics(mqttOf(fields)), today('a/ak'));
+  }
 });
 
 test('shows no value in an error', () => {

@@ -3,7 +3,9 @@
 import json
 
 import files
-from topics import BROKER, KEY, refuses
+import url_refusals
+from issued import ALIASES
+from topics import BROKER, KEY
 
 # A scheme and its port, and what `tls` makes of them.
 SCHEMES = [
@@ -65,7 +67,12 @@ def connects(flag, mqtt, url, port, is_secure, host="broker.example", comment=No
     settings = [mqtt["endpoint"]] if "endpoint" in mqtt else []
     settings += [f"tls {json.dumps(mqtt['tls'])}"] if "tls" in mqtt else []
     comment = comment or ", ".join(settings)
-    return files.valid(comment, [flag], mqtt=mqtt, url=url, host=host, port=port, tls=is_secure)
+    allowed = {} if is_secure else {"allowPlaintext": True}
+    return files.valid(comment, [flag], mqtt=mqtt, **allowed, url=url, host=host, port=port, tls=is_secure)
+
+
+def refuses(comment, flag, error, mqtt, **options):
+    return files.invalid(comment, [flag], error, mqtt=mqtt, **options)
 
 
 def endpoints():
@@ -87,11 +94,32 @@ def endpoints():
         tests.append(connects("Port", {**BROKER, "endpoint": url}, url, port, True))
     for endpoint, url, host, port in URLS:
         tests.append(connects("Url", {**BROKER, "endpoint": endpoint}, url, port, True, host))
-    for name in ["endpoint", "broker_url", "brokerUrl"]:
+    for space in url_refusals.TRIMMED:
+        url, comment = BROKER["endpoint"], f"U+{ord(space):04X} around it"
+        spaced = {**BROKER, "endpoint": f"{space}{url}{space}"}
+        tests.append(connects("Url", spaced, url, 8883, True, comment=comment))
+    for name in ALIASES["mqtt"]["endpoint"]:
         tests.append(connects("Alias", {name: BROKER["endpoint"]}, BROKER["endpoint"], 8883, True, comment=name))
     read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False}
     tests.append(connects("Tls", read, BROKER["endpoint"], 8883, True, comment="as parseIdentity answers it"))
-    return [*tests, *bad_endpoints()]
+    return [*tests, *plaintext(), *bad_endpoints()]
+
+
+def plaintext():
+    tests, flag, error = [], "Plaintext", "plaintext-endpoint"
+    for scheme in ["mqtt", "ws"]:
+        mqtt = {**BROKER, "endpoint": f"{scheme}://broker.example"}
+        tests += [
+            refuses(f"{scheme}:, not allowed", flag, error, mqtt),
+            refuses(f"{scheme}:, expressly not allowed", flag, error, mqtt, allowPlaintext=False),
+        ]
+        for tls in [False, None, " on", "on ", "\ufeffon", "t", 2, [], {"enabled": True}]:
+            comment = f"{scheme}:, tls {json.dumps(tls)}, not allowed"
+            tests.append(refuses(comment, flag, error, {**mqtt, "tls": tls}))
+    for tls in [" on", "maybe", 2]:
+        comment = f"mqtts:, tls {json.dumps(tls)}, which cannot be read"
+        tests.append(connects("Tls", {**BROKER, "tls": tls}, BROKER["endpoint"], 8883, True, comment=comment))
+    return tests
 
 
 def bad_endpoints():
@@ -100,11 +128,14 @@ def bad_endpoints():
         mqtt = {**BROKER, "endpoint": f"{scheme}://broker.example"}
         tests.append(refuses(f"{scheme}:", "BadEndpoint", "bad-endpoint", mqtt))
         tests.append(refuses(f"{scheme}:, tls true", "BadEndpoint", "bad-endpoint", {**mqtt, "tls": True}))
-    tests += [refuses(url, "BadEndpoint", "bad-endpoint", {**BROKER, "endpoint": url}) for url in BAD_URLS]
+    for url in dict.fromkeys([*BAD_URLS, *url_refusals.urls("mqtts", "broker.example"), "", " "]):
+        comment = url_refusals.shown(url)
+        tests.append(refuses(comment or "empty", "BadEndpoint", "bad-endpoint", {**BROKER, "endpoint": url}))
     for mqtt in [None, [], "mqtts://broker.example"]:
         tests.append(refuses(f"{json.dumps(mqtt)} in place of an object", "WrongType", "identity-field", mqtt))
-    for field, value in [("endpoint", 1), ("endpoint", ["mqtts://broker.example"]), ("tls", "maybe"), ("tls", 2)]:
-        tests.append(refuses(f"{field}: {json.dumps(value)}", "WrongType", "identity-field", {**BROKER, field: value}))
+    for value in [1, ["mqtts://broker.example"], {}]:
+        comment = f"endpoint: {json.dumps(value)}"
+        tests.append(refuses(comment, "WrongType", "bad-endpoint", {**BROKER, "endpoint": value}))
     return tests
 
 

@@ -3,12 +3,14 @@
 import json
 
 import files
+import url_refusals
 from issued import ISSUED, text
 
 NOTES = {
     "BadEndpoint": (
-        "An address that is no URL, or one with a scheme of another protocol, is refused. A failure most likely "
-        "connects somewhere else, or in clear."
+        "An address that is no URL, or one with a scheme of another protocol, is refused, and not passed over. White "
+        "space around it is trimmed, U+FEFF included; inside, it is refused. A failure most likely connects somewhere "
+        "else, or in clear."
     ),
     "DefaultMaster": (
         "Without an address of its own a protocol goes to default_master, with default_port unless it names a port, "
@@ -18,9 +20,17 @@ NOTES = {
         "An address that was issued for the protocol is used as it is, and before default_master. A failure most "
         "likely adds port or path, or normalizes it."
     ),
+    "Plaintext": (
+        "An address without TLS is passed over for a protocol with one. Where there is no other, it is refused, unless "
+        "allowPlaintext says that it will do. A failure most likely sends the access key in clear."
+    ),
     "Preference": (
-        "WSS, then HTTPS, then MQTT: the first that is switched on, supported here, and has an address. A failure "
-        "most likely follows the caller's order, or stops at one without an address."
+        "WSS, then HTTPS, then MQTT: the first that is switched on, supported here, and has an address with TLS. A "
+        "failure most likely follows the caller's order, or stops at one without an address."
+    ),
+    "UnreadableAddress": (
+        "An address that is made of a field of another type is refused when it would be used, and only then. A failure "
+        "most likely goes to another address, or refuses the identity."
     ),
     "Requested": (
         "A protocol that is asked for is used or refused, never replaced. A failure most likely falls back to "
@@ -37,7 +47,11 @@ def request(issued, options):
 
 
 def chooses(comment, flag, issued, protocol, url, **options):
-    return files.valid(comment, [flag], **request(issued, options), protocol=protocol, url=url)
+    """Where the address has no TLS, that is allowed."""
+    is_secure = url.lower().startswith(("wss:", "https:", "mqtts:"))
+    if not is_secure:
+        options["allowPlaintext"] = True
+    return files.valid(comment, [flag], **request(issued, options), protocol=protocol, url=url, tls=is_secure)
 
 
 def refuses(comment, flag, issued, error="no-endpoint", **options):
@@ -70,7 +84,8 @@ def preferences():
         refuses("https alone supported, without an address", "Preference", with_address("wss"), supported=["https"]),
         chooses("wss on by default", "Preference", {"data_plane_endpoints": ENDPOINTS, "mqtt": BROKER}, *wss),
         refuses("https off by default", "Preference", {"data_plane_endpoints": {"https": ENDPOINTS["https"]}}),
-        refuses("mqtt off by default", "Preference", {"mqtt": BROKER}),
+        chooses("mqtt on with credentials", "Preference", {"mqtt": BROKER}, *mqtt),
+        refuses("mqtt switched off, with credentials", "Preference", {"mqtt": BROKER, "protocols": {"mqtt": False}}),
         refuses("nothing but the credentials", "Preference", {}),
     ]
     unsupported = {"issued": everything, "error": "unsupported-protocol"}
@@ -87,6 +102,81 @@ def preferences():
         refuses("mqtt, without a broker", "Requested", without_broker, requested="mqtt"),
     ]
     return preferred + requested
+
+
+def plaintext():
+    plain = {"wss": "ws://hub.example/ws", "https": "http://hub.example/api"}
+    broker = {**BROKER, "endpoint": "mqtt://broker.example"}
+    flag, refused = "Plaintext", {"flag": "Plaintext", "error": "plaintext-endpoint"}
+
+    def issued(mqtt=broker, **endpoints):
+        return {"protocols": ALL, "data_plane_endpoints": {**plain, **endpoints}, "mqtt": mqtt}
+
+    tests = []
+    for options in [{}, {"allowPlaintext": True}]:
+        also = ", though plaintext is allowed" if options else ""
+        tests += [
+            chooses(f"wss without TLS, https with it{also}", flag, issued(https=ENDPOINTS["https"]), "https", ENDPOINTS["https"], **options),
+            chooses(f"wss and https without TLS, mqtt with it{also}", flag, issued(BROKER), "mqtt", BROKER["endpoint"], **options),
+            chooses(f"wss and https without TLS, mqtt by its flag{also}", flag, issued({**broker, "tls": True}), "mqtt", BROKER["endpoint"], **options),
+        ]
+    tests += [
+        chooses(
+            "wss without TLS, https with it by default_master",
+            flag,
+            {"protocols": ALL, "data_plane_endpoints": {"wss": plain["wss"]}, "default_master": "hub.example"},
+            "https",
+            "https://hub.example:5679",
+        ),
+        chooses("all without TLS", flag, issued(), "wss", plain["wss"]),
+        chooses("https without TLS, requested", flag, issued(), "https", plain["https"], requested="https"),
+        chooses("mqtt without TLS, requested", flag, issued(), "mqtt", broker["endpoint"], requested="mqtt"),
+        chooses("a default_master without TLS", flag, {"default_master": "ws://hub.example:80"}, "wss", "ws://hub.example:80"),
+        refuses("all without TLS, not allowed", issued=issued(), **refused),
+        refuses("all without TLS, expressly not allowed", issued=issued(), allowPlaintext=False, **refused),
+        refuses("a default_master without TLS, not allowed", issued={"default_master": "ws://hub.example:80"}, **refused),
+        refuses("mqtt with an unreadable tls", issued=issued({**broker, "tls": " on"}), requested="mqtt", **refused),
+        refuses("wss without TLS, https not supported", issued=issued(https=ENDPOINTS["https"]), supported=["wss"], **refused),
+    ]
+    for protocol in ["wss", "https", "mqtt"]:
+        tests.append(refuses(f"{protocol} without TLS, requested, not allowed", issued=issued(), requested=protocol, **refused))
+    return tests
+
+
+def unreadable():
+    flag, master = "UnreadableAddress", {"default_master": "hub.example"}
+    explicit = {"data_plane_endpoints": ENDPOINTS}
+
+    def fails(comment, issued, **options):
+        return refuses(comment, flag, {"protocols": ALL, **issued}, "bad-endpoint", **options)
+
+    def works(comment, issued, protocol, url, **options):
+        return chooses(comment, flag, {"protocols": ALL, **issued}, protocol, url, **options)
+
+    to_master, to_wss = ("wss", "wss://hub.example:5679"), ("wss", ENDPOINTS["wss"])
+    odd_wss = {"data_plane_endpoints": {**ENDPOINTS, "wss": {"url": ENDPOINTS["wss"]}}}
+    odd_broker = {"mqtt": {**BROKER, "endpoint": 1}}
+    tests = [
+        fails("wss of another type", odd_wss),
+        fails("wss of another type, beside default_master", {**odd_wss, **master}),
+        fails("wss of another type, requested", odd_wss, requested="wss"),
+        works("wss of another type, not supported", odd_wss, "https", ENDPOINTS["https"], supported=["https"]),
+        fails("the broker's address of another type", odd_broker),
+        works("the broker's address of another type, unused", {**explicit, **odd_broker}, *to_wss),
+        fails("data_plane_endpoints.mqtt of another type", {
+            "data_plane_endpoints": {"mqtt": []},
+            "mqtt": {"username": BROKER["username"], "password": BROKER["password"]},
+        }),
+        works("data_plane_endpoints of another type", {"data_plane_endpoints": [], **master}, *to_master),
+        works("protocols of another type", {"protocols": ["wss"], **master}, *to_master),
+        works("mqtt of another type", {"mqtt": [], **master}, *to_master),
+        works("a port of another type, unused", {"default_master": "hub.example:443", "default_port": {}}, "wss", "wss://hub.example:443"),
+    ]
+    for field, value in [("default_master", {}), ("default_port", {}), ("default_port", "0443"), ("default_path", [])]:
+        issued = {**master, field: value}
+        tests.append(fails(f"{field}: {text(value)}", issued))
+        tests.append(works(f"{field}: {text(value)}, unused", {**issued, **explicit}, *to_wss))
+    return tests
 
 
 # Addresses
@@ -130,14 +220,19 @@ def explicit():
         "mqtt://broker.example:1884",
         "mqtts://broker.example:1884",
     )
-    tests = [chooses(url, flag, given("wss", url), "wss", url) for url in WSS_URLS]
+    tests = [chooses(url, flag, given("wss", url), "wss", url, requested="wss") for url in WSS_URLS]
     tests += [chooses(url, flag, given("https", url), "https", url, requested="https") for url in HTTPS_URLS]
     tests += [
         chooses("white space around it", flag, given("wss", spaced), "wss", spaced.strip()),
+        *[
+            chooses(f"U+{ord(space):04X} around it", flag, given("wss", f"{space}{WSS_URLS[0]}{space}"), "wss", WSS_URLS[0])
+            for space in url_refusals.TRIMMED
+        ],
         chooses("that of the broker", flag, broker_at(plain), "mqtt", plain, requested="mqtt"),
         chooses("that of the broker, tls", flag, broker_at(plain, tls=True), "mqtt", secure, requested="mqtt"),
     ]
-    tests += [refuses(f"wss: {url}", issued=given("wss", url), **bad) for url in NO_WSS_URLS]
+    for url in dict.fromkeys([*NO_WSS_URLS, *url_refusals.urls("wss", "hub.example")]):
+        tests.append(refuses(f"wss: {url_refusals.shown(url)}", issued=given("wss", url), **bad))
     other = given("https", "wss://hub.example")
     return [
         *tests,
@@ -195,4 +290,4 @@ def from_default_master():
 
 
 def tests():
-    return [*preferences(), *explicit(), *from_default_master()]
+    return [*preferences(), *plaintext(), *unreadable(), *explicit(), *from_default_master()]

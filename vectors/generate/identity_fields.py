@@ -1,69 +1,118 @@
 """Identities that are read: their fields under all their names, their values in all their spellings."""
 
-from issued import ACCESS_KEY, BROKER, ISSUED, PASSWORD, READ, READ_BROKER, adds, adds_broker, reads, text
+from issued import (
+    ACCESS_KEY,
+    ALIASES,
+    BROKER,
+    ISSUED,
+    PASSWORD,
+    READ,
+    READ_BROKER,
+    WITH_BROKER,
+    adds,
+    adds_broker,
+    reads,
+    text,
+)
 
 # Names
 
-NAMES = [
-    ("siteId", "site_id siteId site", "kitchen"),
-    ("cryptoKey", "crypto_key cryptoKey", "crypto-key-e4"),
-    ("publicKey", "public_key publicKey", "public-key"),
-    ("defaultMaster", "default_master defaultMaster hub_http_host host master", "hub.example"),
-    ("defaultPort", "default_port defaultPort hub_http_port port", 443),
-    ("defaultPath", "default_path defaultPath hub_http_path path uri_path", "/public"),
-]
 ENDPOINTS = {"wss": "wss://hub.example/wss", "https": "https://hub.example/https", "mqtt": "mqtts://hub.example"}
-BROKER_NAMES = [
-    ("topicPrefix", "topic_prefix topicPrefix", f"hivemind/hub-1/{ACCESS_KEY}"),
-    ("hubId", "hub_id hubId", "hub-1"),
-    ("c2sTopic", "c2s_topic c2sTopic", f"hivemind/hub-1/c2s/{ACCESS_KEY}"),
-    ("s2cTopic", "s2c_topic s2cTopic", f"hivemind/hub-1/s2c/{ACCESS_KEY}"),
-    ("statusTopic", "status_topic statusTopic", f"hivemind/hub-1/status/{ACCESS_KEY}"),
-    ("hashTopics", "hash_topics hashTopics", True),
-    ("qos", "qos", 2),
-    ("tls", "tls", True),
-]
-CREDENTIAL_NAMES = [
-    ("endpoint", "endpoint broker_url brokerUrl"),
-    ("username", "username broker_username brokerUsername"),
-    ("password", "password broker_password brokerPassword"),
-]
+DISCLOSURE = "You are talking to an AI assistant."
+# A value for each field that is not needed.
+VALUES = {
+    "siteId": "kitchen",
+    "cryptoKey": "crypto-key-e4",
+    "publicKey": "public-key",
+    "defaultMaster": "hub.example",
+    "defaultPort": 443,
+    "defaultPath": "/public",
+    "aiDisclosure": DISCLOSURE,
+}
+BROKER_VALUES = {
+    "topicPrefix": f"hivemind/hub-1/{ACCESS_KEY}",
+    "hubId": "hub-1",
+    "c2sTopic": f"hivemind/hub-1/c2s/{ACCESS_KEY}",
+    "s2cTopic": f"hivemind/hub-1/s2c/{ACCESS_KEY}",
+    "statusTopic": f"hivemind/hub-1/status/{ACCESS_KEY}",
+    "hashTopics": True,
+    "qos": 2,
+    "tls": True,
+}
 
 
 def aliases():
-    tests = []
-    for name in ["access_key", "accessKey", "api_key", "key"]:
-        tests.append(reads(name, "Alias", {name: ACCESS_KEY, "password": PASSWORD}))
-    for field, names, value in NAMES:
-        tests += [adds(name, "Alias", {name: value}, **{field: value}) for name in names.split()]
-    for name in ["data_plane_endpoints", "dataPlaneEndpoints", "endpoints"]:
-        tests.append(adds(name, "Alias", {name: ENDPOINTS}, dataPlaneEndpoints=ENDPOINTS))
-    for field, names in [("wss", "wss ws"), ("https", "https http"), ("mqtt", "mqtt mqtts")]:
-        for name in names.split():
-            issued = {"data_plane_endpoints": {name: ENDPOINTS[field]}}
-            read = {field: ENDPOINTS[field]}
-            tests.append(adds(f"data_plane_endpoints: {name}", "Alias", issued, dataPlaneEndpoints=read))
-    for field, names in [("wss", "wss websocket"), ("https", "https http"), ("mqtt", "mqtt")]:
-        other = not READ["protocols"][field]
-        read = {**READ["protocols"], field: other}
-        for name in names.split():
-            tests.append(adds(f"protocols: {name}", "Alias", {"protocols": {name: other}}, protocols=read))
-            issued = {"protocols": {name: {"enabled": other, "port": 1}}}
-            tests.append(adds(f"protocols: {name}, as an object", "Alias", issued, protocols=read))
-    for field, names, value in BROKER_NAMES:
-        tests += [adds_broker(f"mqtt: {name}", "Alias", {name: value}, **{field: value}) for name in names.split()]
-    for field, names in CREDENTIAL_NAMES:
+    """One test for each name: a field without a value here stops the generator."""
+    makers = {
+        "identity": top_level_alias,
+        "dataPlaneEndpoints": endpoint_alias,
+        "protocols": protocol_alias,
+        "mqtt": broker_alias,
+    }
+    return [
+        test
+        for object, make in makers.items()
+        for field, names in ALIASES[object].items()
+        for name in names
+        for test in make(field, name)
+    ]
+
+
+def top_level_alias(field, name):
+    if field in ("accessKey", "password"):
+        needed = {ALIASES["identity"][needed][0]: READ[needed] for needed in ("accessKey", "password") if needed != field}
+        return [reads(name, "Alias", {name: READ[field], **needed})]
+    if field == "dataPlaneEndpoints":
+        return [adds(name, "Alias", {name: ENDPOINTS}, dataPlaneEndpoints=ENDPOINTS)]
+    if field == "protocols":
+        return [adds(name, "Alias", {name: {"https": True}}, protocols={**READ["protocols"], "https": True})]
+    if field == "mqtt":
+        return [adds(name, "Alias", {name: BROKER}, protocols=WITH_BROKER, mqtt=READ_BROKER)]
+    return [adds(name, "Alias", {name: VALUES[field]}, **{field: VALUES[field]})]
+
+
+def endpoint_alias(field, name):
+    read = {field: ENDPOINTS[field]}
+    issued = {"data_plane_endpoints": {name: ENDPOINTS[field]}}
+    return [adds(f"data_plane_endpoints: {name}", "Alias", issued, dataPlaneEndpoints=read)]
+
+
+def protocol_alias(field, name):
+    other = not READ["protocols"][field]
+    read = {**READ["protocols"], field: other}
+    as_object = {"protocols": {name: {"enabled": other, "port": 1}}}
+    return [
+        adds(f"protocols: {name}", "Alias", {"protocols": {name: other}}, protocols=read),
+        adds(f"protocols: {name}, as an object", "Alias", as_object, protocols=read),
+    ]
+
+
+def broker_alias(field, name):
+    if field in BROKER:
         others = {other: value for other, value in BROKER.items() if other != field}
-        for name in names.split():
-            tests.append(adds(f"mqtt: {name}", "Alias", {"mqtt": {**others, name: BROKER[field]}}, mqtt=READ_BROKER))
-    return tests
+        mqtt = {**others, name: BROKER[field]}
+        return [adds(f"mqtt: {name}", "Alias", {"mqtt": mqtt}, protocols=WITH_BROKER, mqtt=READ_BROKER)]
+    if field == "accessKey":  # the identity's counts
+        return [adds_broker(f"mqtt: {name}", "Alias", {name: ACCESS_KEY})]
+    return [adds_broker(f"mqtt: {name}", "Alias", {name: BROKER_VALUES[field]}, **{field: BROKER_VALUES[field]})]
 
 
 # Values
 
 
 def values():
-    return [*defaults(), *flags(), *numbers(), *disclosures(), *absences(), *unknown_fields(), *partial_brokers()]
+    return [
+        *defaults(),
+        *flags(),
+        *numbers(),
+        *disclosures(),
+        *absences(),
+        *unknown_fields(),
+        *unreadable_fields(),
+        *unreadable_broker_fields(),
+        *partial_brokers(),
+        *brokers_elsewhere(),
+    ]
 
 
 def defaults():
@@ -102,19 +151,22 @@ def flags():
 
 def numbers():
     tests = []
-    for port in [1, 65535, "1", "443", "65535"]:
+    for port in [1, 65535, 443.0, "1", "443", "65535"]:
         tests.append(adds(f"default_port: {text(port)}", "Number", {"default_port": port}, defaultPort=int(port)))
-    for qos in [0, 1, 2, "0", "1", "2"]:
+    exponent = text({**ISSUED, "default_port": 0}).replace(":0}", ":4.43e2}")
+    tests.append(reads("default_port: 4.43e2", "Number", exponent, {**READ, "defaultPort": 443}))
+    for qos in [0, 1, 2, 2.0, "0", "1", "2"]:
         tests.append(adds_broker(f"mqtt: qos: {text(qos)}", "Number", {"qos": qos}, qos=int(qos)))
     return tests
 
 
 def disclosures():
-    english = "You are talking to an AI assistant."
-    both = {"en": english, "fr": "Vous parlez \xe0 un assistant IA."}
+    both = {"en": DISCLOSURE, "fr": "Vous parlez \xe0 un assistant IA."}
+    more = {**both, "version": 2, "de": None, "links": {"more": "https://hub.example"}}
     return [
-        adds("ai_disclosure: a text", "AiDisclosure", {"ai_disclosure": english}, aiDisclosure=english),
+        adds("ai_disclosure: a text", "AiDisclosure", {"ai_disclosure": DISCLOSURE}, aiDisclosure=DISCLOSURE),
         adds("ai_disclosure: one for each language", "AiDisclosure", {"ai_disclosure": both}, aiDisclosure=both),
+        adds("ai_disclosure: with members that are no texts", "AiDisclosure", {"ai_disclosure": more}, aiDisclosure=both),
     ]
 
 
@@ -124,9 +176,9 @@ def absences():
     key = {"access_key": None, "key": ACCESS_KEY, "password": PASSWORD}
     flag = "NullIsAbsent"
     return [
-        adds("null for all that is not needed", flag, {**nulls(NAMES), **groups}),
+        adds("null for all that is not needed", flag, {**nulls("identity", VALUES), **groups}),
         adds("null inside of groups", flag, inside),
-        adds_broker("null under mqtt", flag, nulls(BROKER_NAMES)),
+        adds_broker("null under mqtt", flag, nulls("mqtt", BROKER_VALUES)),
         adds(
             "null under one name, a value under another", flag, {"site_id": None, "site": "kitchen"}, siteId="kitchen"
         ),
@@ -134,8 +186,8 @@ def absences():
     ]
 
 
-def nulls(fields):
-    return {name: None for _field, names, _value in fields for name in names.split()}
+def nulls(object, fields):
+    return {name: None for field in fields for name in ALIASES[object][field]}
 
 
 def unknown_fields():
@@ -146,6 +198,58 @@ def unknown_fields():
         adds("fields that nobody knows, in groups", "UnknownField", groups),
         adds_broker("fields that nobody knows, under mqtt", "UnknownField", {"x-vendor": [], "keepalive": "60"}),
     ]
+
+
+UNREADABLE = {
+    "site_id": [1, ["kitchen"], {}, True],
+    "crypto_key": [1],
+    "public_key": [1],
+    "default_master": [1, ["hub.example"], {}],
+    "default_port": [
+        *[0, 65536, -1, 443.5, "", "0", "65536", "-1", "443.5", "443x", "0x1bb", " 443", "port", True, [1]],
+        *["0443", "443.0", "443 ", "+443", "4.43e2", "\uff14\uff14\uff13", {}],
+    ],
+    "default_path": [1, []],
+    "data_plane_endpoints": ["wss://hub.example", [], {"wss": 1}, {"https": ["https://hub.example"]}, {"mqtt": {}}],
+    "protocols": [
+        *[["wss"], "wss", {"wss": "maybe"}, {"https": 2}, {"mqtt": []}, {"wss": {"enabled": 2}}, {"wss": ""}],
+        *[{"wss": "off "}, {"https": " on"}, {"https": "\ufeffon"}, {"https": "t"}, {"https": 1.5}],
+    ],
+    "mqtt": [[], "mqtt://broker.example", True],
+    "ai_disclosure": [1, ["text"], True],
+}
+# Under mqtt: values, and what is read in their place.
+UNREADABLE_BROKER = {
+    "endpoint": ([1, ["mqtt://broker.example"], {}], ""),
+    "topic_prefix": ([1, ["hivemind"]], None),
+    "hub_id": ([1], None),
+    "c2s_topic": ([1], None),
+    "s2c_topic": ([1], None),
+    "status_topic": ([1], None),
+    "access_key": ([1], ACCESS_KEY),
+    "tls": ([2, "maybe", "", [], {"enabled": True}, " on", "on ", "\ufeffon"], False),
+    "hash_topics": ([2, "maybe"], False),
+    "qos": ([3, -1, 0.5, "3", "", "one", True, [1], "01", "1.0", " 1"], 1),
+}
+
+
+def unreadable_fields():
+    flag = "UnreadableField"
+    tests = [
+        adds(f"{field}: {text(value)}", flag, {field: value}) for field, values in UNREADABLE.items() for value in values
+    ]
+    return [*tests, adds('ai_disclosure: {"en":1}', flag, {"ai_disclosure": {"en": 1}}, aiDisclosure={})]
+
+
+def unreadable_broker_fields():
+    flag, tests = "UnreadableField", []
+    fields = {names[0]: field for field, names in ALIASES["mqtt"].items()}
+    for name, (values, instead) in UNREADABLE_BROKER.items():
+        read = {} if instead is None else {fields[name]: instead}
+        tests += [adds_broker(f"mqtt: {name}: {text(value)}", flag, {name: value}, **read) for value in values]
+    for name in ["username", "password"]:
+        tests.append(adds(f"mqtt: {name}: 1", flag, {"mqtt": {**BROKER, name: 1}}))
+    return tests
 
 
 def partial_brokers():
@@ -159,3 +263,40 @@ def partial_brokers():
         tests.append(adds(f"mqtt without {name}", "PartialBroker", {"mqtt": others}))
         tests.append(adds(f"mqtt with an empty {name}", "PartialBroker", {"mqtt": {**BROKER, name: ""}}))
     return tests
+
+
+def brokers_elsewhere():
+    """An address of the broker among the endpoints."""
+    endpoints = {"mqtt": "mqtts://broker.example"}
+    credentials = {name: value for name, value in BROKER.items() if name != "endpoint"}
+
+    def broker(comment, flag, mqtt, endpoint, is_secure, endpoints=endpoints, read=endpoints):
+        issued = {"data_plane_endpoints": endpoints, "mqtt": mqtt}
+        read_mqtt = {**READ_BROKER, "endpoint": endpoint, "tls": is_secure}
+        return adds(comment, flag, issued, dataPlaneEndpoints=read, protocols=WITH_BROKER, mqtt=read_mqtt)
+
+    flag = "BrokerAddress"
+    return [
+        broker("data_plane_endpoints.mqtt alone", flag, credentials, endpoints["mqtt"], True),
+        broker("data_plane_endpoints.mqtt, tls false", flag, {**credentials, "tls": False}, endpoints["mqtt"], False),
+        broker("mqtt.endpoint beside data_plane_endpoints.mqtt", flag, BROKER, BROKER["endpoint"], False),
+        broker("mqtt.endpoint null", flag, {**BROKER, "endpoint": None}, endpoints["mqtt"], True),
+        broker("mqtt.endpoint blank", flag, {**BROKER, "endpoint": " \t"}, endpoints["mqtt"], True),
+        broker("mqtt.endpoint of another type", flag, {**BROKER, "endpoint": 1}, "", False),
+        broker("data_plane_endpoints.mqtt of another type", flag, credentials, "", False, {"mqtt": 1}, {}),
+        adds(
+            "data_plane_endpoints.mqtt without credentials",
+            flag,
+            {"data_plane_endpoints": endpoints, "mqtt": {}},
+            dataPlaneEndpoints=endpoints,
+        ),
+        adds("mqtt.endpoint blank, and no other", flag, {"mqtt": {**BROKER, "endpoint": " "}}),
+        adds(
+            "mqtt switched off, with credentials",
+            "Default",
+            {"protocols": {"mqtt": False}, "mqtt": BROKER},
+            protocols=READ["protocols"],
+            mqtt=READ_BROKER,
+        ),
+        adds("mqtt switched on, without credentials", "Default", {"protocols": {"mqtt": True}}, protocols=WITH_BROKER),
+    ]

@@ -1,6 +1,8 @@
 """Identities with secrets in them, none of which may be shown."""
 
-from issued import ACCESS_KEY, BROKER, READ_BROKER, adds, adds_broker
+import base64
+
+from issued import ACCESS_KEY, BROKER, READ_BROKER, WITH_BROKER, adds, adds_broker
 
 AUTHORIZATION = "cG9ydDphY2Nlc3Mta2V5LTdmM2E="
 TOPICS = {
@@ -26,6 +28,7 @@ def tests():
         adds_broker("the broker's credentials", "Redaction", {}),
         adds_broker("topics, which end with the access key", "Redaction", TOPICS, **READ_TOPICS),
         *urls(),
+        *spelled(),
         everything(),
     ]
 
@@ -56,6 +59,24 @@ def urls():
     ]
 
 
+def spelled():
+    """The access key in a place where none belongs, in other spellings."""
+    key, flag = ACCESS_KEY.encode(), "Redaction"
+    escaped = "".join(f"%{byte:02x}" for byte in key)
+    partly = "".join(f"%{byte:02X}" if index % 3 == 0 else chr(byte) for index, byte in enumerate(key))
+    tests = []
+    for spelling in [ACCESS_KEY, escaped, partly, base64.b64encode(key).decode(), key.hex(), key.hex().upper()]:
+        path = f"/clients/{spelling}/ws"
+        url = f"wss://hub.example{path}"
+        read = {"dataPlaneEndpoints": {"wss": url}}
+        tests += [
+            adds(f"default_path: {path}", flag, {"default_path": path}, [spelling], defaultPath=path),
+            adds(f"wss: {url}", flag, {"endpoints": {"wss": url}}, [spelling], **read),
+            adds(f"site_id: {spelling}", flag, {"site_id": spelling}, [spelling], siteId=spelling),
+        ]
+    return tests
+
+
 def everything():
     master = "https://master-user:master-password@hub.example"
     broker = "mqtt://broker-url-user:broker-url-password@broker.example"
@@ -83,5 +104,6 @@ def everything():
         siteId="kitchen",
         defaultMaster=master,
         dataPlaneEndpoints=endpoints,
+        protocols=WITH_BROKER,
         mqtt={**READ_BROKER, **READ_TOPICS, "endpoint": broker},
     )

@@ -4,6 +4,7 @@ import json
 
 import files
 
+ALIASES = json.loads((files.DIRECTORY / "tables" / "aliases.json").read_text(encoding="ascii"))
 ACCESS_KEY, PASSWORD = "access-key-7f3a", "password-9c1e"
 ISSUED = {"access_key": ACCESS_KEY, "password": PASSWORD}
 READ = {
@@ -17,6 +18,7 @@ READ = {
 }
 BROKER = {"endpoint": "mqtt://broker.example", "username": "broker-user-5d", "password": "broker-password-2b"}
 READ_BROKER = {**BROKER, "accessKey": ACCESS_KEY, "tls": False, "qos": 1, "hashTopics": False}
+WITH_BROKER = {**READ["protocols"], "mqtt": True}
 SECRETS = ["accessKey", "password", "cryptoKey"]
 BROKER_SECRETS = ["username", "password", "topicPrefix", "c2sTopic", "s2cTopic", "statusTopic"]
 
@@ -28,7 +30,8 @@ def text(fields):
 def reads(comment, flag, issued, read=READ, further_secrets=()):
     mqtt = read.get("mqtt", {})
     secrets = [read[name] for name in SECRETS if name in read] + [mqtt[name] for name in BROKER_SECRETS if name in mqtt]
-    return files.valid(comment, [flag], text=text(issued), identity=read, secrets=[*secrets, *further_secrets])
+    issued = issued if isinstance(issued, str) else text(issued)
+    return files.valid(comment, [flag], text=issued, identity=read, secrets=list(dict.fromkeys([*secrets, *further_secrets])))
 
 
 def adds(comment, flag, issued, further_secrets=(), **read):
@@ -37,8 +40,9 @@ def adds(comment, flag, issued, further_secrets=(), **read):
 
 
 def adds_broker(comment, flag, issued, further_secrets=(), **read):
-    return adds(comment, flag, {"mqtt": {**BROKER, **issued}}, further_secrets, mqtt={**READ_BROKER, **read})
+    mqtt = {**READ_BROKER, **read}
+    return adds(comment, flag, {"mqtt": {**BROKER, **issued}}, further_secrets, protocols=WITH_BROKER, mqtt=mqtt)
 
 
-def refuses(comment, issued, error="identity-field"):
+def refuses(comment, issued, error):
     return files.invalid(comment, ["Malformed"], error, text=issued if isinstance(issued, str) else text(issued))

@@ -16,7 +16,8 @@ NOTES = {
     ),
     "BadEndpoint": (
         "What is no URL, has another scheme, or holds credentials, a query or a fragment, is refused, whatever `tls` "
-        "says. Whoever connects sends credentials in clear, or somewhere else."
+        "says. Host, port and path have no white space, controls or backslashes, the host none of ASCII's delimiters, and "
+        "the port digits of ASCII alone. Whoever connects sends credentials in clear, or somewhere else."
     ),
     "BadTopic": (
         "A topic has no wildcards, white space, controls or empty levels, does not start with $, and has 65535 bytes "
@@ -24,7 +25,8 @@ NOTES = {
     ),
     "ClientId": (
         "The program's name, a hyphen, and of the access key 48 characters, with a hyphen for each that is no letter, "
-        "digit, _ or -. A failure most likely cuts the whole, cuts before it replaces, or counts code points."
+        "digit, _ or -. A code point is one character, which is a choice: clients that count bytes or UTF-16 units write "
+        "more hyphens. A failure most likely cuts the whole, or cuts before it replaces."
     ),
     "Derived": "Topics under the prefix, whose last level is the key. A failure most likely uses an earlier layout.",
     "EarlierLayout": (
@@ -39,8 +41,15 @@ NOTES = {
         "With nothing to derive a topic from there is none. A failure most likely makes one up from the access key."
     ),
     "OutOfScope": (
-        "Returned topics are checked to lie in the client's own scope, level by level. Whoever accepts others can be "
-        "sent to another client's topics; a failure most likely compares beginnings of texts."
+        "Returned topics are checked to lie in the client's own scope, level by level: they start with the prefix, or "
+        "with prefix and hub id, and where that does not end with a level that names the client, they have such a level "
+        "after it, or are a single level. With neither prefix nor hub id, such a level anywhere is all that can be "
+        "asked. Whoever accepts others can be sent to another client's topics; a failure most likely compares "
+        "beginnings of texts."
+    ),
+    "Plaintext": (
+        "An address without TLS is refused, unless allowPlaintext says that it will do. A `tls` that cannot be read, such "
+        "as one with a space, counts as absent. A failure most likely sends the password in clear."
     ),
     "Port": (
         "The port is the one given, or that of the effective scheme. A failure most likely takes that of the scheme "
@@ -59,7 +68,8 @@ NOTES = {
         "A failure most likely looks at the flag or at mqtts: alone."
     ),
     "Trimmed": (
-        "White space, then slashes, are trimmed from prefix and hub id. A failure most likely leaves an empty level."
+        "White space, then slashes, are trimmed from prefix and hub id. White space is what ECMAScript's trim() takes "
+        "off: that of Unicode but for U+0085, and U+FEFF. A failure most likely leaves an empty level."
     ),
     "Url": (
         "The URL to connect to has the scheme in lower case, brackets around an IPv6 address, which `host` has not, "
@@ -71,11 +81,25 @@ NOTES = {
 }
 
 
+EMBEDDED_C = "thalovant/thalovant-embedded-c"
+CURRENT_LAYOUT = [
+    "JarbasHiveMind/hivemind-mqtt-protocol 092d0bc, docs/architecture.md",
+    f"{EMBEDDED_C} 914506e, include/thalovant/topics.h",
+]
+EARLIER_LAYOUT = [f"{EMBEDDED_C} df6542a, src/topics.c", "Python hashlib"]
+NAMES = [f"{EMBEDDED_C} 704b36f, include/thalovant/identity.h"]
+CHARACTERS = ["MQTT 5.0, section 4.7", "thalovant/thalovant-node-sdk b65f11a, src/transport-mqtt.ts"]
+CLIENT_IDS = [f"{EMBEDDED_C} 914506e, include/thalovant/topics.h and tests/test_topics.c"]
+
+
 def build():
-    all_topics = [*topics.derived(), *topics.aliases(), *topics.returned(), *topic_refusals.tests()]
     groups = [
-        files.group("Topics", [files.SPECIFICATION, "Python hashlib"], all_topics),
-        files.group("BrokerEndpoint", [files.SPECIFICATION], brokers.endpoints()),
-        files.group("ClientId", [files.SPECIFICATION], brokers.client_ids()),
+        files.group("Topics", CURRENT_LAYOUT, topics.derived()),
+        files.group("Topics", EARLIER_LAYOUT, topics.derived_earlier()),
+        files.group("Topics", NAMES, topics.aliases()),
+        files.group("Topics", [files.SPECIFICATION], topics.returned()),
+        files.group("Topics", CHARACTERS, topic_refusals.tests()),
+        files.group("BrokerEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], brokers.endpoints()),
+        files.group("ClientId", CLIENT_IDS, brokers.client_ids()),
     ]
     files.write("mqtt-topics", "MQTT: topics derived and returned, endpoints of brokers, client ids.", NOTES, groups)

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import files
+from issued import ALIASES
 
 KEY, USER = "access-key-7f3a", "broker-user-5d"
 BROKER = {"endpoint": "mqtts://broker.example", "username": USER, "password": "broker-password-2b"}
@@ -54,6 +55,7 @@ UNDER_PREFIX = [
     ("null for returned topics", {"topic_prefix": PREFIX, "c2s_topic": None, "s2c_topic": None}, PREFIX),
 ]
 SPELLED = [f" {PREFIX} ", f"\t{PREFIX}\r\n", f"/{PREFIX}", f"{PREFIX}/", f"//{PREFIX}//", f" /{PREFIX}/ "]
+SPELLED += [f"{space}{PREFIX}{space}" for space in ["\xa0", "\u2003", "\u3000", "\ufeff"]]
 
 # Settings, and what the direction is appended to in the earlier layout.
 UNDER_HUB_ID = [
@@ -70,15 +72,20 @@ HASHED_KEYS = [KEY, "cl\xe9 \U0001f511", "a+b", "k" * 55, "k" * 56, "k" * 64]
 
 
 def derived():
+    """The current layout."""
     read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False, "topicPrefix": PREFIX}
-    around = {"topic_prefix": "/site/", "hub_id": " /hub-1/ "}
-    hashed = {"hub_id": "hub-1", "hash_topics": True}
     tests = [today(comment, "Derived", settings, prefix) for comment, settings, prefix in UNDER_PREFIX]
     tests.append(
         derives("as parseIdentity answers it", "Derived", read, f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status")
     )
     tests += [today(f"prefix {json.dumps(text)}", "Trimmed", {"topic_prefix": text}, PREFIX) for text in SPELLED]
-    tests.append(earlier("slashes around prefix and hub id", "Trimmed", around, "site/hub-1"))
+    return tests
+
+
+def derived_earlier():
+    around = {"topic_prefix": "/site/", "hub_id": " /hub-1/ "}
+    hashed = {"hub_id": "hub-1", "hash_topics": True}
+    tests = [earlier("slashes around prefix and hub id", "Trimmed", around, "site/hub-1")]
     tests += [earlier(comment, "EarlierLayout", settings, base) for comment, settings, base in UNDER_HUB_ID]
     for key in HASHED_KEYS:
         comment = f"access key {json.dumps(key)}"
@@ -89,24 +96,22 @@ def derived():
         earlier("hash_topics and a prefix", "HashedTopics", {**hashed, "topic_prefix": "site"}, "site/hub-1", HASH),
         earlier("no access key", "AccessKey", {"hub_id": "hub-1"}, BASE, USER, BROKER),
         earlier("no access key, and hash_topics", "AccessKey", hashed, BASE, short_hash(USER), BROKER),
-        refuses("neither prefix nor hub id", "NoTopics", "no-topics", ISSUED),
-        refuses("nothing at all", "NoTopics", "no-topics", {}),
     ]
 
 
 def aliases():
-    tests = [today(name, "Alias", {name: PREFIX}, PREFIX) for name in ["topic_prefix", "topicPrefix"]]
-    tests += [earlier(name, "Alias", {name: "hub-1"}, BASE) for name in ["hub_id", "hubId"]]
-    for name in ["hash_topics", "hashTopics"]:
-        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: True}, BASE, HASH))
-    for name in ["access_key", "accessKey", "api_key", "key"]:
-        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER))
-    for name in ["username", "broker_username", "brokerUsername"]:
-        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}))
-    for names in [["c2s_topic", "s2c_topic", "status_topic"], ["c2sTopic", "s2cTopic", "statusTopic"]]:
-        topics = [f"{PREFIX}/up", f"{PREFIX}/down", f"{PREFIX}/here"]
-        returned = dict(zip(names, topics))
-        tests.append(derives(", ".join(names), "Alias", {**ISSUED, "topic_prefix": PREFIX, **returned}, *topics))
+    names = ALIASES["mqtt"]
+    tests = [today(name, "Alias", {name: PREFIX}, PREFIX) for name in names["topicPrefix"]]
+    tests += [earlier(name, "Alias", {name: "hub-1"}, BASE) for name in names["hubId"]]
+    tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: True}, BASE, HASH) for name in names["hashTopics"]]
+    tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER) for name in names["accessKey"]]
+    tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}) for name in names["username"]]
+    for position, field in enumerate(["c2sTopic", "s2cTopic", "statusTopic"]):
+        for name in names[field]:
+            used = [f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status"]
+            used[position] = f"{PREFIX}/elsewhere"
+            mqtt = {**ISSUED, "topic_prefix": PREFIX, name: used[position]}
+            tests.append(derives(name, "Alias", mqtt, *used))
     return tests
 
 
@@ -116,6 +121,9 @@ IDENTIFIED = {"hub_id": "hub-1"}
 UP_TODAY, DOWN_TODAY, HERE_TODAY = f"{PREFIX}/up", f"{PREFIX}/down", f"{PREFIX}/a/b"
 BY_USER = f"{BASE}/{USER}/in", f"{BASE}/{USER}/out"
 BY_HASH = f"{BASE}/c2s/{HASH}", f"{BASE}/{HASH}/s2c"
+SHARED = {"topic_prefix": BASE}
+BELOW = f"{BASE}/{KEY}/in", f"{BASE}/out/{KEY}"
+SINGLE = f"{BASE}/up", f"{BASE}/down", f"{BASE}/here"
 ANYWHERE = f"a/in/{KEY}", f"{KEY}/out", f"b/{KEY}/c"
 RETURNED = [
     ("all of them", PREFIXED, [UP_TODAY, DOWN_TODAY, HERE_TODAY], [UP_TODAY, DOWN_TODAY, HERE_TODAY]),
@@ -126,6 +134,8 @@ RETURNED = [
     ("the user name for a level, with a hub id", IDENTIFIED, [*BY_USER, None], [*BY_USER, HERE]),
     ("the key's hash for a level, with a hub id", IDENTIFIED, [*BY_HASH, None], [*BY_HASH, HERE]),
     ("the key for a level, with neither prefix nor hub id", {}, [*ANYWHERE], [*ANYWHERE]),
+    ("the key for a level below a prefix that ends otherwise", SHARED, [*BELOW, None], [*BELOW, f"{BASE}/status"]),
+    ("single levels below a prefix that ends otherwise", SHARED, [*SINGLE], [*SINGLE]),
 ]
 # Topics to publish to and to subscribe to, and the status topic beside them, where there is one.
 SIBLINGS = [
@@ -150,6 +160,17 @@ OUT_OF_SCOPE = [
     ("another key, with a hub id", IDENTIFIED, [f"{BASE}/c2s/{ANOTHER}", None, None]),
     ("a level that only starts like the key, with a hub id", IDENTIFIED, [f"{BASE}/c2s/{KEY}2", None, None]),
     ("another hub id", IDENTIFIED, [f"hivemind/hub-2/c2s/{KEY}", None, None]),
+    ("another hub id, to subscribe to", IDENTIFIED, [None, f"hivemind/hub-2/s2c/{KEY}", None]),
+    ("another hub id, for the status", IDENTIFIED, [None, None, f"hivemind/hub-2/status/{KEY}"]),
+    ("another hub id, under a prefix", {**IDENTIFIED, "topic_prefix": "site"}, [f"site/hub-2/c2s/{KEY}", None, None]),
+    ("hub id and key under another prefix", IDENTIFIED, [f"evil/hub-1/{KEY}", None, None]),
+    ("hub id and key under another prefix, to subscribe to", IDENTIFIED, [None, f"evil/hub-1/{KEY}", None]),
+    ("hub id and key under another prefix, for the status", IDENTIFIED, [None, None, f"evil/hub-1/{KEY}"]),
+    ("hub id and key under another prefix than the one issued", PREFIXED, [f"evil/hub-1/{KEY}", None, None]),
+    ("hub id and key without a prefix", IDENTIFIED, [f"hub-1/c2s/{KEY}", None, None]),
+    ("another key, under a prefix that ends otherwise", SHARED, [f"{BASE}/{ANOTHER}/in", None, None]),
+    ("another key, to subscribe to, under a prefix that ends otherwise", SHARED, [None, f"{BASE}/{ANOTHER}/out", None]),
+    ("another key, for the status, under a prefix that ends otherwise", SHARED, [None, None, f"{BASE}/s/{ANOTHER}"]),
     ("another key, with neither prefix nor hub id", {}, [f"c2s/{ANOTHER}", DOWN, HERE]),
     ("the key inside a level, with neither prefix nor hub id", {}, [UP, f"s2c/x{KEY}", HERE]),
 ]
@@ -177,6 +198,10 @@ def returned():
         ("one for the status alone", [None, None, HERE]),
     ]:
         tests.append(refuses(comment, "NoTopics", "no-topics", issued_with({}, topics)))
+    tests += [
+        refuses("neither prefix nor hub id", "NoTopics", "no-topics", ISSUED),
+        refuses("nothing at all", "NoTopics", "no-topics", {}),
+    ]
     return tests + [
         refuses(comment, "OutOfScope", "topic-out-of-scope", issued_with(settings, topics))
         for comment, settings, topics in OUT_OF_SCOPE

@@ -1,0 +1,55 @@
+/** The URL of a hub's WebSocket with the authorization that the hub expects in its query. */
+import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
+import { guarded } from '../issued/guarded.ts';
+import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
+import { splitUrl } from '../issued/url.ts';
+
+/**
+ * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in base64, percent-encoded. The URL is
+ * then a secret like the access key: follow no redirect, and log neither the URL nor messages of libraries that show it.
+ * @param url - wss:, or with `allowPlaintext` ws:, as from selectEndpoint(). Its query is kept, apart from fields named
+ *   `authorization`, however they are written.
+ * @param userAgent - the program's name, without a colon
+ * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed; `bad-argument`;
+ *   `lone-surrogate` for a string that UTF-8 cannot encode
+ */
+export function authorizedUrl(
+  url: string,
+  userAgent: string,
+  accessKey: string,
+  options: PlaintextOptions = {},
+): string {
+  return guarded(() => {
+    assertString(url, 'url');
+    assertString(userAgent, 'userAgent');
+    assertString(accessKey, 'accessKey');
+    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    if (userAgent.indexOf(':') >= 0) {
+      throw new LocalError(
+        'bad-argument',
+        '"userAgent" expected a string without a colon, which the hub ends it at',
+      );
+    }
+    const parts = splitUrl(url);
+    if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
+      throw new LocalError('bad-endpoint', '"url" expected a URL of a WebSocket without a fragment');
+    }
+    if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
+    const { path, query } = parts;
+    const authorization = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
+    const fields = query
+      .slice(1)
+      .split('&')
+      .filter((field) => field !== '' && nameOf(field) !== 'authorization');
+    fields.push(`authorization=${encodeURIComponent(authorization)}`);
+    const address = url.slice(0, url.length - query.length) + (path === '' ? '/' : '');
+    return `${address}?${fields.join('&')}`;
+  });
+}
+
+/** The name of a field of a query, decoded as far as ASCII goes. */
+function nameOf(field: string): string {
+  const name = field.split('=')[0]!;
+  return name.replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number(`0x${digits}`)));
+}

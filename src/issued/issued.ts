@@ -1,0 +1,94 @@
+/**
+ * What an object was read from, kept with it: all fields as they were issued, unknown ones included, so that an identity
+ * can be written back whole, and the names of those that could not be read.
+ */
+import { opaque } from '../opaque.ts';
+import { type Json, type JsonObject, setField } from '../wire/json.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { stringifyJson } from '../wire/write-json.ts';
+import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from './aliases.ts';
+import { currentName, type Fields, isObject, type Names, nameIn, namesOf } from './fields.ts';
+
+type Aliases = { readonly [field: string]: Names };
+
+/** The fields of an identity that are objects, by their current names, and the names of the fields in them. */
+const OBJECTS: { readonly [name: string]: Aliases } = {
+  data_plane_endpoints: DATA_PLANE_ENDPOINTS,
+  protocols: PROTOCOLS,
+  mqtt: MQTT,
+};
+
+export class Issued {
+  /** Every field with its value, known ones under their current names. */
+  readonly fields: JsonObject;
+  /** The names of the unknown fields. Here and below, a field in an object has that object's name before its own. */
+  readonly unknown: readonly string[];
+  /** The current names of the fields whose values could not be read. */
+  readonly unreadable: readonly string[];
+
+  constructor(fields: JsonObject, unknown: readonly string[], unreadable: readonly string[]) {
+    this.fields = fields;
+    this.unknown = unknown;
+    this.unreadable = unreadable;
+  }
+}
+opaque(Issued.prototype, 'Issued');
+
+/** Keeps with an object what it was read from, in a field that does not enumerate and that no copy has. */
+export function keepIssued(object: object, issued: Issued): void {
+  Object.defineProperty(object, 'issued', { value: issued });
+}
+
+/** What an object was read from; `undefined` where nothing was kept, as for an object that the caller made. */
+export function issuedOf(object: object): Issued | undefined {
+  const { issued } = object as { issued?: unknown };
+  return issued instanceof Issued ? issued : undefined;
+}
+
+/**
+ * What an identity was read from.
+ * @param copy - whether to copy values, which the caller of parseIdentity() might change
+ */
+export function issuedFrom(fields: Fields, unreadable: readonly string[], copy: boolean): Issued {
+  const unknown: string[] = [];
+  return new Issued(renamed(fields, IDENTITY, '', copy, unknown), unknown, unreadable);
+}
+
+/** Fields under their current names. Where a field has several names, the one that counts is kept. */
+function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, unknown: string[]): JsonObject {
+  const kept: JsonObject = {};
+  const keys = Object.keys(fields);
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!;
+    const value = fields[key];
+    const names = namesLike(key, known);
+    if (value === undefined || (names !== undefined && key !== nameIn(fields, names))) continue;
+    if (names === undefined) unknown.push(path + key);
+    const name = names === undefined ? key : currentName(names);
+    const inside = known === IDENTITY && OBJECTS.hasOwnProperty(name) ? OBJECTS[name] : undefined;
+    if (inside !== undefined && isObject(value))
+      setField(kept, name, renamed(value, inside, `${name}.`, copy, unknown));
+    else setField(kept, name, copy ? copyOf(value) : (value as Json));
+  }
+  return kept;
+}
+
+/** All names of the field that has this one. */
+function namesLike(name: string, known: Aliases): Names | undefined {
+  const fields = Object.keys(known);
+  for (let i = 0; i < fields.length; i++) {
+    const names = known[fields[i]!]!;
+    if (namesOf(names).indexOf(name) >= 0) return names;
+  }
+  return undefined;
+}
+
+/** A value that JSON cannot represent stays as it is: serializeIdentity() refuses it. */
+function copyOf(value: unknown): Json {
+  if (typeof value !== 'object' || value === null) return value as Json;
+  try {
+    return parseJson(stringifyJson(value as Json));
+  } catch {
+    return value as Json;
+  }
+}

@@ -1,0 +1,56 @@
+/** The names of fields are listed once, in vectors/tables/aliases.json. This holds what depends on that list to it. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Identity } from '../../src/identity/identity.ts';
+import { parseIdentity } from '../../src/identity/parse-identity.ts';
+import { ALIASES, aliasesDocument, aliasesModule, OBJECTS } from '../../tools/aliases.ts';
+import { readVectors } from '../vectors.ts';
+
+for (const generate of [aliasesModule, aliasesDocument]) {
+  const { path, content } = generate();
+  const name = path.slice(path.search(/src|docs/));
+  test(`${name} lists the names of vectors/tables/aliases.json: node --import tsx tools/aliases.ts`, () => {
+    assert.is(readFileSync(path, 'utf8'), content);
+  });
+}
+
+/** Where the fields of an identity are, by their names. */
+type Issued = { [name: string]: unknown };
+const issuedIn = (issued: Issued, object: string): Issued =>
+  object === 'identity' ? issued : ((issued[ALIASES.identity[object]![0]!] as Issued | undefined) ?? {});
+const readIn = (identity: Identity, object: string): Issued =>
+  (object === 'identity' ? identity : (identity[object as 'mqtt'] ?? {})) as Issued;
+
+/** Vectors of identities that are read, as issued and as read. */
+const VECTORS = readVectors('identity', 'Identity').map(({ flags, text, identity }) => ({
+  flags: flags as string[],
+  issued: JSON.parse(text) as Issued,
+  identity: identity as Identity,
+}));
+
+for (const object of OBJECTS) {
+  for (const [field, names] of Object.entries(ALIASES[object])) {
+    for (const name of names) {
+      const others = names.filter((other) => other !== name);
+      const isAlone = (issued: Issued) => name in issued && others.every((other) => !(other in issued));
+
+      test(`a vector has ${object}.${field} as ${name} alone`, () => {
+        const found = VECTORS.filter(
+          ({ flags, issued, identity }) =>
+            flags.includes('Alias') &&
+            isAlone(issuedIn(issued, object)) &&
+            readIn(identity, object)[field] !== undefined,
+        );
+        assert.ok(found.length > 0, 'run `npm run vectors`');
+        for (const { issued, identity } of found) {
+          const read = readIn(parseIdentity(issued), object)[field];
+          const isGroup = object === 'identity' && OBJECTS.includes(field as 'mqtt');
+          if (!isGroup) assert.equal(read, readIn(identity, object)[field]);
+        }
+      });
+    }
+  }
+}
+
+test.run();
