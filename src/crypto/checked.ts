@@ -5,7 +5,6 @@ import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 
 const EMPTY = new Uint8Array(0);
-const CIPHER_NAMES: readonly CipherName[] = ['ChaChaPoly', 'AESGCM'];
 
 /**
  * Checks that an argument is a Crypto, as far as its shape tells.
@@ -17,13 +16,14 @@ export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
   const x25519 = field(crypto, 'crypto', 'x25519');
   assertFunction(x25519, 'crypto.x25519', 'publicKey');
   assertFunction(x25519, 'crypto.x25519', 'sharedSecret');
+  assertOptionalFunction(x25519, 'crypto.x25519', 'importKey');
   const ciphers = field(crypto, 'crypto', 'ciphers');
-  for (let i = 0; i < CIPHER_NAMES.length; i++) {
-    const cipherName = CIPHER_NAMES[i]!;
-    if (field(ciphers, 'crypto.ciphers', cipherName) !== undefined) {
-      assertFunction(ciphers, 'crypto.ciphers', cipherName);
-    }
-  }
+  assertOptionalFunction(ciphers, 'crypto.ciphers', 'ChaChaPoly');
+  assertOptionalFunction(ciphers, 'crypto.ciphers', 'AESGCM');
+}
+
+function assertOptionalFunction(object: unknown, name: string, key: string): void {
+  if (field(object, name, key) !== undefined) assertFunction(object, name, key);
 }
 
 /** @throws LocalError `bad-argument` */
@@ -57,9 +57,7 @@ export function assertStaticKey(staticKey: unknown): asserts staticKey is Uint8A
   if (isZero(key)) {
     throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
   }
-  if (isPair && field(staticKey, 'staticKey', 'sharedSecret') !== undefined) {
-    assertFunction(staticKey, 'staticKey', 'sharedSecret');
-  }
+  if (isPair) assertOptionalFunction(staticKey, 'staticKey', 'sharedSecret');
 }
 
 /**
@@ -194,6 +192,19 @@ export class CheckedCipher {
     return callInjected('seal', plaintext.length + TAG_LENGTH, () =>
       this.cipher.seal(nonce, associatedData, plaintext),
     );
+  }
+
+  /**
+   * @param buffer - the plaintext, and 16 bytes more; in place where the cipher can, otherwise it is left as it is
+   * @returns the sealed message: `buffer` or a new array
+   */
+  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Uint8Array {
+    const { cipher } = this;
+    if (cipher.sealInPlace === undefined) {
+      return this.seal(nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
+    }
+    attempt('sealInPlace', () => cipher.sealInPlace!(nonce, associatedData, buffer));
+    return buffer;
   }
 
   /**

@@ -14,6 +14,11 @@
  */
 export interface Cipher {
   seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array;
+  /**
+   * Like `seal`, but encrypts in place: the plaintext is all of `buffer` but its last 16 bytes, which take the tag.
+   * Used for transport messages; without it, `seal` is used.
+   */
+  sealInPlace?(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void;
   /** Returns `undefined` where the tag does not verify. A throw means that the cipher itself failed. */
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
   /**
@@ -40,8 +45,9 @@ export interface Crypto {
     /** Returns all zeros for a public key of low order. A throw means that the crypto itself failed. */
     sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
     /**
-     * Prepares a private key that is used several times, such as Node's KeyObject. Without it, the two functions above
-     * are used. The array is the caller's, who may wipe it at once.
+     * Prepares a private key that is used several times, for instance as a KeyObject of Node. Where it exists, it is used
+     * instead of the two functions above: leave it out of a Crypto in which you replace them. The array stays the
+     * caller's, who wipes it: keep no reference to it.
      */
     importKey?(privateKey: Uint8Array): KeyPair;
   };

@@ -52,14 +52,18 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
   }
   /** Encrypts and decrypts, which is the same, in place. */
   const xor = (nonce: Uint8Array, text: Uint8Array): Uint8Array => chacha20(key, nonce, text, text, 1);
+  function sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
+    const ciphertext = xor(nonce, buffer.subarray(0, buffer.length - TAG_LENGTH));
+    buffer.set(tagOf(key, nonce, associatedData, ciphertext), ciphertext.length);
+  }
   return {
     seal(nonce, associatedData, plaintext) {
       const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
       sealed.set(plaintext);
-      const ciphertext = xor(nonce, sealed.subarray(0, plaintext.length));
-      sealed.set(tagOf(key, nonce, associatedData, ciphertext), plaintext.length);
+      sealInPlace(nonce, associatedData, sealed);
       return sealed;
     },
+    sealInPlace,
     open(nonce, associatedData, sealed) {
       const ciphertext = verified(nonce, associatedData, sealed);
       return ciphertext && xor(nonce, copyBytes(ciphertext));

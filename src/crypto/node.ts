@@ -1,108 +1,181 @@
 /**
- * `hub-protocol/node`: the Crypto interface over Node's own OpenSSL, with both ciphers, ChaChaPoly preferred, and
- * Node's randomness. BLAKE2b is noble's: OpenSSL's has one output length only.
+ * `hub-protocol/node`: the Crypto interface over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
+ * randomness. BLAKE2b is noble's, since OpenSSL's has a single output length. Where OpenSSL lacks ChaCha20-Poly1305, as
+ * in FIPS builds and in Bun, ChaChaPoly is noble's.
+ *
+ * Node can import a raw X25519 key quickly as a JWK only, whose members are strings. A private key given as bytes is
+ * therefore a string in V8's heap for a while, which nothing can wipe: to avoid that, pass a KeyPair over a KeyObject.
  */
 import {
   type CipherChaCha20Poly1305Types,
   type CipherGCMTypes,
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
   createPrivateKey,
   createPublicKey,
   diffieHellman,
-  type Hash,
-  type Hmac,
+  getCiphers,
+  hash,
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
 import { assertBytes, copyBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { CipherFactory, Crypto, RandomBytes } from './crypto.ts';
+import type { CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
 
-/** What precedes the 32 bytes of an X25519 key in DER (RFC 8410, section 7 and 4). */
-const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
-const SPKI_PREFIX = Buffer.from('302a300506032b656e032100', 'hex');
-
-function privateKeyObject(privateKey: Uint8Array): KeyObject {
-  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-  const der = Buffer.concat([PKCS8_PREFIX, privateKey]);
-  try {
-    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  } finally {
-    wipe(der);
-  }
-}
-
-/** Node answers a Buffer, often a slice of memory it shares; a plain copy is the caller's alone. */
+/** The bytes of a Buffer: the same memory where nothing else lies in it, which holds for all that OpenSSL returns. */
 function plain(buffer: Buffer): Uint8Array {
+  const { buffer: memory, length } = buffer;
+  if (memory.byteLength === length) return new Uint8Array(memory);
+  /* c8 ignore next 4 -- other runtimes that have node:crypto may return slices of shared memory */
   const bytes = copyBytes(buffer);
   wipe(buffer);
   return bytes;
 }
 
-function digest(hash: Hash | Hmac, parts: Uint8Array[]): Uint8Array {
-  for (const part of parts) hash.update(part);
-  return plain(hash.digest());
+function sha256(parts: Uint8Array[]): Uint8Array {
+  return plain(hash('sha256', parts.length === 1 ? parts[0]! : Buffer.concat(parts), 'buffer'));
+}
+
+const BLOCK = 64;
+const INNER_PAD = 0x36;
+const OUTER_PAD = 0x5c;
+/** The pads, and after them what is hashed: here for all calls, since memory takes longer to get than to hash. */
+const inner = Buffer.alloc(4 * BLOCK, INNER_PAD);
+const outer = Buffer.alloc(BLOCK + KEY_LENGTH, OUTER_PAD);
+
+/** HMAC-SHA-256 (RFC 2104) over the bare hash: OpenSSL's own HMAC takes longer to set up than to compute. */
+function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
+  let length = BLOCK;
+  for (const part of parts) length += part.length;
+  if (key.length > BLOCK || length > inner.length) return longHmacSha256(key, parts);
+  try {
+    for (let i = 0; i < key.length; i++) {
+      inner[i] = key[i]! ^ INNER_PAD;
+      outer[i] = key[i]! ^ OUTER_PAD;
+    }
+    let at = BLOCK;
+    for (const part of parts) {
+      inner.set(part, at);
+      at += part.length;
+    }
+    outer.set(hash('sha256', inner.subarray(0, length), 'buffer'), BLOCK);
+    return plain(hash('sha256', outer, 'buffer'));
+  } finally {
+    inner.fill(INNER_PAD, 0, length);
+    outer.fill(OUTER_PAD);
+  }
+}
+
+function longHmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(part);
+  return plain(mac.digest());
+}
+
+/** A key as a member of a JWK (RFC 8037, section 2). */
+function base64Url({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString('base64url');
+}
+
+const JWK = { kty: 'OKP', crv: 'X25519' };
+
+function importPrivateKey(privateKey: Uint8Array): KeyObject {
+  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+  // `x` has to be there, but Node computes the public key and does not look at it.
+  return createPrivateKey({ key: { ...JWK, d: base64Url(privateKey), x: '' }, format: 'jwk' });
+}
+
+function publicKeyOf(own: KeyObject): Uint8Array {
+  return copyBytes(Buffer.from(createPublicKey(own).export({ format: 'jwk' }).x!, 'base64url'));
+}
+
+function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
+  assertBytes(publicKey, 'publicKey', KEY_LENGTH);
+  const remote = createPublicKey({ key: { ...JWK, x: base64Url(publicKey) }, format: 'jwk' });
+  try {
+    return plain(diffieHellman({ privateKey: own, publicKey: remote }));
+  } catch (error) {
+    /* c8 ignore next -- a fault of OpenSSL, which no test can bring about */
+    if (!isLowOrder(publicKey)) throw error;
+    return new Uint8Array(KEY_LENGTH);
+  }
+}
+
+/**
+ * Imports an X25519 private key: a static key pair to be used for many sessions, whose public key is computed once and
+ * whose private key is in OpenSSL's memory.
+ * @param privateKey - 32 bytes; yours to wipe
+ * @throws LocalError `bad-argument`, `bad-length`
+ */
+export function importKey(privateKey: Uint8Array): KeyPair {
+  const own = importPrivateKey(privateKey);
+  return { publicKey: publicKeyOf(own), sharedSecret: (publicKey) => sharedSecret(own, publicKey) };
 }
 
 function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types): CipherFactory {
   const options = { authTagLength: TAG_LENGTH };
-  return (key) => ({
-    seal(nonce, associatedData, plaintext) {
+  return (key) => {
+    /** Encrypts, and writes ciphertext and tag into an array. */
+    function sealInto(
+      sealed: Uint8Array,
+      nonce: Uint8Array,
+      associatedData: Uint8Array,
+      plaintext: Uint8Array,
+    ): void {
       const cipher = createCipheriv(name as CipherGCMTypes, key, nonce, options);
-      cipher.setAAD(associatedData);
-      const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
+      if (associatedData.length > 0) cipher.setAAD(associatedData);
       sealed.set(cipher.update(plaintext));
       cipher.final();
       sealed.set(cipher.getAuthTag(), plaintext.length);
-      return sealed;
-    },
-    open(nonce, associatedData, sealed) {
-      const end = sealed.length - TAG_LENGTH;
-      if (end < 0) return undefined;
-      const decipher = createDecipheriv(name as CipherGCMTypes, key, nonce, options);
-      decipher.setAAD(associatedData);
-      decipher.setAuthTag(sealed.subarray(end));
-      const plaintext = decipher.update(sealed.subarray(0, end));
-      try {
-        decipher.final(); // which throws where the tag does not verify, and for nothing else
-      } catch {
-        wipe(plaintext);
-        return undefined;
-      }
-      return plain(plaintext);
-    },
-  });
+    }
+    return {
+      seal(nonce, associatedData, plaintext) {
+        const sealed = new Uint8Array(Buffer.allocUnsafeSlow(plaintext.length + TAG_LENGTH).buffer);
+        sealInto(sealed, nonce, associatedData, plaintext);
+        return sealed;
+      },
+      sealInPlace(nonce, associatedData, buffer) {
+        sealInto(buffer, nonce, associatedData, buffer.subarray(0, -TAG_LENGTH));
+      },
+      open(nonce, associatedData, sealed) {
+        const end = sealed.length - TAG_LENGTH;
+        if (end < 0) return undefined;
+        const decipher = createDecipheriv(name as CipherGCMTypes, key, nonce, options);
+        if (associatedData.length > 0) decipher.setAAD(associatedData);
+        decipher.setAuthTag(sealed.subarray(end));
+        const plaintext = decipher.update(sealed.subarray(0, end));
+        try {
+          decipher.final(); // throws where the tag does not verify, and for no other reason
+        } catch {
+          wipe(plaintext);
+          return undefined;
+        }
+        return plain(plaintext);
+      },
+    };
+  };
 }
 
+const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
+
 export const nodeCrypto: Crypto = {
-  sha256: (...parts) => digest(createHash('sha256'), parts),
-  hmacSha256: (key, ...parts) => digest(createHmac('sha256', key), parts),
+  sha256: (...parts) => sha256(parts),
+  hmacSha256: (key, ...parts) => hmacSha256(key, parts),
   x25519: {
-    publicKey(privateKey) {
-      const spki = createPublicKey(privateKeyObject(privateKey)).export({ format: 'der', type: 'spki' });
-      return plain(spki.subarray(SPKI_PREFIX.length));
-    },
-    sharedSecret(privateKey, publicKey) {
-      assertBytes(publicKey, 'publicKey', KEY_LENGTH);
-      const own = privateKeyObject(privateKey);
-      const spki = Buffer.concat([SPKI_PREFIX, publicKey]);
-      try {
-        const remote = createPublicKey({ key: spki, format: 'der', type: 'spki' });
-        return plain(diffieHellman({ privateKey: own, publicKey: remote }));
-      } catch (error) {
-        if (isLowOrder(publicKey)) return new Uint8Array(KEY_LENGTH);
-        throw error;
-      }
-    },
+    publicKey: (privateKey) => publicKeyOf(importPrivateKey(privateKey)),
+    sharedSecret: (privateKey, publicKey) => sharedSecret(importPrivateKey(privateKey), publicKey),
+    importKey,
   },
-  ciphers: { ChaChaPoly: aead('chacha20-poly1305'), AESGCM: aead('aes-256-gcm') },
+  ciphers: {
+    ChaChaPoly: hasChaChaPoly ? aead('chacha20-poly1305') : nobleCrypto.ciphers.ChaChaPoly!,
+    AESGCM: aead('aes-256-gcm'),
+  },
   blake2b: nobleCrypto.blake2b!,
 };
 
 /** Bytes from the operating system's generator. */
-export const randomBytes: RandomBytes = (length) => randomFillSync(new Uint8Array(length));
+export const randomBytes: RandomBytes = (length) => randomFillSync(new Uint8Array(new ArrayBuffer(length)));

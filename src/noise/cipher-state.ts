@@ -3,7 +3,7 @@ import { wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 
 const NONCE_LENGTH = 12;
 
@@ -19,18 +19,16 @@ export class CipherState {
   constructor(crypto: CheckedCrypto, cipherName: CipherName) {
     this.crypto = crypto;
     this.cipherName = cipherName;
-    hideFields(this);
   }
 
   /**
-   * InitializeKey(key): 32 bytes, which this object owns and wipes.
-   * @throws LocalError `crypto-failed`
+   * InitializeKey(key): 32 bytes, which this object owns and wipes. During a handshake most keys are replaced before
+   * anything is sealed, so the cipher is made when it is needed.
    */
   initializeKey(key: Uint8Array): void {
     this.destroy();
     wipe(this.nonce);
     this.key = key;
-    this.cipher = this.crypto.createCipher(this.cipherName, key);
   }
 
   /**
@@ -38,13 +36,21 @@ export class CipherState {
    * @throws LocalError `nonce-exhausted` at the reserved nonce 2^64 - 1, `crypto-failed`
    */
   encryptWithAd(associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
-    if (this.isExhausted()) {
-      throw new LocalError(
-        'nonce-exhausted',
-        'every nonce of this session is used: close it and connect again',
-      );
-    }
-    const sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
+    this.assertNonceLeft();
+    const sealed = this.keyedCipher().seal(this.nonce, associatedData, plaintext);
+    this.countUp();
+    return sealed;
+  }
+
+  /**
+   * EncryptWithAd in place, where the cipher can.
+   * @param buffer - the plaintext and 16 bytes more
+   * @returns the sealed message: `buffer` or a new array
+   * @throws LocalError `nonce-exhausted`, `crypto-failed`
+   */
+  encryptInPlace(associatedData: Uint8Array, buffer: Uint8Array): Uint8Array {
+    this.assertNonceLeft();
+    const sealed = this.keyedCipher().sealInPlace(this.nonce, associatedData, buffer);
     this.countUp();
     return sealed;
   }
@@ -60,7 +66,7 @@ export class CipherState {
     if (this.isExhausted()) {
       throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
     }
-    const plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);
+    const plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);
     if (plaintext === undefined) {
       throw new RemoteError(
         'not-authentic',
@@ -75,6 +81,20 @@ export class CipherState {
     wipe(this.key);
     this.key = undefined;
     this.cipher = undefined;
+  }
+
+  private keyedCipher(): CheckedCipher {
+    this.cipher ??= this.crypto.createCipher(this.cipherName, this.key!);
+    return this.cipher;
+  }
+
+  private assertNonceLeft(): void {
+    if (this.isExhausted()) {
+      throw new LocalError(
+        'nonce-exhausted',
+        'every nonce of this session is used: close it and connect again',
+      );
+    }
   }
 
   private isExhausted(): boolean {

@@ -9,11 +9,24 @@ import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { assertHandshakeOptions, type HandshakeOptions } from './handshake-options.ts';
-import { PATTERNS, protocolName, SUITES, type Token } from './patterns.ts';
+import { type HandshakePattern, PATTERNS, protocolName, SUITES, type Token } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 import { assertMessageLength, Transport } from './transport.ts';
 
 const EMPTY = new Uint8Array(0);
+
+/** A message that is being written or read. */
+interface MessageInProgress {
+  /** The payload to be written, or the message to be read. */
+  readonly input: Uint8Array;
+  /** What is written of the message. */
+  readonly parts: Uint8Array[];
+  /** How many bytes are read of the message. */
+  read: number;
+  nextToken: number;
+  /** The public key for which a shared secret is awaited. */
+  awaited: Uint8Array | undefined;
+}
 
 /**
  * One handshake. It copies the keys it is given, and wipes the copies when it ends or fails.
@@ -24,22 +37,18 @@ const EMPTY = new Uint8Array(0);
 export class HandshakeState {
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
-  private readonly messages: readonly (readonly Token[])[];
+  private readonly pattern: HandshakePattern;
   private readonly randomBytes: RandomBytes;
   private readonly symmetricState: SymmetricState;
-  private readonly isRsGiven: boolean;
   private readonly psk: Uint8Array;
   private readonly s: CheckedKeyPair; // the four keys, by their names in the Noise spec
   private e: CheckedKeyPair | undefined = undefined;
   private rs: Uint8Array | undefined = undefined;
   private re: Uint8Array | undefined = undefined;
   private nextMessage = 0;
-  private nextToken = 0;
-  private input: Uint8Array = EMPTY; // the payload of the message being written, or the message being read
-  private at = 0; // how much of the message is read
-  private parts: Uint8Array[] = []; // of the message being written
-  private awaited: Uint8Array | undefined = undefined; // the public key that the shared secret is awaited for
+  private work: MessageInProgress | undefined = undefined;
   private isBusy = false;
+  private isOver = false;
   private failure: LocalError | RemoteError | undefined = undefined;
 
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
@@ -47,14 +56,12 @@ export class HandshakeState {
     const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
     const crypto = new CheckedCrypto(options.crypto);
     assertHandshakeOptions(options, crypto);
-    const { staticKeysKnown, messages } = PATTERNS[pattern];
     const cipherName = SUITES[suite];
 
     this.crypto = crypto;
     this.isInitiator = role === 'initiator';
-    this.messages = messages;
+    this.pattern = PATTERNS[pattern];
     this.randomBytes = randomBytes;
-    this.isRsGiven = staticKeysKnown;
     this.s = isBytes(staticKey) ? crypto.keyPair(copyBytes(staticKey)) : new CheckedKeyPair(staticKey);
     this.psk = copyBytes(psk);
     try {
@@ -75,18 +82,19 @@ export class HandshakeState {
 
   /** Whether all messages are written and read, so that only `split` remains. */
   get isFinished(): boolean {
-    return this.failure === undefined && this.nextMessage === this.messages.length;
+    return !this.isOver && this.nextMessage === this.pattern.messages.length;
   }
 
   /** The peer's static public key, 32 bytes, if it was given or a whole message that contains it was read. */
   get remoteStaticKey(): Uint8Array | undefined {
-    const isSettled = this.failure === undefined && (this.isRsGiven || this.nextToken === 0);
+    const isSettled = !this.isOver && (this.pattern.staticKeysKnown || this.work === undefined);
     return isSettled && this.rs !== undefined ? copyBytes(this.rs) : undefined;
   }
 
   /** The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. */
   get dhNeeded(): Uint8Array | undefined {
-    return this.awaited !== undefined ? copyBytes(this.awaited) : undefined;
+    const publicKey = this.awaited();
+    return publicKey !== undefined ? copyBytes(publicKey) : undefined;
   }
 
   /**
@@ -153,14 +161,15 @@ export class HandshakeState {
    *   and `read`
    */
   resume(sharedSecret: Uint8Array): Uint8Array | undefined {
-    if (this.failure !== undefined) throw this.failure;
-    this.assertNotBusy();
-    const publicKey = this.awaited;
+    this.assertUsable();
+    const publicKey = this.awaited();
     if (publicKey === undefined)
       throw new LocalError('wrong-state', 'resume() where no shared secret is needed');
     assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
-    this.awaited = undefined;
-    return this.run(() => this.mixSharedSecret(copyBytes(sharedSecret), publicKey));
+    return this.run((work) => {
+      work.awaited = undefined;
+      this.mixSharedSecret(copyBytes(sharedSecret), publicKey);
+    });
   }
 
   /**
@@ -168,8 +177,7 @@ export class HandshakeState {
    * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {
-    if (this.failure !== undefined) throw this.failure;
-    this.assertNotBusy();
+    this.assertUsable();
     if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
     this.isBusy = true;
     try {
@@ -178,7 +186,7 @@ export class HandshakeState {
       const transport = this.isInitiator
         ? new Transport(initiator, responder, handshakeHash, this.rs!)
         : new Transport(responder, initiator, handshakeHash, this.rs!);
-      this.fail(handshakeIsOver());
+      this.end();
       return transport;
     } catch (error) {
       throw this.fail(error);
@@ -193,11 +201,19 @@ export class HandshakeState {
    */
   destroy(): void {
     this.assertNotBusy();
-    this.fail(handshakeIsOver());
+    this.end();
+  }
+
+  private assertUsable(): void {
+    if (this.isOver) {
+      this.failure ??= new LocalError('wrong-state', 'this handshake is over: make a new HandshakeState');
+      throw this.failure;
+    }
+    this.assertNotBusy();
   }
 
   private assertAnswersAtOnce(method: string): void {
-    if (this.failure === undefined && this.s.answersLater) {
+    if (!this.isOver && this.s.answersLater) {
       throw new LocalError(
         'wrong-state',
         `${method}Message() with a static key that answers later: use ${method}() and resume()`,
@@ -213,11 +229,10 @@ export class HandshakeState {
   }
 
   private assertTurn(isWriting: boolean): void {
-    if (this.failure !== undefined) throw this.failure;
-    this.assertNotBusy();
+    this.assertUsable();
     const due = this.isFinished
       ? 'split'
-      : this.awaited !== undefined
+      : this.work !== undefined
         ? 'resume'
         : this.isOurTurn()
           ? 'write'
@@ -235,7 +250,7 @@ export class HandshakeState {
    * first `s` and its first payload, so both have tags.
    */
   private shortestMessage(): number {
-    const tokens = this.messages[this.nextMessage]!;
+    const tokens = this.tokens();
     let length = TAG_LENGTH;
     for (let i = 0; i < tokens.length; i++) {
       if (tokens[i] === 'e') length += KEY_LENGTH;
@@ -244,26 +259,34 @@ export class HandshakeState {
     return length;
   }
 
+  private tokens(): readonly Token[] {
+    return this.pattern.messages[this.nextMessage]!;
+  }
+
+  private awaited(): Uint8Array | undefined {
+    return this.work !== undefined ? this.work.awaited : undefined;
+  }
+
   private begin(input: Uint8Array): Uint8Array | undefined {
-    return this.run(() => {
-      if (!this.isOurTurn()) assertMessageLength(input, this.shortestMessage());
-      // The caller may reuse the array before a shared secret arrives.
-      this.input = this.s.answersLater ? copyBytes(input) : input;
-      this.at = 0;
-      this.parts = [];
+    // While a shared secret is awaited, the caller may reuse the array.
+    const kept = this.s.answersLater ? copyBytes(input) : input;
+    this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
+    return this.run((work) => {
+      if (!this.isOurTurn()) assertMessageLength(work.input, this.shortestMessage());
     });
   }
 
   /** Processes tokens up to the end of the message, or up to one that has to wait for a shared secret. */
-  private run(first: () => void): Uint8Array | undefined {
+  private run(first: (work: MessageInProgress) => void): Uint8Array | undefined {
     this.isBusy = true;
     try {
-      first();
-      const tokens = this.messages[this.nextMessage]!;
-      while (this.nextToken < tokens.length && this.awaited === undefined) {
-        this.processToken(tokens[this.nextToken++]!);
+      const work = this.work!;
+      first(work);
+      const tokens = this.tokens();
+      while (work.nextToken < tokens.length && work.awaited === undefined) {
+        this.processToken(tokens[work.nextToken++]!, work);
       }
-      return this.awaited === undefined ? this.finishMessage() : undefined;
+      return work.awaited === undefined ? this.finishMessage(work) : undefined;
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -271,42 +294,39 @@ export class HandshakeState {
     }
   }
 
-  private finishMessage(): Uint8Array {
+  private finishMessage(work: MessageInProgress): Uint8Array {
     let result: Uint8Array;
     if (this.isOurTurn()) {
-      this.parts.push(this.symmetricState.encryptAndHash(this.input));
-      result = concatBytes(this.parts);
+      work.parts.push(this.symmetricState.encryptAndHash(work.input));
+      result = concatBytes(work.parts);
     } else {
-      result = this.open(this.input.subarray(this.at), 'payload-not-authentic');
+      result = this.open(work.input.subarray(work.read), 'payload-not-authentic');
     }
-    this.input = EMPTY;
-    this.parts = [];
+    this.work = undefined;
     this.nextMessage++;
-    this.nextToken = 0;
     return result;
   }
 
-  private processToken(token: Token): void {
+  private processToken(token: Token, work: MessageInProgress): void {
     if (token === 'psk') {
       this.symmetricState.mixKeyAndHash(this.psk);
     } else if (token !== 'e' && token !== 's') {
-      this.mixDh(token);
+      this.mixDh(token, work);
     } else if (this.isOurTurn()) {
-      this.parts.push(
+      work.parts.push(
         token === 'e' ? this.createEphemeral() : this.symmetricState.encryptAndHash(this.s.publicKey),
       );
-    } else if (token === 'e') {
-      this.re = copyBytes(this.take(KEY_LENGTH));
-      this.mixEphemeral(this.re);
     } else {
-      this.rs = this.open(this.take(KEY_LENGTH + TAG_LENGTH), 'static-key-not-authentic');
+      const from = work.read;
+      work.read += token === 'e' ? KEY_LENGTH : KEY_LENGTH + TAG_LENGTH;
+      const field = work.input.subarray(from, work.read);
+      if (token === 's') {
+        this.rs = this.open(field, 'static-key-not-authentic');
+      } else {
+        this.re = copyBytes(field);
+        this.mixEphemeral(this.re);
+      }
     }
-  }
-
-  /** The next bytes of the message being read. */
-  private take(length: number): Uint8Array {
-    this.at += length;
-    return this.input.subarray(this.at - length, this.at);
   }
 
   private createEphemeral(): Uint8Array {
@@ -322,16 +342,16 @@ export class HandshakeState {
   }
 
   /** The tokens of a Diffie-Hellman name the initiator's key first. */
-  private mixDh(token: 'ee' | 'es' | 'se' | 'ss'): void {
+  private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
-    if (own.answersLater) this.awaited = remote;
+    if (own.answersLater) work.awaited = remote;
     else this.mixSharedSecret(own.sharedSecret(remote), remote);
   }
 
   /** Wipes the shared secret. */
   private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
-    if (isZero(sharedSecret)) throw lowOrderKey(this.isRsGiven && publicKey === this.rs);
+    if (isZero(sharedSecret)) throw lowOrderKey(this.pattern.staticKeysKnown && publicKey === this.rs);
     this.symmetricState.mixKey(sharedSecret);
     wipe(sharedSecret);
   }
@@ -346,24 +366,23 @@ export class HandshakeState {
     }
   }
 
-  /** Ends everything; returns what every later call throws. */
+  /** Ends everything for good; returns what every later call throws. */
   private fail(error: unknown): LocalError | RemoteError {
     this.failure ??= failureOf(error);
-    this.awaited = undefined;
-    this.input = EMPTY;
-    this.parts = [];
+    this.end();
+    return this.failure;
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.work = undefined;
     wipe(this.psk);
     this.s.destroy();
     if (this.e !== undefined) this.e.destroy();
     this.symmetricState.destroy();
-    return this.failure;
   }
 }
 opaque(HandshakeState.prototype, 'HandshakeState');
-
-function handshakeIsOver(): LocalError {
-  return new LocalError('wrong-state', 'this handshake is over: make a new HandshakeState');
-}
 
 /** A public key of low order makes the shared secret known to everybody. The peer sent it, or it was given locally. */
 function lowOrderKey(isGiven: boolean): LocalError | RemoteError {

@@ -3,7 +3,7 @@ import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import type { CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
 
 const EMPTY = new Uint8Array(0);
@@ -28,7 +28,6 @@ export class SymmetricState {
       this.hash = crypto.sha256(name);
     }
     this.chainingKey = copyBytes(this.hash);
-    hideFields(this);
   }
 
   /** MixKey. The input stays the caller's to wipe. */

@@ -20,6 +20,7 @@ export class Transport {
   private readonly sending: CipherState;
   private readonly receiving: CipherState;
   private isBusy = false;
+  private isOver = false;
   private failure: LocalError | RemoteError | undefined = undefined;
 
   constructor(
@@ -38,28 +39,34 @@ export class Transport {
   /**
    * Seals one transport message.
    * @param plaintext - at most 65519 bytes
-   * @returns the message: the plaintext's length and 16
+   * @returns the message, 16 bytes longer than the plaintext
    * @throws LocalError `bad-argument` or `message-too-long`, which change nothing; `nonce-exhausted`,
    *   `crypto-failed`, which are final; `wrong-state` after `destroy`
    */
   encrypt(plaintext: Uint8Array): Uint8Array {
     assertBytes(plaintext, 'plaintext');
     this.assertUsable();
-    const limit = MAX_NOISE_MESSAGE - TAG_LENGTH;
-    if (plaintext.length > limit) {
+    assertAtMost(MAX_NOISE_MESSAGE - TAG_LENGTH, plaintext, 'plaintext');
+    return this.run(() => this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext));
+  }
+
+  /**
+   * Seals one transport message without copying it, if the cipher can.
+   * @param buffer - the plaintext followed by 16 bytes for the tag; 16 to 65535 bytes, which belong to the transport then
+   * @returns the message: `buffer`, or a new array of the same length
+   * @throws LocalError as {@link encrypt}, and `bad-length`, which changes nothing, for fewer than 16 bytes
+   */
+  encryptInPlace(buffer: Uint8Array): Uint8Array {
+    assertBytes(buffer, 'buffer');
+    this.assertUsable();
+    if (buffer.length < TAG_LENGTH) {
       throw new LocalError(
-        'message-too-long',
-        `"plaintext" expected at most ${limit} bytes, got ${plaintext.length}`,
+        'bad-length',
+        `"buffer" expected at least ${TAG_LENGTH} bytes, got ${buffer.length}`,
       );
     }
-    this.isBusy = true;
-    try {
-      return this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext);
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      this.isBusy = false;
-    }
+    assertAtMost(MAX_NOISE_MESSAGE, buffer, 'buffer');
+    return this.run(() => this.sending.encryptInPlace(NO_ASSOCIATED_DATA, buffer));
   }
 
   /**
@@ -67,20 +74,16 @@ export class Transport {
    * @param message - 16 to 65535 bytes
    * @param inPlace - whether the plaintext may be a view of the message, which is then overwritten (default false)
    * @throws RemoteError `message-too-short`, `message-too-long`, `not-authentic`, `nonce-exhausted`: all final
-   * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after `destroy`
+   * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after
+   *   `destroy`
    */
   decrypt(message: Uint8Array, inPlace = false): Uint8Array {
     assertBytes(message, 'message');
     this.assertUsable();
-    this.isBusy = true;
-    try {
+    return this.run(() => {
       assertMessageLength(message, TAG_LENGTH);
       return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      this.isBusy = false;
-    }
+    });
   }
 
   /**
@@ -89,11 +92,14 @@ export class Transport {
    */
   destroy(): void {
     this.assertNotBusy();
-    this.fail(new LocalError('wrong-state', 'this transport is destroyed: complete a new handshake'));
+    this.end();
   }
 
   private assertUsable(): void {
-    if (this.failure !== undefined) throw this.failure;
+    if (this.isOver) {
+      this.failure ??= new LocalError('wrong-state', 'this transport is destroyed: complete a new handshake');
+      throw this.failure;
+    }
     this.assertNotBusy();
   }
 
@@ -104,15 +110,40 @@ export class Transport {
     }
   }
 
+  private run(step: () => Uint8Array): Uint8Array {
+    this.isBusy = true;
+    try {
+      return step();
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
   private fail(error: unknown): LocalError | RemoteError {
     this.failure ??= failureOf(error);
+    this.end();
+    return this.failure;
+  }
+
+  private end(): void {
+    this.isOver = true;
     this.sending.destroy();
     this.receiving.destroy();
     wipe(this.handshakeHash);
-    return this.failure;
   }
 }
 opaque(Transport.prototype, 'Transport');
+
+function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
+  if (bytes.length > longest) {
+    throw new LocalError(
+      'message-too-long',
+      `"${name}" expected at most ${longest} bytes, got ${bytes.length}`,
+    );
+  }
+}
 
 /** @throws RemoteError `message-too-short`, `message-too-long` */
 export function assertMessageLength(message: Uint8Array, shortest: number): void {

@@ -1,4 +1,5 @@
 /** What each provider of cryptography owes the protocol beyond right answers. */
+import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
@@ -72,6 +73,19 @@ for (const [name, crypto] of PROVIDERS) {
     assert.equal(publicKey, series(32));
   });
 
+  if (x25519.importKey !== undefined) {
+    test(`${name} imports a key to the same public key and shared secrets, and keeps no hold on the array`, () => {
+      const privateKey = series(32);
+      const pair = x25519.importKey!(privateKey);
+      privateKey.fill(0);
+      assert.equal(pair.publicKey, x25519.publicKey(series(32)));
+      const remote = x25519.publicKey(series(32, 7));
+      assert.equal(pair.sharedSecret!(remote), x25519.sharedSecret(series(32), remote));
+      assertPlain(pair.publicKey, 32);
+      assertPlain(pair.sharedSecret!(remote), 32);
+    });
+  }
+
   for (const [kind, input] of [
     ['plain arrays', series(32)],
     ['Buffers', Buffer.from(series(32))],
@@ -79,6 +93,8 @@ for (const [name, crypto] of PROVIDERS) {
     test(`${name} hashes and agrees on keys into plain arrays of their own, given ${kind}`, () => {
       assertPlain(crypto.sha256(input), 32);
       assertPlain(crypto.hmacSha256(input, input), 32);
+      assertPlain(crypto.sha256(input, input), 32);
+      assertPlain(crypto.hmacSha256(input, Buffer.alloc(1000)), 32);
       if (crypto.blake2b !== undefined) assertPlain(crypto.blake2b(20, input), 20);
       assertPlain(x25519.publicKey(input), 32);
       assertPlain(x25519.sharedSecret(input, x25519.publicKey(input)), 32);
@@ -147,7 +163,25 @@ for (const [name, crypto] of PROVIDERS) {
       assert.is(ownCipher.open(nonce, associatedData, sealed), undefined);
     });
 
-    if (createCipher(key).openInPlace !== undefined) {
+    if (cipher.sealInPlace !== undefined) {
+      const sealInPlace = cipher.sealInPlace!;
+
+      test(`${prefix} seals in place to what it seals elsewhere, at any alignment`, () => {
+        for (const offset of [0, 1, 4]) {
+          for (const length of [0, 1, 16, 63, 64, 1024, 1025, 5000]) {
+            const text = new Uint8Array(length).map((_, i) => i);
+            const room = new Uint8Array(offset + length + 16 + 1).fill(0xee);
+            room.set(text, offset);
+            sealInPlace(nonce, associatedData, room.subarray(offset, offset + length + 16));
+            const expected = cipher.seal(nonce, associatedData, text);
+            assert.equal(copyBytes(room.subarray(offset, offset + length + 16)), expected);
+            assert.is(room[offset + length + 16], 0xee);
+          }
+        }
+      });
+    }
+
+    if (cipher.openInPlace !== undefined) {
       const openInPlace = cipher.openInPlace!;
 
       test(`${prefix} opens in place to what it opens elsewhere, at any alignment`, () => {
@@ -208,6 +242,21 @@ for (const length of [0, 1, 32, 65537]) {
     assertPlain(randomBytes(length), length);
   });
 }
+
+test('node falls back to noble’s ChaChaPoly where OpenSSL has none', () => {
+  const script = `
+    import crypto from 'node:crypto';
+    import { syncBuiltinESMExports } from 'node:module';
+    const { getCiphers } = crypto;
+    crypto.getCiphers = () => getCiphers().filter((name) => name !== 'chacha20-poly1305');
+    syncBuiltinESMExports();
+    const { nodeCrypto } = await import('./src/crypto/node.ts');
+    const { nobleCrypto } = await import('./src/crypto/noble.ts');
+    const isNoble = nodeCrypto.ciphers.ChaChaPoly === nobleCrypto.ciphers.ChaChaPoly;
+    process.exit(isNoble && nodeCrypto.ciphers.AESGCM !== undefined ? 0 : 1);`;
+  const run = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script]);
+  assert.is(run.status, 0, run.stderr.toString());
+});
 
 test('randomBytes answers other bytes each time', () => {
   assert.not.equal(randomBytes(32), randomBytes(32));

@@ -11,7 +11,17 @@ import { LocalError, RemoteError } from '../../src/errors.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
-import { assertDead, create, optionsOf, PAYLOADS, type Role, transcriptOf, writerOf } from './handshakes.ts';
+import {
+  assertDead,
+  create,
+  optionsOf,
+  PAYLOADS,
+  publicKey,
+  type Role,
+  sharedSecret,
+  transcriptOf,
+  writerOf,
+} from './handshakes.ts';
 
 /** Replaces the nth result of injected functions, counted over all of them. */
 type Fault = (result: unknown) => unknown;
@@ -113,7 +123,7 @@ test('the cause of a fault is what was thrown, one of our own errors too', () =>
     const sharedSecret = () => {
       throw cause;
     };
-    const crypto = { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, sharedSecret } };
+    const crypto = { ...nodeCrypto, x25519: { publicKey, sharedSecret } };
     const state = create('initiator', 'KKpsk0', { crypto });
     assert.is(raisesLocal(() => state.writeMessage(), 'crypto-failed').cause, cause);
   }
@@ -121,7 +131,7 @@ test('the cause of a fault is what was thrown, one of our own errors too', () =>
 
 test('a shared secret that throws while message 2 is read is no low-order key of the hub', () => {
   for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
-    const x25519 = { ...nodeCrypto.x25519 };
+    const x25519 = { publicKey, sharedSecret };
     const state = create('initiator', pattern, { crypto: { ...nodeCrypto, x25519 } });
     state.writeMessage(PAYLOADS[0]);
     x25519.sharedSecret = () => {
@@ -158,6 +168,7 @@ const INCOMPLETE: { [missing: string]: unknown } = {
   'crypto.x25519': { ...nodeCrypto, x25519: undefined },
   'crypto.x25519.publicKey': { ...nodeCrypto, x25519: {} },
   'crypto.x25519.sharedSecret': { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, sharedSecret: null } },
+  'crypto.x25519.importKey': { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, importKey: 1 } },
   'crypto.ciphers': { ...nodeCrypto, ciphers: null },
   'crypto.ciphers.ChaChaPoly': { ...nodeCrypto, ciphers: { ChaChaPoly: {} } },
   'crypto.ciphers.AESGCM': { ...nodeCrypto, ciphers: { ...nodeCrypto.ciphers, AESGCM: 1 } },

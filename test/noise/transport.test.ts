@@ -191,6 +191,52 @@ test('keeps its first failure when it is destroyed afterwards, and can be destro
   assertDead(other, failure, one);
 });
 
+const WITHOUT_SEAL_IN_PLACE: CipherFactory = (key) => {
+  const { seal, open } = nodeCrypto.ciphers.ChaChaPoly!(key);
+  return { seal, open };
+};
+for (const [name, createCipher] of Object.entries({
+  'noble’s': nobleCrypto.ciphers.ChaChaPoly!,
+  'Node’s': nodeCrypto.ciphers.ChaChaPoly!,
+  'a cipher without sealInPlace': WITHOUT_SEAL_IN_PLACE,
+})) {
+  test(`seals in place to the same messages, with ${name}`, () => {
+    const [[one], [inPlace]] = [pair(createCipher), pair(createCipher)];
+    for (const length of [0, 1, 1024, 65519]) {
+      const text = new Uint8Array(length).fill(length);
+      const buffer = new Uint8Array(length + 16);
+      buffer.set(text);
+      const message = inPlace.encryptInPlace(buffer);
+      assert.ok(equalBytes(message, one.encrypt(text)));
+      assert.is(message === buffer, createCipher !== WITHOUT_SEAL_IN_PLACE);
+    }
+  });
+}
+
+test('refuses to seal in place what is no plaintext and tag, and goes on', () => {
+  const [one, other] = pair();
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(15)), 'bad-length');
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(65536)), 'message-too-long');
+  raisesLocal(() => one.encryptInPlace('text' as never), 'bad-argument');
+  assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
+});
+
+test('ends when sealing in place fails, or when the nonces are used up', () => {
+  const cause = new Error('out of memory');
+  const [broken, other] = pair((key) => ({
+    ...nodeCrypto.ciphers.ChaChaPoly!(key),
+    sealInPlace() {
+      throw cause;
+    },
+  }));
+  const failure = raisesLocal(() => broken.encryptInPlace(new Uint8Array(20)), 'crypto-failed');
+  assert.is(failure.cause, cause);
+  assertDead(broken, failure, other);
+  const [one] = pair();
+  internals(one).sending.nonce.fill(0xff, 4);
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(20)), 'nonce-exhausted');
+});
+
 for (const value of [undefined, null, 'text', 17, [1, 2], new ArrayBuffer(20), new Uint16Array(20)]) {
   test(`refuses ${inspect(value)} for bytes, and goes on`, () => {
     const [one, other] = pair();
@@ -257,7 +303,6 @@ test('refuses calls of the cipher that it called, and goes on', () => {
 test('has no fields that enumerate', () => {
   const [one] = pair();
   assert.equal(Object.keys(one), []);
-  assert.equal(Object.keys(internals(one).sending), []);
 });
 
 test('shows its name and nothing else', () => {
