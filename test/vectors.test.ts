@@ -1,4 +1,4 @@
-/** The vector files themselves: their form, their numbers, and that nothing in them is without a reader. */
+/** The vector files themselves: their form, ids, flags and sources. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { test } from 'uvu';
@@ -8,7 +8,7 @@ import { readVectorFile, vectorFiles } from '../judge/src/vectors.ts';
 const VECTORS = new URL('../vectors/', import.meta.url);
 const FILES = vectorFiles();
 
-test('there is a schema for each file, and a file for each schema', () => {
+test('every file has a schema, and every schema has a file', () => {
   const schemas = readdirSync(new URL('schemas/', VECTORS)).map((name) =>
     name.replace(/\.schema\.json$/, ''),
   );
@@ -20,11 +20,11 @@ for (const file of FILES) {
   const validate = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false }).compile(schema);
   const read = () => JSON.parse(readFileSync(new URL(`${file}.json`, VECTORS), 'utf8'));
 
-  test(`${file}.json has the form that its schema gives`, () => {
+  test(`${file}.json matches its schema`, () => {
     assert.ok(validate(read()), JSON.stringify(validate.errors?.slice(0, 3)));
   });
 
-  test(`the schema of ${file}.json refuses a field that it does not know, wherever that is`, () => {
+  test(`the schema of ${file}.json refuses unknown fields at every level`, () => {
     const group = (document: ReturnType<typeof read>) => document.testGroups[0];
     const places = [(document: object) => document, group, (document: object) => group(document).tests[0]];
     for (const place of places) {
@@ -34,7 +34,7 @@ for (const file of FILES) {
     }
   });
 
-  test(`the schema of ${file}.json refuses tests without an id, a comment, flags or a result`, () => {
+  test(`the schema of ${file}.json requires an id, a comment, flags and a result of each test`, () => {
     for (const field of ['tcId', 'comment', 'flags', 'result']) {
       const document = read();
       delete document.testGroups[0].tests[0][field];
@@ -42,29 +42,29 @@ for (const file of FILES) {
     }
   });
 
-  // How tests keep their ids when others are added is tested where they are numbered: vectors/generate/ids_test.py.
-  test(`${file}.json gives each test an id of its own, and says how many tests there are`, () => {
+  // vectors/generate/ids_test.py tests that ids stay when tests are added.
+  test(`${file}.json has unique ids, and the right number of tests`, () => {
     const { testGroups, numberOfTests } = readVectorFile(file);
     const ids = testGroups.flatMap(({ tests }) => tests.map(({ tcId }) => tcId));
     assert.is(new Set(ids).size, ids.length);
     assert.is(ids.length, numberOfTests);
   });
 
-  test(`${file}.json explains each flag that it uses, and uses each that it explains`, () => {
+  test(`${file}.json explains every flag that it uses, and uses every flag that it explains`, () => {
     const { testGroups, notes } = readVectorFile(file);
     const used = new Set(testGroups.flatMap(({ tests }) => tests.flatMap(({ flags }) => flags)));
     assert.equal([...used].sort(), Object.keys(notes).sort());
     for (const note of Object.values(notes)) assert.ok(note.length > 30, note);
   });
 
-  test(`${file}.json names who fixed the values of each group`, () => {
+  test(`${file}.json names the source of each group’s values`, () => {
     for (const { source } of readVectorFile(file).testGroups) {
       assert.ok(source.length > 0 && source.every((name) => name.length > 3));
       assert.not.ok(source.some((name) => name.includes('hub-protocol')));
     }
   });
 
-  test(`${file}.json holds hexadecimal digits in lower case only`, () => {
+  test(`${file}.json has hexadecimal digits in lower case only`, () => {
     const text = readFileSync(new URL(`${file}.json`, VECTORS), 'utf8');
     const upper =
       /"(?:message|payload|psk|key|prologue|canonical|plaintext|sha256|bytes|tag|salt|staticKey)": "(?=[0-9a-fA-F]*[A-F])[0-9a-fA-F]+"/;

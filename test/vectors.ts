@@ -1,9 +1,9 @@
-/** What unit tests take from the vector files. All of them, and what must fail, are put by the judge: judge/self.test.ts. */
+/** Valid vectors for unit tests. judge/self.test.ts checks every vector, valid and invalid. */
 import { readVectorFile, type Vector } from '../judge/src/vectors.ts';
 
 export type { Vector };
 
-/** The valid tests of all groups of a type, of which there must be some. */
+/** The valid tests of all groups of this type. Throws if there are none. */
 export function readVectors(file: string, type: string): Vector[] {
   const groups = readVectorFile(file).testGroups.filter((group) => group.type === type);
   const tests = groups.flatMap((group) => group.tests).filter(({ result }) => result === 'valid');
@@ -11,8 +11,8 @@ export function readVectors(file: string, type: string): Vector[] {
   return tests;
 }
 
-export function hex(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, 'hex'));
+export function hex(digits: string): Uint8Array {
+  return new Uint8Array(Buffer.from(digits, 'hex'));
 }
 
 export function toHex(bytes: Uint8Array): string {

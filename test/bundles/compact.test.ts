@@ -163,7 +163,10 @@ for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ en
         return true;
       });
     }
-    assert.equal([...calls].filter((name) => !['atitle', 'join', 'kindOf', 'namesOf'].includes(name)).sort(), []);
+    assert.equal(
+      [...calls].filter((name) => !['atitle', 'join', 'kindOf', 'namesOf'].includes(name)).sort(),
+      [],
+    );
   });
 }
 

@@ -1,4 +1,5 @@
 /** The mistakes that the judge knows: each is recognised by its bytes, and none in bytes that are right. */
+import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mistakeInCanonicalJson, mistakeInPrologue } from '../../judge/src/mistakes/json.ts';
@@ -14,10 +15,15 @@ import {
   sealWith,
   type Transcript,
 } from '../../judge/src/mistakes/noise.ts';
+import { mistakeInPsk } from '../../judge/src/mistakes/psk.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import { argon2id } from '../../src/noise/argon2id.ts';
 import type { Suite } from '../../src/noise/patterns.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 
 const HANDSHAKES = readVectors('handshake', 'Handshake');
+const PSKS = readVectors('argon2id', 'Psk');
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const SIDES = ['init', 'resp'] as const;
 
 function written(vector: Vector, side: 'init' | 'resp'): (string | undefined)[] {
@@ -110,6 +116,25 @@ test('recognises each mistake in nonces by what is sealed, and nothing in what i
     assert.is(find(seal({}, 302n)), undefined);
     assert.is(find(seal({}, 7n)), undefined);
   }
+});
+
+for (const [cause, vector, change] of [
+  ['Argon2id has a time cost of 1', 'ASCII', { passes: 1 }],
+  ['the salt is the SHA-256 in hexadecimal', 'ASCII', { salt: new Uint8Array(Buffer.from(sha256('hub-1'))) }],
+  ['the password is trimmed', 'blanks', { password: 'correct horse battery staple' }],
+] as const) {
+  test(`recognises a PSK where ${cause}`, () => {
+    const { password, nodeId, salt } = PSKS.find(({ comment }) => comment.includes(vector))!;
+    const right = { password, salt: hex(salt), passes: 3, memoryKiB: 65536, parallelism: 1 };
+    const wrong = argon2id({ crypto: nodeCrypto, ...right, ...change, length: 32 });
+    assert.match(mistakeInPsk(password, nodeId, toHex(wrong))!, new RegExp(`^psk: ${cause}`));
+  });
+}
+
+test('recognises a PSK of Argon2i', () => {
+  const [{ password, nodeId }] = PSKS as [Vector];
+  const byArgon2Cffi = '834fb00b976853023f9b752cf85189bfaf814818b1c017540145d95be264cbd9';
+  assert.match(mistakeInPsk(password, nodeId, byArgon2Cffi)!, /Argon2i;/);
 });
 
 const CANONICAL: [name: string, text: string, written: string][] = [

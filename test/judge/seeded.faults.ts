@@ -90,7 +90,7 @@ test('expects a cause for each fault', () => {
 
 test('the adapter in judge/README.md runs, and declines everything', () => {
   const readme = readFileSync(path('../../judge/README.md'), 'utf8');
-  const adapter = /```python\n([\s\S]*?)```/.exec(readme)![1]!.replace(/^ {3}/gm, '');
+  const adapter = /```python\n([\s\S]*?)```/.exec(readme)![1]!;
   const folder = mkdtempSync(join(tmpdir(), 'judge-'));
   try {
     const args = [CLI, '--report', folder, '--', 'python3', '-c', adapter];

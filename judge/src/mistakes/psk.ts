@@ -17,7 +17,7 @@ interface Mistake {
 
 const sha256 = (string: string): Uint8Array => nodeCrypto.sha256(utf8ToBytes(string));
 
-/** Mistakes that show only in unusual passwords and node ids. */
+/** Mistakes that show only in unusual passwords and node ids, or in long ones. */
 const STRINGS: readonly Mistake[] = [
   {
     cause: 'psk: the password is trimmed; it is taken as it is',
@@ -43,13 +43,13 @@ const STRINGS: readonly Mistake[] = [
     cause: 'psk: the line feeds of the node id are changed; it is hashed as it came',
     change: (_right, _password, nodeId) => ({ salt: sha256(nodeId.replace(/\n/g, '\r\n')) }),
   },
-];
-
-const PARAMETERS: readonly Mistake[] = [
   {
     cause: 'psk: the salt is the node id itself; it is its SHA-256',
     change: (_right, _password, nodeId) => ({ salt: utf8ToBytes(nodeId) }),
   },
+];
+
+const PARAMETERS: readonly Mistake[] = [
   {
     cause: 'psk: the salt is the SHA-256 in hexadecimal; it is the 32 bytes',
     change: ({ salt }) => ({ salt: utf8ToBytes(bytesToHex(salt)) }),
@@ -86,9 +86,11 @@ const ALGORITHMS: { readonly [psk: string]: string } = {
     'psk: the version of Argon2id is 0x10; it is 0x13',
 };
 
+const PLAIN = /^[!-~](?:[ -~]{0,30}[!-~])?$/;
+
 /**
- * The cause of the mistake under which `got` is the PSK of this password and node id, if there is one. Each attempt
- * takes up to a second, so strings in which a change shows are tried with these changes only.
+ * The mistake that makes `got` the PSK of this password and node id, if it is a known one. Each attempt takes up to a second, so
+ * parameters are tried only where both strings are short and plain, and changes to strings only where they show.
  */
 export function mistakeInPsk(password: string, nodeId: string, got: unknown): string | undefined {
   const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
@@ -104,12 +106,13 @@ export function mistakeInPsk(password: string, nodeId: string, got: unknown): st
     ...right,
     ...mistake.change(right, password, nodeId),
   });
-  const strings = STRINGS.filter((mistake) => {
-    const { password, salt } = changed(mistake);
-    return !equalBytes(password, right.password) || !equalBytes(salt, right.salt);
-  });
-  return (strings.length > 0 ? strings : PARAMETERS).find((mistake) => derive(changed(mistake)) === got)
-    ?.cause;
+  const isPlain = PLAIN.test(password) && PLAIN.test(nodeId);
+  const mistakes = isPlain ? PARAMETERS : STRINGS.filter((mistake) => !isSame(changed(mistake), right));
+  return mistakes.find((mistake) => derive(changed(mistake)) === got)?.cause;
+}
+
+function isSame(a: Parameters, b: Parameters): boolean {
+  return equalBytes(a.password, b.password) && equalBytes(a.salt, b.salt);
 }
 
 function derive(parameters: Parameters): string | undefined {
