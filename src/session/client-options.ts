@@ -38,8 +38,9 @@ export interface ClientOptions extends SessionOptions {
   patterns?: Pattern[] | undefined;
   /**
    * What to do with the pin after a failed KKpsk0. `unpin` (default, as in the spec) drops it, and the next attempt
-   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, in
-   * which the pin still holds. Anybody between client and hub can spoil a KKpsk0, without knowing any secret.
+   * trusts any hub that knows the password. `keep-pin` (default with `trust: 'pinned-only'`, which could not connect
+   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, in which the pin still holds.
+   * Anybody between client and hub can spoil a KKpsk0, without knowing any secret.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /**
@@ -87,6 +88,8 @@ export interface Preparation {
   pin: Uint8Array | undefined;
   /** What message 2 said, while message 3 waits for a shared secret. */
   encoding: string | undefined;
+  /** The last shared secret that was provided, to notice that it is provided again. */
+  sharedSecret: Uint8Array | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -119,5 +122,6 @@ export function prepare(options: ClientOptions): Preparation {
     prologue: EMPTY,
     pin: undefined,
     encoding: undefined,
+    sharedSecret: undefined,
   };
 }

@@ -9,6 +9,7 @@ import {
   equalBytes,
   isBytes,
   utf8ToBytes,
+  wipe,
 } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -65,7 +66,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const given = readOptions(options, CLIENT_OPTIONS);
     super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
     this.preparation = prepare(given);
-    this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin';
+    const byDefault = given.trust === 'pinned-only' ? 'keep-pin' : 'unpin';
+    this.unpins =
+      assertChoice(given.onKkFailure ?? byDefault, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin';
     hideFields(this);
   }
 
@@ -107,13 +110,17 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` before `dh-needed`, `bad-argument` or `bad-length`; none of them changes anything
    */
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
-    const isAwaited = this.handles('shared-secret');
-    if (!isAwaited && !this.isOver() && this.phase !== 'ready') {
+    const last = this.preparation?.sharedSecret;
+    if (!this.handles('shared-secret')) {
+      if (last !== undefined || this.isOver() || this.phase === 'ready') return [];
       throw new LocalError('wrong-state', `provideSharedSecret() in state ${this.phase}: wait for dh-needed`);
     }
-    if (!isAwaited) return [];
     assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
-    return this.run('provideSharedSecret', (events) => this.dispatch('shared-secret', sharedSecret, events));
+    if (last !== undefined && equalBytes(last, sharedSecret)) return [];
+    return this.run('provideSharedSecret', (events) => {
+      this.preparation!.sharedSecret = copyBytes(sharedSecret);
+      this.dispatch('shared-secret', sharedSecret, events);
+    });
   }
 
   protected override act(action: string, incoming: Incoming, events: SessionEvent[]): ClientState {
@@ -346,6 +353,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 
   protected override forgetHandshake(): void {
     super.forgetHandshake();
+    wipe(this.preparation?.sharedSecret);
     this.preparation = undefined;
   }
 }

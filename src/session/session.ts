@@ -26,7 +26,15 @@ import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/
 import { stringifyJson } from '../wire/write-json.ts';
 import { type Closing, type EndingFacts, type FailureRow, findFailure, readClosing } from './endings.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
-import { inputOf, isLateRepeat, isRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
+import {
+  inputOf,
+  isLateRepeat,
+  isRepeat,
+  lateInputOf,
+  mayBeJson,
+  textAfterReady,
+  unexpected,
+} from './inputs.ts';
 import { assertFunction, assertMaxEnvelope } from './options.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, TransitionTable } from './transitions.ts';

@@ -110,8 +110,8 @@ export const HUB_TRANSITIONS = {
   'awaiting-message-1': {
     on: {
       'message-1': { action: 'takeMessage1', next: ['awaiting-message-3', 'awaiting-first-message'] },
-      // Message 1 without a pattern and a suite, which is an error that the action names.
-      'later-message': { action: 'takeMessage1', next: ['awaiting-message-3', 'awaiting-first-message'] },
+      // Message 1 without a pattern and a suite: an error, which the action names.
+      'later-message': { action: 'takeMessage1', next: [] },
     },
     ignoresRepeats: true,
   },
