@@ -154,13 +154,14 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       return { results };
     },
     session(request) {
-      const { text, bytes } = request;
+      const { text, bytes, code, status, reason } = request;
       const data = text ?? (bytes === undefined ? undefined : hex(bytes));
+      const closing = status === undefined && reason === undefined ? code : { code, status, reason };
       let events: readonly { type: string }[] = [];
       if (request.do === 'open') session = openSession(crypto, request);
       else if (request.do === 'start') events = session.start();
       else if (request.do === 'receive') events = session.receive(data);
-      else if (request.do === 'closed') events = session.closed(request.code);
+      else if (request.do === 'closed') events = session.closed(closing);
       else if (request.do === 'psk')
         events = (session as protocol.ClientSession).providePsk(hex(request.psk));
       else {

@@ -75,7 +75,7 @@ export function transportAt(
 }
 
 export function openSession(crypto: Crypto, request: Fields): ClientSession | HubSession {
-  const { staticKey, ephemeralKey, suites, hello, patterns, onKkFailure } = request;
+  const { staticKey, ephemeralKey, suites, hello, patterns } = request;
   const ciphers = Object.fromEntries(
     (suites as Suite[]).map((suite) => [cipherOf(suite), crypto.ciphers[cipherOf(suite)]]),
   );
@@ -90,7 +90,8 @@ export function openSession(crypto: Crypto, request: Fields): ClientSession | Hu
     const lookUp = (keys: { [nodeId: string]: string }) => (nodeId: string) =>
       Object.prototype.hasOwnProperty.call(keys, nodeId) ? hex(keys[nodeId]!) : undefined;
     const stores = { pin: lookUp(request.pins), psk: lookUp(request.psks) };
-    return new ClientSession({ ...common, ...stores, siteId: request.siteId, onKkFailure });
+    const { siteId, onKkFailure, trust, hasPins } = request;
+    return new ClientSession({ ...common, ...stores, siteId, onKkFailure, trust, hasPins });
   }
   const { nodeId, psk, clientKey, handshake } = request;
   return new HubSession({
@@ -126,7 +127,10 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
   const json: Fields = { type, ...fields };
   for (const name of BYTES) if (fields[name] !== undefined) json[name] = toHex(fields[name]);
   if (fields.error !== undefined) json.error = fields.error.code;
-  if (type === 'ready' && 'encoding' in fields) json.encoding = fields.encoding ?? null;
+  if (type === 'ready' && 'hubKey' in fields) {
+    json.sessionId = fields.sessionId ?? null;
+    json.encoding = fields.encoding ?? null;
+  }
   return json;
 }
 

@@ -122,7 +122,7 @@ def session(do, request):
         "start": lambda: current.start(),
         "receive": lambda: current.receive(data),
         "psk": lambda: current.provide_psk(unhex(request["psk"])),
-        "closed": lambda: current.closed(request.get("code")),
+        "closed": lambda: current.closed(request.get("code"), request.get("status"), request.get("reason")),
     }
     return {"events": [in_hex(event) for event in steps[do]()]}
 
@@ -136,8 +136,10 @@ def open_session(request):
         handshake = protocol.parse_json(request.get("handshake", "{}"))
         return HubSession(node_id=request["nodeId"], psk=psk, client_key=client_key, handshake=handshake, **own)
     pins, psks = ({hub: unhex(key) for hub, key in request[name].items()} for name in ("pins", "psks"))
-    unpins = request.get("onKkFailure") != "keep-pin"
-    return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, unpins=unpins, **own)
+    own["unpins"] = request.get("onKkFailure") != "keep-pin"
+    own["trusts_new_hubs"] = request.get("trust") != "pinned-only"
+    own["has_pins"] = request.get("hasPins", False)
+    return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, **own)
 
 
 def in_hex(fields):

@@ -1,7 +1,8 @@
 """Protocol 3 over noiseprotocol and cryptography: JSON, prologue, selection, PSK, handshake, transport, framing.
 
 It shares no code with hub-protocol: it was written from the specification, to be read by who writes the protocol in yet
-another language. hub_session.py makes connections of it, and adapter.py shows it to the judge of vectors/README.md.
+another language. hub_envelopes.py and hub_session.py make connections of it, and adapter.py shows it to the judge of
+vectors/README.md.
 """
 
 import binascii

@@ -1,86 +1,38 @@
-"""A client and a hub of protocol 3, sans I/O: what comes in goes to `receive`, and events say what is to be done.
+"""A client and a hub of protocol 3, sans I/O: pass what arrives to `receive`, and do what the events say.
 
-Every method answers a list of events, dictionaries whose `type` and fields are those of vectors/README.md.
+Every method returns a list of events, dictionaries whose `type` and fields are those of vectors/README.md.
 """
 
 import hub_protocol as protocol
+from hub_envelopes import check_version, classify, is_text_list, read_envelope, read_sealed_payload, write_envelope
 from hub_protocol import Refused
 
-MAX_ENVELOPE = 256 * 1024
 NO_FIELDS = {}
 REFUSALS = [1000, 1005, 1008]  # the close codes with which a hub refuses
+REQUIRED_PATTERN, REQUIRED_SUITE = protocol.PATTERNS[0], protocol.SUITES[0]  # a hub always offers them
 
 
 def event(type, **fields):
     return {"type": type, **fields}
 
 
-# Envelopes
-
-
-def read_envelope(data):
-    """The type and the payload of a cleartext envelope."""
-    size = len(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass"))
-    if size > MAX_ENVELOPE:
-        raise Refused("envelope-too-large")
-    envelope = protocol.parse_json(data)
-    if not isinstance(envelope, dict) or not isinstance(envelope.get("msg_type"), str):
-        raise Refused("bad-envelope")
-    if not isinstance(envelope.get("payload"), dict):
-        raise Refused("bad-payload")
-    kind = envelope["msg_type"]
-    return "shake" if kind == "handshake" else kind, envelope["payload"]
-
-
-def write_envelope(kind, payload):
-    envelope = {"msg_type": kind, "payload": payload, "metadata": {}, "route": []}
-    if kind != "shake":
-        envelope.update(node=None, target_site_id=None, target_pubkey=None, source_peer=None)
-    return protocol.write_json(envelope)
-
-
 def shake(**noise):
     return event("transmit", text=write_envelope("shake", {"noise": noise}))
 
 
-def classify(kind, payload):
-    """What an envelope is: hello, offer, message 1, later message or other."""
-    if kind != "shake":
-        return "hello" if kind == "hello" else "other"
-    noise = payload.get("noise", {})
-    if not isinstance(noise, dict):
-        raise Refused("bad-payload")
-    if "msg" not in noise:
-        return "offer"
-    return "message 1" if "pattern" in noise or "suite" in noise else "later message"
-
-
-def is_text_list(value):
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def check_version(payload):
-    version = payload.get("max_protocol_version")
-    if not isinstance(version, protocol.Number) or float(version.token) < 3:
-        raise Refused("protocol-version")
-
-
-def read_sealed_payload(data):
-    """The payload of a handshake message: a JSON object, or nothing."""
-    try:
-        payload = protocol.parse_json(data or b"{}")
-    except Refused:
-        payload = None
-    if not isinstance(payload, dict):
-        raise Refused("bad-handshake-payload")
-    return payload
-
-
-# Sessions
+def close_kind(code, status, reason):
+    """The way in which a transport closed: timeout, unauthorized, unavailable, refusal or loss."""
+    if code == "timeout":
+        return "timeout"
+    if status is not None:  # of an upgrade to WebSocket that was refused
+        return "unauthorized" if status in (401, 403) else "unavailable"
+    if reason == "connection_limit":
+        return "unavailable"
+    return "refusal" if code in REFUSALS else "loss"
 
 
 class Session:
-    """What both sides have in common: envelopes, then transport messages, and a failure that is final."""
+    """What both sides have in common: envelopes, then transport messages, and failures that are final."""
 
     def __init__(self, static_key, ephemeral_key):
         self.static_key, self.ephemeral_key = static_key, ephemeral_key
@@ -98,7 +50,6 @@ class Session:
     def establish(self):
         self.transport = self.handshake.split()
         self.established = True
-        self.state = "ready"
 
     def receive(self, data):
         """Takes one WebSocket message or MQTT payload, as str or bytes."""
@@ -124,64 +75,91 @@ class Session:
     def take(self, data):
         if self.transport is None:
             yield from self.take_envelope(*read_envelope(data))
-        elif isinstance(data, str):
-            self.take_text(data)
-        else:
+        elif not self.is_repeat(data):
             frame = self.transport.open(data)
             self.heard = True
             message = self.reassembler.push(frame)
+            yield from self.become_ready()
             if message is not None:
                 yield from self.take_message(message)
 
-    def take_text(self, text):
-        """On a session, a repeat of what built it changes nothing and any other text ends it."""
+    def is_repeat(self, data):
+        """Whether this repeats a part of the handshake, which changes nothing. Other cleartext ends the session.
+
+        MQTT does not tell text from bytes, so cleartext may arrive as bytes; an envelope was never sealed. A hub greets
+        only a client that it does not know, so HELLO or an offer as bytes means that it has lost the session.
+        """
+        is_text = isinstance(data, str)
         try:
-            kind, _ = read_envelope(text)
+            what = classify(*read_envelope(data))
         except Refused:
-            kind = None
-        if kind not in ("hello", "shake"):
+            if is_text:
+                raise Refused("text-after-ready")
+            return False
+        if what == "other" or (what in ("hello", "offer") and not is_text):
             raise Refused("text-after-ready")
+        return True
+
+    def become_ready(self):
+        """What follows from a transport message that opened, before the message itself."""
+        return []
 
     def take_message(self, message):
         yield message
 
     def send(self, kind, data):
-        """The transport messages of one message, str for JSON or bytes: all are to be written, in order."""
+        """The transport messages of one message, str for JSON or bytes. Write all of them, in order."""
         if self.state in ("failed", "closed"):
             raise Refused("session-over")
-        if self.transport is None:
+        if self.state != "ready":
             raise Refused("wrong-state")
-        payload = protocol.encode(data) if isinstance(data, str) else data
+        return self.seal(kind, check_sent(data) if isinstance(data, str) else data)
+
+    def seal(self, kind, payload):
         return [self.transport.seal(frame) for frame in protocol.split_message(kind, payload)]
 
-    def closed(self, code=None):
-        """The connection went away with this close code, or "timeout" says that we stopped waiting."""
+    def closed(self, code=None, status=None, reason=None):
+        """The transport closed with this code, HTTP status and reason. Code "timeout": the caller gave up waiting."""
         if self.state == "closed":
             return []
-        reason, retry, error = self.outcome(code)
-        events = list(self.suspect()) if error == "kk-refused" else []
+        ended_with, retry, error = self.outcome(close_kind(code, status, reason))
+        events = list(self.doubt_pin()) if error == "kk-refused" else []
         self.end("closed")
-        return [*events, event("ended", reason=reason, retry=retry, error=error)]
+        return [*events, event("ended", reason=ended_with, retry=retry, error=error)]
+
+
+def check_sent(text):
+    """Whether a string that is to be sent as JSON is JSON."""
+    try:
+        protocol.parse_json(text)
+    except Refused:
+        raise Refused("not-json")
+    return protocol.encode(text)
 
 
 class ClientSession(Session):
     def __init__(self, site_id, static_key, suites, pins, psks, hello=NO_FIELDS, patterns=protocol.PATTERNS,
-                 unpins=True, ephemeral_key=None):
-        """`pins` and `psks` are what was stored under each hub's node id; `hello` are further fields of our HELLO."""
+                 unpins=True, trusts_new_hubs=True, has_pins=False, ephemeral_key=None):
+        """`pins` and `psks` are stored under each hub's node id; `hello` contains further fields of our HELLO.
+
+        `unpins`: drop the pin after a failed KKpsk0. `trusts_new_hubs`: pin a hub that is not pinned. `has_pins`: some
+        hub is pinned, so report one that is not.
+        """
         super().__init__(static_key, ephemeral_key)
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": "", "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
+        self.trusts_new_hubs, self.has_pins = trusts_new_hubs, has_pins
         self.retry = "later"  # after a refusal
         self.pattern = None
         self.announced = False
 
     def start(self):
-        """Over MQTT the client speaks first."""
+        """Over MQTT the client speaks first. It says no more than that it is there: the sealed HELLO says the rest."""
         if self.announced or self.state != "awaiting-hello":
             raise Refused("wrong-state")
         self.announced = True
-        return [event("transmit", text=write_envelope("hello", self.own_hello))]
+        return [event("transmit", text=write_envelope("hello", {"pubkey": "", "site_id": ""}))]
 
     def take_envelope(self, kind, payload):
         what = classify(kind, payload)
@@ -195,7 +173,7 @@ class ClientSession(Session):
             raise Refused("handshake-before-hello")
         elif self.state == "awaiting-offer" or what == "other":
             raise Refused("unexpected-message")
-        # What is left repeats something that was heard before. It changes nothing.
+        # Anything else repeats a part of the handshake, which changes nothing.
 
     def take_hello(self, payload):
         if "node_id" not in payload:
@@ -209,16 +187,22 @@ class ClientSession(Session):
     def take_offer(self, payload):
         check_version(payload)
         noise = payload.get("noise", {})
+        if not isinstance(noise, dict):
+            raise Refused("bad-payload")
         if not is_text_list(noise.get("patterns")) or not is_text_list(noise.get("suites")):
             raise Refused("bad-offer")
         self.pin = self.pins.get(self.node_id)
         if self.pin is not None and len(self.pin) != protocol.KEY:
-            raise Refused("trust-unreadable")  # which is not to be taken for a hub never seen
+            raise Refused("trust-unreadable")  # which does not mean that the hub was never seen
+        if self.pin is None and not self.trusts_new_hubs:
+            raise Refused("unknown-hub")
         patterns = [pattern for pattern in noise["patterns"] if pattern in self.patterns]
         pinned = self.pin is not None
         self.pattern, self.suite = protocol.select_noise(patterns, noise["suites"], self.suites, pinned)
         self.offer = payload
         self.state = "awaiting-psk"
+        if self.has_pins and self.pin is None:
+            yield event("new-hub", nodeId=self.node_id)
         psk = self.psks.get(self.node_id, b"")
         if len(psk) == protocol.KEY:
             yield from self.send_message_1(psk)
@@ -243,13 +227,13 @@ class ClientSession(Session):
         try:
             sealed_payload = self.handshake.read(protocol.read_hex(payload["noise"]["msg"]))
         except Refused as refused:
-            is_psk = refused.code == "payload-not-authentic"  # the only part of XXpsk2's message 2 that needs it
+            is_payload = refused.code == "payload-not-authentic"
             if self.pattern == "KKpsk0":
-                yield from self.suspect()
-            elif is_psk:
+                yield from self.doubt_pin()
+                raise Refused("kk-failed") if is_payload else refused
+            if is_payload:  # the only part of XXpsk2's message 2 that needs the PSK
                 yield event("psk-suspect", nodeId=self.node_id)
-            if is_psk:
-                raise Refused("kk-failed" if self.pattern == "KKpsk0" else "psk-differs")
+                raise Refused("psk-differs")
             raise
         encoding = read_sealed_payload(sealed_payload).get("encoding")
         if encoding is not None and not isinstance(encoding, str):
@@ -262,33 +246,36 @@ class ClientSession(Session):
             yield shake(msg=self.handshake.write().hex())
         handshake_hash = self.handshake.handshake_hash
         self.establish()
+        self.state = "ready"
         hello = {"session": {"session_id": handshake_hash[:16].hex()}, **self.own_hello}
-        for message in self.send("json", write_envelope("hello", hello)):
+        for message in self.seal("json", protocol.encode(write_envelope("hello", hello))):
             yield event("transmit", bytes=message)
-        yield event("ready", pattern=self.pattern, suite=self.suite, handshakeHash=handshake_hash, hubKey=hub_key,
-                    encoding=encoding)
+        session_id = hello["session"].get("session_id") if isinstance(hello["session"], dict) else None
+        yield event("ready", nodeId=self.node_id, pattern=self.pattern, suite=self.suite, handshakeHash=handshake_hash,
+                    hubKey=hub_key, sessionId=session_id if isinstance(session_id, str) else None, encoding=encoding)
 
     def enforce_pin(self, hub_key):
         if self.pin is not None and self.pin != hub_key:
             raise Refused("hub-key-changed")
 
-    def suspect(self):
-        """What a KKpsk0 that failed puts in doubt."""
-        yield event("psk-suspect", nodeId=self.node_id)
+    def doubt_pin(self):
+        """After a KKpsk0 that failed. It says nothing about the PSK."""
         if self.unpins:
             yield event("unpin", nodeId=self.node_id)
-            self.retry = "now"  # since the next attempt will be another one
+            self.retry = "now"  # the next attempt is a different one
 
-    def outcome(self, code):
+    def outcome(self, close):
         """Reason, retry and error."""
         is_kk, after_kk = self.pattern == "KKpsk0", "now" if self.unpins else "later"
-        if self.failure in ("hub-key-changed", "trust-unreadable"):
-            return "refused", "never", self.failure  # until somebody did something
+        if self.failure in ("hub-key-changed", "trust-unreadable", "unknown-hub"):
+            return "refused", "never", self.failure  # until a person has acted
         if self.failure is not None:
             return ("dropped", "now", self.failure) if self.established else ("refused", self.retry, self.failure)
-        if code == "timeout":
+        if close == "timeout":
             return "timeout", "later", "timeout"
-        if code not in REFUSALS or self.heard:
+        if close == "unavailable":
+            return "dropped", "later", "unavailable"
+        if close == "loss" or self.heard:
             return "dropped", "now", "dropped"
         if self.state == "awaiting-message-2":
             return ("refused", after_kk, "kk-refused") if is_kk else ("refused", "later", "negotiation-refused")
@@ -296,17 +283,19 @@ class ClientSession(Session):
             return "refused", "later", "access-refused"
         if is_kk:
             return "refused", "later", "refused"
-        return "client-key-refused", "never", "client-key-refused"  # the hub saw our key last of all, in message 3
+        return "client-key-refused", "never", "client-key-refused"  # message 3 has shown our key to the hub
 
 
 class HubSession(Session):
     def __init__(self, node_id, static_key, psk, suites, client_key=None, hello=NO_FIELDS, handshake=NO_FIELDS,
                  patterns=protocol.PATTERNS, ephemeral_key=None):
-        """`client_key` is the client's, as it was pinned; `hello` and `handshake` are further fields of ours."""
+        """`client_key` is the client's pinned key; `hello` and `handshake` contain further fields of our payloads."""
         super().__init__(static_key, ephemeral_key)
         self.state = "new"
         self.psk, self.client_key, self.suites = psk, client_key, suites
         self.patterns = [pattern for pattern in patterns if pattern != "KKpsk0" or client_key is not None]
+        if REQUIRED_PATTERN not in self.patterns or REQUIRED_SUITE not in self.suites:
+            raise Refused("bad-argument")
         noise = {"patterns": self.patterns, "suites": self.suites}
         self.hello = {"node_id": node_id, **hello}
         self.offer = {"max_protocol_version": 3, "noise": noise, **handshake}
@@ -357,7 +346,8 @@ class HubSession(Session):
             raise Refused("bad-handshake-payload")
         yield shake(msg=self.handshake.write(b"{}").hex())
         if self.pattern == "KKpsk0":
-            yield self.finish()
+            self.finish()
+            self.state = "awaiting-first-message"  # message 1 alone may be a replay
         else:
             self.state = "awaiting-message-3"
 
@@ -368,12 +358,19 @@ class HubSession(Session):
             yield event("pin", key=key)
         elif self.client_key != key:
             raise Refused("client-key-changed")
-        yield self.finish()
+        self.finish()
+        self.state = "ready"
+        yield self.ready
 
     def finish(self):
         fields = {"handshakeHash": self.handshake.handshake_hash, "clientKey": self.handshake.remote_static_key}
+        self.ready = event("ready", pattern=self.pattern, suite=self.suite, **fields)
         self.establish()
-        return event("ready", pattern=self.pattern, suite=self.suite, **fields)
+
+    def become_ready(self):
+        if self.state == "awaiting-first-message":
+            self.state = "ready"
+            yield self.ready
 
     def take_message(self, message):
         if self.expects_hello:
@@ -384,11 +381,11 @@ class HubSession(Session):
                 return
         yield message
 
-    def outcome(self, code):
+    def outcome(self, close):
         """Reason, retry and error. A hub does not dial, and many clients cannot choose their close code."""
         if self.failure is not None:
             return "dropped" if self.established else "refused", "never", self.failure
-        reason = "timeout" if code == "timeout" else "dropped"
+        reason = "timeout" if close == "timeout" else "dropped"
         return reason, "never", reason
 
 

@@ -18,6 +18,7 @@ import negotiation
 import prologue
 import requests
 import session
+import tables
 import transport
 
 if "--check" in sys.argv:
@@ -35,6 +36,7 @@ for module in [
     framing,
     envelopes,
     session,
+    tables,
     identity,
     mqtt_topics,
     requests,

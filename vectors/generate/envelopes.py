@@ -28,8 +28,8 @@ NOTES = {
         "lenient decoder that reads another message than was sent, or fails far from here."
     ),
     "Ignored": (
-        "A HANDSHAKE without noise.msg is no handshake message but an offer, and changes nothing once one was taken. "
-        "A failure most likely takes every `shake` for the message that is due."
+        "A HANDSHAKE without noise.msg, or whose `noise` is not an object, is no handshake message but an offer, and "
+        "changes nothing once one was taken. A failure most likely takes every `shake` for the message that is due."
     ),
     "LoneSurrogate": "An escaped half of a surrogate pair has no UTF-8 form. Whoever accepts it replaces it by U+FFFD.",
     "MessageType": (
@@ -148,7 +148,7 @@ def handshake_tests():
 
 
 def message_1_tests():
-    tables = [forms.BAD_NOISE, forms.BAD_SELECTIONS, forms.BAD_HEX, forms.BAD_CLIENT_VERSIONS]
+    tables = [forms.BAD_SELECTIONS, forms.BAD_HEX, forms.BAD_CLIENT_VERSIONS]
     tests = form_tests(message_1, forms.BAD_FORMS, forms.BAD_PAYLOADS, *tables)
     for token in forms.GOOD_CLIENT_VERSIONS:
         tests.append(accepted(message_1, f"version {token}", "ProtocolVersion", forms.version_added(token)))
@@ -156,13 +156,14 @@ def message_1_tests():
 
 
 def later_message_tests(reads):
-    return form_tests(reads, forms.BAD_PAYLOADS, forms.BAD_NOISE, forms.BAD_HEX) + no_messages(reads)
+    return form_tests(reads, forms.BAD_PAYLOADS, forms.BAD_HEX) + no_messages(reads)
 
 
 def no_messages(reads):
     return [
         ignored(reads, "no msg", forms.noise_without("msg")),
         ignored(reads, "no noise", forms.payload_without("noise")),
+        *(ignored(reads, comment, form) for comment, _flag, _error, form in forms.BAD_NOISE),
     ]
 
 

@@ -1,4 +1,4 @@
-"""One end of a protocol 3 connection: noiseprotocol over cryptography (OpenSSL), with keys that are given."""
+"""One end of a protocol 3 connection: noiseprotocol over cryptography (OpenSSL), with fixed keys."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ def compact(value):
 
 
 def envelope(kind, payload):
-    """A cleartext envelope: four fields for handshakes, eight for all else."""
+    """A cleartext envelope: four fields in a HANDSHAKE, eight in any other."""
     fields = {"msg_type": kind, "payload": payload, "metadata": {}, "route": []}
     if kind != "shake":
         fields.update(node=None, target_site_id=None, target_pubkey=None, source_peer=None)
@@ -41,14 +41,14 @@ def envelope(kind, payload):
 
 
 def flip(message, index):
-    """A message with the lowest bit of one byte the other way round."""
+    """A message with the lowest bit of one byte flipped."""
     changed = bytearray(message)
     changed[index] ^= 1
     return bytes(changed)
 
 
 class Keys:
-    """What both ends of one connection hold, drawn from a name, so that one test leaves the others alone."""
+    """The keys of both ends of one connection, drawn from a name, so that no test depends on another."""
 
     def __init__(self, name):
         random = files.randomness(name)
@@ -91,7 +91,7 @@ class End:
         return self.noise.get_handshake_hash()
 
     def use_low_order_point(self, key, point):
-        """Takes a point of low order as its `e` or `s`, and reckons with zeros as an accomplice who checks nothing."""
+        """Uses a point of low order as `e` or `s`, and computes with zeros, like an accomplice who checks nothing."""
         protocol = self.noise.noise_protocol
         handshake = protocol.handshake_state
         setattr(handshake, key, KeyPair25519(None, X25519PublicKey.from_public_bytes(point), point))

@@ -1,18 +1,23 @@
-"""Scripts of a session under test, step by step, in which we are the other end."""
+"""Scripts of a session under test, step by step, in which we are its peer.
+
+A script follows the session from state to state, so that it can look up in tables.py how the connection ends.
+"""
 
 import json
 
 import files
-from files import CHACHAPOLY
+import tables
+from files import AESGCM, CHACHAPOLY
 from peer import End, Keys, compact, envelope, salt
 
 NODE_ID = "hub-1"
 SITE_ID = "kitchen"
 HELLO = {"pubkey": "", "peer": "hub::1", "node_id": NODE_ID}
 GREETING_PAYLOAD = {"pubkey": "", "session": {"session_id": "s-1"}, "site_id": SITE_ID}
-GREETING = envelope("hello", GREETING_PAYLOAD)  # the client's HELLO: sealed, and over MQTT in clear before
+GREETING = envelope("hello", GREETING_PAYLOAD)  # the client's HELLO, which is sealed
+ANNOUNCEMENT = envelope("hello", {"pubkey": "", "site_id": ""})  # over MQTT, in clear before the hub speaks
 MESSAGE_1_PAYLOAD = files.canonical({"binarize": False, "encodings": []})
-KNOWN = object()  # in place of a pinned key: the one that the peer will show
+KNOWN = object()  # instead of a pinned key: the one that the peer will show
 
 
 def offer_of(patterns, suites, **further):
@@ -29,7 +34,7 @@ def frame(marker, payload=b""):
     return bytes([marker]) + payload
 
 
-# Events, and what they carry
+# Events, and what they contain
 
 
 def data(message):
@@ -64,24 +69,60 @@ def unpin(node_id=NODE_ID):
     return {"type": "unpin", "nodeId": node_id}
 
 
+def new_hub(node_id=NODE_ID):
+    return {"type": "new-hub", "nodeId": node_id}
+
+
 def close(error):
     return {"type": "close", "error": error}
 
 
-def ended(reason, retry, error):
-    return {"type": "ended", "reason": reason, "retry": retry, "error": error}
+def again(script):
+    """Every envelope that changes nothing in the present state, as text and as bytes."""
+    forms = {
+        "hello": [
+            envelope("hello", script.hello_payload),
+            envelope("hello", {**HELLO, "node_id": "hub-2"}),
+            envelope("hello", {}),
+            GREETING,
+            ANNOUNCEMENT,
+        ],
+        "offer": [
+            envelope("shake", script.offer_payload),
+            envelope("handshake", script.offer_payload),
+            envelope("shake", {}),
+            *(envelope("shake", {"noise": noise}) for noise in [None, [], {}, "XXpsk2", 0]),
+            shake(pattern="XXpsk2", suite=CHACHAPOLY),
+        ],
+        "message-1": [
+            shake(pattern=script.pattern, suite=script.suite, msg=bytes(96).hex()),
+            shake(pattern=None, msg=None),
+        ],
+        "later-message": [shake(msg=bytes(96).hex()), shake(msg=""), shake(msg="zz"), shake(msg=None)],
+    }
+    return [
+        text if form == "text" else text.encode()
+        for form in ["text", "bytes"]
+        for input, texts in forms.items()
+        if tables.outcome(script.role, script.state, input, form) is None
+        for text in texts
+    ]
 
 
 class Script:
-    """The steps of one test. Methods answer the script itself, so that a connection reads from left to right."""
+    """The steps of one test. Methods return the script itself, so that a connection reads from left to right."""
 
-    retry_after = {}  # what a failure before ready, and one after it, mean for dialling again
+    role = None
 
-    def __init__(self, comment, flags, pattern, suite):
+    def __init__(self, comment, flags, pattern, suite, state, seed=""):
         self.comment, self.flags, self.pattern, self.suite = comment, flags, pattern, suite
-        self.keys = Keys(f"{comment} {pattern} {suite}")
+        self.keys = Keys(f"{comment} {pattern} {suite}{seed}")
         self.steps = []
-        self.phase = "handshake"
+        self.state = state
+        self.failure = None
+        self.is_established = False
+        self.has_heard = False  # whether a transport message of ours has opened
+        self.has_unpinned = False
         self.transport_keys = {}
 
     def step(self, do, *events, **fields):
@@ -95,6 +136,7 @@ class Script:
         return self.step("receive", *events, **data(message))
 
     def receive_frame(self, plaintext, *events):
+        self.has_heard = True
         return self.receive(self.peer.seal(plaintext), *events)
 
     def ignore(self, *messages):
@@ -103,14 +145,14 @@ class Script:
         return self
 
     def hear(self, *messages):
-        """Messages from us, each in one frame."""
+        """Our messages, each in one frame."""
         for message in messages:
             plaintext = frame(0, message.encode()) if isinstance(message, str) else frame(1, message)
             self.receive_frame(plaintext, delivered(message))
         return self
 
     def send(self, message):
-        """A message from the session, in one frame or in chunks of 65000 bytes."""
+        """A message of the session, in one frame or in chunks of 65000 bytes."""
         payload, whole, first = (message.encode(), 0, 2) if isinstance(message, str) else (message, 1, 3)
         parts = [payload[at : at + 65000] for at in range(0, len(payload), 65000)] or [b""]
         markers = [whole] if len(parts) == 1 else [first] + [4] * (len(parts) - 2) + [5]
@@ -119,33 +161,58 @@ class Script:
         return self
 
     def refuse(self, do, error, **fields):
-        """A step that is the caller's mistake and changes nothing."""
+        """A call that is refused and changes nothing."""
         self.steps.append({"do": do, **fields, "error": error})
         return self
 
     def refuse_to_send(self, message, error):
         return self.refuse("send", error, kind=kind_of(message), **data(message))
 
-    def closed(self, code, *events):
-        return self.step("closed", *events, **({} if code is None else {"code": code}))
+    def closed(self, code=None, **closing):
+        """The end of the transport. What it means follows from the tables; only the first one counts."""
+        if code is not None:
+            closing = {"code": code, **closing}
+        events = [] if self.state == "closed" else self.how_it_ended(closing)
+        self.state = "closed"
+        return self.step("closed", *events, **closing)
 
-    def fail(self, message, error, *before, retry=None):
-        """Ends with this message. What comes then is answered by nothing, and the first failure is what counts."""
+    def how_it_ended(self, closing):
+        doubts = []
+        if self.failure:
+            row = tables.failure(self.role, self.failure, self.is_established)
+            retry = tables.RETRY_AFTER_UNPIN if self.has_unpinned else row["retry"]
+            outcome = {"reason": row["reason"], "retry": retry, "error": self.failure}
+        else:
+            close = tables.close_kind(**closing)
+            row = tables.ending(self.role, close, self.state, self.pattern, self.has_heard)
+            outcome = {name: row[name] for name in ["reason", "retry", "error"]}
+            if row.get("unpins"):
+                doubts = self.doubt_pin()
+                if not doubts:
+                    outcome["retry"] = tables.RETRY_IF_PIN_IS_KEPT
+        return [*doubts, {"type": "ended", **outcome}]
+
+    def fail(self, message, error, *before):
+        """Ends the session with this message. Later ones produce no events, and the first failure is what counts."""
+        self.failure = error
         self.receive(message, *before, close(error)).ignore(envelope("hello", HELLO), bytes(17))
-        reason = "refused" if self.phase == "handshake" else "dropped"
-        return self.closed(1008, ended(reason, retry or self.retry_after[self.phase], error))
+        return self.closed(1008)
 
     def fail_on_frame(self, plaintext, error):
         return self.fail(self.peer.seal(plaintext), error)
 
     def establish(self):
-        """Goes over to the session. Answers what both sides say of it when they are ready."""
+        """Ends the handshake. Returns what both sides say about it when they are ready."""
         assert self.own.handshake_hash == self.peer.handshake_hash
-        self.phase = "session"
+        self.is_established = True
         return {"pattern": self.pattern, "suite": self.suite, "handshakeHash": self.own.handshake_hash.hex()}
 
+    def end(self):
+        """The connection ends after we were heard."""
+        return self.closed(1000)
+
     def test(self):
-        """The finished test. It is invalid where the session closes of its own accord."""
+        """The finished test. It is invalid if the session closes of its own accord."""
         errors = [event["error"] for step in self.steps for event in step.get("events", []) if event["type"] == "close"]
         fields = {"steps": self.steps, **self.transport_keys}
         if errors:
@@ -156,7 +223,7 @@ class Script:
 class Client(Script):
     """A script for a client; we are the hub."""
 
-    retry_after = {"handshake": "later", "session": "now"}
+    role = "client"
 
     def __init__(
         self,
@@ -172,12 +239,17 @@ class Client(Script):
         suites=None,
         pins=None,
         psks=None,
+        session=GREETING_PAYLOAD["session"],
+        seed="",
         **options,
     ):
-        super().__init__(comment, flags, pattern, suite)
+        super().__init__(comment, flags, pattern, suite, "awaiting-hello", seed)
         keys = self.keys
         self.node_id = hello["node_id"]
         self.has_psk = has_psk
+        self.session = session
+        self.keeps_pin = options.get("onKkFailure") == "keep-pin"
+        self.has_pins = options.get("hasPins", False)
         self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
         self.hello_payload = hello
         self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], [suite])
@@ -192,16 +264,19 @@ class Client(Script):
             pins=pins or ({self.node_id: self.pin.hex()} if self.pin else {}),
             psks=psks or ({self.node_id: keys.psk.hex()} if has_psk else {}),
             suites=suites or [suite],
-            hello=compact({"session": GREETING_PAYLOAD["session"]}),
+            hello=compact({"session": session}),
             **options,
         )
 
     def hello(self):
+        self.state = "awaiting-offer"
         return self.receive(envelope("hello", self.hello_payload))
 
     def offer(self):
+        self.state = "awaiting-psk"
+        warning = [new_hub(self.node_id)] if self.has_pins and self.pin is None else []
         asked = self.message_1() if self.has_psk else psk_needed(self.node_id)
-        return self.receive(envelope("shake", self.offer_payload), asked)
+        return self.receive(envelope("shake", self.offer_payload), *warning, asked)
 
     def psk(self):
         return self.step("psk", self.message_1(), psk=self.keys.psk.hex())
@@ -211,21 +286,22 @@ class Client(Script):
         return self if self.has_psk else self.psk()
 
     def message_1(self):
+        self.state = "awaiting-message-2"
         self.written = self.own.write(MESSAGE_1_PAYLOAD)
         return transmit(shake(pattern=self.pattern, suite=self.suite, msg=self.written.hex()))
 
     def message_2(self, payload=b"{}"):
-        """Our answer to message 1, which the test may then spoil."""
+        """Our reply to message 1, which the test may then spoil."""
         self.peer.read(self.written)
         return self.peer.write(payload)
 
     def answer(self, payload=b"{}", encoding=None, envelop=lambda message: shake(msg=message.hex())):
-        """Our answer as it should be, with which the handshake is done."""
+        """Our message 2 as it should be, which completes the handshake."""
         message = self.message_2(payload)
         return self.receive(envelop(message), *self.accept(message, encoding))
 
     def accept(self, message, encoding=None):
-        """What follows from our answer."""
+        """What follows from our message 2."""
         self.own.read(message)
         events = []
         if self.pattern == "XXpsk2":
@@ -234,23 +310,33 @@ class Client(Script):
             last = self.own.write()
             self.peer.read(last)
             events.append(transmit(shake(msg=last.hex())))
-        ready = {"type": "ready", **self.establish(), "hubKey": self.keys.hub_public.hex(), "encoding": encoding}
+        ready = {
+            "type": "ready",
+            "nodeId": self.node_id,
+            **self.establish(),
+            "hubKey": self.keys.hub_public.hex(),
+            "sessionId": self.session.get("session_id"),
+            "encoding": encoding,
+        }
+        self.state = "ready"
+        greeting = envelope("hello", {**GREETING_PAYLOAD, "session": self.session})
         keys = {"clientToHub": self.own.sending_key.hex(), "hubToClient": self.peer.sending_key.hex()}
         self.transport_keys = {"suite": self.suite, "keys": keys}
-        return [*events, transmit(self.own.seal(frame(0, GREETING.encode()))), ready]
+        return [*events, transmit(self.own.seal(frame(0, greeting.encode()))), ready]
+
+    def doubt_pin(self):
+        """What follows from a KKpsk0 that failed."""
+        self.has_unpinned = not self.keeps_pin
+        return [unpin(self.node_id)] if self.has_unpinned else []
 
     def connect(self, payload=b"{}", encoding=None):
         return self.until_message_1().answer(payload, encoding)
-
-    def end(self):
-        """The connection ends once we were heard."""
-        return self.closed(1000, ended("dropped", "now", "dropped"))
 
 
 class Hub(Script):
     """A script for a hub; we are the client."""
 
-    retry_after = {"handshake": "never", "session": "never"}
+    role = "hub"
 
     def __init__(
         self,
@@ -267,13 +353,15 @@ class Hub(Script):
         client_offer=None,
         suites=None,
         patterns=None,
+        seed="",
     ):
-        super().__init__(comment, flags, pattern, suite)
+        super().__init__(comment, flags, pattern, suite, "new", seed)
         keys = self.keys
+        self.ready_event = None  # under KKpsk0, until our first transport message has opened
         is_known = client_key is KNOWN or (pattern == "KKpsk0" and client_key is None)
         self.client_key = keys.client_public if is_known else client_key
         offered = ["XXpsk2", "KKpsk0"] if self.client_key else ["XXpsk2"]
-        suites = suites or [suite]
+        suites = suites or ([CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM])  # the required one always
         self.hello_payload = {"node_id": NODE_ID, **hello}
         self.offer_payload = {"max_protocol_version": 3, "noise": {"patterns": offered, "suites": suites}, **handshake}
         bound = [client_hello or self.hello_payload, client_offer or self.offer_payload]
@@ -312,6 +400,7 @@ class Hub(Script):
         )
 
     def start(self):
+        self.state = "awaiting-message-1"
         hello, offer = envelope("hello", self.hello_payload), envelope("shake", self.offer_payload)
         return self.step("start", transmit(hello), transmit(offer))
 
@@ -328,7 +417,11 @@ class Hub(Script):
         self.own.read(message)
         reply = self.own.write(b"{}")
         self.peer.read(reply)
-        return [transmit(shake(msg=reply.hex())), *([self.ready()] if self.pattern == "KKpsk0" else [])]
+        self.state = "awaiting-message-3"
+        if self.pattern == "KKpsk0":
+            self.ready_event = self.ready()
+            self.state = "awaiting-first-message"
+        return [transmit(shake(msg=reply.hex()))]
 
     def message_3(self, envelop=lambda message: shake(msg=message.hex())):
         message = self.peer.write()
@@ -338,12 +431,17 @@ class Hub(Script):
         """What follows from our message 3."""
         self.own.read(message)
         pin = [] if self.client_key else [{"type": "pin", "key": self.keys.client_public.hex()}]
+        self.state = "ready"
         return [*pin, self.ready()]
 
     def ready(self):
         return {"type": "ready", **self.establish(), "clientKey": self.keys.client_public.hex()}
 
-    def until_ready(self):
+    def receive_frame(self, plaintext, *events):
+        first, self.ready_event, self.state = self.ready_event, None, "ready"
+        return super().receive_frame(plaintext, *([first] if first else []), *events)
+
+    def until_handshake_is_done(self):
         self.start().message_1()
         return self if self.pattern == "KKpsk0" else self.message_3()
 
@@ -353,7 +451,4 @@ class Hub(Script):
         return self.receive_frame(frame(0, greeting.encode()), {"type": "hello", "payload": compact(payload)})
 
     def connect(self):
-        return self.until_ready().greet()
-
-    def end(self):
-        return self.closed(1000, ended("dropped", "never", "dropped"))
+        return self.until_handshake_is_done().greet()

@@ -10,6 +10,7 @@ import session_transport as transport
 from files import AESGCM, CHACHAPOLY
 from peer import SOURCE
 from script import Client, Hub
+from tables import RULES
 
 NOTES = {
     "AfterFailure": (
@@ -45,6 +46,11 @@ NOTES = {
         "with any other code or none it was lost, and nothing is in doubt. A failure most likely reads a code without "
         "its phase."
     ),
+    "CloseStatus": (
+        "An HTTP status of 401 or 403 is a refusal; any other status, and the close reason `connection_limit`, are a "
+        "pause that puts nothing in doubt. An implementation that fails most likely knows close codes only, and "
+        "redials at once."
+    ),
     "Damaged": (
         "A message with a bit changed, cut short or lengthened. Whoever accepts it checks no tag; another event most "
         "likely means that what was learned from a message was used before all of it was authenticated."
@@ -61,6 +67,10 @@ NOTES = {
         "XXpsk2 with a hub never seen, from HELLO to messages both ways. A failure before message 1 is most likely "
         "one of prologue or suite; at ready, of the order: pin, message 3, sealed HELLO, ready."
     ),
+    "FirstMessage": (
+        "Message 1 of KKpsk0 may be a replay, so a hub is ready only when the client's first transport message has "
+        "opened. An implementation that fails most likely is ready after message 2."
+    ),
     "Greeting": (
         "A client's HELLO is its first transport message, whatever chunks it comes in, and only the first. A failure "
         "most likely looks at each transport message, or at every message."
@@ -74,8 +84,9 @@ NOTES = {
         "outermost alone, or digits as numbers."
     ),
     "KkFailure": (
-        "A KKpsk0 that does not authenticate puts the PSK in doubt and by default drops the pin, so that the next "
-        "attempt uses XXpsk2. A failure most likely keeps using what failed, or ignores the policy."
+        "A KKpsk0 that does not authenticate says nothing about the PSK. By default it drops the pin, so that the next "
+        "attempt uses XXpsk2. An implementation that fails most likely keeps using what failed, forgets the PSK, or "
+        "ignores the policy."
     ),
     "LatePsk": (
         "A PSK given late or twice does nothing: deriving it takes longer than many connections. A failure most "
@@ -88,6 +99,14 @@ NOTES = {
     "LocalError": (
         "A mistake of the caller is refused and changes nothing. A failure most likely sends in clear, ends the "
         "session, or uses a counter for what was never sent."
+    ),
+    "LooksLikeJson": (
+        "One transport message in 256 begins like a JSON object. An implementation that fails takes it for an envelope "
+        "because of its first byte."
+    ),
+    "LostSession": (
+        "A HELLO or an offer that arrives as bytes on an encrypted session: over MQTT a hub greets only a client that "
+        "it does not know. An implementation that fails takes it for a repeat, and then waits for ever."
     ),
     "LowOrder": (
         "A public key with which the shared secret is zeros, in a message that is right if that goes unnoticed. "
@@ -108,17 +127,26 @@ NOTES = {
         "most likely shares a counter, or parses what it should deliver."
     ),
     "Mqtt": (
-        "Over MQTT the client's HELLO goes in clear before the hub speaks, and sealed again later. A failure most "
-        "likely takes it for the one, or for an error."
+        "Over MQTT a client announces itself with a HELLO in clear that names neither session nor site; the sealed "
+        "HELLO does that later. An implementation that fails most likely announces too much, or takes the announcement "
+        "for the HELLO or for an error."
     ),
     "Negotiation": (
         "The first of the client's suites that the hub offers too, then KKpsk0 with a pin and XXpsk2 without; a hub "
         "accepts what it offered and nothing else. A failure most likely follows the other side's order, or trusts "
         "its choice."
     ),
+    "NewHub": (
+        "A hub that is not pinned although others are is reported by an event before anything is sent to it. An "
+        "implementation that fails most likely reports every new hub, or reports it too late."
+    ),
     "NodeId": (
         "The node id is any text that is not empty; salt and pin go by it as it came. A failure most likely trims it, "
         "looks it up in an object with a prototype, or goes on without one."
+    ),
+    "NotJson": (
+        "A string that is sent as JSON must be JSON, and then leaves as it is. An implementation that fails most "
+        "likely sends what the peer cannot read, or writes the JSON anew."
     ),
     "NotUtf8": (
         "A JSON message that is not UTF-8 is dropped, told, and no reason to end the session. A failure most likely "
@@ -157,24 +185,35 @@ NOTES = {
         "most likely sends a third message, pins again, or seals message 2."
     ),
     "Repeat": (
-        "A HELLO, HANDSHAKE or handshake message that comes again changes nothing, in any window, and after ready as "
-        "text too. A failure most likely starts over, feeds it to the handshake, or closes."
+        "A HELLO, HANDSHAKE or Noise message that the state does not wait for changes nothing in any state from the "
+        "HANDSHAKE on, as text or as bytes, whatever its `noise` field holds. After the handshake that holds for Noise "
+        "messages in either form, and for HELLO and offers as text alone. An implementation that fails most likely "
+        "starts over, feeds it to the handshake, or closes."
     ),
     "Sequence": (
         "Transport messages open in the order in which they were sealed, once each, by the other side alone. Whoever "
         "accepts one out of turn tries several counters, or has one key for both directions."
+    ),
+    "SessionId": (
+        "`ready` names the session id in the client's HELLO, or none if its session has none. An implementation that "
+        "fails most likely adds an id of its own to a session that was given to it."
     ),
     "StoredPsk": (
         "A PSK from the store is used without asking; one that is not 32 bytes counts as none. A failure most likely "
         "asks nevertheless, or fails on what can be derived again."
     ),
     "TextAfterReady": (
-        "Text on an established session that repeats nothing ends it, and is never delivered. Whoever reads it lets "
-        "anybody on the way speak for the hub."
+        "Text on an encrypted session that repeats nothing ends it, and so does an envelope that arrives as bytes. "
+        "Bytes that are no envelope are a transport message, and end the session as one. None of it is ever delivered: "
+        "an implementation that reads it lets anybody on the path speak for the peer."
     ),
     "UnknownField": (
         "Fields that nobody knows are ignored, and bound like all others. A failure most likely wrote the payload "
         "anew from the fields it knows, or demands some of those."
+    ),
+    "UnknownHub": (
+        "If only pinned hubs are trusted, a hub that is not pinned ends the session before anything is sent to it. "
+        "Names are compared exactly. An implementation that fails most likely asks for the PSK first, or trims names."
     ),
     "UpperCaseHex": "Noise messages are hexadecimal digits of either case. A failure most likely knows only one.",
     "WrongPsk": (
@@ -184,17 +223,17 @@ NOTES = {
 }
 
 
-def connected_client(comment, flags):
-    return Client(comment, flags).connect()
+def connected_client(comment, flags, **options):
+    return Client(comment, flags, **options).connect()
 
 
-def connected_hub(comment, flags):
-    return Hub(comment, flags).connect()
+def connected_hub(comment, flags, **options):
+    return Hub(comment, flags, **options).connect()
 
 
 def group(role, pattern, suite, *parts):
     tests = [test for part in parts for test in part]
-    return files.group("Session", SOURCE, tests, role=role, pattern=pattern, suite=suite)
+    return files.group("Session", [*SOURCE, RULES], tests, role=role, pattern=pattern, suite=suite)
 
 
 def build():
@@ -212,7 +251,10 @@ def build():
             transport.large_messages(connected_client),
             client.local_errors(),
             transport.local_errors(connected_client),
+            transport.sent_strings(connected_client),
+            client.trust("XXpsk2"),
             client_failures.order(),
+            client_failures.untrusted(),
             client_failures.negotiations(),
             client_failures.wrong_secrets(),
             client_failures.damages(),
@@ -226,6 +268,7 @@ def build():
             client.connections("KKpsk0", CHACHAPOLY),
             client.bound_fields("KKpsk0"),
             client.repeats("KKpsk0"),
+            client.trust("KKpsk0"),
             client_failures.kk_failures(),
             ends.kk_client_ends(),
         ),
@@ -242,8 +285,9 @@ def build():
             hub.repeats("XXpsk2"),
             hub.greetings(),
             transport.messages(connected_hub),
-            hub.local_errors(),
+            hub.local_errors("XXpsk2"),
             transport.local_errors(connected_hub),
+            transport.sent_strings(connected_hub),
             hub_failures.negotiations(),
             hub_failures.xx_failures(),
             transport.failures(connected_hub),
@@ -256,6 +300,8 @@ def build():
             hub.connections("KKpsk0", CHACHAPOLY),
             hub.bound_fields("KKpsk0"),
             hub.repeats("KKpsk0"),
+            hub.first_messages(),
+            hub.local_errors("KKpsk0"),
             hub_failures.kk_failures(),
             ends.hub_ends("KKpsk0"),
         ),

@@ -2,7 +2,7 @@
 
 from files import AESGCM, CHACHAPOLY
 from peer import Keys, envelope
-from script import GREETING, HELLO, KNOWN, Client, offer_of, shake, transmit
+from script import ANNOUNCEMENT, HELLO, KNOWN, SITE_ID, Client, again, offer_of, shake, transmit
 
 # Fields that no client knows. All of them are bound into the prologue.
 UNKNOWN_FIELDS = [
@@ -39,7 +39,8 @@ def connections(pattern, suite):
         client(" with a stored PSK", "StoredPsk").connect().hear("{}").end(),
         client(" with an encoding in message 2", "Message2Payload").connect(b'{"encoding": "JSON-HEX"}', "JSON-HEX"),
         client(" with an empty payload in message 2", "Message2Payload").connect(b""),
-        client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(GREETING)).connect(),
+        client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(ANNOUNCEMENT)).connect(),
+        client(" with a session that has no id", "SessionId", session={"site_id": SITE_ID}).connect().hear("{}").end(),
     ]
     return [test.test() for test in tests]
 
@@ -56,7 +57,7 @@ def preferences():
 
 
 def choices():
-    """XXpsk2 with ChaChaPoly, out of what is offered."""
+    """XXpsk2 with ChaChaPoly, chosen from several offers."""
 
     def client(comment, *flags, patterns_offered=("XXpsk2", "KKpsk0"), suites_offered=(CHACHAPOLY,), **options):
         offer = offer_of(list(patterns_offered), list(suites_offered))
@@ -90,7 +91,7 @@ def choices():
 
 
 def bound_fields(pattern):
-    """Whatever a hub puts into its payloads, message 1 shows whether it was bound."""
+    """Message 1 shows whether everything in the hub's payloads was bound."""
 
     def client(comment, flag, **options):
         return Client(comment, [flag], pattern, **options)
@@ -122,10 +123,13 @@ def bound_fields(pattern):
 
 
 def repeats(pattern):
-    """What came before changes nothing when it comes again, in every window."""
+    """What came before changes nothing when it comes again, in every state."""
 
     def client(comment, *flags, **options):
         return Client(comment, ["Repeat", *flags], pattern, **options)
+
+    def in_all_forms(where, **options):
+        return client(f"every repeat {where}, as text and as bytes", **options)
 
     def before(script):
         """HELLO and HANDSHAKE again, as they were and otherwise."""
@@ -145,11 +149,22 @@ def repeats(pattern):
     psk = client("a PSK that comes again, or late", "LatePsk", has_psk=False).hello().offer().psk()
     late = Keys("late").psk.hex()
     psk.step("psk", psk=late).answer().step("psk", psk=late).hear("{}").send("{}").end().step("psk", psk=late)
-    return [test.test() for test in [waiting, sent, ready, latest, psk]]
+    all_forms = [
+        in_all_forms("while the PSK is awaited", has_psk=False).hello().offer(),
+        in_all_forms("while message 2 is awaited").until_message_1(),
+        in_all_forms("after ready").connect(),
+    ]
+    for script in all_forms:
+        script.ignore(*again(script))
+    all_forms[0].psk().answer()
+    all_forms[1].answer()
+    for script in all_forms:
+        script.hear("{}").send("{}").end()
+    return [test.test() for test in [waiting, sent, ready, latest, psk, *all_forms]]
 
 
 def forms():
-    """Several ways in which a hub says the same."""
+    """Several forms in which a hub says the same."""
     as_bytes = Client("bytes in place of text before the session", ["BytesBeforeSession"])
     as_bytes.receive(envelope("hello", HELLO).encode())
     as_bytes.receive(envelope("shake", as_bytes.offer_payload).encode(), as_bytes.message_1())
@@ -171,6 +186,34 @@ def forms():
     return [test.test() for test in [as_bytes, named, upper, wordy, further, null]]
 
 
+def trust(pattern):
+    """Which hubs a client trusts, and what it says about one that it does not know."""
+
+    def client(comment, **options):
+        return Client(comment, ["NewHub"], pattern, **options)
+
+    elsewhere = {"hub-2": Keys("another hub").hub_public.hex()}
+    if pattern == "KKpsk0":
+        tests = [
+            client("a pinned hub, where only pinned hubs are trusted", trust="pinned-only"),
+            client("a pinned hub, where hubs are pinned", hasPins=True),
+        ]
+    else:
+        tests = [
+            client("a hub that is not pinned, where first use is trusted", trust="first-use"),
+            client("a hub that is not pinned, where others are", hasPins=True, pins=elsewhere),
+            client("a hub that is not pinned, where others are, and the PSK is asked for", hasPins=True, has_psk=False),
+            client("a hub that is not pinned, where none is", hasPins=False),
+            client("a pinned hub that does not offer KKpsk0, where hubs are pinned", hasPins=True, pin=KNOWN),
+            client(
+                "a pinned hub that does not offer KKpsk0, where only pinned hubs are trusted",
+                trust="pinned-only",
+                pin=KNOWN,
+            ),
+        ]
+    return [test.connect().hear("{}").test() for test in tests]
+
+
 def local_errors():
     early = Client("nothing is sent before ready", ["LocalError"]).refuse_to_send("{}", "wrong-state").hello()
     early.refuse_to_send("{}", "wrong-state").offer().refuse_to_send(b"", "wrong-state").answer().hear("{}").end()
@@ -178,4 +221,11 @@ def local_errors():
     short.hello().offer().refuse("psk", "bad-length", psk=bytes(31).hex()).psk().answer()
     psks = {"hub-1": bytes(31).hex()}
     stored = Client("a stored PSK of 31 bytes counts as none", ["StoredPsk"], has_psk=False, psks=psks).connect()
-    return [test.test() for test in [early, short, stored]]
+    hasty = Client("a PSK before it was asked for is refused", ["LocalError"], has_psk=False)
+    hasty.refuse("psk", "wrong-state", psk=hasty.keys.psk.hex()).hello()
+    hasty.refuse("psk", "wrong-state", psk=hasty.keys.psk.hex()).offer().psk().answer()
+    twice = Client("a second start is refused", ["LocalError", "Mqtt"]).step("start", transmit(ANNOUNCEMENT))
+    twice.refuse("start", "wrong-state").connect().refuse("start", "wrong-state").hear("{}").end()
+    late = Client("a start after the hub spoke is refused", ["LocalError", "Mqtt"]).hello()
+    late.refuse("start", "wrong-state").offer().answer()
+    return [test.test() for test in [early, short, stored, hasty, twice, late]]

@@ -1,8 +1,9 @@
 """Connections of a client under test that fail before `ready`."""
 
+import tables
 from files import AESGCM, CHACHAPOLY
 from peer import LOW_ORDER_POINTS, Keys, envelope, flip
-from script import HELLO, Client, offer_of, psk_suspect, shake, unpin
+from script import HELLO, KNOWN, Client, offer_of, psk_suspect, shake
 
 STRANGER = Keys("another hub")
 BOTH_PATTERNS = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY])
@@ -24,7 +25,7 @@ def as_it_is(message):
 
 
 def negotiations():
-    """What is decided from HELLO and HANDSHAKE alone."""
+    """What HELLO and HANDSHAKE alone decide."""
 
     def refused(comment, patterns, suites, error):
         offer = offer_of(patterns, suites)
@@ -32,7 +33,7 @@ def negotiations():
 
     def unreadable(what, pin):
         script = client(f"a stored pin of {what}", "PinUnreadable", pins={"hub-1": pin.hex()}, offer=BOTH_PATTERNS)
-        return script.hello().fail(envelope("shake", BOTH_PATTERNS), "trust-unreadable", retry="never")
+        return script.hello().fail(envelope("shake", BOTH_PATTERNS), "trust-unreadable")
 
     old = envelope("shake", {**offer_of(["XXpsk2"], [CHACHAPOLY]), "max_protocol_version": 2})
     nameless = envelope("hello", {name: value for name, value in HELLO.items() if name != "node_id"})
@@ -53,30 +54,66 @@ def negotiations():
 
 
 def order():
-    """Envelopes that come when they cannot."""
+    """Envelopes that come before their time, or have no place at all."""
     offer, message = envelope("shake", offer_of(["XXpsk2"], [CHACHAPOLY])), shake(msg=bytes(96).hex())
+    first = shake(pattern="XXpsk2", suite=CHACHAPOLY, msg=bytes(96).hex())
     bus = envelope("bus", {"type": "speak"})
+
+    def fails(script, input, text):
+        return script.fail(text, tables.outcome("client", script.state, input))
+
+    def waiting_for_psk(comment):
+        return client(comment, "Order", has_psk=False).hello().offer()
+
     tests = [
-        client("HANDSHAKE before HELLO", "Order").fail(offer, "handshake-before-hello"),
-        client("message 2 before HELLO", "Order").fail(message, "handshake-before-hello"),
-        client("message 2 before HANDSHAKE", "Order").hello().fail(message, "unexpected-message"),
-        client("another message before HELLO", "Order").fail(bus, "unexpected-message"),
-        client("another message before HANDSHAKE", "Order").hello().fail(bus, "unexpected-message"),
-        client("another message where message 2 is due", "Order").until_message_1().fail(bus, "unexpected-message"),
+        fails(client("HANDSHAKE before HELLO", "Order"), "offer", offer),
+        fails(client("message 2 before HELLO", "Order"), "later-message", message),
+        fails(client("message 2 before HANDSHAKE", "Order").hello(), "later-message", message),
+        fails(client("another message before HELLO", "Order"), "other", bus),
+        fails(client("another message before HANDSHAKE", "Order").hello(), "other", bus),
+        fails(client("another message where message 2 is due", "Order").until_message_1(), "other", bus),
+        fails(client("a message with a pattern before HELLO", "Order"), "message-1", first),
+        fails(client("a message with a pattern before HANDSHAKE", "Order").hello(), "message-1", first),
+        fails(waiting_for_psk("another message while the PSK is awaited"), "other", bus),
+        fails(waiting_for_psk("another message as bytes while the PSK is awaited"), "other", bus.encode()),
     ]
     return [test.test() for test in tests]
 
 
-def answered(script, error, *before, spoil=as_it_is, payload=b"{}", **ending):
-    """A script that ends with our message 2, which may be spoiled."""
+def untrusted():
+    """A hub that is not pinned, where only pinned hubs are trusted: nothing is sent to it."""
+
+    def refused(comment, *flags, hello=HELLO, error="unknown-hub", **options):
+        script = client(comment, "UnknownHub", *flags, offer=BOTH_PATTERNS, hello=hello, trust="pinned-only", **options)
+        return script.hello().fail(envelope("shake", BOTH_PATTERNS), error)
+
+    elsewhere = {"hub-1": STRANGER.hub_public.hex()}
+    named = {name: {**HELLO, "node_id": name} for name in ["hub-1 ", "HUB-1"]}
+    tests = [
+        refused("a hub never seen, where none is pinned"),
+        refused("a hub never seen, where the PSK would be asked for", has_psk=False),
+        refused("a pinned hub's name with a blank after it", hello=named["hub-1 "], pins=elsewhere),
+        refused("a pinned hub's name in capitals", hello=named["HUB-1"], pins=elsewhere, hasPins=True),
+        refused(
+            "a stored pin of 31 bytes, where only pinned hubs are trusted",
+            "PinUnreadable",
+            pins={"hub-1": bytes(31).hex()},
+            error="trust-unreadable",
+        ),
+    ]
+    return [test.test() for test in tests]
+
+
+def answered(script, error, *before, spoil=as_it_is, payload=b"{}"):
+    """A script that fails on our message 2, which may be spoiled."""
     script.until_message_1()
-    return script.fail(shake(msg=spoil(script.message_2(payload)).hex()), error, *before, **ending)
+    return script.fail(shake(msg=spoil(script.message_2(payload)).hex()), error, *before)
 
 
 def wrong_secrets():
-    """Another PSK, another key: under XXpsk2 it shows which."""
+    """Another PSK or another key: XXpsk2 shows which."""
     asked = client("another PSK at the hub than the one given", "WrongPsk", hub_psk=STRANGER.psk, has_psk=False)
-    changed = {"error": "hub-key-changed", "retry": "never"}
+    changed = "hub-key-changed"
     tests = [
         answered(
             client("another PSK at the hub than the stored one", "WrongPsk", hub_psk=STRANGER.psk),
@@ -96,7 +133,7 @@ def wrong_secrets():
         ),
         answered(
             client("another key than the pinned one, KKpsk0 not offered", "HubKeyChanged", pin=STRANGER.hub_public),
-            **changed,
+            changed,
         ),
         answered(
             client(
@@ -106,7 +143,18 @@ def wrong_secrets():
                 patterns=["XXpsk2"],
                 offer=BOTH_PATTERNS,
             ),
-            **changed,
+            changed,
+        ),
+        answered(
+            client(
+                "another PSK at a hub with the pinned key, where only pinned hubs are trusted",
+                "WrongPsk",
+                hub_psk=STRANGER.psk,
+                pin=KNOWN,
+                trust="pinned-only",
+            ),
+            "psk-differs",
+            psk_suspect(),
         ),
     ]
     return [test.test() for test in tests]
@@ -140,23 +188,29 @@ def damages():
 
 
 def kk_failures():
-    """A KKpsk0 that fails puts the PSK in doubt, and the pin too unless it is to be kept."""
-    both, psk_alone = [psk_suspect(), unpin()], [psk_suspect()]
+    """A KKpsk0 that fails puts the pin in doubt, and says nothing about the PSK."""
     read = client("message 2 that authenticates, and whose payload is a list", "Message2Payload", pattern="KKpsk0")
     return [
-        *kk_failures_with("", both, "now"),
-        *kk_failures_with(" (unpin)", both, "now", onKkFailure="unpin"),
-        *kk_failures_with(" (keep-pin)", psk_alone, "later", onKkFailure="keep-pin"),
+        *kk_failures_with(""),
+        *kk_failures_with(" (unpin)", onKkFailure="unpin"),
+        *kk_failures_with(" (keep-pin)", onKkFailure="keep-pin"),
         answered(read, "bad-handshake-payload", payload=b"[]").test(),
     ]
 
 
-def kk_failures_with(how, doubts, retry, **options):
+def kk_failures_with(how, **options):
+    def kk(what, *flags):
+        return client(f"message 2 {what}{how}", *flags, "KkFailure", pattern="KKpsk0", **options)
+
     def damaged(what, error="kk-failed", spoil=as_it_is, flag="Damaged", point=None):
-        script = client(f"message 2 {what}{how}", flag, "KkFailure", pattern="KKpsk0", **options)
+        script = kk(what, flag)
         if point:
             script.peer.use_low_order_point("e", point)
-        return answered(script, error, *doubts, spoil=spoil, retry=retry).test()
+        return answered(script, error, *script.doubt_pin(), spoil=spoil).test()
+
+    def spoiled(what, form):
+        script = kk(what).until_message_1()
+        return script.fail(shake(msg=form(script.message_2().hex())), "bad-hex", *script.doubt_pin()).test()
 
     zero = LOW_ORDER_POINTS["zero"]
     return [
@@ -165,4 +219,6 @@ def kk_failures_with(how, doubts, retry, **options):
         damaged("without its last byte", spoil=lambda m: m[:-1]),
         damaged("one byte shorter than it can be", "message-too-short", spoil=lambda m: m[:47]),
         damaged("with a low-order ephemeral key", "low-order-key", flag="LowOrder", point=zero),
+        spoiled("that is not hexadecimal", lambda digits: "zz"),
+        spoiled("with an odd number of digits", lambda digits: digits[:-1]),
     ]

@@ -1,84 +1,108 @@
-"""How a connection ended, told from what had happened before and from the close code."""
+"""How a connection ended, told from its state and from how its transport closed. The tables say what that means."""
 
 from peer import envelope
-from script import HELLO, Client, Hub, ended, psk_suspect, unpin
+from script import GREETING, HELLO, Client, Hub, frame
 
-REFUSALS = [1000, 1005, 1008]
-LOSSES = [1001, 1006, 1011, None]
-CODES = [*REFUSALS, *LOSSES, "timeout"]
-DROPPED = ("dropped", "now", "dropped")
-ACCESS = ("refused", "later", "access-refused")
+CODES = [1000, 1005, 1008, 1001, 1006, 1011, None, "timeout"]
+NO_ROOM = {"code": 1008, "reason": "connection_limit"}
+FURTHER_CLOSINGS = [NO_ROOM, {"code": 1008, "reason": "invalid message"}]
+# An upgrade to WebSocket is refused before anything was received.
+REFUSED_UPGRADES = [
+    {"status": 401},
+    {"status": 403},
+    {"code": 1006, "status": 401},
+    {"status": 404},
+    {"status": 503},
+    {"code": 1006, "status": 503, "reason": ""},
+    {"reason": "connection_limit"},
+    {"code": 1013, "reason": "connection_limit"},
+    {"code": 1013, "reason": "connection limit"},
+]
 
-# How far a client had come, and what a refusal means then.
+# How far a connection had come.
 XX_PHASES = [
-    ("before HELLO", lambda client: client, ACCESS),
-    ("before HANDSHAKE", lambda client: client.hello(), ACCESS),
-    ("while the PSK is awaited", lambda client: client.hello().offer(), ACCESS),
-    ("before message 2", lambda client: client.until_message_1(), ("refused", "later", "negotiation-refused")),
-    ("after ready", lambda client: client.connect(), ("client-key-refused", "never", "client-key-refused")),
-    ("after the hub was heard", lambda client: client.connect().hear("{}"), DROPPED),
+    ("before HELLO", lambda client: client),
+    ("before HANDSHAKE", lambda client: client.hello()),
+    ("while the PSK is awaited", lambda client: client.hello().offer()),
+    ("before message 2", lambda client: client.until_message_1()),
+    ("after ready", lambda client: client.connect()),
+    ("after the hub was heard", lambda client: client.connect().hear("{}")),
 ]
 KK_PHASES = [
-    ("before message 2", lambda client: client.until_message_1(), ("refused", "now", "kk-refused")),
-    ("after ready", lambda client: client.connect(), ("refused", "later", "refused")),
-    ("after the hub was heard", lambda client: client.connect().hear("{}"), DROPPED),
+    ("before message 2", lambda client: client.until_message_1()),
+    ("after ready", lambda client: client.connect()),
+    ("after the hub was heard", lambda client: client.connect().hear("{}")),
 ]
-HUB_PHASES = [
+XX_HUB_PHASES = [
     ("before message 1", lambda hub: hub.start()),
     ("before message 3", lambda hub: hub.start().message_1()),
-    ("after ready", lambda hub: hub.until_ready()),
+    ("after ready", lambda hub: hub.until_handshake_is_done()),
+    ("after the client's HELLO", lambda hub: hub.connect()),
+]
+KK_HUB_PHASES = [
+    ("before message 1", lambda hub: hub.start()),
+    ("before the first message", lambda hub: hub.until_handshake_is_done()),
+    ("after ready", lambda hub: hub.until_handshake_is_done().receive_frame(frame(2, GREETING[:20].encode()))),
     ("after the client's HELLO", lambda hub: hub.connect()),
 ]
 
 
-def how(code):
-    return {"timeout": "with a timeout", None: "without a code"}.get(code, f"with {code}")
+def how(code=None, status=None, reason=None):
+    """In words: with 1008, with status 401, with 1006 and status 503, with a timeout, without a code."""
+    if code == "timeout":
+        return "with a timeout"
+    parts = f"{code}", f"status {status}", f'the reason "{reason}"'
+    given = [part for part, value in zip(parts, (code, status, reason)) if value is not None]
+    return f"with {', '.join(given)}" if given else "without a code"
 
 
-def outcome(code, refusal):
-    """A refusal means something else in each phase; a loss or a timeout puts nothing in doubt."""
-    return refusal if code in REFUSALS else ("timeout", "later", "timeout") if code == "timeout" else DROPPED
+def flag_of(closing):
+    return "CloseStatus" if "status" in closing or "reason" in closing else "CloseCode"
+
+
+def closings(further=FURTHER_CLOSINGS):
+    return [*({} if code is None else {"code": code} for code in CODES), *further]
 
 
 def xx_client_ends():
     tests = []
-    for phase, reach, refusal in XX_PHASES:
-        for code in CODES:
+    for phase, reach in XX_PHASES:
+        further = [*FURTHER_CLOSINGS, *REFUSED_UPGRADES] if phase == "before HELLO" else FURTHER_CLOSINGS
+        for closing in closings(further=further):
             has_psk = phase != "while the PSK is awaited"
-            client = reach(Client(f"closed {how(code)} {phase}", ["CloseCode"], has_psk=has_psk))
-            tests.append(client.closed(code, ended(*outcome(code, refusal))))
+            client = reach(Client(f"closed {how(**closing)} {phase}", [flag_of(closing)], has_psk=has_psk))
+            tests.append(client.closed(**closing))
     chunk = Client("closed with 1008 after one chunk of the hub's first message", ["CloseCode"]).connect()
-    tests.append(chunk.receive_frame(b"\x02[").closed(1008, ended(*DROPPED)))
-    twice = Client("the first close is the one that counts", ["CloseCode"]).hello().closed(1006, ended(*DROPPED))
+    tests.append(chunk.receive_frame(b"\x02[").closed(1008))
+    twice = Client("the first close is the one that counts", ["CloseCode"]).hello().closed(1006)
     tests.append(twice.closed(1008).closed("timeout").ignore(envelope("hello", HELLO)))
+    status = Client("the first close is the one that counts, with a status", ["CloseStatus"]).closed(status=503)
+    tests.append(status.closed(status=401).closed(1008))
     return [test.test() for test in tests]
 
 
 def kk_client_ends():
     tests = []
-    for phase, reach, refusal in KK_PHASES:
-        for code in CODES:
-            doubts = [psk_suspect(), unpin()] if refusal[2] == "kk-refused" and code in REFUSALS else []
-            client = reach(Client(f"closed {how(code)} {phase}", ["CloseCode"], "KKpsk0"))
-            tests.append(client.closed(code, *doubts, ended(*outcome(code, refusal))))
-    for code in CODES:
-        doubts = [psk_suspect()] if code in REFUSALS else []
+    for phase, reach in KK_PHASES:
+        for closing in closings():
+            client = reach(Client(f"closed {how(**closing)} {phase}", [flag_of(closing)], "KKpsk0"))
+            tests.append(client.closed(**closing))
+    for closing in closings():
         client = Client(
-            f"closed {how(code)} before message 2, the pin to be kept", ["CloseCode"], "KKpsk0", onKkFailure="keep-pin"
+            f"closed {how(**closing)} before message 2, the pin to be kept",
+            [flag_of(closing)],
+            "KKpsk0",
+            onKkFailure="keep-pin",
         )
-        refusal = ("refused", "later", "kk-refused")
-        tests.append(client.until_message_1().closed(code, *doubts, ended(*outcome(code, refusal))))
+        tests.append(client.until_message_1().closed(**closing))
     return [test.test() for test in tests]
 
 
 def hub_ends(pattern):
     """A hub does not dial again, and reads no code: many clients cannot choose one."""
     tests = []
-    for phase, reach in HUB_PHASES:
-        if pattern == "KKpsk0" and phase == "before message 3":
-            continue
-        for code in CODES:
-            reason = "timeout" if code == "timeout" else "dropped"
-            hub = reach(Hub(f"closed {how(code)} {phase}", ["CloseCode"], pattern))
-            tests.append(hub.closed(code, ended(reason, "never", reason)))
+    for phase, reach in XX_HUB_PHASES if pattern == "XXpsk2" else KK_HUB_PHASES:
+        for closing in closings(further=[NO_ROOM]):
+            hub = reach(Hub(f"closed {how(**closing)} {phase}", [flag_of(closing)], pattern))
+            tests.append(hub.closed(**closing))
     return [test.test() for test in tests]

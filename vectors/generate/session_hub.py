@@ -3,7 +3,19 @@
 import files
 from files import AESGCM, CHACHAPOLY
 from peer import compact, envelope
-from script import GREETING, GREETING_PAYLOAD, KNOWN, Hub, delivered, dropped, frame, offer_of, shake
+from script import (
+    ANNOUNCEMENT,
+    GREETING,
+    GREETING_PAYLOAD,
+    KNOWN,
+    Hub,
+    again,
+    delivered,
+    dropped,
+    frame,
+    offer_of,
+    shake,
+)
 from session_client import UNKNOWN_FIELDS
 
 
@@ -17,17 +29,25 @@ def connections(pattern, suite):
         .ignore(GREETING)
         .message_1()
     )
+    announced = (
+        Hub(f"{name} over MQTT, announced without session and site", [flag, "Mqtt"], pattern, suite)
+        .start()
+        .ignore(ANNOUNCEMENT, ANNOUNCEMENT.encode())
+        .message_1()
+    )
     if pattern == "XXpsk2":
         mqtt.message_3()
+        announced.message_3()
     tests = [
         whole.hear("{}").send('{"msg_type":"bus"}').hear(b"\1").send(b"\2").end(),
         mqtt.greet(),
+        announced.greet(),
     ]
     return [test.test() for test in tests]
 
 
 def choices():
-    """XXpsk2 with ChaChaPoly, where the hub could do otherwise."""
+    """XXpsk2 with ChaChaPoly, although the hub offers more."""
     tests = [
         Hub("a client with a pinned key that uses XXpsk2", ["PinEnforced"], client_key=KNOWN),
         Hub("KKpsk0 is not offered without the client's key", ["Negotiation"], patterns=["XXpsk2", "KKpsk0"]),
@@ -37,7 +57,7 @@ def choices():
 
 
 def bound_fields(pattern):
-    """What the hub was told to put into its payloads is sent, and bound."""
+    """Further fields of the hub's payloads are sent and bound."""
     tests = [Hub("payloads without further fields", ["UnknownField"], pattern, hello={}, handshake={})]
     for what, flag, fields in UNKNOWN_FIELDS:
         tests.append(Hub(f"HELLO with {what}", [flag], pattern, hello=fields))
@@ -46,7 +66,7 @@ def bound_fields(pattern):
 
 
 def forms():
-    """Several ways in which a client says the same."""
+    """Several forms in which a client says the same."""
 
     def hub(comment, flag):
         return Hub(comment, [flag]).start()
@@ -81,10 +101,16 @@ def forms():
 
 
 def repeats(pattern):
-    """What came before changes nothing when it comes again, in every window."""
+    """What came before changes nothing when it comes again, in every state."""
 
     def hub(comment):
         return Hub(comment, ["Repeat"], pattern).start()
+
+    def in_all_forms(where, *reach):
+        script = hub(f"every repeat {where}, as text and as bytes")
+        for step in reach:
+            step(script)
+        return script.ignore(*again(script))
 
     is_xx = pattern == "XXpsk2"
     offer = envelope("shake", offer_of(["XXpsk2"], [AESGCM]))
@@ -97,21 +123,32 @@ def repeats(pattern):
         between = hub("while message 3 is awaited").message_1()
         tests.append(between.ignore(GREETING, offer, between.steps[-1]["text"]).message_3())
     last = hub("after ready").message_1()
-    again = [GREETING, offer, last.steps[-1]["text"]]
+    repeated = [GREETING, offer, last.steps[-1]["text"]]
     if is_xx:
-        again.append(last.message_3().steps[-1]["text"])
-    again.append(again[-1].replace('"shake"', '"handshake"'))
-    tests.append(last.ignore(*again))
+        repeated.append(last.message_3().steps[-1]["text"])
+    repeated.append(repeated[-1].replace('"shake"', '"handshake"'))
+    tests.append(last.ignore(*repeated))
+    in_between = in_all_forms("before message 1").message_1()
+    tests.append(in_between.message_3() if is_xx else in_between)
+    if is_xx:
+        tests.append(in_all_forms("while message 3 is awaited", Hub.message_1).message_3())
+        tests.append(in_all_forms("before the first message", Hub.message_1, Hub.message_3))
+    else:
+        tests.append(in_all_forms("before the first message", Hub.message_1))
     tests = [test.greet() for test in tests]
-    last.ignore(*again).hear("{}").send("{}").end()
-    return [test.test() for test in tests]
+    last.ignore(*repeated).hear("{}").send("{}").end()
+    ready = hub("every repeat after ready, as text and as bytes").message_1()
+    if is_xx:
+        ready.message_3()
+    ready.greet().ignore(*again(ready)).hear("{}").send("{}").end()
+    return [test.test() for test in [*tests, ready]]
 
 
 def greetings():
-    """The client's first transport message: what is wrong with it is told, and the session lives."""
+    """The client's first transport message. What is wrong with it is reported, and the session goes on."""
 
     def hub(comment, flag="Greeting"):
-        return Hub(comment, [flag]).until_ready()
+        return Hub(comment, [flag]).until_handshake_is_done()
 
     def told(comment, plaintext, error, *more):
         hello = {"type": "hello", "error": error}
@@ -146,6 +183,45 @@ def greetings():
     return [test.test() for test in tests]
 
 
-def local_errors():
+def first_messages():
+    """Under KKpsk0 a hub is ready when the client's first transport message has opened."""
+
+    def hub(comment, *flags, **options):
+        return Hub(comment, ["FirstMessage", *flags], "KKpsk0", **options).start().message_1()
+
+    refused = hub("nothing is sent before the first message", "LocalError").refuse_to_send("{}", "wrong-state")
+    chunks = hub("a first message in two chunks: ready comes with the first of them", "Chunks")
+    chunks.receive_frame(frame(2, GREETING[:20].encode())).send("{}")
+    hello = {"type": "hello", "payload": compact(GREETING_PAYLOAD)}
+    tests = [
+        refused.refuse_to_send(b"", "wrong-state").greet().send("{}").end(),
+        chunks.receive_frame(frame(5, GREETING[20:].encode()), hello).hear("{}").end(),
+        hub("a first message that is not HELLO", "BadGreeting")
+        .receive_frame(frame(0, b"{}"), {"type": "hello", "error": "no-hello"}, delivered("{}"))
+        .send("{}")
+        .end(),
+        hub("a client that never sends a first message").closed(1006),
+    ]
+    return [test.test() for test in tests]
+
+
+def local_errors(pattern):
+    if pattern == "KKpsk0":
+        return [incomplete_offer("without XXpsk2", pattern, patterns=["KKpsk0"]).test()]
     early = Hub("nothing is sent before ready", ["LocalError"]).start().refuse_to_send("{}", "wrong-state").message_1()
-    return [early.refuse_to_send(b"", "wrong-state").message_3().greet().test()]
+    twice = Hub("a second start is refused", ["LocalError"]).start().refuse("start", "wrong-state").message_1()
+    deaf = Hub("nothing is received before start", ["LocalError"]).refuse("receive", "wrong-state", text=ANNOUNCEMENT)
+    tests = [
+        early.refuse_to_send(b"", "wrong-state").message_3().greet(),
+        twice.message_3().refuse("start", "wrong-state").greet(),
+        deaf.start().message_1().message_3().greet(),
+        incomplete_offer("without ChaChaPoly", pattern, suites=[AESGCM]),
+    ]
+    return [test.test() for test in tests]
+
+
+def incomplete_offer(what, pattern, **offered):
+    """A hub that must not be opened with this offer, and then is opened with a complete one."""
+    hub = Hub(f"an offer {what} is refused", ["LocalError", "Negotiation"], pattern, client_key=KNOWN)
+    hub.steps.insert(0, {**hub.steps[0], **offered, "error": "bad-argument"})
+    return hub.connect()

@@ -1,8 +1,9 @@
 """Connections of a hub under test that fail before `ready`."""
 
+import tables
 from files import AESGCM, CHACHAPOLY
 from peer import LOW_ORDER_POINTS, Keys, envelope, flip
-from script import MESSAGE_1_PAYLOAD, NODE_ID, Hub, shake
+from script import ANNOUNCEMENT, GREETING, MESSAGE_1_PAYLOAD, NODE_ID, Hub, frame, shake
 from session_client_failures import BAD_PAYLOADS, as_it_is
 
 STRANGER = Keys("another client")
@@ -22,7 +23,7 @@ def fails_on_message_3(script, error, spoil=as_it_is):
 
 
 def negotiations():
-    """What is decided from the envelope alone."""
+    """What the envelope alone decides."""
 
     def refused(script, error, noise={}, **payload):
         fields = {"pattern": "XXpsk2", "suite": CHACHAPOLY, "msg": script.peer.write(MESSAGE_1_PAYLOAD).hex(), **noise}
@@ -118,4 +119,25 @@ def kk_failures():
         script = kk(f"message 1 with a low-order ephemeral key: {name}", "LowOrder")
         script.peer.use_low_order_point("e", point)
         tests.append(fails_on_message_1(script, "low-order-key"))
-    return [test.test() for test in tests]
+    return [test.test() for test in [*tests, *unproven()]]
+
+
+def unproven():
+    """Message 1 of KKpsk0 may be a replay: a hub is not ready before a transport message has opened."""
+
+    def waiting(comment):
+        return hub(comment, "FirstMessage", pattern="KKpsk0").message_1()
+
+    other = waiting("another connection").peer.seal(frame(0, GREETING.encode()))
+    damaged = waiting("a first message with a bit flipped")
+    lost = hub("an announcement as bytes before the first message", "LostSession", pattern="KKpsk0").message_1()
+    bus = envelope("bus", {"type": "speak"})
+    cleartext = tables.outcome("hub", "awaiting-first-message", "other")
+    return [
+        waiting("a first message that was sealed on another connection").fail(other, "not-authentic"),
+        damaged.fail(flip(damaged.peer.seal(frame(0, GREETING.encode())), 0), "not-authentic"),
+        waiting("a first message of 15 bytes").fail(bytes(15), "message-too-short"),
+        waiting("another message in clear before the first message").fail(bus, cleartext),
+        waiting("another message in clear before the first message, as bytes").fail(bus.encode(), cleartext),
+        lost.fail(ANNOUNCEMENT.encode(), tables.outcome("hub", "awaiting-first-message", "hello", "bytes")),
+    ]

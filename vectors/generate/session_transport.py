@@ -1,7 +1,10 @@
-"""What becomes of transport messages, the same for a client and for a hub. `connected` starts each script."""
+"""What happens to transport messages, which is the same for a client and for a hub. `connected` starts each script."""
 
+import itertools
+
+from files import CHACHAPOLY
 from peer import envelope, flip
-from script import HELLO, delivered, dropped, frame
+from script import ANNOUNCEMENT, HELLO, delivered, dropped, frame, offer_of
 
 BUS = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"h\u00e9 \U0001f600"}}}'
 
@@ -13,7 +16,13 @@ def messages(connected):
     smile = "\U0001f600".encode()
     tests = [
         script("messages both ways").hear(BUS).send(BUS).hear(b"\x00\xff").send(b"\xff\x00").hear(BUS).send("{}").end(),
-        script("empty messages both ways", "EmptyMessage").hear("", b"").send("").send(b"").hear("{}").end(),
+        script("empty messages both ways", "EmptyMessage")
+        .hear("", b"")
+        .send(b"")
+        .refuse_to_send("", "not-json")
+        .hear("{}")
+        .end(),
+        sealed_like_json(connected).hear("{}").end(),
         script("JSON is delivered as the text it came as")
         .hear('{ "b":1.0, "a":1e400 }', '{"a":1,"a":2}', "not JSON")
         .end(),
@@ -61,13 +70,35 @@ def messages(connected):
     return [test.test() for test in tests]
 
 
+def greeted_again(script):
+    """Over MQTT, where everything arrives as bytes, only a peer that has lost the session greets again."""
+    offer = envelope("shake", offer_of(["XXpsk2"], [CHACHAPOLY]))
+    for what, text in [
+        ("HELLO in clear, as bytes", envelope("hello", HELLO)),
+        ("an announcement in clear, as bytes", ANNOUNCEMENT),
+        ("an offer in clear, as bytes", offer),
+        ("an offer in clear, as bytes after a line feed", f"\n{offer}"),
+        ("a HANDSHAKE with null for noise in clear, as bytes", envelope("shake", {"noise": None})),
+    ]:
+        yield script(what, "LostSession").fail(text.encode(), "text-after-ready")
+
+
+def sealed_like_json(connected):
+    """A transport message that happens to begin with the brace of a JSON object, as one in 256 does."""
+    for attempt in itertools.count():
+        script = connected("a transport message that begins like JSON", ["LooksLikeJson"], seed=f" {attempt}")
+        message = script.peer.seal(frame(0, b"{}"))
+        if message.startswith(b"{"):
+            return script.receive(message, delivered("{}"))
+
+
 def large_messages(connected):
     large = connected("65001 bytes leave in two frames", ["Messages", "Chunks"])
-    return [large.hear("{}").send("x" * 65001).send("{}").end().test()]
+    return [large.hear("{}").send(f'"{"x" * 64999}"').send("{}").end().test()]
 
 
 def failures(connected):
-    """Everything that ends a session once its keys stand."""
+    """Everything that ends a session once it is encrypted."""
 
     def script(comment, flag):
         return connected(comment, [flag, "AfterFailure"])
@@ -123,8 +154,43 @@ def failures(connected):
         script("text in clear that is not JSON", "TextAfterReady").fail("not JSON", "text-after-ready"),
         script("text in clear of no characters", "TextAfterReady").fail("", "text-after-ready"),
         script("JSON in clear that is no envelope", "TextAfterReady").fail("{}", "text-after-ready"),
+        script("a message in clear, as bytes", "TextAfterReady").fail(BUS.encode(), "text-after-ready"),
+        script("a message in clear with white space before it, as bytes", "TextAfterReady").fail(
+            b"\r\n\t " + BUS.encode(), "text-after-ready"
+        ),
+        script("a message in clear of an unknown type, as bytes", "TextAfterReady").fail(
+            envelope("HELLO", {}).encode(), "text-after-ready"
+        ),
+        *greeted_again(script),
+        script("JSON in clear that is no envelope, as bytes", "TextAfterReady").fail(
+            b'{"msg_type":"hello"}', "not-authentic"
+        ),
+        script("a list in clear, as bytes", "TextAfterReady").fail(b'[{"msg_type":"hello"}]', "not-authentic"),
     ]
     return [test.test() for test in tests]
+
+
+NOT_JSON = [
+    ("a bare word", "hello"),
+    ("half of an object", '{"a":'),
+    ("two values", "{} {}"),
+    ("NaN", "NaN"),
+    ("a comma after the last item", "[1,]"),
+    ("single quotes", "{'a':1}"),
+    ("white space alone", " "),
+]
+
+
+def sent_strings(connected):
+    """A string that is sent as JSON must be JSON. If it is, it is sent as it is."""
+    tests = []
+    for what, text in NOT_JSON:
+        refused = connected(f"a string that is not JSON is not sent: {what}", ["NotJson", "LocalError"])
+        tests.append(refused.refuse_to_send(text, "not-json").send("{}").hear("{}").end())
+    sent = connected("strings that are JSON are sent as they are", ["NotJson"])
+    for text in ['{ "b": 1.0, "a": 1e400 }', '"hello"', "null", "-0", " [ ] \n"]:
+        sent.send(text)
+    return [test.test() for test in [*tests, sent.hear("{}").end()]]
 
 
 def local_errors(connected):

@@ -1,0 +1,343 @@
+"""The tables of a session: which states follow which inputs, and what the end of a connection means.
+
+They are written by hand. The other generators look up what they expect here, and tables.json has the same rows for
+ports. If several rows of a table match, the first one counts.
+"""
+
+import files
+
+RULES = "rules that the specification leaves open, by hand"
+SOURCE = [files.SPECIFICATION, RULES]
+
+NOTES = {
+    "Call": (
+        "The caller's own methods in each state. `wrong-state` refuses a call that comes too early and changes "
+        "nothing; a call that comes late or twice does nothing. An implementation that fails most likely ends the "
+        "session over a mistake of its caller, or starts the handshake again."
+    ),
+    "Cleartext": (
+        "A cleartext envelope on an encrypted session that is not a repeat: any other type, and a HELLO or an offer as "
+        "bytes, with which a hub on MQTT shows that it has lost the session. It ends the session and is never "
+        "delivered. An implementation that fails lets anybody on the path speak for the peer, or waits for ever."
+    ),
+    "Heard": (
+        "Once a transport message of the hub has opened, the hub has accepted this client: whatever closes the "
+        "connection later is a loss. An implementation that fails most likely takes the restart of a hub for a refusal."
+    ),
+    "HubNeverDials": (
+        "A hub never dials, so it never retries, and it reads no close code, since many clients cannot choose one. An "
+        "implementation that fails most likely uses the table of the client."
+    ),
+    "Loss": (
+        "A lost connection, a timeout and a hub without room say nothing about pin, PSK or access key. An "
+        "implementation that fails most likely drops the pin because of a bad network, or redials a busy hub at once."
+    ),
+    "Next": (
+        "An input that the state waits for, and the states that may follow. An implementation that fails most likely "
+        "has no state of its own for this step, or skips one."
+    ),
+    "Order": (
+        "An envelope that comes before its time, or that has no place in a handshake, ends the session with this "
+        "error. An implementation that fails most likely handles envelopes by their type alone."
+    ),
+    "OwnFailure": (
+        "What the first error of a session means for the next attempt, whatever the transport reports afterwards. "
+        "After a KKpsk0 whose message 2 was refused, retry is `now` if the pin was dropped. An implementation that "
+        "fails most likely reads the close code instead."
+    ),
+    "PinInDoubt": (
+        "A refused KKpsk0 puts the pin in doubt, and nothing else does. It is dropped and retry is `now`, or it is "
+        "kept and retry is `later`. An implementation that fails most likely repeats the KKpsk0 for ever, or forgets "
+        "the PSK too."
+    ),
+    "ReadClosing": (
+        "An HTTP status counts first, then the reason `connection_limit`, then the close code. An implementation that "
+        "fails most likely sees only the 1006 of a refused upgrade and redials at once, for ever."
+    ),
+    "Refusal": (
+        "What a refusal means depends on how far the handshake had come. An implementation that fails most likely "
+        "reads the close code without the state."
+    ),
+    "Repeat": (
+        "From the HANDSHAKE on, an envelope of the handshake that the state does not wait for changes nothing. `form` "
+        "is text or bytes where that makes a difference. An implementation that fails most likely starts over, feeds "
+        "it to the handshake, or closes."
+    ),
+}
+
+
+def row(comment, flag, **fields):
+    return files.valid(comment, [flag], **fields)
+
+
+# How a transport closed
+
+CLOSINGS = [
+    row("the caller gave up waiting", "ReadClosing", closings=["timeout"], kind="timeout"),
+    row(
+        "an upgrade to WebSocket that was refused with 401 or 403",
+        "ReadClosing",
+        closings=[
+            {"status": 401},
+            {"status": 403},
+            {"code": 1006, "status": 401},
+            {"code": 1006, "status": 403, "reason": ""},
+            {"status": 401, "reason": "connection_limit"},
+        ],
+        kind="unauthorized",
+    ),
+    row(
+        "an upgrade to WebSocket that was refused with any other status",
+        "ReadClosing",
+        closings=[
+            *({"status": status} for status in [302, 400, 402, 404, 429, 500, 502, 503]),
+            {"code": 1006, "status": 503, "reason": ""},
+            {"code": 1008, "status": 404},
+        ],
+        kind="unavailable",
+    ),
+    row(
+        "the close reason connection_limit, with whatever code",
+        "ReadClosing",
+        closings=[
+            {"reason": "connection_limit"},
+            *({"code": code, "reason": "connection_limit"} for code in [1000, 1006, 1008, 1013]),
+        ],
+        kind="unavailable",
+    ),
+    row(
+        "a close code with which a hub refuses",
+        "ReadClosing",
+        closings=[
+            1000,
+            1005,
+            1008,
+            {"code": 1000},
+            {"code": 1005, "reason": ""},
+            {"code": 1008, "reason": "invalid message"},
+        ],
+        kind="refusal",
+    ),
+    row(
+        "any other close code, or none",
+        "ReadClosing",
+        closings=[
+            *[1001, 1002, 1003, 1006, 1007, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 3000, 4000, 4401, 4999],
+            {},
+            {"code": 1001},
+            {"code": 1006, "reason": ""},
+            {"code": 1013, "reason": "connection limit"},
+            {"reason": "CONNECTION_LIMIT"},
+        ],
+        kind="loss",
+    ),
+]
+
+# What that means, if the session had not failed
+
+BEFORE_MESSAGE_1 = ["awaiting-hello", "awaiting-offer", "awaiting-psk", "sealing-message-1"]
+
+ENDINGS = {
+    "client": [
+        row("a timeout", "Loss", close="timeout", reason="timeout", retry="later", error="timeout"),
+        row("a hub without room", "Loss", close="unavailable", reason="dropped", retry="later", error="unavailable"),
+        row("a lost connection", "Loss", close="loss", reason="dropped", retry="now", error="dropped"),
+        row("a refusal by a hub that was heard", "Heard", heard=True, reason="dropped", retry="now", error="dropped"),
+        row(
+            "a refusal before message 1",
+            "Refusal",
+            states=BEFORE_MESSAGE_1,
+            reason="refused",
+            retry="later",
+            error="access-refused",
+        ),
+        row(
+            "a refusal of message 1 of XXpsk2",
+            "Refusal",
+            states=["awaiting-message-2"],
+            pattern="XXpsk2",
+            reason="refused",
+            retry="later",
+            error="negotiation-refused",
+        ),
+        row(
+            "a refusal of message 1 of KKpsk0",
+            "PinInDoubt",
+            states=["awaiting-message-2"],
+            reason="refused",
+            retry="now",
+            error="kk-refused",
+            unpins=True,
+        ),
+        row(
+            "a refusal of message 3, which shows the client's static key",
+            "Refusal",
+            states=["ready"],
+            pattern="XXpsk2",
+            reason="client-key-refused",
+            retry="never",
+            error="client-key-refused",
+        ),
+        row("any other refusal", "Refusal", reason="refused", retry="later", error="refused"),
+    ],
+    "hub": [
+        row("a timeout", "HubNeverDials", close="timeout", reason="timeout", retry="never", error="timeout"),
+        row("any other close", "HubNeverDials", reason="dropped", retry="never", error="dropped"),
+    ],
+}
+RETRY_AFTER_UNPIN = "now"
+RETRY_IF_PIN_IS_KEPT = "later"
+
+# What an error of the session itself means
+
+FAILURES = {
+    "client": [
+        row("another key than the pinned one", "OwnFailure", error="hub-key-changed", reason="refused", retry="never"),
+        row("a hub that is not pinned and must be", "OwnFailure", error="unknown-hub", reason="refused", retry="never"),
+        row("a pin that cannot be read", "OwnFailure", error="trust-unreadable", reason="refused", retry="never"),
+        row("a fault of the client's own side", "OwnFailure", isLocal=True, reason="dropped", retry="later"),
+        row("an error after the handshake", "OwnFailure", isEstablished=True, reason="dropped", retry="now"),
+        row("an error before the end of the handshake", "OwnFailure", reason="refused", retry="later"),
+    ],
+    "hub": [
+        row("an error after the handshake", "HubNeverDials", isEstablished=True, reason="dropped", retry="never"),
+        row("an error before the end of the handshake", "HubNeverDials", reason="refused", retry="never"),
+    ],
+}
+
+# Which states follow. A list holds the states that may follow, a string is an error, None means that nothing happens.
+# Once the session is encrypted, a HELLO or an offer that arrives as bytes is not a repeat: MQTT does not tell text from
+# bytes, and over MQTT a hub greets only a client that it does not know, so it has lost the session.
+
+ENVELOPES = ["hello", "offer", "message-1", "later-message", "other"]
+CALLS = ["start", "psk", "shared-secret"]
+IGNORED = dict.fromkeys(ENVELOPES[:-1])
+UNEXPECTED = {"other": "unexpected-message"}
+ENCRYPTED = {
+    "hello as text": None,
+    "hello as bytes": "text-after-ready",
+    "offer as text": None,
+    "offer as bytes": "text-after-ready",
+    "message-1": None,
+    "later-message": None,
+    "other": "text-after-ready",
+}
+TOO_EARLY = {"psk": "wrong-state", "shared-secret": "wrong-state"}
+AFTER_MESSAGE_2 = ["opening-message-2", "sealing-message-3", "ready"]
+
+TRANSITIONS = {
+    "client": {
+        "awaiting-hello": {
+            "hello": ["awaiting-offer"],
+            "offer": "handshake-before-hello",
+            "message-1": "handshake-before-hello",
+            "later-message": "handshake-before-hello",
+            **UNEXPECTED,
+            **TOO_EARLY,
+        },
+        "awaiting-offer": {
+            "hello": ["awaiting-offer"],
+            "offer": ["awaiting-psk", "sealing-message-1", "awaiting-message-2"],
+            "message-1": "unexpected-message",
+            "later-message": "unexpected-message",
+            **UNEXPECTED,
+            **TOO_EARLY,
+        },
+        "awaiting-psk": {
+            **IGNORED,
+            **UNEXPECTED,
+            "psk": ["sealing-message-1", "awaiting-message-2"],
+            "shared-secret": "wrong-state",
+        },
+        "sealing-message-1": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["awaiting-message-2"]},
+        "awaiting-message-2": {
+            "hello": None,
+            "offer": None,
+            "message-1": AFTER_MESSAGE_2,  # some hubs repeat the pattern in message 2
+            "later-message": AFTER_MESSAGE_2,
+            **UNEXPECTED,
+            "psk": None,
+            "shared-secret": "wrong-state",
+        },
+        "opening-message-2": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["ready"]},
+        "sealing-message-3": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["ready"]},
+        "ready": {**ENCRYPTED, "psk": None, "shared-secret": None, "frame": ["ready"]},
+    },
+    "hub": {
+        "new": {**dict.fromkeys(ENVELOPES, "wrong-state"), "start": ["awaiting-message-1"]},
+        "awaiting-message-1": {
+            "hello": None,  # over MQTT the client announces itself with one
+            "offer": None,
+            "message-1": ["awaiting-message-3", "awaiting-first-message"],
+            "later-message": "bad-payload",  # the first Noise message names a pattern and a suite
+            **UNEXPECTED,
+            "start": "wrong-state",
+        },
+        "awaiting-message-3": {**IGNORED, "later-message": ["ready"], **UNEXPECTED, "start": "wrong-state"},
+        "awaiting-first-message": {**ENCRYPTED, "start": "wrong-state", "frame": ["ready"]},
+        "ready": {**ENCRYPTED, "start": "wrong-state", "frame": ["ready"]},
+    },
+}
+
+
+def transition_row(state, given, outcome):
+    input, _, form = given.partition(" as ")
+    if outcome is None:
+        flag, fields = "Repeat", {"ignored": True}
+    elif isinstance(outcome, list):
+        flag, fields = "Next", {"next": outcome}
+    else:
+        flag, fields = "Cleartext" if outcome == "text-after-ready" else "Order", {"error": outcome}
+    if fields.get("error") == "wrong-state" or (input in CALLS and flag == "Repeat"):
+        flag = "Call"
+    return row(f"{given} in {state}", flag, state=state, input=input, **({"form": form} if form else {}), **fields)
+
+
+# What the other generators look up
+
+
+def close_kind(code=None, status=None, reason=None):
+    """The kind of one of the closings in the table."""
+    given = {"code": code, "status": status, "reason": reason}
+    closing = {name: value for name, value in given.items() if value is not None}
+    forms = [closing, code] if closing == {"code": code} else [closing]
+    return next(row["kind"] for row in CLOSINGS if any(form in row["closings"] for form in forms))
+
+
+def ending(role, close, state, pattern, heard):
+    """The row for a session that had not failed."""
+    for row in ENDINGS[role]:
+        if (
+            row.get("close", close) == close
+            and state in row.get("states", [state])
+            and row.get("pattern", pattern) == pattern
+            and row.get("heard", heard) == heard
+        ):
+            return row
+
+
+def failure(role, error, is_established):
+    """The row for a session that had failed by an error of its peer, or by a pin that it could not read."""
+    for row in FAILURES[role]:
+        if (
+            row.get("error", error) == error
+            and row.get("isLocal", False) is False
+            and row.get("isEstablished", is_established) == is_established
+        ):
+            return row
+
+
+def outcome(role, state, input, form="text"):
+    """The states that may follow, an error, or None if nothing happens."""
+    row = TRANSITIONS[role][state]
+    return row[input] if input in row else row[f"{input} as {form}"]
+
+
+def build():
+    groups = [files.group("Closing", SOURCE, CLOSINGS)]
+    for name, rows_of in [("Ending", ENDINGS), ("Failure", FAILURES)]:
+        groups += [files.group(name, SOURCE, rows, role=role) for role, rows in rows_of.items()]
+    for role, states in TRANSITIONS.items():
+        rows = [transition_row(state, *entry) for state, entries in states.items() for entry in entries.items()]
+        groups.append(files.group("Transition", SOURCE, rows, role=role))
+    files.write("tables", "The states of a session, and what the end of a connection means.", NOTES, groups)
