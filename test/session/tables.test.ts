@@ -1,0 +1,77 @@
+/** The tables of the sessions, held to vectors/tables.json, which is written by hand, and to docs/sessions.md. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readVectorFile } from '../../judge/src/vectors.ts';
+import {
+  CLIENT_ENDINGS,
+  CLIENT_FAILURES,
+  HUB_ENDINGS,
+  HUB_FAILURES,
+  readClosing,
+} from '../../src/session/endings.ts';
+import { isLateRepeat, isRepeat } from '../../src/session/inputs.ts';
+import {
+  CLIENT_TRANSITIONS,
+  HUB_TRANSITIONS,
+  type Input,
+  type TransitionTable,
+} from '../../src/session/transitions.ts';
+import { drawn } from '../../tools/session-tables.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: each type of group has fields of its own
+const groups: any[] = [...readVectorFile('tables').testGroups];
+
+/** The rows of a group, without what every vector has. */
+function rowsOf(type: string, role: string): object[] {
+  const { tests } = groups.find((group) => group.type === type && group.role === role);
+  return tests.map(({ tcId, comment, flags, result, ...row }: { [field: string]: unknown }) => row);
+}
+
+const ENVELOPES: readonly Input[] = ['hello', 'offer', 'message-1', 'later-message', 'other'];
+
+const SIDES = [
+  { role: 'client', table: CLIENT_TRANSITIONS, endings: CLIENT_ENDINGS, failures: CLIENT_FAILURES },
+  { role: 'hub', table: HUB_TRANSITIONS, endings: HUB_ENDINGS, failures: HUB_FAILURES },
+];
+
+for (const { role, table, endings, failures } of SIDES) {
+  test(`a ${role} ends as the vectors say`, () => {
+    assert.equal(JSON.parse(JSON.stringify(endings)), rowsOf('Ending', role));
+    assert.equal(JSON.parse(JSON.stringify(failures)), rowsOf('Failure', role));
+  });
+
+  test(`a ${role} has the states of the vectors, and their next states`, () => {
+    const rows = rowsOf('Transition', role) as {
+      state: string;
+      input: Input;
+      form?: 'text' | 'bytes';
+      next?: string[];
+      ignored?: true;
+    }[];
+    assert.equal([...new Set(rows.map(({ state }) => state))].sort(), Object.keys(table).sort());
+    for (const { state, input, form, next, ignored } of rows) {
+      const { on, ignoresRepeats } = (table as TransitionTable)[state]!;
+      assert.equal(on[input]?.next ?? [], next ?? [], `${state}, ${input}`);
+      if (!ENVELOPES.includes(input)) continue; // what a call does too late is the matter of its method
+      const isIgnored =
+        on[input] === undefined &&
+        ignoresRepeats &&
+        (form === undefined ? isRepeat(input) : isLateRepeat(input, form === 'text'));
+      assert.is(isIgnored, ignored === true, `${state}, ${input}, ${form}`);
+    }
+  });
+}
+
+test('each way of closing is of the kind that the vectors say', () => {
+  for (const { closings, kind } of groups.find(({ type }) => type === 'Closing').tests) {
+    for (const closing of closings) assert.is(readClosing(closing).kind, kind, JSON.stringify(closing));
+  }
+});
+
+test('docs/sessions.md is drawn from the tables', () => {
+  const page = readFileSync(new URL('../../docs/sessions.md', import.meta.url), 'utf8');
+  assert.is(page, drawn(page), 'draw it anew: node --import tsx tools/session-tables.ts');
+});
+
+test.run();
