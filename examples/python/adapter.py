@@ -1,8 +1,8 @@
-"""The adapter between this implementation and the judge of vectors/README.md: a JSON request a line in, an answer out.
+"""The adapter of this implementation for the judge: one JSON request per line, one JSON response per line.
 
     npx hub-protocol-judge -- bash test/interop/python examples/python/adapter.py
 
-It declines identities and the choice of an endpoint, which this implementation has not.
+vectors/README.md describes the requests. This adapter declines what the implementation lacks, such as identities.
 """
 
 import json
@@ -16,12 +16,12 @@ import mqtt_topics
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
 
-warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point of vectors
+warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
 unhex = bytes.fromhex
-held = {}  # the handshake, the transport it ended in, and the session
+held = {}  # the current handshake, its transport, and the current session
 
 
-def answer(request):
+def respond(request):
     match request:
         case {"op": "canonical-json", "bytes": data}:
             return {"canonical": protocol.canonical_json(protocol.parse_json(unhex(data)))}
@@ -151,7 +151,7 @@ def attempt(operation):
         return in_hex(operation())
     except Refused as refused:
         return {"error": refused.code}
-    except Exception as error:  # a mistake of ours, which must not pass for a refusal
+    except Exception as error:  # a bug here, which must not look like a refusal
         traceback.print_exc()
         return {"error": f"raised {type(error).__name__}"}
 
@@ -159,7 +159,7 @@ def attempt(operation):
 def main():
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        print(json.dumps({"id": request["id"], **attempt(lambda: answer(request))}), flush=True)
+        print(json.dumps({"id": request["id"], **attempt(lambda: respond(request))}), flush=True)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ KEY, TAG = 32, 16
 
 
 class Refused(Exception):
-    """What is wrong with what came, as one of the codes in the vectors."""
+    """Invalid input, or a call that is not allowed. The code is one of the vectors'."""
 
     def __init__(self, code):
         super().__init__(code)
@@ -39,14 +39,14 @@ class Refused(Exception):
 
 
 class Number:
-    """A number as the token it came as, for the prologue binds 1.0 as 1.0 and forty digits as forty digits."""
+    """A number as its token: the prologue holds 1.0 as 1.0, and forty digits as forty digits."""
 
     def __init__(self, token):
         self.token = token
 
 
 def parse_json(text):
-    """Reads text, or UTF-8 bytes, more strictly than Python would."""
+    """Parses a string, or bytes in UTF-8, more strictly than Python does."""
     try:
         text = text.decode() if isinstance(text, bytes) else text
         hooks = {"parse_int": Number, "parse_float": Number, "parse_constant": refuse_constant}
@@ -89,7 +89,7 @@ def encode(text):
 
 
 def write_json(value):
-    """The canonical form: keys by code point, which is how Python compares texts, and no white space."""
+    """The canonical form: keys in order of code points, which is how Python compares strings, and no white space."""
     if isinstance(value, Number):
         return value.token
     if isinstance(value, list):
@@ -111,7 +111,7 @@ def protocol_name(pattern, suite):
 
 
 def build_prologue(hello, handshake, name):
-    """Of both payloads whole, with the fields that nobody here knows."""
+    """The prologue holds both payloads whole, unknown fields included."""
     return canonical_json(hello) + canonical_json(handshake) + name.encode()
 
 
@@ -130,7 +130,7 @@ def psk_salt(node_id):
 
 
 def derive_psk(password, node_id):
-    """From the client's password and the hub's node id: 64 MiB and a moment."""
+    """Derives the PSK from the client's password and the hub's node id. It takes 64 MiB and a moment."""
     if not password or not node_id:
         raise Refused("bad-argument")
     return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)
@@ -140,7 +140,7 @@ def argon2id(password, salt, passes, memory, lanes, length, secret=b"", data=b""
     costs = {"iterations": passes, "memory_cost": memory, "lanes": lanes}
     try:
         return Argon2id(salt=salt, length=length, **costs, secret=secret or None, ad=data or None).derive(password)
-    except ValueError:  # too little of something, which is all that it says
+    except ValueError:  # a parameter is too small; it does not say which
         raise Refused("refused")
 
 
@@ -165,7 +165,7 @@ def check_length(message_length, shortest):
 
 
 class Handshake:
-    """One handshake in either role. Whatever fails in it has failed for good."""
+    """One handshake in either role. A failure is final."""
 
     def __init__(self, role, pattern, suite, prologue, psk, static_key, remote_static_key=None, ephemeral_key=None):
         check_noise_names(pattern, suite)
@@ -176,14 +176,14 @@ class Handshake:
         noise.set_psks(psk)
         check_key(static_key)
         noise.set_keypair_from_private_bytes(Keypair.STATIC, static_key)
-        if ephemeral_key is not None:  # for tests: otherwise noiseprotocol makes a fresh one
+        if ephemeral_key is not None:  # for tests only: without it, noiseprotocol makes a fresh one
             noise.set_keypair_from_private_bytes(Keypair.EPHEMERAL, ephemeral_key)
         if pattern == "KKpsk0":
             check_key(remote_static_key or b"")
             noise.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, remote_static_key)
         noise.start_handshake()
         self.noise = noise
-        self.state = noise.noise_protocol.handshake_state  # noiseprotocol forgets it at the end
+        self.state = noise.noise_protocol.handshake_state  # noiseprotocol drops it at the end
         self.writes_next = role == "initiator"
         self.failure = None
 
@@ -202,7 +202,7 @@ class Handshake:
             raise Refused("wrong-state")
 
     def shortest_message(self):
-        """Of the message that is due: its keys and tags. With a PSK even the first payload is sealed."""
+        """Length of the next message without its payload: keys and tags. With a PSK the first payload is sealed too."""
         tokens = self.state.message_patterns[0]
         return TAG + tokens.count("e") * KEY + tokens.count("s") * (KEY + TAG)
 
@@ -219,7 +219,7 @@ class Handshake:
             in_static_key = brings_static_key and isinstance(self.state.rs, Empty)
             self.failure = "static-key-not-authentic" if in_static_key else "payload-not-authentic"
         except ValueError:
-            self.failure = "low-order-key"  # cryptography refuses a shared secret of all zeros
+            self.failure = "low-order-key"  # cryptography rejects a shared secret of all zeros
         raise Refused(self.failure)
 
     @property
@@ -242,7 +242,7 @@ class Handshake:
 
 
 def cipher_state(suite, key, counter):
-    """A CipherState (Noise spec, section 5.1) out of any handshake, as the vectors want it."""
+    """A CipherState (Noise spec, section 5.1) without a handshake, for the vectors of `seal` and `open`."""
     check_noise_names("XXpsk2", suite)
     check_key(key)
     state = CipherState(NoiseProtocol(protocol_name("XXpsk2", suite).encode(), noise_backend))
@@ -252,7 +252,7 @@ def cipher_state(suite, key, counter):
 
 
 class Transport:
-    """Both directions of a session. Once a message did not open nothing does, since nonces are never tried twice."""
+    """Both directions of a session. A failure is final: after a message that does not open, none does."""
 
     def __init__(self, sending, receiving):
         self.sending, self.receiving, self.failure = sending, receiving, None
@@ -284,7 +284,7 @@ KINDS = {JSON: "json", BINARY: "binary", FIRST_JSON: "json", FIRST_BINARY: "bina
 
 
 def split_message(kind, payload):
-    """The frames of a message, to be sealed and sent in order with nothing between them."""
+    """The frames of a message. Seal and send them in order, with nothing in between."""
     single, first = (JSON, FIRST_JSON) if kind == "json" else (BINARY, FIRST_BINARY)
     if len(payload) <= MAX_CHUNK:
         return [bytes([single]) + payload]
@@ -294,15 +294,15 @@ def split_message(kind, payload):
 
 
 class Reassembler:
-    """Takes frames, gives messages."""
+    """Turns frames into messages."""
 
     def __init__(self):
         self.kind = None  # of the message that is open
         self.buffer = bytearray()
-        self.length = 0  # goes on counting where the buffer stopped
+        self.length = 0  # counts on when the buffer has stopped growing
 
     def push(self, frame):
-        """The event of the message that this frame completes, or None."""
+        """Returns the event for the message that this frame completes, or None."""
         if not frame:
             raise Refused("empty-plaintext")
         marker, payload = frame[0], frame[1:]
@@ -318,7 +318,7 @@ class Reassembler:
         if self.length <= MAX_MESSAGE:
             self.buffer += payload
         else:
-            self.buffer.clear()  # the message is lost, the session is not
+            self.buffer.clear()  # the message is dropped, and the session goes on
         if marker in (FIRST_JSON, FIRST_BINARY, MIDDLE):
             return None
         kind, self.kind = self.kind, None
@@ -338,6 +338,6 @@ def completed(kind, payload, length):
 
 def read_hex(text):
     try:
-        return binascii.unhexlify(text)  # either case; unlike bytes.fromhex it takes no white space
+        return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space
     except (TypeError, ValueError):
         raise Refused("bad-hex")
