@@ -1,10 +1,10 @@
-/** A certificate for localhost, and a folder for what the peers keep: both gone with the process. */
+/** A certificate for localhost, and a directory for the peers' files. Both are removed when the process exits. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { localhostCertificate } from '../../examples/certificate.ts';
 
-/** A folder that nobody else can read. */
+/** A directory that only this user can read. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
@@ -14,7 +14,7 @@ const { key, cert } = await localhostCertificate();
 export const certificate: string = cert;
 export const certificateKey: string = key;
 
-/** Paths of both, under the names that a HiveMind hub looks for. */
+/** The paths of both, under the names that HiveMind's hub looks for. */
 export const files: { cert: string; key: string } = {
   cert: join(folder, 'hivemind.crt'),
   key: join(folder, 'hivemind.key'),

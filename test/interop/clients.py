@@ -1,9 +1,9 @@
-"""Two clients from PyPI, as they are: each connects once, asks, and reports in a line of JSON.
+"""Two unmodified clients from PyPI. Each connects once, sends requests, and reports in a line of JSON.
 
     clients.py hivemind-bus-client OPTIONS
     clients.py thalovant OPTIONS
 
-OPTIONS is one JSON object: port, accessKey, password, and the lengths of what to ask. Their keys are in XDG_CONFIG_HOME.
+OPTIONS is a JSON object: port, accessKey, password, and the lengths of the requests. The keys are kept in XDG_CONFIG_HOME.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 
-logging.disable()  # some of it goes to stdout
+logging.disable()  # some messages go to stdout
 
 
 def asks(options):
@@ -93,7 +93,7 @@ if __name__ == "__main__":
     run = {"hivemind-bus-client": hivemind_bus_client, "thalovant": thalovant}[sys.argv[1]]
     try:
         report = run(json.loads(sys.argv[2]))
-    except Exception as error:  # being refused is what some tests are about
+    except Exception as error:  # some tests expect a refusal
         report = {"outcome": type(error).__name__}
     print(json.dumps(report), flush=True)
-    os._exit(0)  # whatever threads are left
+    os._exit(0)  # without waiting for other threads

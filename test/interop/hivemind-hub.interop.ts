@@ -1,4 +1,4 @@
-/** Our client at the hub of HiveMind. */
+/** ClientSession against HiveMind's hub. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../../src/crypto/node.ts';
@@ -14,24 +14,24 @@ import {
 import { certificate } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
-import { Connection, type Device } from './our-client.ts';
+import { type Account, Connection } from './our-client.ts';
 import { versionOf } from './python-peer.ts';
 import { wire1File } from './wire1-file.ts';
 
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const WRONG = 'another passphrase altogether';
-/** Into HELLO, as the name of the client, which `peer` shows. */
+/** The client's name, which the hub puts into `peer` of its HELLO. */
 const NAME = 'K\u00fcche \ue000 \u{1f3e0}';
-/** Into HANDSHAKE, by configuration: `ciphers` is of no use to protocol 3, and is bound all the same. */
+/** The hub's configuration. It puts these ciphers into its HANDSHAKE: protocol 3 does not use them, but binds them. */
 const SETTINGS = `"allowed_ciphers":["CHACHA20-POLY1305",{"h\u00fcb \u{1f3e0}":1.0,"\ue000":12345678901234567890,
   "\u{1f600}":-0.0,"big":1e22,"small":1.5e-7,"ratio":0.1}]`;
 const LONG = `\u00e4${'x'.repeat(200_000)}`;
 
-const test = suite('our client at the hub of HiveMind');
+const test = suite('ClientSession against HiveMind’s hub');
 const hub = await HivemindHub.create(SETTINGS);
 test.after(() => hub.stop());
 
-/** Sends a bus message, an utterance if nothing else is said, and answers the whole reply. */
+/** Sends a bus message (default an utterance), and returns the collector with the complete reply. */
 async function ask(connection: Connection, options: { text?: string; type?: string }) {
   const { text = 'are you there?', type } = options;
   const request = { requestId: 'r-1', sessionId: 'interop', text };
@@ -51,7 +51,7 @@ let clients = 0;
 for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
   const accessKey = `kiosk-${name}`;
   const identity = parseIdentity({ access_key: accessKey, password: PASSWORD, site_id: 'lobby' });
-  const device: Device = {
+  const account: Account = {
     url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', accessKey),
     ca: certificate,
     identity,
@@ -74,12 +74,12 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     const words = ['--access-key', accessKey, '--password', PASSWORD, '--allow', 'recognizer_loop:utterance'];
     await hub.command('add-client', '--name', NAME, ...words);
     if (clientNumber === 1) await hub.start();
-    const connection = new Connection(device);
+    const connection = new Connection(account);
     const ready = await connection.first('ready');
     assert.is(ready.pattern, 'XXpsk2');
     assert.is(ready.suite, name);
     assert.is(ready.encoding, 'JSON-HEX');
-    assert.equal(device.pin, ready.hubKey);
+    assert.equal(account.pin, ready.hubKey);
     const { reply, ending } = await ask(connection, { text: 'what time is it?' });
     assert.is(ending, 'handled');
     assert.is(reply.text, 'You said: what time is it?');
@@ -92,7 +92,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   check('KKpsk0', 'reconnect; 200 kB of JSON and 200 kB of bytes each way', async () => {
-    const connection = new Connection(device);
+    const connection = new Connection(account);
     assert.is((await connection.first('ready')).pattern, 'KKpsk0');
     assert.is((await ask(connection, { text: LONG })).reply.text, `You said: ${LONG}`);
     const file = wire1File(randomBytes(200_000));
@@ -104,7 +104,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   check('KKpsk0', 'a request that the hub’s policy refuses', async () => {
-    const connection = new Connection(device);
+    const connection = new Connection(account);
     await connection.first('ready');
     const { reply, ending } = await ask(connection, { type: 'forbidden' });
     assert.is(ending, 'denied');
@@ -113,7 +113,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   check('KKpsk0', 'a message of 32 MiB and one byte', async () => {
-    const connection = new Connection(device);
+    const connection = new Connection(account);
     await connection.first('ready');
     await ask(connection, {});
     connection.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1));
@@ -123,7 +123,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   check('KKpsk0', 'the hub restarted while connected', async () => {
-    const lost = new Connection(device);
+    const lost = new Connection(account);
     await lost.first('ready');
     await ask(lost, { text: 'are you there?' });
     await hub.stop();
@@ -131,14 +131,14 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.is(ended.reason, 'dropped');
     assert.is(ended.retry, 'now');
     await hub.start();
-    const connection = new Connection(device);
+    const connection = new Connection(account);
     assert.is((await connection.first('ready')).pattern, 'KKpsk0');
     assert.is((await ask(connection, { text: 'are you there?' })).reply.text, 'You said: are you there?');
     await connection.close();
   });
 
   check('KKpsk0', 'wrong password: refused', async () => {
-    const other = { ...device, identity: wrong, psk: undefined };
+    const other = { ...account, identity: wrong, psk: undefined };
     const ended = await new Connection(other).first('ended');
     assert.is(ended.error.code, 'kk-refused');
     assert.is(ended.retry, 'now');
@@ -146,17 +146,17 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   check('XXpsk2', 'wrong password: noticed at message 2', async () => {
-    const other = { ...device, identity: wrong, psk: undefined, pin: undefined };
+    const other = { ...account, identity: wrong, psk: undefined, pin: undefined };
     const ended = await new Connection(other).first('ended');
     assert.is(ended.error.code, 'psk-differs');
     assert.is(other.pin, undefined);
   });
 
-  const reinstalled = { ...device, staticKey: randomBytes(32) };
+  const reinstalled = { ...account, staticKey: randomBytes(32) };
 
   check('KKpsk0', 'lost static key: refused', async () => {
-    reinstalled.pin = device.pin;
-    reinstalled.psk = device.psk;
+    reinstalled.pin = account.pin;
+    reinstalled.psk = account.psk;
     const ended = await new Connection(reinstalled).first('ended');
     assert.is(ended.error.code, 'kk-refused');
     assert.is(ended.retry, 'now');
@@ -183,7 +183,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
 
   check('none', 'an access key that the hub does not know', async () => {
     const url = authorizedUrl(`wss://localhost:${hub.port}`, 'interop', 'nobody');
-    const ended = await new Connection({ ...device, url }).first('ended');
+    const ended = await new Connection({ ...account, url }).first('ended');
     assert.is(ended.error.code, 'access-refused');
   });
 }

@@ -1,4 +1,4 @@
-/** The hub of HiveMind, from PyPI, as a process on loopback with a configuration and a database of its own. */
+/** HiveMind's hub, from PyPI, as a process on loopback with its own configuration and database. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -10,10 +10,10 @@ import { HIVEMIND } from './python-peer.ts';
 
 const run = promisify(execFile);
 
-// Installs what is missing, so that no test has to wait for it.
+// Installs missing packages before the first test starts.
 spawnSync(HIVEMIND[0]!, [...HIVEMIND.slice(1), 'python', '-c', ''], { stdio: 'inherit' });
 
-/** Where a HiveMind program finds its files: below a folder of this process, whatever the user has. */
+/** The environment of a HiveMind program whose files are all in a directory of this process. */
 export function homeIn(name: string): NodeJS.ProcessEnv {
   const home = join(folder, name);
   mkdirSync(home, { recursive: true });
@@ -31,7 +31,10 @@ export class HivemindHub {
   readonly #environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
-  /** Writes the configuration; `settings` is JSON over the defaults, as text so that numbers stay as they are. */
+  /**
+   * Writes the configuration.
+   * @param settings - the members of a JSON object that replace the defaults, as a string, so that numbers keep their form
+   */
   static async create(settings: string): Promise<HivemindHub> {
     const port = await freePort();
     const environment = { ...process.env, ...homeIn('hub') };
@@ -48,7 +51,7 @@ export class HivemindHub {
     this.#environment = environment;
   }
 
-  /** The hub's own command, such as `add-client`. */
+  /** Runs a command of the hub, such as `add-client`, and returns its output. */
   async command(...words: string[]): Promise<string> {
     const [program, ...launcher] = HIVEMIND;
     const { stdout } = await run(program!, [...launcher, 'hivemind-core', ...words], {
@@ -66,7 +69,7 @@ export class HivemindHub {
       stdio: ['pipe', log, log],
     });
     closeSync(log);
-    for (let i = 0; !(await answers(this.port)); i++) {
+    for (let i = 0; !(await isListening(this.port)); i++) {
       if (i === 300 || this.#child.exitCode !== null)
         throw new Error(`the hub did not start:\n${this.log()}`);
       await setTimeout(100);
@@ -80,7 +83,7 @@ export class HivemindHub {
     await gone;
   }
 
-  /** All that the hub has logged. */
+  /** Everything that the hub has logged. */
   log(): string {
     return readFileSync(join(folder, 'hub.log'), 'utf8');
   }
@@ -95,7 +98,7 @@ function freePort(): Promise<number> {
   });
 }
 
-function answers(port: number): Promise<boolean> {
+function isListening(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
       socket.destroy();

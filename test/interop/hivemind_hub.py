@@ -1,5 +1,5 @@
-"""The hub of HiveMind, as it is, with an agent of our own behind it: the default agent wants a message bus beside the
-hub. This one is the default agent over a bus in memory, which answers utterances and sends files back.
+"""HiveMind's hub, unmodified, with another agent: the default agent needs a message bus beside the hub. This one is the
+default agent over a bus in memory, which answers utterances. Files are sent back to their sender.
 """
 
 import os

@@ -1,21 +1,20 @@
-/** The matrix of `npm run test:interop`: every test of a stranger is one row, printed when all have run. */
+/** The matrix of `npm run test:interop`: each test of a peer is a row. It is printed when all tests have run. */
 
 export interface Row {
-  /** Who it is, and the version that ran. */
   peer: string;
   version: string;
-  /** What the stranger is; we are the other side. */
+  /** The role of the peer. */
   role: 'client' | 'hub';
   pattern: string;
   suite: string;
-  /** What was done, in a few words. */
+  /** What the test does. */
   what: string;
 }
 
 const HEAD = ['peer', 'version', 'role', 'pattern', 'suite', 'what', 'result', 'ms'];
 const rows: string[][] = [];
 
-/** A uvu test that is also a row; `run` answers how the peer disagrees, where it is known to and the test shows it. */
+/** Adds a test that is also a row. `run` returns how the peer differs from the spec, if the test shows that it does. */
 export function compare(
   test: (name: string, run: () => Promise<void>) => void,
   row: Row,

@@ -1,4 +1,4 @@
-/** Our client over `ws`: what a device keeps, and its connections with all that they saw. */
+/** ClientSession over `ws`, recording everything that it sees. */
 import { WebSocket } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
@@ -12,43 +12,45 @@ import {
 
 type EventOf<Type> = SessionEvent & { type: Type };
 
-export interface Device {
+/** One client of a hub: where it connects, as whom, and what it has stored. A connection updates `pin` and `psk`. */
+export interface Account {
   url: string;
-  /** PEM of who signed the hub's certificate. */
+  /** The certificate authority of the hub's certificate, as PEM. */
   ca: string;
   identity: Identity;
   staticKey: Uint8Array;
-  /** The only suite that its cryptography can do. */
+  /** The only suite that its crypto supports. */
   suite: Suite;
   patterns?: Pattern[];
   pin?: Uint8Array | undefined;
   psk?: Uint8Array | undefined;
 }
 
-/** Milliseconds; whatever takes longer has failed. */
+/** The longest time for a connection, in milliseconds. */
 const DEADLINE = 30_000;
 
 export class Connection {
-  /** What the session said, and what the hub sent in clear. */
+  /** All events of the session. */
   readonly events: SessionEvent[] = [];
+  /** All text messages from the hub. */
   readonly cleartext: string[] = [];
-  readonly #device: Device;
+  readonly #account: Account;
   readonly #session: ClientSession;
   readonly #socket: WebSocket;
   #wake: () => void = () => {};
 
-  constructor(device: Device) {
-    this.#device = device;
+  constructor(account: Account) {
+    this.#account = account;
     this.#session = new ClientSession({
-      crypto: { ...nodeCrypto, ciphers: ciphersOf(device.suite) },
-      siteId: device.identity.siteId,
-      staticKey: device.staticKey,
+      crypto: { ...nodeCrypto, ciphers: ciphersOf(account.suite) },
+      siteId: account.identity.siteId,
+      staticKey: account.staticKey,
       randomBytes,
-      pin: () => device.pin,
-      psk: () => device.psk,
-      patterns: device.patterns,
+      pin: () => account.pin,
+      psk: () => account.psk,
+      patterns: account.patterns,
     });
-    this.#socket = new WebSocket(device.url, { ca: device.ca });
+    this.#socket = new WebSocket(account.url, { ca: account.ca });
     this.#socket.on('error', () => {}); // `close` follows
     this.#socket.on('message', (data, isBinary) => {
       if (!isBinary) this.cleartext.push(String(data));
@@ -64,7 +66,7 @@ export class Connection {
     });
   }
 
-  /** The first event of a type, once it came; rejected when the connection ended without it. */
+  /** Waits for the first event of a type. Rejects if the connection ends without one. */
   async first<Type extends SessionEvent['type']>(type: Type): Promise<EventOf<Type>> {
     for (;;) {
       const found = this.events.find((event) => event.type === type);
@@ -75,7 +77,7 @@ export class Connection {
     }
   }
 
-  /** The messages that came since the last call, as soon as there is one. */
+  /** Waits for a message, and returns all that have arrived since the last call. */
   async messages(): Promise<EventOf<'message'>[]> {
     for (;;) {
       const found = this.events.filter((event) => event.type === 'message');
@@ -111,14 +113,14 @@ export class Connection {
     for (const event of events) {
       this.events.push(event);
       if (event.type === 'transmit') this.#socket.send(event.data);
-      if (event.type === 'pin') this.#device.pin = event.key;
-      if (event.type === 'unpin') this.#device.pin = undefined;
-      if (event.type === 'psk-suspect') this.#device.psk = undefined;
+      if (event.type === 'pin') this.#account.pin = event.key;
+      if (event.type === 'unpin') this.#account.pin = undefined;
+      if (event.type === 'psk-suspect') this.#account.psk = undefined;
       if (event.type === 'close') this.#socket.close(event.code);
       if (event.type === 'psk-needed') {
-        const { password } = this.#device.identity;
-        this.#device.psk = derivePsk({ crypto: nodeCrypto, password, nodeId: event.nodeId });
-        this.#handle(this.#session.providePsk(this.#device.psk));
+        const { password } = this.#account.identity;
+        this.#account.psk = derivePsk({ crypto: nodeCrypto, password, nodeId: event.nodeId });
+        this.#handle(this.#session.providePsk(this.#account.psk));
       }
     }
     this.#wake();

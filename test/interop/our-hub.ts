@@ -1,4 +1,4 @@
-/** Our hub over a WebSocket server with TLS: one client, and all that was seen of its last connection. */
+/** HubSession over a WebSocket server with TLS, for one client. It records everything that it sees. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
@@ -19,22 +19,22 @@ export interface HubOptions {
   suite: Suite;
   hello?: JsonObject;
   handshake?: JsonObject;
-  /** What is sent back for a message, in order. */
+  /** Returns the messages to send back, in order. */
   answer: (message: Message) => (JsonObject | string | Uint8Array)[];
 }
 
 export type Message = HubSessionEvent & { type: 'message' };
 
 export class OurHub {
-  /** The pinned key of the client, which a test may drop. */
+  /** The client's pinned static key. A test may drop it. */
   clientKey: Uint8Array | undefined;
-  /** Of the last connection: the request's path and query, the cleartext, and the events. */
+  /** The last connection: path and query of its request, the text messages from the client, and the session's events. */
   seen: { url: string; cleartext: string[]; events: HubSessionEvent[] } = {
     url: '',
     cleartext: [],
     events: [],
   };
-  /** Why it closed connections, of all that there were. */
+  /** The error codes of the `close` events of all connections. */
   readonly refusals: ErrorCode[] = [];
   options: HubOptions;
   readonly #server = createServer({ key: certificateKey, cert: certificate });
@@ -59,6 +59,7 @@ export class OurHub {
         psk,
         clientKey: this.clientKey,
         suites: [suite],
+        allowIncompleteOffer: true,
         hello,
         handshake,
       });
@@ -93,7 +94,7 @@ export class OurHub {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The first event of a type on the last connection, if it came. */
+  /** The first event of a type on the last connection; `undefined` if there was none. */
   first<Type extends HubSessionEvent['type']>(type: Type): (HubSessionEvent & { type: Type }) | undefined {
     return this.seen.events.find((event) => event.type === type) as
       | (HubSessionEvent & { type: Type })

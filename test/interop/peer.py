@@ -1,10 +1,11 @@
-"""A client and a hub of protocol 3 that share nothing with hub-protocol: noiseprotocol over cryptography (OpenSSL),
-argon2-cffi, Python's json, and websockets. Both echo, report in JSON lines, and are the other side of peers.interop.ts.
+"""A client and a hub of protocol 3 that share no code with hub-protocol: noiseprotocol over cryptography (OpenSSL),
+argon2-cffi, Python's json, and websockets. The hub echoes messages, and the client checks its echoes. Both report in JSON lines.
+peers.interop.ts plays the other side.
 
     peer.py hub OPTIONS      prints {"port": …}, then an outcome for each connection
-    peer.py client OPTIONS   connects once, prints its outcome
+    peer.py client OPTIONS   connects once, and prints its outcome
 
-OPTIONS is one JSON object.
+OPTIONS is a JSON object.
 """
 
 import asyncio
@@ -119,8 +120,8 @@ async def run_client(options):
         await session.send("json", envelope("hello", greeting).encode())
         sizes = []
         for kind in ["binary", "json"]:
-            for size in options["sizes"]:
-                payload = (bytes(range(256)) * (size // 256 + 1))[:size] if kind == "binary" else b"x" * size
+            for size in options["sizes"][kind]:
+                payload = (bytes(range(256)) * (size // 256 + 1))[:size] if kind == "binary" else b"1" * size
                 await session.send(kind, payload)
                 assert await session.receive() == (kind, payload), f"{kind} of {size} bytes came back changed"
                 sizes.append(size)
@@ -176,7 +177,7 @@ async def run_hub(options):
                 await session.send(*await session.receive())
         except ConnectionClosed as error:
             report(outcome="closed", code=error.rcvd.code if error.rcvd else None)
-        except Exception as error:  # a handshake that fails is what some tests are about
+        except Exception as error:  # some tests expect a handshake to fail
             report(outcome="failed", error=type(error).__name__)
             await socket.close(1008)
 

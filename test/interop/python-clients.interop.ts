@@ -1,4 +1,4 @@
-/** Python clients from PyPI at our hub. */
+/** Python clients from PyPI against HubSession. */
 import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -22,25 +22,25 @@ import { wire1File } from './wire1-file.ts';
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
 const LENGTHS = [5, 200_000];
-/** What no client reads and all must bind, each number as Python writes it. */
+/** Further payload fields, which clients do not read but must bind. Numbers are written as Python writes them. */
 const FURTHER = `{"h\u00fcb \u{1f3e0}":1.0,"\ue000":12345678901234567890,"\u{1f600}":-0.0,"big":1e+22,"small":1.5e-07,
   "ratio":0.1,"\\b\\u001f\\u007f\\u2028":"\\"","__proto__":{"constructor":null}}`;
 const FILE = Buffer.from(Array.from({ length: 256 * 800 }, (_, i) => i));
 
 interface Report {
-  /** `ready`, or the name of the exception. */
+  /** `ready`, or the name of the exception that was raised. */
   outcome: string;
   replies: string[];
-  /** SHA-256 of each. */
+  /** The SHA-256 of each file that arrived. */
   files: string[];
 }
 
-const test = suite('Python clients at our hub');
+const test = suite('Python clients against HubSession');
 
 const utterance = (length: number) => `\u00e4${'x'.repeat(length)}`;
 const pskOf = (password: string) => derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
 
-/** Says back what it hears, and sends files. */
+/** Repeats utterances, echoes binary messages, and sends a file on request. */
 function answer(message: Message): (JsonObject | Uint8Array)[] {
   if (message.kind === 'binary') return [message.bytes];
   const { payload } = parseJson(message.text) as { payload: { data: JsonObject; context: JsonObject } };
@@ -53,7 +53,7 @@ function answer(message: Message): (JsonObject | Uint8Array)[] {
   return [bus('speak', { utterance: text! }), bus('ovos.utterance.handled', {})];
 }
 
-/** Connects a client once, with the keys that it keeps in a home of this name. */
+/** Connects a client once. It keeps its keys in a home directory of this name. */
 async function run(name: string, hub: OurHub, home: string, options: object = {}): Promise<Report> {
   const all = {
     port: hub.port,
@@ -109,7 +109,7 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       assert.is(hub.first('ready')?.pattern, 'KKpsk0');
     });
 
-    if (suiteName === '25519_AESGCM_SHA256') continue; // what follows is the same, and some of it slow
+    if (suiteName === '25519_AESGCM_SHA256') continue; // the other tests do not depend on the suite, and some are slow
 
     check('KKpsk0', 'another password at the client', async () => {
       const report = await run(name, hub, home, { password: 'wrong' });
@@ -152,7 +152,7 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       hub.options = { ...hub.options, hello: {}, handshake: parseJson('{"big":1e22}') as JsonObject };
       await run(name, hub, `${home}-number`);
       assert.is(hub.first('close')?.error.code, 'prologue-differs');
-      // Message 1 opens once the number is as Python writes it.
+      // Message 1 opens if the number is written as Python does.
       const offer = `{"max_protocol_version":3,"noise":{"patterns":["XXpsk2"],"suites":["${suiteName}"]},"big":1e+22}`;
       const { payload } = JSON.parse(hub.seen.cleartext[0]!);
       const handshake = new HandshakeState({

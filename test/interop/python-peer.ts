@@ -1,4 +1,4 @@
-/** A Python program of this folder, and the lines of JSON that it reports. */
+/** A Python program in this directory that reports in lines of JSON. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -10,7 +10,7 @@ const REQUIREMENTS = ['requirements-hivemind.txt', '../../vectors/requirements.t
   .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
   .join('');
 
-/** The pinned version of a package. */
+/** The version of a Python package that is pinned in the requirements. */
 export function versionOf(name: string): string {
   return new RegExp(`^${name}==(.*)$`, 'm').exec(REQUIREMENTS)![1]!;
 }
@@ -28,13 +28,14 @@ export class PythonPeer<Report> {
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
   }
 
+  /** The next report. Rejects if the program ends without one. */
   async report(): Promise<Report> {
     const { value, done } = await this.#lines.next();
     if (done) throw new Error('the Python peer ended without a report');
     return JSON.parse(value);
   }
 
-  /** Ends the program, and waits until it is gone. */
+  /** Ends the program, and waits until it has exited. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const gone = new Promise((resolve) => this.#child.once('exit', resolve));
