@@ -233,7 +233,7 @@ export function clientEndingError(code: EndingCode, state: string): RemoteError 
         code,
         'the hub closed the connection before it sent anything: it may have revoked the access key, or takes no more clients',
       );
-    default:
+    case 'dropped':
       return new RemoteError(code, `the connection was lost in state ${state}: connect again`);
   }
 }
