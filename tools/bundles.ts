@@ -66,29 +66,25 @@ function banner({ noble }: BundleFile): string {
   return `/*! ${own}${others}. MIT License, see hub-protocol.LICENSE.txt */\n`;
 }
 
-/** Bundles an entry into one ES module, and makes it compact or a script where that is due. Minifying comes last. */
-async function bundle(file: BundleFile): Promise<Output> {
-  const module = await bundleModule(file.entry, file.isCompact);
-  if (!file.isCompact) return module;
-  const compacted = await compact(module);
-  if (file.syntax === 'es2020') return compacted;
-  const { global = 'hubProtocol' } = file;
-  const body = compacted.code.replace(EXPORT, (_, list: string) => returned(list, global));
-  return lower(`var ${global} = (function () {${body}`, compacted.map);
+/** Bundles an entry, and makes it compact or a script where that is due. Minifying comes last. */
+async function bundle({ entry, isCompact, syntax, global }: BundleFile): Promise<Output> {
+  const module = await bundleModule(`bundles/${entry}.ts`, isCompact);
+  const compacted = isCompact ? await compact(module) : module;
+  return syntax === 'es2020' ? compacted : toScript(compacted, global);
 }
 
-/** An entry of bundles/ with all that it imports, as one ES module that is not minified yet. */
-export async function bundleModule(entry: string, isCompact: boolean): Promise<Output> {
+/** A file with all that it imports, as one ES module that is not minified yet. */
+export async function bundleModule(path: string, isForDevices: boolean): Promise<Output> {
   const { outputFiles } = await build({
-    entryPoints: [root(`bundles/${entry}.ts`)],
-    outfile: root(`dist/${entry}.js`),
+    entryPoints: [root(path)],
+    outfile: root('dist/bundle.js'),
     bundle: true,
     write: false,
     sourcemap: 'external',
     legalComments: 'none',
     target: 'es2020',
     format: 'esm',
-    plugins: isCompact ? [nobleForDevices] : [],
+    plugins: isForDevices ? [nobleForDevices] : [],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
   return { code: code!, map: map! };
@@ -140,11 +136,14 @@ function withMap(code: string, map: string): string {
 /** What ends the bundle. */
 const EXPORT = /^export \{\n([\s\S]*)\};\s*$/m;
 
-/** A script returns its exports instead. */
-function returned(list: string, global: string): string {
-  const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
-  const toModule = `if (typeof module === "object" && module.exports) module.exports = ${global};`;
-  return `return {\n${fields}};\n})();\n${toModule}\n`;
+/** A script of ES5 that sets a global, and returns to it what the module exports. */
+export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise<Output> {
+  const body = code.replace(EXPORT, (_, list: string) => {
+    const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
+    const toModule = `if (typeof module === "object" && module.exports) module.exports = ${global};`;
+    return `return {\n${fields}};\n})();\n${toModule}\n`;
+  });
+  return lower(`var ${global} = (function () {${body}`, map);
 }
 
 /** swc takes 4 % more out of what esbuild has minified. */

@@ -40,7 +40,7 @@ const TYPE_ARGON2ID = 2;
 const SLICES = 4; // SL, the synchronization points of a pass
 const BLOCK_WORDS = 256; // of 32 bits
 const BLOCK_BYTES = 1024;
-const MAX_MEMORY_KIB = 2 ** 23 - 1; // so that the index of a word is a signed integer of 32 bits
+const MAX_MEMORY_KIB = 0x7fffff; // so that the index of a word is a signed integer of 32 bits
 const ADDRESSES_IN_BLOCK = 128;
 const INPUT = BLOCK_WORDS; // where the blocks of `addressing` start, after the zeros
 const ADDRESSES = 2 * BLOCK_WORDS;
@@ -290,7 +290,7 @@ function compress(q: Int32Array, m: Int32Array, x: number, y: number, out: numbe
   for (let i = 0; i < 32; i += 4) permuteColumn(q, i, m, x | i, y | i, out | i, keep);
 }
 
-const TWO_TO_MINUS_32 = 2 ** -32;
+const TWO_TO_MINUS_32 = 1 / 0x100000000;
 
 /** The high 32 bits of a product of two numbers of 32 bits; the product as a double is exact to 2^10. */
 function highProduct(a: number, b: number): number {

@@ -143,7 +143,7 @@ function isInMessage(place: Place, after: AnyNode): boolean {
 
 for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ entry }) => entry))) {
   test(`takes nothing but messages out of ${entry}`, async () => {
-    const { code } = await bundleModule(entry, true);
+    const { code } = await bundleModule(`bundles/${entry}.ts`, true);
     const [before, after] = [parseModule(code), parseModule(withoutMessages(code))];
     const places = differences(before, after);
     assert.ok(places.length > 20);
@@ -154,7 +154,7 @@ for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ en
   });
 
   test(`takes no call out of ${entry} that does something`, async () => {
-    const { code } = await bundleModule(entry, true);
+    const { code } = await bundleModule(`bundles/${entry}.ts`, true);
     const calls = new Set<string>();
     for (const place of differences(parseModule(code), parseModule(withoutMessages(code)))) {
       walk(place.at(-1)![0], (node) => {

@@ -1,4 +1,4 @@
-/** The single files of the built package: one file each, of one syntax, on built-ins that its engines have. */
+/** The single files in dist/, and the core as a whole: their syntax, and the built-ins they use, which all their engines have. */
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapping } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import * as device from '../../bundles/device.ts';
 import * as full from '../../bundles/full.ts';
 import * as noCrypto from '../../bundles/no-crypto.ts';
 import * as requests from '../../bundles/requests.ts';
-import { type BundleFile, FILES } from '../../tools/bundles.ts';
+import { type BundleFile, bundleModule, FILES, toScript } from '../../tools/bundles.ts';
 import { catchesIn, withUniqueCatches } from '../../tools/catches.ts';
 import { parseModule, walk } from '../../tools/syntax.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
@@ -19,41 +19,44 @@ const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
-/** What engines of ES5 and typed arrays have, and what the code looks for before it uses it. */
+/** Built-ins of ES5 and typed arrays, and those that the code checks for before it uses them. */
 const CORE = [
   '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
   'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
-  'Symbol Symbol.for .fill ArrayBuffer.isView', // where they are there
-  '.at', // a field of our own
+  'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for
+  '.at', // a field of ours
 ];
-/** And what identities and topics take. */
+/** Identities and topics add these. */
 const NO_CRYPTO = [
   ...CORE,
   '.concat .exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
   'encodeURIComponent',
 ];
-/** What requests and replies take. */
+/** Requests and replies add these. */
 const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];
-/** And noble's ChaCha20 and Poly1305, with BigInt. */
+/** noble's ChaCha20 and Poly1305, and X25519 with BigInt, add these. */
 const DEVICE = [
   ...NO_CRYPTO,
   '.BYTES_PER_ELEMENT .buffer .byteLength .byteOffset .constructor .fill ArrayBuffer ArrayBuffer.isView BigInt',
   'Number.isSafeInteger Object.assign RangeError TypeError Uint16Array Uint32Array Uint32Array.from Uint32Array.of',
   'Uint8Array.from',
 ];
-/** And noble's curves, hashes and AES, and argon2id. */
+/** noble's curves, hashes and AES, and argon2id, add these. */
 const FULL = [
   ...DEVICE,
   '.forEach .get .getUint32 .has .includes .padStart .reverse .setBigUint64 .setUint32 Array.from DataView Math.imul',
   'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
   'globalThis.crypto parseInt',
-  'Uint8Array.fromHex', // where there is one
+  'Uint8Array.fromHex', // checked for
 ];
-/** What lowering to a script of ES5 adds. */
+/** Lowering to an ES5 script adds these. */
 const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
+
+/** The whole of index.ts; argon2id is the reason for the last three. */
+const INDEX = [...NO_CRYPTO, ...REQUESTS, ...SCRIPT, '.buffer .byteOffset Math.imul Math.round'];
 
 const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.js': DEVICE,
@@ -67,13 +70,13 @@ const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.full.js': FULL,
 };
 
-/** @throws SyntaxError for what is not of the file's version of the language */
+/** @throws SyntaxError if the code has syntax that the file's version of the language lacks */
 function assertSyntax(code: string, { syntax, noble }: Pick<BundleFile, 'syntax' | 'noble'>): void {
   if (syntax === 'es2020') parse(code, { ecmaVersion: 2020, sourceType: 'module' });
   else parse(noble === '' ? code : withoutBigInt(code), { ecmaVersion: 5, sourceType: 'script' });
 }
 
-/** With numbers and products in place of BigInt's literals and powers, which Hermes has beside ES5's syntax. */
+/** Replaces BigInt literals by numbers and powers by products: Hermes has both besides ES5's syntax. */
 function withoutBigInt(code: string): string {
   let rest = '';
   let end = 0;
@@ -95,15 +98,15 @@ function builtInsBeyond(allowed: string[], code: string, { syntax }: Pick<Bundle
 for (const file of FILES) {
   const { name, entry, syntax, noble } = file;
 
-  test(`${name} is of ${syntax === 'es5' && noble !== '' ? 'es5 and BigInt' : syntax}`, () => {
+  test(`${name} is written in ${syntax}${syntax === 'es5' && noble !== '' ? ' with BigInt' : ''}`, () => {
     assertSyntax(read(name), file);
   });
 
-  test(`${name} touches no built-in that is not on its list`, () => {
+  test(`${name} uses only the built-ins on its list`, () => {
     assert.equal(builtInsBeyond(ALLOWED[name]!, read(name), file), []);
   });
 
-  test(`${name} imports nothing, exports its entry, and says whose it is`, async () => {
+  test(`${name} imports nothing, exports what its entry does, and names its authors`, async () => {
     const code = read(name);
     assert.not.match(code, /\b(?:import|require)\b/);
     assert.not.match(code, 'sourceMappingURL');
@@ -130,29 +133,29 @@ for (const file of FILES) {
 }
 
 for (const { name } of FILES.filter(({ syntax }) => syntax === 'es5')) {
-  test(`${name} names nothing before it is declared, and gives Object.create no properties`, () => {
+  test(`${name} uses no name before its declaration, and passes no properties to Object.create`, () => {
     const code = read(name);
     assert.equal(namedTooEarly(code), []);
     assert.not.match(code, /Object\.create\([^()]*,/);
   });
 
-  test(`${name} gives no variable of a catch a name that its function has elsewhere`, () => {
+  test(`${name} has no catch variable whose name its function uses elsewhere`, () => {
     assert.equal(clashingCatches(read(name)), []);
   });
 
-  test(`${name} escapes / and [ in the character classes of regular expressions`, () => {
+  test(`${name} escapes / and [ in character classes`, () => {
     assert.equal(bareInClasses(read(name)), []);
   });
 }
 
-/** MicroQuickJS refuses these. */
+/** MicroQuickJS rejects these. */
 function clashingCatches(code: string): string[] {
   return catchesIn(code)
     .filter(({ name, others }) => others.has(name))
     .map(({ name }) => name);
 }
 
-/** Espruino ends a regular expression at such a slash, and a class at the first bracket after such a one. */
+/** Espruino ends a regular expression at such a slash, and miscounts brackets after such a bracket. */
 function bareInClasses(code: string): string[] {
   const found: string[] = [];
   walk(parseModule(code), (node) => {
@@ -171,7 +174,7 @@ for (const [code, names] of [
   ['function f() { try {} catch (a) { a.b(a); } function g(c) { c.a = 1; } }', []],
   ['function f() { try {} catch (a) {} function g(a) {} }', ['a']],
 ] as const) {
-  test(`the gate against clashing catches ${names.length === 0 ? 'takes' : 'refuses'} ${code}`, () => {
+  test(`the gate for catch variables ${names.length === 0 ? 'accepts' : 'rejects'} ${code}`, () => {
     assert.equal(clashingCatches(code), [...names]);
     const unique = withUniqueCatches(code);
     assert.equal(clashingCatches(unique), []);
@@ -185,7 +188,7 @@ for (const [code, isBare] of [
   ['a = /[/]/', true],
   ['a = /b[!-@[]/', true],
 ] as const) {
-  test(`the gate against bare / and [ in classes ${isBare ? 'refuses' : 'takes'} ${code}`, () => {
+  test(`the gate for character classes ${isBare ? 'rejects' : 'accepts'} ${code}`, () => {
     assert.is(bareInClasses(code).length > 0, isBare);
   });
 }
@@ -201,19 +204,19 @@ for (const [code, early] of [
   ['var f = 1; function g() {} g();', []],
   ['function f() { var f = 1; return f; }', []],
 ] as const) {
-  test(`the gate against early names ${early.length === 0 ? 'takes' : 'refuses'} ${code}`, () => {
+  test(`the gate for early names ${early.length === 0 ? 'accepts' : 'rejects'} ${code}`, () => {
     assert.equal(namedTooEarly(code), [...early]);
   });
 }
 
-test('scripts without modules set a global', () => {
+test('scripts set a global where there are no modules', () => {
   const script = read('hub-protocol.core.es5.js');
   assert.type(new Function(`${script}; return hubProtocol;`)().ClientSession, 'function');
   const requests = read('hub-protocol.requests.es5.js');
   assert.type(new Function(`${requests}; return hubProtocolRequests;`)().ReplyCollector, 'function');
 });
 
-test('the licence text has both notices', () => {
+test('the licence file has both notices', () => {
   const text = read('hub-protocol.LICENSE.txt');
   for (const holder of ['the hub-protocol authors', 'Paul Miller']) assert.match(text, holder);
   assert.is(text.split('Permission is hereby granted').length, 3);
@@ -224,7 +227,7 @@ for (const [name, expected] of [
   ['hub-protocol.core.js', 'bad-argument: crypto'],
   ['hub-protocol.full.js', /^"crypto" expected \w+/],
 ] as const) {
-  test(`errors of ${name} name the argument`, async () => {
+  test(`errors of ${name} name the bad argument`, async () => {
     const { ClientSession } = await import(dist(name));
     try {
       new ClientSession({});
@@ -234,6 +237,48 @@ for (const [name, expected] of [
       assert.is(code, 'bad-argument');
       assert.match(message, expected);
     }
+  });
+}
+
+/** Lowered to ES5, as the ES5 files are, so that syntax shows as the built-ins that it needs, or does not parse. */
+async function assertCoreOnly(module: { code: string; map: string }): Promise<void> {
+  const { code } = await toScript(module);
+  parse(code, { ecmaVersion: 5, sourceType: 'script' });
+  assert.equal(builtInsBeyond(INDEX, code, { syntax: 'es5' }), []);
+}
+
+test('the core, lowered to ES5, is ES5 and uses only the built-ins on its list', async () => {
+  await assertCoreOnly(await bundleModule('src/index.ts', false));
+});
+
+const onlyIn = (code: string): Promise<void> =>
+  assertCoreOnly({
+    code: `var a, f;\n${code}\nexport {\n  a\n};\n`,
+    map: JSON.stringify({ version: 3, sources: [], names: [], mappings: '' }),
+  });
+
+test('the gate for the core accepts what lowers to ES5', async () => {
+  await onlyIn('class B { c = 1; d = (e) => e?.c ?? [1].indexOf(2); } a = new B();');
+});
+
+for (const code of [
+  'Date.now();',
+  'Math.random();',
+  'eval("1");',
+  'new Function("");',
+  'globalThis.b;',
+  'Uint8Array.from([1]);',
+  'f = async () => 1;',
+  'f = function* () { yield 1; };',
+  'const [b] = a;',
+  'Math.max(...a);',
+  '({ ...a });',
+  'a = 1n;',
+  'a = a ** 2;',
+  'class B { #c = 1; d() { return this.#c; } } a = new B();',
+]) {
+  test(`the gate for the core rejects ${code}`, async () => {
+    assert.instance(await onlyIn(code).catch((error) => error), Error);
   });
 }
 
@@ -250,12 +295,12 @@ for (const [code, file] of [
   ['class A { b = 1; }', es2020],
   ['await a;', es2020],
 ] as const) {
-  test(`the gate of ${file.syntax} refuses ${code}`, () => {
+  test(`the gate for ${file.syntax} rejects ${code}`, () => {
     assert.throws(() => assertSyntax(code, file), /SyntaxError|[(]\d+:\d+[)]/);
   });
 }
 
-test('the gate of ES5 and BigInt takes BigInt', () => {
+test('the gate for ES5 with BigInt accepts BigInt', () => {
   assertSyntax('var a = 2n ** 255n - 19n;', { syntax: 'es5', noble: 'noble-ciphers' });
 });
 
@@ -267,7 +312,7 @@ for (const [code, names] of [
   ['var a = new Map();', ['Map']],
   ['function f(a) { a.slice(); return globalThis; }', ['globalThis']],
 ] as const) {
-  test(`the gate of the core finds ${names.join(' and ')}`, () => {
+  test(`the gate for the core finds ${names.join(' and ')}`, () => {
     assert.equal(builtInsBeyond(CORE, code, core5), names);
   });
 }
