@@ -6,9 +6,8 @@ import re
 from hub_protocol import Refused, encode
 
 # What is trimmed from addresses, prefixes and hub ids, and what these must not contain.
-WHITE_SPACE = (
-    "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
+WHITE_SPACE = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+WHITE_SPACE += "\u2028\u2029\u202f\u205f\u3000\ufeff"
 BLANKS = f"\x00-\x20\x7f\x85{WHITE_SPACE}"
 HOST = rf"\[(?=[^\]]*:)[0-9A-Fa-f:.]+\]|[^{BLANKS}!-,/:-@\[-^`{{-}}]+"
 BROKER = re.compile(rf"([A-Za-z]+)://({HOST})(?::([0-9]+))?(/[^{BLANKS}?#@\\]*)?")

@@ -14,7 +14,7 @@ const carrying = (ai_disclosure?: unknown): Identity =>
   parseIdentity(JSON.stringify({ access_key: 'ak', password: 'pw', ai_disclosure }));
 const isDue = (situation: DisclosureSituation): boolean => disclosureDue(carrying(BOTH), situation).due;
 
-test('is due at first contact, whoever the client is', () => {
+test('is due at first contact, for any client', () => {
   for (const isVoice of [false, true]) {
     for (const isShared of [false, true]) assert.is(isDue({ lastGiven: 'never', isVoice, isShared }), true);
   }
@@ -33,17 +33,17 @@ test('is not due again in a later session with the same person', () => {
   assert.equal(disclosureDue(carrying(BOTH), { lastGiven: 'earlier-session' }), { due: false });
 });
 
-test('is due in each session of a voice client, and of what persons share', () => {
+test('is due in each session of a voice client and of a shared device', () => {
   assert.is(isDue({ lastGiven: 'earlier-session', isVoice: true }), true);
   assert.is(isDue({ lastGiven: 'earlier-session', isShared: true }), true);
 });
 
-test('passes the text on, byte for byte', () => {
+test('returns the text unchanged', () => {
   assert.equal(disclosureDue(carrying(EN), NEVER), { due: true, text: EN, language: 'en' });
   assert.is((disclosureDue(carrying(BOTH), NEVER) as { text: string }).text, EN);
 });
 
-test('takes French for a French client, and English for any other', () => {
+test('selects French for a French client, and English for any other', () => {
   for (const language of ['fr', 'FR', 'fr-CA', 'fr-Latn-CA', 'fr_CA.UTF-8']) {
     const expected = { due: true, text: FR, language: 'fr' } as const;
     assert.equal(disclosureDue(carrying(BOTH), { ...NEVER, language }), expected, language);
@@ -54,7 +54,7 @@ test('takes French for a French client, and English for any other', () => {
   }
 });
 
-test('has no text that is not there: it must be fetched', () => {
+test('returns no text where there is none, so that it is fetched', () => {
   for (const source of [{}, { aiDisclosure: null } as never, carrying(), carrying(''), carrying({})]) {
     for (const language of ['en', 'fr'] as const) {
       const expected = { due: true, text: undefined, language } as const;
@@ -63,7 +63,7 @@ test('has no text that is not there: it must be fetched', () => {
   }
 });
 
-test('does not replace one language by the other', () => {
+test('does not replace one language with the other', () => {
   for (const source of [carrying(EN), carrying({ en: EN }), carrying({ en: EN, fr: '' })]) {
     const expected = { due: true, text: undefined, language: 'fr' } as const;
     assert.equal(disclosureDue(source, { ...NEVER, language: 'fr' }), expected);
@@ -72,13 +72,13 @@ test('does not replace one language by the other', () => {
   assert.equal(disclosureDue(carrying({ fr: FR }), { ...NEVER, language: 'de' }), expected);
 });
 
-test('takes what was fetched as it takes an identity', () => {
+test('reads a fetched disclosure like that of an identity', () => {
   const fetched = { ai_disclosure: BOTH };
   const disclosure = disclosureDue({ aiDisclosure: fetched.ai_disclosure }, { ...NEVER, language: 'fr' });
   assert.equal(disclosure, { due: true, text: FR, language: 'fr' });
 });
 
-test('refuses arguments of another kind', () => {
+test('refuses arguments of the wrong type', () => {
   for (const lastGiven of [undefined, null, '', 'always', true]) {
     raisesLocal(() => disclosureDue({}, { lastGiven } as never), 'bad-argument');
   }

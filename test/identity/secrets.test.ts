@@ -30,6 +30,13 @@ const FORMS: ((secret: string) => string)[] = [
   (secret) => inspect(secret, { breakLength: Number.POSITIVE_INFINITY }).slice(1, -1),
 ];
 
+const KNOWN_FORMS = new Map<string, string[]>();
+function formsOf(secret: string): string[] {
+  const forms = KNOWN_FORMS.get(secret) ?? [...new Set(FORMS.map((form) => form(secret)))];
+  KNOWN_FORMS.set(secret, forms);
+  return forms;
+}
+
 const EVERYTHING = {
   depth: Number.POSITIVE_INFINITY,
   breakLength: Number.POSITIVE_INFINITY,
@@ -81,9 +88,7 @@ function shown(value: unknown): string {
 function assertHidden(secrets: string[], value: unknown, what: string): void {
   const text = shown(value);
   for (const secret of secrets) {
-    for (const form of FORMS) {
-      assert.not.ok(text.includes(form(secret)), `${what} shows ${form(secret)}: ${text}`);
-    }
+    for (const form of formsOf(secret)) assert.not.ok(text.includes(form), `${what} shows ${form}: ${text}`);
   }
 }
 
@@ -97,7 +102,8 @@ function outcome(call: () => unknown): { result?: unknown; error?: unknown } {
 }
 
 // Arbitrary characters around a core that occurs nowhere by chance.
-const around = fc.string({ maxLength: 6, unit: 'binary' });
+const character = fc.constantFrom(...'aZ0-_/+%=&?#@:"\'\\ \n\0\x7fé€😀');
+const around = fc.string({ maxLength: 6, unit: character });
 const secretText = fc
   .tuple(around, fc.stringMatching(/^[0-9a-zA-Z]{10}$/), around)
   .map((parts) => parts.join(''));

@@ -1,4 +1,4 @@
-"""Where a broker is, and what a client is called there."""
+"""The address of the broker, and the client id."""
 
 import json
 
@@ -101,7 +101,7 @@ def endpoints():
     for name in ALIASES["mqtt"]["endpoint"]:
         tests.append(connects("Alias", {name: BROKER["endpoint"]}, BROKER["endpoint"], 8883, True, comment=name))
     read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False}
-    tests.append(connects("Tls", read, BROKER["endpoint"], 8883, True, comment="as parseIdentity answers it"))
+    tests.append(connects("Tls", read, BROKER["endpoint"], 8883, True, comment="as read from an identity"))
     return [*tests, *plaintext(), *bad_endpoints()]
 
 

@@ -1,4 +1,4 @@
-"""Which endpoint of an identity is chosen, by which protocol."""
+"""Which address of an identity is selected, and for which protocol."""
 
 import json
 
@@ -8,33 +8,33 @@ from issued import ISSUED, text
 
 NOTES = {
     "BadEndpoint": (
-        "An address that is no URL, or one with a scheme of another protocol, is refused, and not passed over. White "
-        "space around it is trimmed, U+FEFF included; inside, it is refused. A failure most likely connects somewhere "
-        "else, or in clear."
+        "An address that is not a URL, or has the scheme of another protocol, is refused, and not passed over. White "
+        "space around it is trimmed, U+FEFF included; inside, it is refused. A failure most likely connects to "
+        "another host, or without TLS."
     ),
     "DefaultMaster": (
         "Without an address of its own a protocol goes to default_master, with default_port unless it names a port, "
         "and default_path. A failure most likely loses one of these, or turns ws: into wss: or back."
     ),
     "ExplicitEndpoint": (
-        "An address that was issued for the protocol is used as it is, and before default_master. A failure most "
+        "An address that was issued for the protocol is used unchanged, and before default_master. A failure most "
         "likely adds port or path, or normalizes it."
     ),
     "Plaintext": (
-        "An address without TLS is passed over for a protocol with one. Where there is no other, it is refused, unless "
-        "allowPlaintext says that it will do. A failure most likely sends the access key in clear."
+        "An address without TLS is passed over for a protocol with one. Where there is no other, it is refused, "
+        "unless allowPlaintext says that it will do. A failure most likely sends the access key in the clear."
     ),
     "Preference": (
         "WSS, then HTTPS, then MQTT: the first that is switched on, supported here, and has an address with TLS. A "
         "failure most likely follows the caller's order, or stops at one without an address."
     ),
     "UnreadableAddress": (
-        "An address that is made of a field of another type is refused when it would be used, and only then. A failure "
-        "most likely goes to another address, or refuses the identity."
+        "An address made of a field of the wrong type is refused when it is to be used, and only then. A failure most "
+        "likely connects to another address, or refuses the identity."
     ),
     "Requested": (
-        "A protocol that is asked for is used or refused, never replaced. A failure most likely falls back to "
-        "another, or does not tell what is not supported here from what the hub does not offer."
+        "A requested protocol is used or refused, never replaced. A failure most likely falls back to another, or "
+        "does not distinguish a protocol that is not supported here from one that the hub does not offer."
     ),
 }
 ALL = {"wss": True, "https": True, "mqtt": True}
@@ -96,7 +96,7 @@ def preferences():
         chooses("https, supported", "Requested", everything, *https, requested="https", supported=["wss", "https"]),
         refuses("https, not supported", "Requested", **unsupported, requested="https", supported=["wss"]),
         refuses("mqtt, none supported", "Requested", **unsupported, requested="mqtt", supported=[]),
-        refuses("a protocol that nobody knows", "Requested", **unsupported, requested="quic"),
+        refuses("an unknown protocol", "Requested", **unsupported, requested="quic"),
         refuses("wss, switched off", "Requested", switched(wss=False), requested="wss"),
         refuses("https, without an address", "Requested", with_address("wss"), requested="https"),
         refuses("mqtt, without a broker", "Requested", without_broker, requested="mqtt"),
@@ -107,40 +107,52 @@ def preferences():
 def plaintext():
     plain = {"wss": "ws://hub.example/ws", "https": "http://hub.example/api"}
     broker = {**BROKER, "endpoint": "mqtt://broker.example"}
-    flag, refused = "Plaintext", {"flag": "Plaintext", "error": "plaintext-endpoint"}
+    master = {"default_master": "ws://hub.example:80"}
+    flag = "Plaintext"
 
     def issued(mqtt=broker, **endpoints):
         return {"protocols": ALL, "data_plane_endpoints": {**plain, **endpoints}, "mqtt": mqtt}
 
+    def refused(comment, identity, **options):
+        return refuses(comment, flag, identity, "plaintext-endpoint", **options)
+
+    with_https = issued(https=ENDPOINTS["https"])
+    https, mqtt = ("https", ENDPOINTS["https"]), ("mqtt", BROKER["endpoint"])
     tests = []
-    for options in [{}, {"allowPlaintext": True}]:
-        also = ", though plaintext is allowed" if options else ""
+    for options, also in [({}, ""), ({"allowPlaintext": True}, ", though plaintext is allowed")]:
+        by_flag = issued({**broker, "tls": True})
         tests += [
-            chooses(f"wss without TLS, https with it{also}", flag, issued(https=ENDPOINTS["https"]), "https", ENDPOINTS["https"], **options),
-            chooses(f"wss and https without TLS, mqtt with it{also}", flag, issued(BROKER), "mqtt", BROKER["endpoint"], **options),
-            chooses(f"wss and https without TLS, mqtt by its flag{also}", flag, issued({**broker, "tls": True}), "mqtt", BROKER["endpoint"], **options),
+            chooses(f"wss without TLS, https with it{also}", flag, with_https, *https, **options),
+            chooses(f"wss and https without TLS, mqtt with it{also}", flag, issued(BROKER), *mqtt, **options),
+            chooses(f"wss and https without TLS, mqtt by its flag{also}", flag, by_flag, *mqtt, **options),
         ]
+    https_by_default = {
+        "protocols": ALL,
+        "data_plane_endpoints": {"wss": plain["wss"]},
+        "default_master": "hub.example",
+    }
     tests += [
         chooses(
             "wss without TLS, https with it by default_master",
             flag,
-            {"protocols": ALL, "data_plane_endpoints": {"wss": plain["wss"]}, "default_master": "hub.example"},
+            https_by_default,
             "https",
             "https://hub.example:5679",
         ),
         chooses("all without TLS", flag, issued(), "wss", plain["wss"]),
         chooses("https without TLS, requested", flag, issued(), "https", plain["https"], requested="https"),
         chooses("mqtt without TLS, requested", flag, issued(), "mqtt", broker["endpoint"], requested="mqtt"),
-        chooses("a default_master without TLS", flag, {"default_master": "ws://hub.example:80"}, "wss", "ws://hub.example:80"),
-        refuses("all without TLS, not allowed", issued=issued(), **refused),
-        refuses("all without TLS, expressly not allowed", issued=issued(), allowPlaintext=False, **refused),
-        refuses("a default_master without TLS, not allowed", issued={"default_master": "ws://hub.example:80"}, **refused),
-        refuses("mqtt with an unreadable tls", issued=issued({**broker, "tls": " on"}), requested="mqtt", **refused),
-        refuses("wss without TLS, https not supported", issued=issued(https=ENDPOINTS["https"]), supported=["wss"], **refused),
+        chooses("a default_master without TLS", flag, master, "wss", master["default_master"]),
+        refused("all without TLS, not allowed", issued()),
+        refused("all without TLS, expressly not allowed", issued(), allowPlaintext=False),
+        refused("a default_master without TLS, not allowed", master),
+        refused("mqtt with an unreadable tls", issued({**broker, "tls": " on"}), requested="mqtt"),
+        refused("wss without TLS, https not supported", with_https, supported=["wss"]),
     ]
-    for protocol in ["wss", "https", "mqtt"]:
-        tests.append(refuses(f"{protocol} without TLS, requested, not allowed", issued=issued(), requested=protocol, **refused))
-    return tests
+    return tests + [
+        refused(f"{protocol} without TLS, requested, not allowed", issued(), requested=protocol)
+        for protocol in ["wss", "https", "mqtt"]
+    ]
 
 
 def unreadable():
@@ -156,6 +168,7 @@ def unreadable():
     to_master, to_wss = ("wss", "wss://hub.example:5679"), ("wss", ENDPOINTS["wss"])
     odd_wss = {"data_plane_endpoints": {**ENDPOINTS, "wss": {"url": ENDPOINTS["wss"]}}}
     odd_broker = {"mqtt": {**BROKER, "endpoint": 1}}
+    with_port = {"default_master": "hub.example:443", "default_port": {}}
     tests = [
         fails("wss of another type", odd_wss),
         fails("wss of another type, beside default_master", {**odd_wss, **master}),
@@ -170,7 +183,7 @@ def unreadable():
         works("data_plane_endpoints of another type", {"data_plane_endpoints": [], **master}, *to_master),
         works("protocols of another type", {"protocols": ["wss"], **master}, *to_master),
         works("mqtt of another type", {"mqtt": [], **master}, *to_master),
-        works("a port of another type, unused", {"default_master": "hub.example:443", "default_port": {}}, "wss", "wss://hub.example:443"),
+        works("a port of another type, unused", with_port, "wss", "wss://hub.example:443"),
     ]
     for field, value in [("default_master", {}), ("default_port", {}), ("default_port", "0443"), ("default_path", [])]:
         issued = {**master, field: value}
@@ -224,13 +237,12 @@ def explicit():
     tests += [chooses(url, flag, given("https", url), "https", url, requested="https") for url in HTTPS_URLS]
     tests += [
         chooses("white space around it", flag, given("wss", spaced), "wss", spaced.strip()),
-        *[
-            chooses(f"U+{ord(space):04X} around it", flag, given("wss", f"{space}{WSS_URLS[0]}{space}"), "wss", WSS_URLS[0])
-            for space in url_refusals.TRIMMED
-        ],
         chooses("that of the broker", flag, broker_at(plain), "mqtt", plain, requested="mqtt"),
         chooses("that of the broker, tls", flag, broker_at(plain, tls=True), "mqtt", secure, requested="mqtt"),
     ]
+    for space in url_refusals.TRIMMED:
+        url = WSS_URLS[0]
+        tests.append(chooses(f"U+{ord(space):04X} around it", flag, given("wss", f"{space}{url}{space}"), "wss", url))
     for url in dict.fromkeys([*NO_WSS_URLS, *url_refusals.urls("wss", "hub.example")]):
         tests.append(refuses(f"wss: {url_refusals.shown(url)}", issued=given("wss", url), **bad))
     other = given("https", "wss://hub.example")

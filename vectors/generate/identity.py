@@ -9,53 +9,54 @@ from issued import ALIASES
 
 NOTES = {
     "AiDisclosure": (
-        "The text to show at first contact, English or one for each language, is kept word for word. A failure most "
-        "likely takes one of the two forms alone."
+        "The text to show at first contact, in English or one for each language, is kept word for word; other members "
+        "are left out. A failure most likely reads only one of the two forms."
     ),
     "Alias": (
-        "Identities were issued with many names for the same field. A failure most likely knows one spelling, and "
-        "reads the field as missing."
+        "A field has been issued under several names. A failure most likely knows one of them, and reads the field as "
+        "missing."
     ),
     "Boolean": (
-        "Flags come as booleans, as 1 and 0, and as words. A failure most likely takes every text that is not empty "
-        "for true."
+        "A flag is a boolean, 1 or 0, or a word. A failure most likely reads every string that is not empty as true."
     ),
     "Default": (
-        "What was not issued has a default or is left out. MQTT is on where there are broker credentials. A failure "
-        "most likely demands it, or gives another default."
+        "A field that was not issued has a default or is left out. MQTT is on where there are broker credentials. A "
+        "failure most likely requires the field, or gives another default."
     ),
     "BrokerAddress": (
-        "The broker's address is mqtt.endpoint; where that is missing or blank, data_plane_endpoints.mqtt. One of "
-        "another type than a string is empty, and refused when it is to be used. A failure most likely ignores "
-        "data_plane_endpoints.mqtt, or takes it for the one that counts."
+        "The broker's address is mqtt.endpoint; where that is missing or blank, data_plane_endpoints.mqtt. One that "
+        "is not a string is read as empty, and refused when it is to be used. A failure most likely ignores "
+        "data_plane_endpoints.mqtt, or prefers it."
     ),
     "Malformed": (
-        "What is no JSON object, or lacks an access key or a password as a string that is not empty, is refused, and "
-        "the error shows no value. Whoever accepts it converts types, and fails at the hub instead."
+        "Input that is not a JSON object, or has no access key or password as a non-empty string, is refused, and the "
+        "error shows no value. An implementation that accepts it converts types, and fails at the hub instead."
     ),
-    "NullIsAbsent": "A field that is null is not there. A failure most likely reads the text `null`, or refuses it.",
+    "NullIsAbsent": (
+        "A field that is null counts as absent. A failure most likely reads the string `null`, or refuses the identity."
+    ),
     "Number": (
-        "Ports and QoS come as numbers or as their digits, within their range. A number is what it is worth, so 443.0 "
-        "is a port. A failure most likely keeps the text, or takes what only starts with digits."
+        "A port or a QoS is a number or its digits, within its range. Only the value of a number counts, so 443.0 is "
+        "a port. A failure most likely keeps the string, or reads one that only starts with digits."
     ),
     "PartialBroker": (
-        "MQTT credentials without endpoint, user name or password are none. A failure most likely refuses the "
-        "identity, or goes to the broker without them."
+        "MQTT credentials without an address, a user name and a password count as absent. A failure most likely "
+        "refuses the identity, or connects to the broker without them."
     ),
-    "PrototypeKey": "Fields are the object's own. A failure most likely finds inherited ones.",
+    "PrototypeKey": "Only an object's own fields count. A failure most likely finds inherited ones.",
     "Redaction": (
-        "Nothing that is shown of an identity holds a secret: no key, no password, no broker credentials, no topic, "
-        "and no credentials inside of URLs. A failure most likely redacts by field name and forgets one, or shows a "
-        "URL whole."
+        "What is shown of an identity contains no secret: no key, no password, no broker credentials, no topic, and "
+        "no credentials in URLs; and no other string that contains one of these, also percent-encoded, in base64 or "
+        "in hex. A failure most likely redacts by field name and forgets one, or shows whole URLs."
     ),
     "UnreadableField": (
-        "A field of a type that cannot be read, or of a value out of its range, counts as absent, and never refuses an "
-        "identity; site_id too, which is a label. A port in a string is its digits without sign, point, space or "
-        "leading zero; a flag in a string is one of the words, with nothing around it, U+FEFF included. A failure most "
-        "likely converts the value, or refuses the identity."
+        "A field whose value has a type that cannot be read, or is out of range, counts as absent, and the identity "
+        "is still read. That goes for site_id too, which is a label. A string is a port if it has the port's digits "
+        "alone, without a sign, a point, a space or a leading zero; it is a flag if it is one of the words with "
+        "nothing around it, not even U+FEFF. A failure most likely converts the value, or refuses the identity."
     ),
     "UnknownField": (
-        "Fields that nobody knows are no error, at every depth. A failure most likely refuses them."
+        "Unknown fields are ignored, at every depth. A failure most likely refuses the identity."
     ),
     **endpoints.NOTES,
 }

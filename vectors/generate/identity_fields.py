@@ -1,4 +1,4 @@
-"""Identities that are read: their fields under all their names, their values in all their spellings."""
+"""Identities that are read: their fields under all names, their values in all forms."""
 
 from issued import (
     ACCESS_KEY,
@@ -19,7 +19,7 @@ from issued import (
 
 ENDPOINTS = {"wss": "wss://hub.example/wss", "https": "https://hub.example/https", "mqtt": "mqtts://hub.example"}
 DISCLOSURE = "You are talking to an AI assistant."
-# A value for each field that is not needed.
+# A value for each optional field.
 VALUES = {
     "siteId": "kitchen",
     "cryptoKey": "crypto-key-e4",
@@ -60,8 +60,8 @@ def aliases():
 
 def top_level_alias(field, name):
     if field in ("accessKey", "password"):
-        needed = {ALIASES["identity"][needed][0]: READ[needed] for needed in ("accessKey", "password") if needed != field}
-        return [reads(name, "Alias", {name: READ[field], **needed})]
+        other = "password" if field == "accessKey" else "accessKey"
+        return [reads(name, "Alias", {name: READ[field], ALIASES["identity"][other][0]: READ[other]})]
     if field == "dataPlaneEndpoints":
         return [adds(name, "Alias", {name: ENDPOINTS}, dataPlaneEndpoints=ENDPOINTS)]
     if field == "protocols":
@@ -121,7 +121,7 @@ def defaults():
         return adds_broker(comment, "Default", {"endpoint": endpoint, **issued}, endpoint=endpoint, tls=is_secure)
 
     return [
-        reads("nothing but what is needed", "Default", ISSUED),
+        reads("the required fields only", "Default", ISSUED),
         adds("protocols without any", "Default", {"protocols": {}}),
         adds("protocols without enabled", "Default", {"protocols": {"wss": {}, "https": {"port": 1}}}),
         broker_at("mqtt://broker.example", False),
@@ -164,9 +164,9 @@ def disclosures():
     both = {"en": DISCLOSURE, "fr": "Vous parlez \xe0 un assistant IA."}
     more = {**both, "version": 2, "de": None, "links": {"more": "https://hub.example"}}
     return [
-        adds("ai_disclosure: a text", "AiDisclosure", {"ai_disclosure": DISCLOSURE}, aiDisclosure=DISCLOSURE),
+        adds("ai_disclosure: a string", "AiDisclosure", {"ai_disclosure": DISCLOSURE}, aiDisclosure=DISCLOSURE),
         adds("ai_disclosure: one for each language", "AiDisclosure", {"ai_disclosure": both}, aiDisclosure=both),
-        adds("ai_disclosure: with members that are no texts", "AiDisclosure", {"ai_disclosure": more}, aiDisclosure=both),
+        adds("ai_disclosure: also with other members", "AiDisclosure", {"ai_disclosure": more}, aiDisclosure=both),
     ]
 
 
@@ -176,8 +176,8 @@ def absences():
     key = {"access_key": None, "key": ACCESS_KEY, "password": PASSWORD}
     flag = "NullIsAbsent"
     return [
-        adds("null for all that is not needed", flag, {**nulls("identity", VALUES), **groups}),
-        adds("null inside of groups", flag, inside),
+        adds("null for every optional field", flag, {**nulls("identity", VALUES), **groups}),
+        adds("null inside of objects", flag, inside),
         adds_broker("null under mqtt", flag, nulls("mqtt", BROKER_VALUES)),
         adds(
             "null under one name, a value under another", flag, {"site_id": None, "site": "kitchen"}, siteId="kitchen"
@@ -194,9 +194,9 @@ def unknown_fields():
     fields = {"x-vendor": {"a": [1.0, None]}, "metadata": {"crypto_key": 1}, "spec": []}
     groups = {"protocols": {"quic": True}, "endpoints": {"coap": 1}}
     return [
-        adds("fields that nobody knows", "UnknownField", fields),
-        adds("fields that nobody knows, in groups", "UnknownField", groups),
-        adds_broker("fields that nobody knows, under mqtt", "UnknownField", {"x-vendor": [], "keepalive": "60"}),
+        adds("unknown fields", "UnknownField", fields),
+        adds("unknown fields, in objects", "UnknownField", groups),
+        adds_broker("unknown fields, under mqtt", "UnknownField", {"x-vendor": [], "keepalive": "60"}),
     ]
 
 
@@ -236,7 +236,9 @@ UNREADABLE_BROKER = {
 def unreadable_fields():
     flag = "UnreadableField"
     tests = [
-        adds(f"{field}: {text(value)}", flag, {field: value}) for field, values in UNREADABLE.items() for value in values
+        adds(f"{field}: {text(value)}", flag, {field: value})
+        for field, values in UNREADABLE.items()
+        for value in values
     ]
     return [*tests, adds('ai_disclosure: {"en":1}', flag, {"ai_disclosure": {"en": 1}}, aiDisclosure={})]
 
@@ -256,7 +258,7 @@ def partial_brokers():
     prefix = {"topic_prefix": f"hivemind/hub-1/{ACCESS_KEY}"}
     tests = [
         adds("mqtt with nothing", "PartialBroker", {"mqtt": {}}),
-        adds("mqtt with topics alone", "PartialBroker", {"mqtt": prefix}),
+        adds("mqtt with topics only", "PartialBroker", {"mqtt": prefix}),
     ]
     for name in ["endpoint", "username", "password"]:
         others = {other: value for other, value in BROKER.items() if other != name}
@@ -277,7 +279,7 @@ def brokers_elsewhere():
 
     flag = "BrokerAddress"
     return [
-        broker("data_plane_endpoints.mqtt alone", flag, credentials, endpoints["mqtt"], True),
+        broker("data_plane_endpoints.mqtt only", flag, credentials, endpoints["mqtt"], True),
         broker("data_plane_endpoints.mqtt, tls false", flag, {**credentials, "tls": False}, endpoints["mqtt"], False),
         broker("mqtt.endpoint beside data_plane_endpoints.mqtt", flag, BROKER, BROKER["endpoint"], False),
         broker("mqtt.endpoint null", flag, {**BROKER, "endpoint": None}, endpoints["mqtt"], True),

@@ -5,14 +5,14 @@ from issued import ACCESS_KEY, ISSUED, PASSWORD, refuses, text
 
 WHOLE = text(ISSUED)
 NO_JSON = [
-    ("no characters", ""),
-    ("text that ends too early", WHOLE[:-1]),
+    ("the empty string", ""),
+    ("truncated JSON", WHOLE[:-1]),
     ("a second value", WHOLE + WHOLE),
     ("a comma after the last field", WHOLE[:-1] + ",}"),
     ("single quotes", WHOLE.replace('"', "'")),
     ("YAML", f"access_key: {ACCESS_KEY}\npassword: {PASSWORD}\n"),
 ]
-NO_OBJECTS = [("a list", f"[{WHOLE}]"), ("JSON in a text", text(WHOLE)), ("null", "null"), ("a number", "3")]
+NO_OBJECTS = [("a list", f"[{WHOLE}]"), ("JSON inside a string", text(WHOLE)), ("null", "null"), ("a number", "3")]
 NO_CREDENTIALS = ["", None, 12345678, ["key"], {}, False]
 
 

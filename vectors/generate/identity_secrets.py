@@ -1,4 +1,4 @@
-"""Identities with secrets in them, none of which may be shown."""
+"""Identities with secrets, none of which may be shown."""
 
 import base64
 
@@ -24,7 +24,7 @@ def tests():
     return [
         adds("the crypto key", "Redaction", {"crypto_key": "crypto-key-e4"}, cryptoKey="crypto-key-e4"),
         adds("a crypto key that JSON escapes", "Redaction", {"crypto_key": quoted}, cryptoKey=quoted),
-        adds("a field that nobody knows", "Redaction", {"api_token": "vendor-token-77"}, ["vendor-token-77"]),
+        adds("an unknown field", "Redaction", {"api_token": "vendor-token-77"}, ["vendor-token-77"]),
         adds_broker("the broker's credentials", "Redaction", {}),
         adds_broker("topics, which end with the access key", "Redaction", TOPICS, **READ_TOPICS),
         *urls(),
@@ -34,7 +34,7 @@ def tests():
 
 
 def urls():
-    """Credentials inside of URLs, wherever an identity has one."""
+    """Credentials in URLs, in every field that can have one."""
 
     def at(name, url, found):
         return adds(f"{name}: {url}", "Redaction", {"endpoints": {name: url}}, found, dataPlaneEndpoints={name: url})
@@ -60,7 +60,7 @@ def urls():
 
 
 def spelled():
-    """The access key in a place where none belongs, in other spellings."""
+    """The access key where it does not belong, in several encodings."""
     key, flag = ACCESS_KEY.encode(), "Redaction"
     escaped = "".join(f"%{byte:02x}" for byte in key)
     partly = "".join(f"%{byte:02X}" if index % 3 == 0 else chr(byte) for index, byte in enumerate(key))

@@ -1,4 +1,4 @@
-"""An identity with the least that it needs, as it is issued and as it is read; and tests of what is added to it."""
+"""An identity with the required fields only, as issued and as read; and tests of what is added to it."""
 
 import json
 
@@ -30,12 +30,13 @@ def text(fields):
 def reads(comment, flag, issued, read=READ, further_secrets=()):
     mqtt = read.get("mqtt", {})
     secrets = [read[name] for name in SECRETS if name in read] + [mqtt[name] for name in BROKER_SECRETS if name in mqtt]
+    secrets = list(dict.fromkeys([*secrets, *further_secrets]))
     issued = issued if isinstance(issued, str) else text(issued)
-    return files.valid(comment, [flag], text=issued, identity=read, secrets=list(dict.fromkeys([*secrets, *further_secrets])))
+    return files.valid(comment, [flag], text=issued, identity=read, secrets=secrets)
 
 
 def adds(comment, flag, issued, further_secrets=(), **read):
-    """An identity with more than the least, and what that adds to what is read."""
+    """An identity with further fields, and what these add to what is read."""
     return reads(comment, flag, {**ISSUED, **issued}, {**READ, **read}, further_secrets)
 
 

@@ -1,4 +1,4 @@
-"""MQTT: the topics of a client, the broker's endpoint, and client ids."""
+"""MQTT: the topics of a client, the broker's address, and client ids."""
 
 import brokers
 import files
@@ -8,64 +8,66 @@ import topics
 NOTES = {
     "AccessKey": (
         "The key in topics is the access key, and without one the user name at the broker. A failure most likely "
-        "takes the user name always."
+        "always uses the user name."
     ),
-    "Alias": "MQTT settings were issued with many names for the same field. A failure most likely knows one spelling.",
+    "Alias": "A field has been issued under several names. A failure most likely knows one of them.",
     "BadArgument": (
-        "Name and key are texts that are not empty. A failure most likely converts them, and two clients share an id."
+        "Name and key are non-empty strings. A failure most likely converts other values, and two clients share an "
+        "id."
     ),
     "BadEndpoint": (
-        "What is no URL, has another scheme, or holds credentials, a query or a fragment, is refused, whatever `tls` "
-        "says. Host, port and path have no white space, controls or backslashes, the host none of ASCII's delimiters, and "
-        "the port digits of ASCII alone. Whoever connects sends credentials in clear, or somewhere else."
+        "An address that is not a URL, has another scheme, or contains credentials, a query or a fragment, is "
+        "refused, whatever `tls` says. No part contains white space, control characters or backslashes, the host none "
+        "of ASCII's delimiters, and the port digits of ASCII only. An implementation that connects sends credentials "
+        "in the clear, or to another host."
     ),
     "BadTopic": (
         "A topic has no wildcards, white space, controls or empty levels, does not start with $, and has 65535 bytes "
-        "at most. Whoever accepts it publishes or subscribes to what a broker refuses or others read."
+        "at most. An implementation that accepts it uses topics that a broker refuses or others read."
     ),
     "ClientId": (
         "The program's name, a hyphen, and of the access key 48 characters, with a hyphen for each that is no letter, "
-        "digit, _ or -. A code point is one character, which is a choice: clients that count bytes or UTF-16 units write "
-        "more hyphens. A failure most likely cuts the whole, or cuts before it replaces."
+        "digit, _ or -. A code point is one character, which is a choice: clients that count bytes or UTF-16 units "
+        "write more hyphens. A failure most likely cuts the whole, or cuts before it replaces."
     ),
     "Derived": "Topics under the prefix, whose last level is the key. A failure most likely uses an earlier layout.",
     "EarlierLayout": (
         "Topics of earlier hubs: the direction, then the key or its hash, under prefix and hub id. A failure most "
-        "likely adds the hub id twice, or knows today's layout alone."
+        "likely adds the hub id twice, or knows only the current layout."
     ),
     "HashedTopics": (
-        "With hash_topics the key's place is taken by the first 16 hexadecimal digits of its SHA-256. A failure most "
-        "likely takes 16 bytes, or hashes the user name."
+        "With hash_topics, the first 16 hexadecimal digits of the key's SHA-256 replace the key. A failure most "
+        "likely uses 16 bytes, or hashes the user name."
     ),
     "NoTopics": (
-        "With nothing to derive a topic from there is none. A failure most likely makes one up from the access key."
+        "Without a prefix or a hub id no topic is derived. A failure most likely makes one up from the access key."
     ),
     "OutOfScope": (
-        "Returned topics are checked to lie in the client's own scope, level by level: they start with the prefix, or "
-        "with prefix and hub id, and where that does not end with a level that names the client, they have such a level "
-        "after it, or are a single level. With neither prefix nor hub id, such a level anywhere is all that can be "
-        "asked. Whoever accepts others can be sent to another client's topics; a failure most likely compares "
-        "beginnings of texts."
+        "Issued topics are checked to lie in the client's own scope, level by level: they start with the prefix, or "
+        "with prefix and hub id; and where that does not end with a level that names the client, they have such a "
+        "level after it, or are a single level below a prefix. With neither prefix nor hub id, such a level anywhere "
+        "is all that can be checked. An implementation that accepts others can be sent to another client's topics; a "
+        "failure most likely compares beginnings of strings."
     ),
     "Plaintext": (
-        "An address without TLS is refused, unless allowPlaintext says that it will do. A `tls` that cannot be read, such "
-        "as one with a space, counts as absent. A failure most likely sends the password in clear."
+        "An address without TLS is refused, unless allowPlaintext says that it will do. A `tls` that cannot be read, "
+        "such as one with a space, counts as absent. A failure most likely sends the password in the clear."
     ),
     "Port": (
-        "The port is the one given, or that of the effective scheme. A failure most likely takes that of the scheme "
-        "given."
+        "The port is the one in the address, or the default of the resulting scheme. A failure most likely uses the "
+        "default of the scheme in the address."
     ),
     "Returned": (
-        "Topics that were returned count before derived ones, each on its own, as they are. A failure most likely "
-        "derives all as soon as one is missing."
+        "Topics that were issued count before derived ones, each on its own, unchanged. A failure most likely derives "
+        "all as soon as one is missing."
     ),
     "SiblingStatus": (
-        "Without a status topic and without a prefix it is the sibling of the topic to publish to. A failure most "
-        "likely has none, or replaces a word in the middle of a level."
+        "Without a status topic and without a prefix, it is the sibling of the topic to publish to. A failure most "
+        "likely finds none, or replaces a part of a level."
     ),
     "Tls": (
-        "The effective URL decides about TLS: `tls` turns mqtt: into mqtts: and ws: into wss:, and turns nothing off. "
-        "A failure most likely looks at the flag or at mqtts: alone."
+        "The resulting URL decides about TLS: `tls` turns mqtt: into mqtts: and ws: into wss:, and turns nothing off. "
+        "A failure most likely looks only at the flag, or only at mqtts:."
     ),
     "Trimmed": (
         "White space, then slashes, are trimmed from prefix and hub id. White space is what ECMAScript's trim() takes "
@@ -73,10 +75,11 @@ NOTES = {
     ),
     "Url": (
         "The URL to connect to has the scheme in lower case, brackets around an IPv6 address, which `host` has not, "
-        "and a path for WebSockets alone, without a slash at its end. A failure most likely normalizes more, or less."
+        "and a path for WebSockets only, without a slash at its end. A failure most likely normalizes more, or less."
     ),
     "WrongType": (
-        "A field of a wrong type is refused by its name. A failure most likely converts it into a level of a topic."
+        "A field of the wrong type is refused where it is needed. A failure most likely converts it into a level of a "
+        "topic."
     ),
 }
 
@@ -102,4 +105,4 @@ def build():
         files.group("BrokerEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], brokers.endpoints()),
         files.group("ClientId", CLIENT_IDS, brokers.client_ids()),
     ]
-    files.write("mqtt-topics", "MQTT: topics derived and returned, endpoints of brokers, client ids.", NOTES, groups)
+    files.write("mqtt-topics", "MQTT: topics derived and issued, addresses of brokers, client ids.", NOTES, groups)

@@ -1,4 +1,4 @@
-"""What is no topic, and what is no description of topics."""
+"""Topics that are refused, and fields of the wrong type."""
 
 import json
 

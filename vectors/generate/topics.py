@@ -1,4 +1,4 @@
-"""The topics of a client: derived from what was issued, or returned. In the tables, settings are beside credentials."""
+"""The topics of a client: derived, or as issued. In the tables, settings are beside credentials."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ UNDER_PREFIX = [
     ("a prefix that ends with the key's hash", {"topic_prefix": f"{BASE}/{HASH}", "hub_id": "hub-1"}, f"{BASE}/{HASH}"),
     ("hash_topics, which is no matter here", {"topic_prefix": PREFIX, "hash_topics": True}, PREFIX),
     ("letters beyond ASCII", {"topic_prefix": "caf\xe9/\U0001f3e0"}, "caf\xe9/\U0001f3e0"),
-    ("characters that mean something elsewhere", {"topic_prefix": "a$b/c*d/e?f"}, "a$b/c*d/e?f"),
+    ("characters with a meaning elsewhere", {"topic_prefix": "a$b/c*d/e?f"}, "a$b/c*d/e?f"),
     ("null for a hub id", {"topic_prefix": PREFIX, "hub_id": None}, PREFIX),
     ("null for returned topics", {"topic_prefix": PREFIX, "c2s_topic": None, "s2c_topic": None}, PREFIX),
 ]
@@ -76,7 +76,7 @@ def derived():
     read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False, "topicPrefix": PREFIX}
     tests = [today(comment, "Derived", settings, prefix) for comment, settings, prefix in UNDER_PREFIX]
     tests.append(
-        derives("as parseIdentity answers it", "Derived", read, f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status")
+        derives("as read from an identity", "Derived", read, f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status")
     )
     tests += [today(f"prefix {json.dumps(text)}", "Trimmed", {"topic_prefix": text}, PREFIX) for text in SPELLED]
     return tests
@@ -104,8 +104,10 @@ def aliases():
     tests = [today(name, "Alias", {name: PREFIX}, PREFIX) for name in names["topicPrefix"]]
     tests += [earlier(name, "Alias", {name: "hub-1"}, BASE) for name in names["hubId"]]
     tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: True}, BASE, HASH) for name in names["hashTopics"]]
-    tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER) for name in names["accessKey"]]
-    tests += [earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}) for name in names["username"]]
+    for name in names["accessKey"]:
+        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER))
+    for name in names["username"]:
+        tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}))
     for position, field in enumerate(["c2sTopic", "s2cTopic", "statusTopic"]):
         for name in names[field]:
             used = [f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status"]
@@ -115,7 +117,7 @@ def aliases():
     return tests
 
 
-# Returned topics: to publish to, to subscribe to, for the status; and what is used of returned and derived ones.
+# Issued topics: to publish to, to subscribe to, for the status; and the topics that are used.
 PREFIXED = {"topic_prefix": PREFIX}
 IDENTIFIED = {"hub_id": "hub-1"}
 UP_TODAY, DOWN_TODAY, HERE_TODAY = f"{PREFIX}/up", f"{PREFIX}/down", f"{PREFIX}/a/b"

@@ -1,21 +1,26 @@
-"""What is no address: for each part of a URL (RFC 3986, section 3), what must not stand in it, by one change each."""
+"""Addresses that are refused: for each part of a URL (RFC 3986, section 3), what it must not contain."""
 
 import json
 
-# White space that is trimmed around an address, and that no address has inside: what ECMAScript's trim() takes off.
+# White space, as of ECMAScript's trim(): trimmed around an address, refused inside.
 TRIMMED = "\t\n\v\f\r \xa0\u1680\u2000\u2009\u2028\u2029\u202f\u205f\u3000\ufeff"
-# Further characters that no address has anywhere, for programs disagree about what they mean: controls, and the backslash.
+# Refused anywhere, because programs disagree about their meaning: control characters and the backslash.
 NOWHERE = "\x00\x01\x1f\x7f\x85\\"
-# The delimiters of ASCII that end no part of a URL after the host: no host has them. (A percent sign would escape one.)
+# ASCII characters that a host must not contain and that do not end it.
 NOT_IN_HOSTS = "!\"$%&'()*+,;<=>^`{|}[]"
 PORTS = [
-    *["0", "00", "65536", "99999", "18446744073709551617", "-1", "+1", "1.0", "1e3", "0x50", "8883x", "port", "1:2", ""],
+    *["0", "00", "65536", "99999", "18446744073709551617", "-1", "+1"],
+    *["1.0", "1e3", "0x50", "8883x", "port", "1:2", ""],
     *["\uff18\uff18", "\u0668\u0668"],
+]
+NO_ADDRESSES = [
+    *["2001:db8::1", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]a", "a[2001:db8::1]"],
+    *["[]", "[v1.a]", "[::1%25eth0]"],
 ]
 
 
 def urls(scheme, host):
-    """Strings that are no URL with a host."""
+    """Strings that are not a URL with a host."""
     middle = len(host) // 2
     first, second = host[:middle], host[middle:]
     no_urls = [
@@ -42,11 +47,11 @@ def urls(scheme, host):
     for character in NOWHERE:
         no_urls += [f"{character}{scheme}://{host}", f"{scheme}://{host}{character}"]
     for character in NOT_IN_HOSTS:
-        no_urls += [f"{scheme}://{character}{host}", f"{scheme}://{first}{character}{second}", f"{scheme}://{host}{character}"]
+        no_hosts = [f"{character}{host}", f"{first}{character}{second}", f"{host}{character}"]
+        no_urls += [f"{scheme}://{no_host}" for no_host in no_hosts]
     no_urls += [f"{scheme}://{host}:{port}" for port in PORTS]
     no_urls += [f"{scheme}://[2001:db8::1]:{port}" for port in ["0", "65536", "port", ""]]
-    for address in ["2001:db8::1", "[2001:db8::1", "2001:db8::1]", "[]", f"[{host}]", "[2001:db8::1]a", "a[2001:db8::1]", "[v1.a]", "[::1%25eth0]"]:
-        no_urls.append(f"{scheme}://{address}")
+    no_urls += [f"{scheme}://{address}" for address in [*NO_ADDRESSES, f"[{host}]"]]
     return no_urls
 
 
