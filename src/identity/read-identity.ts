@@ -21,8 +21,8 @@ export function identityOf(identity: Identity): Identity {
 
 /** Reads an identity, whose secret fields still enumerate. */
 export function readIdentity(input: unknown): Identity {
-  const isText = typeof input === 'string' || isBytes(input);
-  const object = objectOf(isText ? parse(input) : input);
+  const isJson = typeof input === 'string' || isBytes(input);
+  const object = objectOf(isJson ? parse(input) : input);
   const fields = new IssuedFields(object);
   const accessKey = fields.string(IDENTITY.accessKey);
   if (!accessKey) throw missing('identity-access-key', 'access_key');
@@ -60,7 +60,7 @@ export function readIdentity(input: unknown): Identity {
     inObject(IDENTITY.protocols, protocolFields.unreadable),
     inObject(IDENTITY.mqtt, unreadableMqtt),
   );
-  keepIssued(identity, issuedFrom(object, unreadable, !isText));
+  keepIssued(identity, issuedFrom(object, unreadable, !isJson));
   return identity;
 }
 
@@ -88,7 +88,7 @@ function objectOf(value: unknown): Fields {
 function missing(code: 'identity-access-key' | 'identity-password', name: string): LocalError {
   return new LocalError(
     code,
-    `the identity’s ${name} is missing, empty or not a string: issue the identity again`,
+    `the identity’s ${name} is missing, empty or not a string: issue it again, or pass the identity and not a copy`,
   );
 }
 
@@ -109,15 +109,10 @@ function inObject(names: Names, inside: readonly string[]): string[] {
 
 function protocols(fields: IssuedFields, hasBroker: boolean): Protocols {
   return {
-    wss: isServed(fields, PROTOCOLS.wss) ?? true,
-    https: isServed(fields, PROTOCOLS.https) ?? false,
-    mqtt: isServed(fields, PROTOCOLS.mqtt) ?? hasBroker,
+    wss: fields.enabled(PROTOCOLS.wss) ?? true,
+    https: fields.enabled(PROTOCOLS.https) ?? false,
+    mqtt: fields.enabled(PROTOCOLS.mqtt) ?? hasBroker,
   };
-}
-
-/** A protocol is a flag, or an object with the flag `enabled`. */
-function isServed(fields: IssuedFields, names: Names): boolean | undefined {
-  return isObject(fields.value(names)) ? fields.object(names).flag('enabled') : fields.flag(names);
 }
 
 /** `mqtt.endpoint`, else `data_plane_endpoints.mqtt`. `undefined` where neither was issued. */

@@ -67,7 +67,16 @@ export class IssuedFields {
 
   /** A boolean; or 1, 0, `true`, `false`, `yes`, `no`, `on` or `off`, as a string in either case. */
   flag(names: Names): boolean | undefined {
+    return this.flagFrom(this.value(names), names);
+  }
+
+  /** A protocol: a flag, or an object with the flag `enabled`. */
+  enabled(names: Names): boolean | undefined {
     const value = this.value(names);
+    return this.flagFrom(isObject(value) ? new IssuedFields(value).value('enabled') : value, names);
+  }
+
+  private flagFrom(value: unknown, names: Names): boolean | undefined {
     const word = typeof value === 'object' ? '' : String(value).toLowerCase();
     if (TRUE.indexOf(word) >= 0) return true;
     if (FALSE.indexOf(word) >= 0) return false;

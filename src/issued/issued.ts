@@ -65,10 +65,11 @@ function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, un
     if (value === undefined || (names !== undefined && key !== nameIn(fields, names))) continue;
     if (names === undefined) unknown.push(path + key);
     const name = names === undefined ? key : currentName(names);
-    const inside = known === IDENTITY && OBJECTS.hasOwnProperty(name) ? OBJECTS[name] : undefined;
-    if (inside !== undefined && isObject(value))
-      setField(kept, name, renamed(value, inside, `${name}.`, copy, unknown));
-    else setField(kept, name, copy ? copyOf(value) : (value as Json));
+    if (known === IDENTITY && OBJECTS.hasOwnProperty(name) && isObject(value)) {
+      setField(kept, name, renamed(value, OBJECTS[name]!, `${name}.`, copy, unknown));
+    } else {
+      setField(kept, name, copy ? copyOf(value) : (value as Json));
+    }
   }
   return kept;
 }

@@ -2,6 +2,7 @@
  * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs where there is no URL
  * class. Nothing is decoded or normalized but the case of the scheme.
  */
+import { forEachPiece } from '../bytes.ts';
 
 export interface UrlParts {
   /** In lower case, without the colon. */
@@ -73,11 +74,14 @@ function portOf(digits: string): number {
  * includes U+FEFF.
  */
 export function hasBlanks(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x20 || unit === 0x7f || unit === 0x85 || text.charAt(i).trim() === '') return true;
-  }
-  return false;
+  let found = false;
+  forEachPiece(text, (piece) => {
+    for (let i = 0; i < piece.length; i++) {
+      const unit = piece.charCodeAt(i);
+      if (unit < 0x20 || unit === 0x7f || unit === 0x85 || piece.charAt(i).trim() === '') found = true;
+    }
+  });
+  return found;
 }
 
 /** A path without slashes at either end. */

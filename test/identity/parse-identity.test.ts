@@ -139,6 +139,15 @@ test('gives a protocol its default where it is neither on nor off', () => {
   }
 });
 
+test('names a protocol that is neither on nor off as unreadable', () => {
+  for (const value of ['maybe', 2, [], { enabled: 'maybe' }, { enabled: [] }]) {
+    assertIgnored({ protocols: { https: value } }, 'protocols.https');
+  }
+  for (const value of [null, {}, { enabled: null }, { port: 1 }]) {
+    assert.is(redactIdentity(identityOf({ protocols: { https: value } })).unreadableFields, undefined);
+  }
+});
+
 test('turns MQTT on where there are broker credentials, unless the identity turns it off', () => {
   const isOn = (fields: object) => identityOf(fields).protocols.mqtt;
   assert.is(isOn({}), false);
