@@ -1,4 +1,4 @@
-/** The names of fields are listed once, in vectors/tables/aliases.json. This holds what depends on that list to it. */
+/** The names of fields are listed once, in vectors/aliases/identity.json. This holds what depends on that list to it. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ import { readVectors } from '../vectors.ts';
 for (const generate of [aliasesModule, aliasesDocument]) {
   const { path, content } = generate();
   const name = path.slice(path.search(/src|docs/));
-  test(`${name} lists the names of vectors/tables/aliases.json: node --import tsx tools/aliases.ts`, () => {
+  test(`${name} lists the names of vectors/aliases/identity.json: node --import tsx tools/aliases.ts`, () => {
     assert.is(readFileSync(path, 'utf8'), content);
   });
 }

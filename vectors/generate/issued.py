@@ -4,7 +4,7 @@ import json
 
 import files
 
-ALIASES = json.loads((files.DIRECTORY / "tables" / "aliases.json").read_text(encoding="ascii"))
+ALIASES = json.loads((files.DIRECTORY / "aliases" / "identity.json").read_text(encoding="ascii"))
 ACCESS_KEY, PASSWORD = "access-key-7f3a", "password-9c1e"
 ISSUED = {"access_key": ACCESS_KEY, "password": PASSWORD}
 READ = {
