@@ -1,7 +1,7 @@
 /**
- * AESGCM for a device whose hub has no ChaChaPoly and whose chip has no AES: `@stablelib/gcm` takes 17 KB of XS heap, where
- * noble's AES builds 650 KB of tables when it is loaded. Its tables are looked up by the key and the text, so it is not
- * constant-time where memory is cached. Inject it beside, or instead of, ChaChaPoly:
+ * AESGCM for a device whose hub has no ChaChaPoly and whose chip has no AES. `@stablelib/gcm` takes 17 KB of XS heap, while
+ * noble's AES builds 650 KB of tables when it is loaded. Its table look-ups depend on the key and the plaintext, so it does
+ * not run in constant time on processors with a data cache. Inject it beside ChaChaPoly, or instead of it:
  *
  *     crypto: { ...nobleCrypto, ciphers: { AESGCM: compactAesGcm } }
  */
@@ -9,9 +9,9 @@ import { AES } from '@stablelib/aes';
 import { GCM } from '@stablelib/gcm';
 import type { CipherFactory } from 'hub-protocol';
 
-/** The key is used in place; what AES makes of it is wiped after each message. */
+/** Uses the key in place. The key schedule is wiped after each message. */
 export const compactAesGcm: CipherFactory = (key) => {
-  function run<Answer>(work: (gcm: GCM) => Answer): Answer {
+  function run<Result>(work: (gcm: GCM) => Result): Result {
     const aes = new AES(key, true);
     const gcm = new GCM(aes);
     try {
@@ -24,6 +24,6 @@ export const compactAesGcm: CipherFactory = (key) => {
   return {
     seal: (nonce, associatedData, plaintext) => run((gcm) => gcm.seal(nonce, plaintext, associatedData)),
     open: (nonce, associatedData, sealed) =>
-      run((gcm) => gcm.open(nonce, sealed, associatedData)) ?? undefined, // null where the tag does not verify
+      run((gcm) => gcm.open(nonce, sealed, associatedData)) ?? undefined, // null if the tag does not verify
   };
 };

@@ -1,4 +1,4 @@
-/** A certificate for localhost that signs itself, made anew by each program that asks. PEM. */
+/** Creates a self-signed certificate for localhost, and its key, as PEM. */
 import { generate } from 'selfsigned';
 
 export async function localhostCertificate(): Promise<{ key: string; cert: string }> {

@@ -1,12 +1,13 @@
-/** Deriving the PSK off the main thread, in a browser or in Node, with progress and a way to cancel. */
+/** Derives the PSK in a worker, in a browser or in Node.js, with progress reports and cancellation. */
 
 export interface DeriveOptions {
+  /** Is called with the progress, from 0 to 1. */
   onProgress?: (progress: number) => void;
-  /** Cancels: the memory is wiped, and the promise rejects with the signal's reason. */
+  /** Cancels the derivation: the worker wipes its memory, and the promise rejects with the signal's reason. */
   signal?: AbortSignal;
 }
 
-/** What is called the same in a browser and in Node. */
+/** The methods that a worker has in a browser and in Node.js. `on` is Node's, `onerror` the browser's. */
 interface AnyWorker {
   postMessage(message: unknown, transfer: unknown[]): void;
   terminate(): unknown;
@@ -15,6 +16,11 @@ interface AnyWorker {
 }
 type WorkerClass = new (url: URL, options: { type: 'module' }) => AnyWorker;
 
+/**
+ * @param password - the password of the identity
+ * @param salt - the `salt` of the `psk-needed` event, 32 bytes
+ * @returns the PSK, 32 bytes
+ */
 export async function deriveInWorker(
   password: string,
   salt: Uint8Array,

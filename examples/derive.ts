@@ -1,13 +1,14 @@
-/** Deriving the PSK without blocking the event loop: slices of a few milliseconds, with the loop's turn in between. */
+/** Derives the PSK without blocking the event loop: in slices of a few milliseconds, between which the loop gets its turn. */
 import { Argon2id } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 
 const BLOCKS_AT_ONCE = 1024; // about 5 ms on a desktop
 
 /**
- * @param password - the identity's
- * @param salt - of the `psk-needed` event
- * @param onProgress - told after each slice, from 0 to 1
+ * @param password - the password of the identity
+ * @param salt - the `salt` of the `psk-needed` event, 32 bytes
+ * @param onProgress - is called after each slice with the progress, from 0 to 1
+ * @returns the PSK, 32 bytes
  */
 export async function derive(
   password: string,

@@ -1,6 +1,7 @@
 /**
- * A static key whose private half never enters JavaScript's memory: with a KeyObject of Node.js, which answers at once, and
- * with a non-extractable key of WebCrypto, which answers later. A secure element works like one of the two.
+ * A static key whose private key never enters JavaScript's memory: a KeyObject of Node.js, which computes shared secrets
+ * synchronously, and a non-extractable WebCrypto key, which computes them asynchronously. A secure element works like one of
+ * the two.
  *
  *     node --import tsx examples/external-key.ts
  */
@@ -11,7 +12,7 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 const { subtle } = webcrypto;
 const X25519 = { name: 'X25519' };
 
-/** A key pair that answers at once. */
+/** The key pair of a KeyObject, for the option `staticKey`. */
 export function nodeKey(privateKey: KeyObject): NonNullable<ClientSessionKey> {
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return {
@@ -24,7 +25,7 @@ export function nodeKey(privateKey: KeyObject): NonNullable<ClientSessionKey> {
   };
 }
 
-/** The answer to `dh-needed` by a key of WebCrypto. */
+/** Computes what `provideSharedSecret` needs after `dh-needed`, with a WebCrypto key. */
 export async function webSharedSecret(
   privateKey: webcrypto.CryptoKey,
   publicKey: Uint8Array,

@@ -38,7 +38,7 @@ function bytesOf(line) {
   return bytes;
 }
 
-/** Of a list of arrays. */
+/** SHA-256 of several arrays, one after the other. */
 function sha256(parts) {
   let length = 0;
   let at = 0;

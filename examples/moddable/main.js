@@ -1,7 +1,7 @@
 /**
- * A client on a microcontroller with Moddable. Whoever provisions the device writes two preferences of the domain `hub`:
- * `identity`, as it was issued, and `keyring`, from serializeKeyring(), with the hub's PSK in it (storePsk): the device has
- * not the 64 MiB to derive it.
+ * A client on a microcontroller with Moddable. The device is provisioned with two preferences of the domain `hub`:
+ * `identity`, as it was issued, and `keyring`, from serializeKeyring(). The keyring contains the hub's PSK (storePsk, with
+ * `isProvisioned: true`), since the device lacks the 64 MiB to derive it.
  */
 
 import WebSocket from 'WebSocket';
@@ -33,7 +33,7 @@ function connect() {
     siteId: identity.siteId,
     randomBytes: (length) => new Uint8Array(RNG.get(length)),
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
-    inPlace: true, // nobody else uses the buffers that the socket delivers
+    inPlace: true, // nothing else uses the buffers that the socket delivers
     ...keyringOptions(keyring),
   });
   const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
@@ -60,14 +60,14 @@ function connect() {
           break;
         case 'psk-needed':
           trace('no PSK for this hub: provision the device again\n');
-          rest();
+          giveUpForGood();
           break;
         case 'psk-suspect':
           trace('the PSK of this hub is wrong: provision the device again\n');
           break;
         case 'close':
           trace(`${event.error.code}\n`);
-          give();
+          giveUp();
           break;
         case 'ended':
           Timer.clear(deadline);
@@ -77,20 +77,20 @@ function connect() {
       }
     }
   };
-  /** Gives up this connection. */
-  const give = (closing) => {
+  /** Closes this connection. Another one may follow. */
+  const giveUp = (closing) => {
     socket.close();
     handle(session.closed(closing));
   };
-  /** Gives up for good: dialling again would not help. */
-  const rest = () => {
+  /** Closes this connection, and dials no more: another attempt would end in the same way. */
+  const giveUpForGood = () => {
     Timer.clear(deadline);
     socket.onclose = socket.onerror = undefined;
     socket.close();
     session.closed();
   };
 
-  const deadline = Timer.set(() => give('timeout'), DEADLINE);
+  const deadline = Timer.set(() => giveUp('timeout'), DEADLINE);
   socket.onmessage = ({ data }) =>
     handle(session.receive(typeof data === 'string' ? data : new Uint8Array(data)));
   socket.onclose = ({ code }) => handle(session.closed(code));

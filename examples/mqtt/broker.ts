@@ -1,4 +1,4 @@
-/** A broker inside the program, so that nothing needs installing: TLS, accounts, and to each client its own topics. */
+/** An MQTT broker in this process, with TLS, accounts, and an ACL that restricts each client to its own topics. */
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket } from 'node:tls';
 import { Aedes, type Client } from 'aedes';
@@ -6,10 +6,11 @@ import { Aedes, type Client } from 'aedes';
 export interface BrokerOptions {
   /** PEM. */
   tls: { key: string; cert: string };
-  /** What the topics of all clients start with. */
+  /** The levels that the topics of all clients start with. */
   base: string;
-  /** The password of each account. The hub's account is its own; the others are named after their access key. */
+  /** The passwords, by account. The account of a client has the name of its access key. */
   accounts: Map<string, string>;
+  /** The name of the hub's account. */
   hub: string;
 }
 

@@ -121,7 +121,7 @@ export class Client {
     this.#broker.on('message', (_topic, data, { retain }) => {
       const { state } = this.#session;
       if (retain || state === 'closed') return; // a retained message belongs to no session
-      options.observe?.({ type: 'received', data: state === 'ready' ? data : data.toString() });
+      options.observe?.({ type: 'received', data });
       this.#handle(this.#session.receive(data));
     });
     this.#watch();

@@ -1,6 +1,6 @@
 /**
- * The protocol over MQTT, as a story: a broker, a hub and a client on loopback, from first contact to a hub that does
- * not answer; and the same client over WebSocket. `npm run demo:mqtt`
+ * Shows the protocol over MQTT on loopback: a broker, a hub and a client, from first contact to a hub that does not
+ * answer; then the same client over WebSocket. `npm run demo:mqtt`
  */
 import { createHash } from 'node:crypto';
 import { forgetPsks, parseIdentity } from 'hub-protocol';
@@ -19,6 +19,7 @@ const NODE_ID = 'hub.example';
 const BASE = 'hivemind/hub-1';
 const MEBIBYTE = 1024 * 1024;
 const DERIVATION = 'argon2id, 3 passes over 64 MiB';
+const DEADLINE = 2500; // milliseconds
 
 const timeline = new Timeline();
 timeline.legend();
@@ -47,21 +48,24 @@ const store = new Store(issued.access_key);
 
 function attempt(options: Partial<ClientOptions> & { password?: string } = {}): Promise<Client> {
   const password = options.password ?? issued.password;
-  timeline.start();
+  timeline.start('the client connects');
   return connect({
     identity: parseIdentity({ ...issued, password }),
     store,
     ca,
-    derivePsk: (salt) => timeline.progress(DERIVATION, (onProgress) => derive(password, salt, onProgress)),
-    deadline: 2500,
+    derivePsk: (salt) =>
+      timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
+    deadline: DEADLINE,
     observe: (what) => timeline.event(what),
     ...options,
   });
 }
 
-timeline.chapter('The hub knows the client’s password, and derives the pre-shared key from it');
+timeline.chapter('The hub derives the pre-shared key from the client’s password');
 const salt = createHash('sha256').update(NODE_ID).digest();
-const psk = await timeline.progress(DERIVATION, (onProgress) => derive(issued.password, salt, onProgress));
+const psk = await timeline.progress('hub', DERIVATION, (onProgress) =>
+  derive(issued.password, salt, onProgress),
+);
 const options = {
   broker: { url: broker.url, ca, username: 'hub', password: accounts.get('hub')! },
   base: BASE,
@@ -71,27 +75,27 @@ const options = {
 };
 let hub = await startHub(options);
 
-timeline.chapter(
-  'First contact: the client says HELLO first, and the hub offers; then all is as over a WebSocket',
-);
+timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
 let client = await attempt();
 const reply = await client.request({ utterance: 'What is on today?' });
-timeline.note(`the hub answers: ${reply.kind === 'json' ? reply.text : ''}`);
+timeline.note(`the hub replies ${reply.kind === 'json' ? reply.text : ''}`);
 const sent = randomBytes(MEBIBYTE);
 const returned = await client.request(sent);
 const isSame = returned.kind === 'binary' && Buffer.compare(returned.bytes, sent) === 0;
-timeline.note(`1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same bytes' : 'DAMAGED'}`);
+timeline.note(
+  `1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same bytes' : 'DIFFERENT BYTES'}`,
+);
 await client.close();
 
-timeline.chapter('Reconnect with the stored device record: KKpsk0, and nothing to derive');
+timeline.chapter('Reconnect with the stored keyring: KKpsk0, and nothing to derive');
 client = await attempt();
 
 timeline.chapter(
-  'The hub restarts, and offers to the stranger it hears: this session is over, the record is not',
+  'The hub restarts and has lost the session: it greets the client anew, and the client connects again',
 );
 await hub.stop();
 hub = await startHub(options);
-timeline.start();
+timeline.start('the client sends a request on the old session');
 const forgotten = await client.request({ utterance: 'Are you there?' }).catch((ended: Ended) => ended);
 await client.ended;
 if ('error' in forgotten) timeline.note(forgotten.error.message);
@@ -99,14 +103,17 @@ client = await attempt();
 await client.request({ utterance: 'And now?' });
 await client.close();
 
-timeline.chapter('A wrong password: KKpsk0 meets silence, and one XXpsk2 tells why');
-const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // as is due when a password changes
+timeline.chapter('A wrong password: KKpsk0 meets silence, and one attempt with XXpsk2 tells why');
+timeline.note(
+  `Over MQTT a hub refuses by not answering. The client will wait ${DEADLINE / 1000} s for message 2.`,
+);
+const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // required when a password changes
 const refused = await attempt({ password: 'wrong horse', store: mistaken }).catch((ended: Ended) => ended);
 
-timeline.chapter('The same keyring over WebSocket: the hub knows the client whichever way it connects');
+timeline.chapter('The same keyring over WebSocket: the hub knows the client, whichever way it connects');
 await hub.stop();
 const webSocketHub = await startWebSocketHub({ ...options, tls });
-timeline.start();
+timeline.start('the client connects');
 const webSocketClient = new WebSocketClient({
   url: webSocketHub.url,
   ca,
@@ -117,7 +124,7 @@ const webSocketClient = new WebSocketClient({
 });
 await webSocketClient.ready;
 const last = await webSocketClient.request({ utterance: 'Do you know me?' });
-timeline.note(`the hub answers: ${last.kind === 'json' ? last.text : ''}`);
+timeline.note(`the hub replies ${last.kind === 'json' ? last.text : ''}`);
 await webSocketClient.close();
 await webSocketHub.stop();
 await broker.stop();

@@ -1,19 +1,19 @@
-/** A hub over MQTT: one connection to a broker, and a HubSession for each access key that says HELLO. */
+/** A hub over MQTT: one connection to a broker, and a HubSession for each client that sends HELLO. */
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
 import { answer } from '../hub.ts';
 
 export interface HubOptions {
-  /** Where the broker is, by TLS; PEM of who signed its certificate; and the hub’s account there. */
+  /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
   broker: { url: string; ca: string; username: string; password: string };
-  /** What the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
+  /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
   nodeId: string;
   staticKey: Uint8Array;
-  /** What was provisioned for each access key: the PSK, and the client's static key once it is pinned. */
+  /** By access key: the client's PSK, and its static key once that is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
-  /** After how many milliseconds without a message from it a client is forgotten; 300 000 by default. */
+  /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number;
 }
 
@@ -29,7 +29,7 @@ interface Peer {
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { broker, base, nodeId, staticKey, clients, idle = 300_000 } = options;
   const { url, ...account } = broker;
-  // Where the broker is lost, so are all sessions, and nothing of them is sent again.
+  // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
   const connection = await mqtt.connectAsync(url, {
     ...account,
     clientId: `hub-${nodeId}`,
@@ -38,7 +38,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   connection.on('error', () => {}); // `close` follows
   const peers = new Map<string, Peer>();
 
-  /** The broker lets each client at its own topics only, so the topic says who it is. */
+  /** The broker restricts each client to its own topics, so the topic identifies the client. */
   const receive = (accessKey: string, payload: Uint8Array): void => {
     const peer = peers.get(accessKey);
     if (peer === undefined) {
@@ -48,10 +48,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     peer.idle.refresh();
     handle(accessKey, peer.session, peer.session.receive(payload));
   };
-  /** What came only wakes us: a HELLO says nothing that we need, and anything else belongs to a session that is gone. */
+  /** The message itself does not matter: a HELLO contains nothing that is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const client = clients.get(accessKey);
-    if (client === undefined) return; // there is no refusal but silence
+    if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
     peers.set(accessKey, { session, idle: setTimeout(() => forget(accessKey), idle) });
     handle(accessKey, session, session.start());
@@ -77,7 +77,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
 
   connection.on('message', (topic, payload, { retain }) => {
-    if (retain) return; // left over from before we came
+    if (retain) return; // a retained message belongs to no session
     const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
     if (kind === 'in') receive(accessKey, payload);
     else if (payload.toString() === 'offline') forget(accessKey);

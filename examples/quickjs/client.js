@@ -1,6 +1,6 @@
 /**
- * A client inside QuickJS. The program around it has the socket, the storage and the randomness, as `host`; see host.ts
- * for one in Node, which for a program in C is the same.
+ * A client inside QuickJS. The program around it provides the socket, the storage and the randomness as the global `host`.
+ * host.ts is such a program for Node.js; one in C provides the same functions.
  */
 import {
   ClientSession,
@@ -15,7 +15,7 @@ import {
 
 const randomBytes = (length) => new Uint8Array(host.random(length));
 const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data));
-/** In memory that is its own, to be handed to the host. */
+/** Copies bytes into an ArrayBuffer for the host. */
 const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data).buffer);
 
 const identity = parseIdentity(host.load('identity'));
@@ -34,7 +34,7 @@ function handle(events) {
     if (updated !== keyring) host.save('keyring', serializeKeyring(updated));
     keyring = updated;
     if (event.type === 'transmit') host.send(bufferOf(event.data));
-    if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // answers with providePsk
+    if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // which calls client.providePsk
     if (event.type === 'ready') host.say(`ready: ${event.pattern}`);
     if (event.type === 'message') host.say(event.kind === 'json' ? event.text : 'bytes');
     if (event.type === 'close' || event.type === 'ended') host.say(`${event.type}: ${event.error.code}`);

@@ -1,6 +1,6 @@
 /**
- * A program around QuickJS: it has the socket, the storage and the randomness, and hands over what comes in. Here the
- * engine is npm's quickjs-emscripten.
+ * A program around QuickJS, here npm's quickjs-emscripten. It provides the socket, the storage and the randomness, and passes
+ * on what arrives.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,9 +9,10 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { getQuickJS, type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten';
 
 export interface HostOptions {
-  /** By the names `identity`, which must be there, and `device`. */
+  /** Holds `identity`, as it was issued, and `keyring`, once there is one. */
   store: Map<string, string>;
   send: (data: string | Uint8Array) => void;
+  /** Is called with each line of the client's log. */
   say: (text: string) => void;
 }
 
@@ -34,11 +35,11 @@ export async function startClient({ store, send, say }: HostOptions): Promise<Cl
   runtime.setModuleLoader((name) => readFileSync(FILES[name]!, 'utf8'));
   const context = runtime.newContext();
 
-  const take = (handle: QuickJSHandle): string | Uint8Array =>
+  const fromEngine = (handle: QuickJSHandle): string | Uint8Array =>
     context.typeof(handle) === 'string'
       ? context.getString(handle)
       : context.getArrayBuffer(handle).consume(({ value }) => value.slice());
-  const give = (data: string | Uint8Array | undefined): QuickJSHandle => {
+  const toEngine = (data: string | Uint8Array | undefined): QuickJSHandle => {
     if (data === undefined) return context.undefined;
     return typeof data === 'string' ? context.newString(data) : newArrayBuffer(context, data);
   };
@@ -52,24 +53,24 @@ export async function startClient({ store, send, say }: HostOptions): Promise<Cl
 
   const { password } = JSON.parse(store.get('identity')!) as { password: string };
   const host: { readonly [name: string]: (...handles: QuickJSHandle[]) => QuickJSHandle | undefined } = {
-    load: (name) => give(store.get(context.getString(name!))),
+    load: (name) => toEngine(store.get(context.getString(name!))),
     save(name, text) {
       store.set(context.getString(name!), context.getString(text!));
       return undefined;
     },
-    random: (length) => give(randomBytes(context.getNumber(length!))),
+    random: (length) => toEngine(randomBytes(context.getNumber(length!))),
     send(data) {
-      send(take(data!));
+      send(fromEngine(data!));
       return undefined;
     },
     say(text) {
       say(context.getString(text!));
       return undefined;
     },
-    // The host has the memory to derive it. It answers when the client has done with what it is at.
+    // The host has enough memory to derive the PSK. It provides it when the client has returned.
     derivePsk(nodeId) {
       const psk = derivePsk({ crypto: nodeCrypto, password, nodeId: context.getString(nodeId!) });
-      queueMicrotask(() => call('providePsk', give(psk)));
+      queueMicrotask(() => call('providePsk', toEngine(psk)));
       return undefined;
     },
   };
@@ -83,7 +84,7 @@ export async function startClient({ store, send, say }: HostOptions): Promise<Cl
 
   return {
     connected: () => call('connected'),
-    received: (data) => call('received', give(data)),
+    received: (data) => call('received', toEngine(data)),
     send: (value) => {
       const handle = context.unwrapResult(context.evalCode(`(${JSON.stringify(value)})`));
       call('send', handle);
