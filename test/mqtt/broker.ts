@@ -1,4 +1,4 @@
-/** Mosquitto, started once for all tests of this folder and ended with their process; and whom it knows. */
+/** Mosquitto and its accounts. It is started once for all tests of this directory, and ends with their process. */
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -14,10 +14,10 @@ import { type Hub, type HubOptions, startHub as start } from '../../examples/mqt
 export const BASE = 'hivemind/hub-1';
 export const NODE_ID = 'hub.example';
 export const PASSWORD = 'correct horse';
-/** Of every client, so that it is derived once. */
+/** The PSK of every client, so that it is derived only once. */
 export const PSK: Uint8Array = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
 
-/** The accounts at the broker, with their passwords; all but the hub’s are named after an access key. */
+/** The accounts at the broker, with their passwords. The account of a client has the name of its access key. */
 const accounts = new Map(
   ['hub', ...Array.from({ length: 100 }, (_, i) => `kiosk-${i}`)].map((name) => [
     name,
@@ -26,7 +26,7 @@ const accounts = new Map(
 );
 const unused = [...accounts.keys()].slice(1);
 
-/** The account of a client that no other test knows. */
+/** The account of a client that no other test uses. */
 export function newAccount(): { username: string; password: string } {
   const username = unused.shift();
   if (username === undefined) throw new Error('the broker has no account left: give it more');
@@ -49,22 +49,22 @@ mosquitto.unref();
 closeSync(log);
 while (!(await isListening())) {
   if (mosquitto.exitCode !== null) throw new Error(readFileSync(join(folder, 'log'), 'utf8'));
-  await sleep(20); // for a minute or so where it has to be installed first
+  await sleep(20); // if it has to be installed first, this takes a minute
 }
 
 const opened: (() => unknown)[] = [];
 
-/** Has something closed after the test, however that ends: what is left open would keep the process alive. */
+/** Closes something after the test, however the test ends. What is left open would keep the process alive. */
 export function closeLater(close: () => unknown): void {
   opened.push(close);
 }
 
-/** For `after.each`: the last that was opened first. */
+/** For `after.each`. Closes in reverse order. */
 export async function closeAll(): Promise<void> {
   while (opened.length > 0) await opened.pop()!();
 }
 
-/** A hub at this broker that has provisioned these clients. */
+/** Starts a hub at this broker that knows these clients. */
 export async function startHub(
   names: string[],
   options: Partial<HubOptions> = {},
@@ -82,7 +82,7 @@ export async function startHub(
   return { ...all, ...hub };
 }
 
-/** A bare connection to the broker, of the hub's account unless others are given. */
+/** Opens a plain connection to the broker (default with the hub's account). */
 export async function connectTo(port: number, options: IClientOptions = {}): Promise<MqttClient> {
   const connection = await mqtt.connectAsync(`mqtts://localhost:${port}`, {
     ca: CA,

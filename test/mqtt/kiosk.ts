@@ -1,4 +1,4 @@
-/** A device of the tests: its identity as it was issued, and its keyring as it lies in storage. */
+/** A client for the tests: its identity as it was issued, and its stored keyring. */
 import {
   createKeyring,
   derivePsk,
@@ -17,12 +17,12 @@ export class Kiosk {
   readonly account: { username: string; password: string } = newAccount();
   readonly name: string = this.account.username;
   readonly topics: string = `${BASE}/${this.name}`;
-  /** The keyring. */
+  /** The stored keyring. */
   stored: string = serializeKeyring(createKeyring({ accessKey: this.name, staticKey: randomBytes(32) }));
-  /** How often the PSK was derived. */
+  /** How many times the PSK was derived. */
   derivations = 0;
   password: string = PASSWORD;
-  /** All events since options() were asked for. */
+  /** All events since the last call of options(). */
   seen: SessionEvent[] = [];
 
   get keyring(): Keyring {
@@ -48,7 +48,7 @@ export class Kiosk {
     });
   }
 
-  /** The options of a program that starts with nothing in memory: the keyring is read from storage. */
+  /** The options of a program that has just started: it reads the keyring from storage. */
   options(options: Partial<ClientOptions> = {}): ClientOptions {
     this.seen = [];
     return {
@@ -75,38 +75,38 @@ export class Kiosk {
     return password === PASSWORD ? PSK : derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
   }
 
-  /** One attempt. */
+  /** Makes one attempt. */
   dial(options: Partial<ClientOptions> = {}): Client {
     const client = new Client(this.options(options));
     closeLater(() => client.close());
     return client;
   }
 
-  /** One attempt, and another where silence asks for it: a client that is ready. */
+  /** Connects, with a second attempt if the hub does not answer a KKpsk0, and returns a client that is ready. */
   async connect(options: Partial<ClientOptions> = {}): Promise<Client> {
     const client = await connect(this.options(options));
     closeLater(() => client.close());
     return client;
   }
 
-  /** The same, where it must come to nothing: how it ended. */
+  /** The same for attempts that must fail. Returns how they ended. */
   refusal(options: Partial<ClientOptions> = {}): Promise<Ended> {
     return connect(this.options(options)).then(
       (client) => {
         client.close();
-        throw new Error('it became ready');
+        throw new Error('the client became ready');
       },
       (ended) => ended,
     );
   }
 
-  /** The events of one type that were seen. */
+  /** All events of one type since the last call of options(). */
   events<Type extends SessionEvent['type']>(type: Type): (SessionEvent & { type: Type })[] {
     return this.seen.filter((event) => event.type === type) as (SessionEvent & { type: Type })[];
   }
 }
 
-/** The text of an answer. */
+/** The text of a JSON message. */
 export function textOf(message: Message): string | undefined {
   return message.kind === 'json' ? message.text : undefined;
 }

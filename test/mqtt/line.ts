@@ -1,4 +1,4 @@
-/** A client whose every step is the test's: for orders and client ids that examples/mqtt/client.ts avoids. */
+/** A client whose steps a test controls, for orders and client ids that examples/mqtt/client.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClientSession, keyringOptions, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
@@ -13,7 +13,7 @@ export class Line {
   /** The events of the present session. */
   events: SessionEvent[] = [];
 
-  /** Connects with its will, and subscribes. */
+  /** Connects with a will, and subscribes. */
   static async open(
     kiosk: Kiosk,
     options: IClientOptions & { clientId: string; port?: number },
@@ -35,7 +35,7 @@ export class Line {
     broker.on('message', (_topic, data) => this.#handle(this.session.receive(data)));
   }
 
-  /** A new session, which says HELLO. */
+  /** Starts a new session, which sends HELLO. */
   hello(): void {
     this.events = [];
     this.session = new ClientSession({
@@ -47,12 +47,12 @@ export class Line {
     this.#handle(this.session.start());
   }
 
-  /** The answer to `psk-needed`, which does not come by itself. */
+  /** Answers `psk-needed`, which this client does not do by itself. */
   providePsk(): void {
     this.#handle(this.session.providePsk(this.#kiosk.derive()));
   }
 
-  say(value: object): void {
+  send(value: object): void {
     this.#handle(this.session.sendJson(value as never).map((data) => ({ type: 'transmit', data })));
   }
 
@@ -61,7 +61,7 @@ export class Line {
     await this.broker.publishAsync(topic, payload, options);
   }
 
-  /** Waits until the session is in a state; answers whether it came to that in time. */
+  /** Waits until the session is in a state. Returns whether it got there in time. */
   async reaches(state: ClientSession['state'], within = 5000): Promise<boolean> {
     return waitFor(() => this.session.state === state, within);
   }
@@ -77,7 +77,7 @@ export class Line {
   }
 }
 
-/** Whether something comes true in time. */
+/** Waits until something is true. Returns whether that happened in time. */
 export async function waitFor(isTrue: () => boolean, within = 5000): Promise<boolean> {
   for (const began = performance.now(); performance.now() - began < within; ) {
     if (isTrue()) return true;

@@ -1,4 +1,4 @@
-/** Who is there: what a client says of itself, wills that come late, hubs that remember, and hubs that forget. */
+/** Presence over MQTT: what clients publish on `status`, late wills, and hubs with and without an earlier session. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -11,7 +11,7 @@ import { Wire } from './wire.ts';
 const test = suite('presence over MQTT');
 test.after.each(closeAll);
 
-/** Sees everything on a client's topics: `in` and `out`, and what is said on `status`. */
+/** Records everything on a client's topics: `in` and `out`, and the payloads on `status`. */
 async function watch(kiosk: Kiosk): Promise<string[]> {
   const watcher = await connectTo(PORT);
   const seen: string[] = [];
@@ -25,7 +25,7 @@ async function watch(kiosk: Kiosk): Promise<string[]> {
 
 const errorOf = (rejected: Ended): string => rejected.error.code;
 
-test('a client says offline, HELLO, and online once it is ready; and offline when it leaves', async () => {
+test('a client publishes offline, HELLO, online when it is ready, and offline when it leaves', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const seen = await watch(kiosk);
@@ -43,7 +43,7 @@ test('a client says offline, HELLO, and online once it is ready; and offline whe
   assert.equal(late, ['retained online', 'offline']);
 });
 
-test('what was left retained on in and out disturbs neither side', async () => {
+test('retained messages on in and out affect neither side', async () => {
   const kiosk = new Kiosk();
   const seen = await watch(kiosk);
   const anybody = await connectTo(PORT);
@@ -53,34 +53,34 @@ test('what was left retained on in and out disturbs neither side', async () => {
   }
   await startHub([kiosk.name]);
   await sleep(50);
-  assert.equal(seen, ['in', 'out']); // no offer to what was left
+  assert.equal(seen, ['in', 'out']); // no offer in reply
   const client = await kiosk.connect();
   assert.is(textOf(await client.request({ utterance: 'hello' })), '{"speech":"You said: hello"}');
 });
 
-test('with the same client id, the will of a half-dead connection comes before the new session counts', async () => {
+test('with the same client id, the will of a dead connection comes before the new session begins', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const wire = await Wire.open();
   const seen = await watch(kiosk);
-  const said = () => seen.filter((what) => what.endsWith('line'));
+  const presences = () => seen.filter((what) => what.endsWith('line'));
   const old = await kiosk.connect({
     identity: kiosk.identity({ endpoint: `mqtts://localhost:${wire.port}` }),
   });
-  assert.ok(await waitFor(() => said().length === 2));
+  assert.ok(await waitFor(() => presences().length === 2));
   wire.freeze();
   const client = await kiosk.connect();
-  assert.ok(await waitFor(() => said().length === 5));
-  assert.equal(said(), ['offline', 'online', 'offline', 'offline', 'online']); // the third is the will
-  wire.tellBroker();
+  assert.ok(await waitFor(() => presences().length === 5));
+  assert.equal(presences(), ['offline', 'online', 'offline', 'offline', 'online']); // the third is the will
+  wire.cutFromBroker();
   await sleep(100);
-  assert.is(said().length, 5);
+  assert.is(presences().length, 5);
   assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
-  wire.tellClient();
+  wire.cutFromClient();
   assert.is((await old.ended).reason, 'dropped');
 });
 
-test('who cannot say goodbye leaves it to the will', async () => {
+test('the will of a client that cannot publish offline says it instead', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const wire = await Wire.open();
@@ -91,12 +91,12 @@ test('who cannot say goodbye leaves it to the will', async () => {
   assert.ok(await waitFor(() => seen.length === 1));
   wire.freeze();
   await client.close();
-  wire.tellBroker();
+  wire.cutFromBroker();
   assert.ok(await waitFor(() => seen.length === 2));
   assert.equal(seen, ['retained online', 'offline']);
 });
 
-test('with another client id, that will comes when the broker notices, and ends the new session', async () => {
+test('with another client id, the will comes when the broker notices, and ends the new session', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const wire = await Wire.open();
@@ -106,23 +106,23 @@ test('with another client id, that will comes when the broker notices, and ends 
   const client = await kiosk.connect();
   assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
   assert.ok(await waitFor(() => seen.indexOf('online') >= 0));
-  assert.ok(await waitFor(() => seen[seen.length - 1] === 'offline', 10_000)); // one and a half keepalives later
+  assert.ok(await waitFor(() => seen[seen.length - 1] === 'offline', 10_000)); // after one and a half keepalives
   const ended = await client.request({ utterance: 'alive?' }).catch((event) => event);
   assert.is(errorOf(ended), 'text-after-ready');
   await client.ended;
 });
 
-test('of two devices on one access key, the broker keeps the one that came last', async () => {
+test('of two devices with one access key, the broker keeps the later one', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const first = await kiosk.connect();
   const second = await kiosk.connect();
   const { reason, retry } = await first.ended;
-  assert.equal([reason, retry], ['dropped', 'now']); // so that both would take turns for ever
+  assert.equal([reason, retry], ['dropped', 'now']); // so the two would take turns forever
   assert.is(textOf(await second.request({ utterance: 'mine' })), '{"speech":"You said: mine"}');
 });
 
-test('an offer that nobody has subscribed to yet is lost', async () => {
+test('an offer that arrives before the client has subscribed is lost', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const line = await Line.open(kiosk, { clientId: 'hasty' });
@@ -133,12 +133,12 @@ test('an offer that nobody has subscribed to yet is lost', async () => {
   assert.not(await line.reaches('awaiting-psk', 200));
 });
 
-test('a hub that still waits for our message 1 gives a new HELLO no offer; the documented order does', async () => {
+test('a hub that still waits for message 1 ignores a new HELLO, unless offline comes first', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const line = await Line.open(kiosk, { clientId: 'stale' });
   line.hello();
-  assert.ok(await line.reaches('awaiting-psk')); // and here that attempt is given up
+  assert.ok(await line.reaches('awaiting-psk')); // this attempt is abandoned here
   line.hello();
   assert.not(await line.reaches('awaiting-psk', 200));
   assert.is(line.session.state, 'awaiting-hello');
@@ -149,7 +149,7 @@ test('a hub that still waits for our message 1 gives a new HELLO no offer; the d
   assert.ok(await line.reaches('ready'));
 });
 
-test('a hub that still has our session drops it at a new HELLO and offers nothing; the documented order helps', async () => {
+test('a hub that still has a session drops it at a new HELLO and offers nothing, unless offline comes first', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const line = await Line.open(kiosk, { clientId: 'stale' });
@@ -163,14 +163,14 @@ test('a hub that still has our session drops it at a new HELLO and offers nothin
   await begin();
   line.hello();
   assert.not(await line.reaches('awaiting-psk', 200));
-  line.hello(); // the next one finds nothing of us left
+  line.hello(); // the hub has no session any more
   assert.ok(await line.reaches('awaiting-psk'));
   line.providePsk();
   assert.ok(await line.reaches('ready'));
   await begin();
 });
 
-test('an idle client is forgotten, whatever its pings, and learns it from the offer to its next message', async () => {
+test('a hub forgets an idle client despite its pings, and greets it when it sends again', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name], { idle: 1500 });
   const line = await Line.open(kiosk, { clientId: 'idle', keepalive: 1 });
@@ -183,19 +183,19 @@ test('an idle client is forgotten, whatever its pings, and learns it from the of
   line.providePsk();
   assert.ok(await line.reaches('ready'));
   for (let i = 0; i < 4; i++) {
-    await sleep(500); // well under the hub's patience
-    line.say({ utterance: 'I am here' });
+    await sleep(500); // well below the hub's limit
+    line.send({ utterance: 'I am here' });
   }
   assert.ok(await waitFor(() => line.events.filter(({ type }) => type === 'message').length === 4));
   pings = 0;
   await sleep(2000);
   assert.ok(pings > 0);
   assert.is(line.session.state, 'ready');
-  line.say({ utterance: 'And now?' });
+  line.send({ utterance: 'And now?' });
   assert.ok(await line.reaches('failed'));
   const [close] = line.events.filter(({ type }) => type === 'close') as { error?: { code: string } }[];
   assert.is(close!.error!.code, 'text-after-ready');
-  await kiosk.connect(); // the pin is as good as before
+  await kiosk.connect(); // the keyring is still good
   assert.is(kiosk.events('ready')[0]!.pattern, 'KKpsk0');
 });
 

@@ -1,4 +1,4 @@
-/** Protocol 3 over a broker with TLS, accounts and an ACL: our client and our hub. */
+/** Protocol 3 between the example client and the example hub, over a broker with TLS, accounts and an ACL. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deriveTopics, type LocalError } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
@@ -14,7 +14,7 @@ const test = suite('protocol 3 over MQTT');
 test.after.each(closeAll);
 const MEBIBYTE = 1024 * 1024;
 
-test('two clients and a hub complete it, with messages large and small', async () => {
+test('two clients and a hub exchange small and large messages', async () => {
   const kiosks = [new Kiosk(), new Kiosk()];
   const hub = await startHub(kiosks.map(({ name }) => name));
   const clients = await Promise.all(kiosks.map((kiosk) => kiosk.connect()));
@@ -34,7 +34,7 @@ test('two clients and a hub complete it, with messages large and small', async (
   for (const client of clients) assert.is((await client.close()).reason, 'dropped');
 });
 
-test('a message of 32 MiB, in 517 publications, passes in both directions', async () => {
+test('carries a message of 32 MiB, in 517 publications, in both directions', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const client = await kiosk.connect();
@@ -54,7 +54,7 @@ for (const qos of [0, 2]) {
   });
 }
 
-test('the broker keeps one client from the other’s topics', async () => {
+test('the broker keeps a client from the topics of another', async () => {
   const [kiosk, other] = [new Kiosk(), new Kiosk()];
   await startHub([kiosk.name, other.name]);
   const client = await kiosk.connect();
@@ -62,14 +62,14 @@ test('the broker keeps one client from the other’s topics', async () => {
   const heard: string[] = [];
   intruder.on('message', (topic) => heard.push(topic));
   for (const topic of [`${kiosk.topics}/+`, `${kiosk.topics}/out`, 'hivemind/#', `${other.topics}/out`]) {
-    await intruder.subscribeAsync(topic, { qos: 1 }).catch(() => {}); // refused or not: nothing must come of it
+    await intruder.subscribeAsync(topic, { qos: 1 }).catch(() => {}); // whether it is refused or not
   }
   await intruder.publishAsync(`${kiosk.topics}/in`, '{"msg_type":"hello","payload":{}}', { qos: 1 });
   await intruder.publishAsync(`${kiosk.topics}/status`, 'offline', { qos: 1, retain: true });
   assert.is(textOf(await client.request({ utterance: 'still here' })), '{"speech":"You said: still here"}');
   assert.equal(heard, []);
 
-  // The same deeds by those who may: this is what they would have done.
+  // The same actions have an effect if the account is permitted to take them.
   await intruder.publishAsync(`${other.topics}/in`, '{"msg_type":"hello","payload":{}}', { qos: 1 });
   for (let i = 0; i < 50 && heard.length < 2; i++) await sleep(10);
   assert.equal([...new Set(heard)], [`${other.topics}/out`]);
@@ -79,7 +79,7 @@ test('the broker keeps one client from the other’s topics', async () => {
   assert.is(ended.error.code, 'text-after-ready');
 });
 
-test('a topic outside the client’s scope is refused before the broker sees anything', async () => {
+test('refuses a topic outside of the client’s scope before it connects', async () => {
   const wire = await Wire.open();
   const kiosk = new Kiosk();
   const identity = kiosk.identity({
@@ -93,7 +93,7 @@ test('a topic outside the client’s scope is refused before the broker sees any
   assert.equal(wire.began, []);
 });
 
-test('one keyring drives WSS and MQTT across restarts of both sides: pinned, and nothing derived again', async () => {
+test('one keyring serves WebSocket and MQTT across restarts of both sides, with a single derivation', async () => {
   const kiosk = new Kiosk();
   let hub = await startHub([kiosk.name]);
   const talk = async (): Promise<string> => {

@@ -1,10 +1,10 @@
-/** The way to the broker: it sees what a connection begins with, and can go dead or break without anybody noticing. */
+/** A TCP proxy to the broker. It records how each connection begins, and can freeze or cut connections on either side. */
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { closeLater, PORT } from './broker.ts';
 
 export class Wire {
   readonly port: number;
-  /** The first byte on each connection: 0x16 where it begins with TLS, 0x10 with an MQTT CONNECT. */
+  /** The first byte on each connection: 0x16 for TLS, 0x10 for an MQTT CONNECT. */
   readonly began: number[] = [];
   readonly #server: Server;
   readonly #pairs: { near: Socket; far: Socket }[] = [];
@@ -36,7 +36,7 @@ export class Wire {
     });
   }
 
-  /** From now on nothing gets through on the connections there are, and neither end is told. */
+  /** From now on the present connections pass nothing on, and neither side notices. */
   freeze(): void {
     for (const { near, far } of this.#pairs) {
       near.unpipe();
@@ -48,13 +48,13 @@ export class Wire {
     }
   }
 
-  /** The broker learns that a connection is dead. */
-  tellBroker(): void {
+  /** Cuts the connections on the side of the broker. */
+  cutFromBroker(): void {
     for (const { far } of this.#pairs) far.resetAndDestroy();
   }
 
-  /** The client learns it. */
-  tellClient(): void {
+  /** Cuts the connections on the side of the client. */
+  cutFromClient(): void {
     for (const { near } of this.#pairs) near.destroy();
   }
 
