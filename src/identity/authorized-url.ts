@@ -1,7 +1,8 @@
 /** The URL of a hub's WebSocket with the authorization that the hub expects in its query. */
+
+import { readArgument } from '../arguments.ts';
 import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { guarded } from '../issued/guarded.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
 import { splitUrl } from '../issued/url.ts';
 
@@ -20,7 +21,7 @@ export function authorizedUrl(
   accessKey: string,
   options: PlaintextOptions = {},
 ): string {
-  return guarded(() => {
+  return readArgument('options', () => {
     assertString(url, 'url');
     assertString(userAgent, 'userAgent');
     assertString(accessKey, 'accessKey');

@@ -2,10 +2,11 @@
  * The AI disclosure: people are told at first contact that they are talking to an AI assistant. This decides when it is
  * due and which text to give; the text itself comes from the API only. Spec, "AI-disclosure client rules".
  */
+
+import { readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isObject } from '../issued/fields.ts';
-import { guarded } from '../issued/guarded.ts';
 import type { Identity } from './identity.ts';
 
 /** What the client knows of the conversation that is about to go on. */
@@ -55,7 +56,7 @@ export function disclosureDue(
   source: Pick<Identity, 'aiDisclosure'>,
   situation: DisclosureSituation,
 ): Disclosure {
-  return guarded(() => {
+  return readArgument('situation', () => {
     const { language: tag = 'en', lastGiven, isVoice, isShared } = situation;
     const texts = source.aiDisclosure;
     if (lastGiven !== 'never' && lastGiven !== 'earlier-session' && lastGiven !== 'this-session') {

@@ -1,9 +1,10 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
+
+import { readArgument } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
 import { currentName } from '../issued/fields.ts';
-import { guarded } from '../issued/guarded.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
 import { splitUrl, trimSlashes } from '../issued/url.ts';
@@ -41,7 +42,7 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  *   `plaintext-endpoint` where all addresses are without TLS; `bad-argument`; as parseIdentity()
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
-  return guarded(() => {
+  return readArgument('identity', () => {
     const { supported = PREFERENCE, requested } = options;
     const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
     if (!Array.isArray(supported)) {

@@ -1,6 +1,7 @@
 /** Reads an identity that was issued. Spec, "Client identity". */
+
+import { readArgument } from '../arguments.ts';
 import { type Fields, isObject } from '../issued/fields.ts';
-import { guarded } from '../issued/guarded.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { Identity } from './identity.ts';
 import { readIdentity } from './read-identity.ts';
@@ -23,7 +24,7 @@ import { redactIdentity } from './redact.ts';
  *   or a proxy throws. No error shows a value.
  */
 export function parseIdentity(input: string | Uint8Array | object): Identity {
-  return guarded(() => {
+  return readArgument('input', () => {
     const identity = readIdentity(input);
     const { dataPlaneEndpoints, mqtt } = identity;
     hideSecrets(identity, redactIdentity(identity));

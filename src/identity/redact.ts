@@ -3,10 +3,11 @@
  * access key. No other string is shown if it contains one of these, such as an address with the access key in its path.
  * Of unknown fields only the names are shown. Spec, "Local configuration".
  */
+
+import { readArgument } from '../arguments.ts';
 import { bytesToBase64, bytesToHex, encodeUtf8, hexDigit } from '../bytes.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT } from '../issued/aliases.ts';
 import type { Fields } from '../issued/fields.ts';
-import { guarded } from '../issued/guarded.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import type { Identity } from './identity.ts';
@@ -26,7 +27,7 @@ export type RedactedIdentity = {
  * @throws LocalError as parseIdentity()
  */
 export function redactIdentity(identity: Identity): RedactedIdentity {
-  return guarded(() => redact(identityOf(identity)));
+  return readArgument('identity', () => redact(identityOf(identity)));
 }
 
 function redact(identity: Identity): RedactedIdentity {

@@ -1,5 +1,5 @@
 /** Writes identities as JSON: whole, to be stored, or without their secrets. Spec, "Local configuration". */
-import { guarded } from '../issued/guarded.ts';
+import { readArgument } from '../arguments.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import type { Identity } from './identity.ts';
@@ -20,7 +20,7 @@ export function serializeIdentity(
   identity: Identity,
   options: { secrets?: boolean | undefined } = {},
 ): string {
-  return guarded(() => {
+  return readArgument('identity', () => {
     if (options.secrets !== true) return JSON.stringify(redactIdentity(identity));
     return stringifyJson(issuedOf(identityOf(identity))!.fields);
   });

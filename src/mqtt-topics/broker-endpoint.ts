@@ -2,9 +2,10 @@
  * Where the broker is, and whether the connection uses TLS. The resulting URL decides: the flag `tls` turns mqtt: into
  * mqtts: and ws: into wss:, and turns nothing off.
  */
+
+import { readArgument } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { guarded } from '../issued/guarded.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
 import { splitUrl } from '../issued/url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';
@@ -30,7 +31,7 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  *   `bad-argument`
  */
 export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
-  return guarded(() => {
+  return readArgument('mqtt', () => {
     const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
     const endpoint = readBrokerEndpoint(mqtt);
     if (!endpoint.tls && !allowPlaintext) throw plaintextEndpoint('the broker’s address');

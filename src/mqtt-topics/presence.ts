@@ -2,8 +2,9 @@
  * What a client publishes on its status topic: retained messages, so that whoever subscribes later reads the last one. A
  * hub ends the session of a client that is `offline`.
  */
+
+import { readArgument } from '../arguments.ts';
 import { assertString } from '../bytes.ts';
-import { guarded } from '../issued/guarded.ts';
 import type { Topics } from './topics.ts';
 
 /** A message to publish as it is, or to register with the broker as the will. */
@@ -29,7 +30,7 @@ export interface Presence {
  * @throws LocalError `bad-argument`
  */
 export function presence(topics: Pick<Topics, 'status'>): Presence {
-  return guarded(() => {
+  return readArgument('topics', () => {
     const topic = topics.status;
     assertString(topic, 'topics.status');
     const message = (payload: PresenceMessage['payload']): PresenceMessage => ({

@@ -6,11 +6,12 @@
  * contract": topics are the returned ones, or derived only inside the client's scope. The layouts are those of public
  * hubs and clients.
  */
+
+import { readArgument } from '../arguments.ts';
 import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
 import { MQTT } from '../issued/aliases.ts';
-import { guarded } from '../issued/guarded.ts';
 import { hasBlanks, trimSlashes } from '../issued/url.ts';
 import { MAX_TOPIC } from '../limits.ts';
 import { type IssuedMqtt, mqttFields, readMqtt } from './mqtt.ts';
@@ -50,7 +51,7 @@ interface Scope {
  *   `lone-surrogate` for the access key; `bad-argument`
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
-  return guarded(() => {
+  return readArgument('mqtt', () => {
     const { accessKey } = options;
     if (accessKey !== undefined) assertString(accessKey, 'accessKey');
     const fields = mqttFields(mqtt);

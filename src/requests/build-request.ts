@@ -2,9 +2,11 @@
  * Builds the requests of a client: envelopes for `sendJson`. All three kinds travel as the same bus message, an
  * utterance; for actions and codes, `input` says that it is not natural language. Spec, "Client library contract".
  */
+
+import { assertObject, readArgument } from '../arguments.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
 import { type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
-import { assertNotBlank, assertObject, readArgument } from './arguments.ts';
+import { assertNotBlank } from './arguments.ts';
 
 /** The type of the bus message that carries every request. */
 export const UTTERANCE = 'recognizer_loop:utterance';

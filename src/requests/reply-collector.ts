@@ -2,11 +2,13 @@
  * ReplyCollector: assembles the hub's reply to one request from the events of its bus. No I/O and no clock: messages in,
  * a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
+
+import { readArgument, readOptions } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
-import { assertNotBlank, readArgument, readOptions } from './arguments.ts';
+import { assertNotBlank } from './arguments.ts';
 import { UTTERANCE } from './build-request.ts';
 import { type DisplayItem, readDisplayItems, sizeOf } from './display-items.ts';
 import { type HubEvent, readHubEvent, stringIn } from './hub-event.ts';

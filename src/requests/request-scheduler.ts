@@ -2,10 +2,12 @@
  * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event belongs
  * to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md has the rules as tables.
  */
+
+import { readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import { assertNotBlank, assertTime, readOptions } from './arguments.ts';
+import { assertNotBlank, assertTime } from './arguments.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
 
@@ -270,7 +272,7 @@ function wasSent({ sentAt }: Scheduled): boolean {
 function readDeadlines(given: unknown): ReplyDeadlines {
   if (given === undefined) return DEADLINES;
   const states = Object.keys(DEADLINES) as (keyof ReplyDeadlines)[];
-  const own = readOptions(given, 'deadlines', states);
+  const own = readOptions(given as Partial<ReplyDeadlines>, 'deadlines', states);
   const deadlines: { [state: string]: number } = {};
   for (let i = 0; i < states.length; i++) {
     const state = states[i]!;

@@ -1,6 +1,8 @@
 /**
  * ClientSession: the client's side of protocol 3, for one connection to a hub. Spec, "Hub connection (protocol v3)".
  */
+
+import { readOptions } from '../arguments.ts';
 import {
   assertBytes,
   bytesToHex,
@@ -37,7 +39,7 @@ import {
 } from './endings.ts';
 import type { EndedEvent, SessionEvent } from './events.ts';
 import { selectNoise, suitesOf } from './negotiation.ts';
-import { assertChoice, readOptions } from './options.ts';
+import { assertChoice } from './options.ts';
 import type { Pattern, Suite } from './protocol.ts';
 import { pskSalt } from './psk.ts';
 import { type Incoming, Session } from './session.ts';
@@ -63,12 +65,12 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `bad-argument` (also for an unknown option), `bad-length`, or what is wrong with `hello` as JSON
    */
   constructor(options: ClientOptions) {
-    const given = readOptions(options, CLIENT_OPTIONS);
+    const given = readOptions(options, 'options', CLIENT_OPTIONS);
     super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
     this.preparation = prepare(given);
-    const byDefault = given.trust === 'pinned-only' ? 'keep-pin' : 'unpin';
-    this.unpins =
-      assertChoice(given.onKkFailure ?? byDefault, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin';
+    const policies: readonly ('unpin' | 'keep-pin')[] =
+      given.trust === 'pinned-only' ? ['keep-pin', 'unpin'] : ['unpin', 'keep-pin'];
+    this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', policies) === 'unpin';
     hideFields(this);
   }
 
@@ -78,6 +80,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` unless it is the first call, before anything was received
    */
   start(): SessionEvent[] {
+    this.assertIdle('start');
     if (this.hasStarted || this.phase !== 'awaiting-hello') {
       throw new LocalError('wrong-state', `start() in state ${this.phase}: each attempt is a new session`);
     }
@@ -93,6 +96,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` before `psk-needed`, `bad-argument` or `bad-length`; none of them changes anything
    */
   providePsk(psk: Uint8Array): SessionEvent[] {
+    this.assertIdle('providePsk');
     if (this.phase === 'awaiting-hello' || this.phase === 'awaiting-offer') {
       throw new LocalError(
         'wrong-state',
@@ -110,6 +114,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` before `dh-needed`, `bad-argument` or `bad-length`; none of them changes anything
    */
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
+    this.assertIdle('provideSharedSecret');
     const last = this.preparation?.sharedSecret;
     if (!this.handles('shared-secret')) {
       if (last !== undefined || this.isOver() || this.phase === 'ready') return [];
@@ -118,6 +123,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
     if (last !== undefined && equalBytes(last, sharedSecret)) return [];
     return this.run('provideSharedSecret', (events) => {
+      wipe(last);
       this.preparation!.sharedSecret = copyBytes(sharedSecret);
       this.dispatch('shared-secret', sharedSecret, events);
     });

@@ -2,6 +2,7 @@
  * How a connection ended: told from what had happened on it, and from how its transport closed. The tables are data; the
  * first row that matches counts. `vectors/tables.json` holds the same rows for ports.
  */
+import { readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import type { EndedEvent } from './events.ts';
@@ -65,6 +66,7 @@ export const CLIENT_ENDINGS: readonly EndingRow[] = [
   { close: 'unavailable', reason: 'dropped', retry: 'later', error: 'unavailable' },
   { close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },
   { heard: true, reason: 'dropped', retry: 'now', error: 'dropped' },
+  { close: 'unauthorized', reason: 'refused', retry: 'later', error: 'access-refused' },
   { states: BEFORE_MESSAGE_1, reason: 'refused', retry: 'later', error: 'access-refused' },
   {
     states: AWAITING_MESSAGE_2,
@@ -126,26 +128,33 @@ export interface ReadClosing {
 /** @throws LocalError `bad-argument` */
 export function readClosing(closing: Closing | undefined): ReadClosing {
   const isObject = typeof closing === 'object' && closing !== null;
-  const code = isObject ? closing.code : closing === 'timeout' ? undefined : closing;
-  const status = isObject ? closing.status : undefined;
-  const closeReason = isObject ? closing.reason : undefined;
-  if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(closeReason, 'string')) {
+  const { code, status, reason }: Exclude<Closing, number | 'timeout'> = isObject
+    ? readArgument('closing', () => ({ code: closing.code, status: closing.status, reason: closing.reason }))
+    : { code: closing === 'timeout' ? undefined : closing };
+  if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(reason, 'string')) {
     throw new LocalError(
       'bad-argument',
       `"closing" expected a close code, "timeout", or { code, status, reason }, got ${kindOf(closing)}`,
     );
   }
-  const kind =
-    closing === 'timeout'
-      ? 'timeout'
-      : status === 401 || status === 403
-        ? 'unauthorized'
-        : status !== undefined || closeReason === 'connection_limit'
-          ? 'unavailable'
-          : code === 1000 || code === 1005 || code === 1008
-            ? 'refusal'
-            : 'loss';
-  return { kind, code, status, closeReason };
+  return {
+    kind: kindOfClosing(closing === 'timeout', code, status, reason),
+    code,
+    status,
+    closeReason: reason,
+  };
+}
+
+function kindOfClosing(
+  isTimeout: boolean,
+  code: number | undefined,
+  status: number | undefined,
+  reason: string | undefined,
+): CloseKind {
+  if (isTimeout) return 'timeout';
+  if (status === 401 || status === 403) return 'unauthorized';
+  if (status !== undefined || reason === 'connection_limit') return 'unavailable';
+  return code === 1000 || code === 1005 || code === 1008 ? 'refusal' : 'loss';
 }
 
 function isOptional(value: unknown, type: string): boolean {

@@ -2,6 +2,8 @@
  * HubSession: the hub's side of protocol 3, for one connection of one client. The peer for tests, demos and ports.
  * Spec, "Hub connection (protocol v3)".
  */
+
+import { readOptions } from '../arguments.ts';
 import {
   assertBytes,
   assertFlag,
@@ -37,7 +39,7 @@ import { canonicalJson } from '../wire/write-json.ts';
 import { type EndingFacts, findEnding, HUB_ENDINGS, HUB_FAILURES, hubEndingError } from './endings.ts';
 import type { EndedEvent, HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
-import { assertFields, assertPatterns, readOptions } from './options.ts';
+import { assertFields, assertPatterns } from './options.ts';
 import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
 import { type Incoming, Session, type SessionOptions } from './session.ts';
 import { type After, HUB_TRANSITIONS } from './transitions.ts';
@@ -98,9 +100,10 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly clientKey: Uint8Array | undefined;
   private readonly patterns: readonly Pattern[];
   private readonly suites: readonly Suite[];
-  private readonly greeting: readonly [hello: string, offer: string];
-  /** The prologue without the protocol name. */
-  private readonly bound: Uint8Array;
+  /** HELLO and HANDSHAKE, until they are sent. */
+  private greeting: readonly string[];
+  /** The prologue without the protocol name, until the handshake is over. */
+  private bound: Uint8Array;
   private suite: Suite | undefined = undefined;
   private message1Payload: Message1Payload | undefined = undefined;
   private expectsHello = true;
@@ -110,7 +113,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
    *   with a field as JSON
    */
   constructor(options: HubOptions) {
-    const given = readOptions(options, OPTIONS);
+    const given = readOptions(options, 'options', OPTIONS);
     super(given, 'new', HUB_TRANSITIONS, HUB_FAILURES);
     const { nodeId, psk, clientKey } = given;
     assertString(nodeId, 'nodeId');
@@ -170,6 +173,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
    * @throws LocalError `wrong-state` unless it is the first call
    */
   start(): HubSessionEvent[] {
+    this.assertIdle('start');
     if (this.phase !== 'new') throw new LocalError('wrong-state', `start() in state ${this.phase}`);
     return this.run('start', (events) => this.dispatch('start', EMPTY, events));
   }
@@ -190,6 +194,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     for (let i = 0; i < this.greeting.length; i++) {
       events.push({ type: 'transmit', data: this.greeting[i]! });
     }
+    this.greeting = [];
     return 'awaiting-message-1';
   }
 
@@ -276,6 +281,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   private becomeReady(events: HubSessionEvent[]): 'ready' {
     const { binarize, encodings } = this.message1Payload!;
     const { handshakeHash, remoteStaticKey } = this.transport!;
+    this.message1Payload = undefined;
     events.push({
       type: 'ready',
       pattern: this.pattern!,
@@ -308,6 +314,9 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   protected override forgetHandshake(): void {
     super.forgetHandshake();
     wipe(this.psk);
+    this.greeting = [];
+    this.bound = EMPTY;
+    if (this.isOver()) this.message1Payload = undefined;
   }
 }
 opaque(HubSession.prototype, 'HubSession');

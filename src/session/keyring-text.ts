@@ -1,5 +1,5 @@
 /** Keyrings as JSON, to be stored. */
-import { assertString, bytesToHex, hexToBytes, isBytes } from '../bytes.ts';
+import { assertString, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -103,8 +103,8 @@ function readStaticKey(fields: JsonObject): Keyring['staticKey'] {
   const privateKey = ownField(fields, 'static_key');
   const publicKey = ownField(fields, 'static_public_key');
   const key = readKey(privateKey ?? publicKey);
-  if (key === undefined || (privateKey !== undefined && publicKey !== undefined)) {
-    throw badField('static_key or static_public_key is not 32 bytes in hex, or both are there');
+  if (key === undefined || isZero(key) || (privateKey !== undefined && publicKey !== undefined)) {
+    throw badField('static_key or static_public_key is not a key of 32 bytes in hex, or both are there');
   }
   return privateKey === undefined ? { publicKey: key } : key;
 }

@@ -11,15 +11,19 @@
  *
  * Spec, "Hub connection (protocol v3)", trust on first use.
  */
+
+import { readArgument, readOptions } from '../arguments.ts';
 import {
   assertBytes,
   assertFlag,
   assertString,
   copyBytes,
   equalBytes,
+  isBytes,
   kindOf,
   utf8Length,
 } from '../bytes.ts';
+import { assertStaticKey } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -73,7 +77,7 @@ export interface KeyringOptions {
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  */
 export function createKeyring(options: { accessKey: string; staticKey: Keyring['staticKey'] }): Keyring {
-  const { accessKey, staticKey } = options ?? {};
+  const { accessKey, staticKey } = readOptions(options, 'options', ['accessKey', 'staticKey']);
   assertUtf8(accessKey, 'accessKey');
   return keyringOf({
     accessKey,
@@ -112,6 +116,10 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
  */
 export function updateKeyring(keyring: Keyring, event: SessionEvent): Keyring {
   assertKeyring(keyring);
+  return readArgument('event', () => applyEvent(keyring, event));
+}
+
+function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
   const { pins, psks } = keyring;
   switch (event?.type) {
     case 'pin': {
@@ -160,7 +168,8 @@ export function storePsk(
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  const isProvisioned = assertFlag(options?.isProvisioned, 'isProvisioned');
+  const given = readOptions(options, 'options', ['isProvisioned']);
+  const isProvisioned = assertFlag(given.isProvisioned, 'isProvisioned');
   const { psks } = keyring;
   const stored = findHub(psks, nodeId);
   if (stored !== undefined && stored.isProvisioned === isProvisioned && equalBytes(stored.key, psk)) {
@@ -233,25 +242,37 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
   return keyringOf({ accessKey, staticKey, staticKeyIsFresh, pins, psks });
 }
 
-function copyStaticKey(staticKey: unknown): Keyring['staticKey'] {
-  const publicKey = (staticKey as { publicKey?: unknown } | undefined)?.publicKey;
-  if (publicKey === undefined) {
-    assertBytes(staticKey, 'staticKey', KEY_LENGTH);
-    return copyBytes(staticKey);
-  }
-  assertBytes(publicKey, 'staticKey.publicKey', KEY_LENGTH);
-  return { publicKey: copyBytes(publicKey) };
+function copyStaticKey(staticKey: Keyring['staticKey']): Keyring['staticKey'] {
+  assertStaticKey(staticKey);
+  return isBytes(staticKey) ? copyBytes(staticKey) : { publicKey: copyBytes(staticKey.publicKey) };
 }
 
 /** @throws LocalError `bad-argument` */
 export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
-  const { accessKey, pins, psks } = (keyring ?? {}) as Partial<Keyring>;
-  if (typeof accessKey !== 'string' || !Array.isArray(pins) || !Array.isArray(psks)) {
+  const isKeyring = readArgument('keyring', () => {
+    const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring as Keyring;
+    return (
+      typeof accessKey === 'string' &&
+      typeof staticKeyIsFresh === 'boolean' &&
+      isKey(isBytes(staticKey) ? staticKey : staticKey.publicKey) &&
+      pins.every(isHubKey) &&
+      psks.every(isHubKey)
+    );
+  });
+  if (!isKeyring) {
     throw new LocalError(
       'bad-argument',
       `"keyring" expected what createKeyring() or parseKeyring() returned, got ${kindOf(keyring)}`,
     );
   }
+}
+
+function isHubKey({ nodeId, key }: HubPin): boolean {
+  return typeof nodeId === 'string' && isKey(key);
+}
+
+function isKey(key: unknown): boolean {
+  return isBytes(key) && key.length === KEY_LENGTH;
 }
 
 /** Checks a string that is to be stored. */

@@ -1,4 +1,6 @@
 /** Which pattern and suite a client chooses (spec, "Hub connection (protocol v3)", Selection). */
+
+import { readArgument } from '../arguments.ts';
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { isStringArray } from '../wire/handshake.ts';
@@ -38,7 +40,7 @@ export function suitesOf(crypto: Crypto): Suite[] {
  * @throws LocalError `bad-argument`
  */
 export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinned: boolean }): Selection {
-  if (!isOffer(offer) || !isStringArray(own?.suites)) {
+  if (!readArgument('offer', () => isOffer(offer) && isStringArray(own?.suites))) {
     throw new LocalError(
       'bad-argument',
       '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',

@@ -6,36 +6,6 @@ import { isStringArray } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { isPattern, PATTERNS, type Pattern } from './protocol.ts';
 
-/**
- * Copies the options, so that each is read once and a getter that throws does no harm later.
- * @param names - the options that there are
- * @throws LocalError `bad-argument`, naming an option that does not exist
- */
-export function readOptions<Options extends object>(
-  options: Options,
-  names: readonly (keyof Options)[],
-): Options {
-  if (typeof options !== 'object' || options === null) {
-    throw new LocalError('bad-argument', `"options" expected object, got ${kindOf(options)}`);
-  }
-  const copy = {} as Options;
-  let unknown: string | undefined;
-  try {
-    const given = Object.keys(options) as (keyof Options & string)[];
-    for (let i = 0; i < given.length; i++) {
-      const name = given[i]!;
-      if (names.indexOf(name) < 0) unknown = name;
-      else copy[name] = options[name];
-    }
-  } catch (error) {
-    throw new LocalError('bad-argument', '"options" expected an object that can be read', error);
-  }
-  if (unknown !== undefined) {
-    throw new LocalError('bad-argument', `"${unknown}" is not an option of this session: is it misspelt?`);
-  }
-  return copy;
-}
-
 /** The patterns given, or all of protocol 3. */
 export function assertPatterns(patterns: readonly Pattern[] | undefined): readonly Pattern[] {
   if (patterns === undefined) return PATTERNS;

@@ -1,4 +1,5 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
+import { readOptions } from '../arguments.ts';
 import { assertString, utf8ToBytes } from '../bytes.ts';
 import { assertCrypto, callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
@@ -17,6 +18,8 @@ export interface PskOptions {
   onProgress?: ((progress: number) => void) | undefined;
 }
 
+const OPTIONS: readonly (keyof PskOptions)[] = ['crypto', 'password', 'nodeId', 'memory', 'onProgress'];
+
 /** SHA-256 of a hub's node id: the salt; 32 bytes. */
 export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
   const bytes = utf8ToBytes(nodeId);
@@ -30,7 +33,7 @@ export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
  * @throws LocalError as {@link argon2id}, and `lone-surrogate`
  */
 export function derivePsk(options: PskOptions): Uint8Array {
-  const { crypto, password, nodeId } = options;
+  const { crypto, password, nodeId, memory, onProgress } = readOptions(options, 'options', OPTIONS);
   assertCrypto(crypto);
   assertString(password, 'password');
   assertString(nodeId, 'nodeId');
@@ -42,7 +45,7 @@ export function derivePsk(options: PskOptions): Uint8Array {
     memoryKiB: 65536,
     parallelism: 1,
     length: KEY_LENGTH,
-    memory: options.memory,
-    onProgress: options.onProgress,
+    memory,
+    onProgress,
   });
 }

@@ -247,13 +247,18 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.handshake = undefined;
   }
 
-  private exclusively<Result>(method: string, body: () => Result): Result {
+  /** @throws LocalError `wrong-state` within a callback of this session */
+  protected assertIdle(method: string): void {
     if (this.isBusy) {
       throw new LocalError(
         'wrong-state',
         `${method}() was called from a callback of the same session: call it when the callback has returned`,
       );
     }
+  }
+
+  private exclusively<Result>(method: string, body: () => Result): Result {
+    this.assertIdle(method);
     this.isBusy = true;
     try {
       return body();

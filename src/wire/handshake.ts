@@ -141,8 +141,13 @@ function badPayload(what: string): RemoteError {
   );
 }
 
+/** Whether a value is an array of strings. A revoked proxy, which throws even here, is not. */
 export function isStringArray(value: unknown): value is string[] {
-  if (!Array.isArray(value)) return false;
-  for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string') return false;
-  return true;
+  try {
+    if (!Array.isArray(value)) return false;
+    for (let i = 0; i < value.length; i++) if (typeof value[i] !== 'string') return false;
+    return true;
+  } catch {
+    return false;
+  }
 }

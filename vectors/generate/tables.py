@@ -144,6 +144,14 @@ ENDINGS = {
         row("a lost connection", "Loss", close="loss", reason="dropped", retry="now", error="dropped"),
         row("a refusal by a hub that was heard", "Heard", heard=True, reason="dropped", retry="now", error="dropped"),
         row(
+            "an upgrade that was refused",
+            "Refusal",
+            close="unauthorized",
+            reason="refused",
+            retry="later",
+            error="access-refused",
+        ),
+        row(
             "a refusal before message 1",
             "Refusal",
             states=BEFORE_MESSAGE_1,

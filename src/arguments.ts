@@ -1,0 +1,50 @@
+/** Reads what callers pass. Whatever they pass, the result is a value or a LocalError. */
+import { kindOf } from './bytes.ts';
+import { LocalError } from './errors.ts';
+
+/**
+ * Runs code that reads an argument. A getter that throws or a revoked proxy is the caller's mistake like any other.
+ * @throws LocalError what the code throws; `bad-argument` for any other error
+ */
+export function readArgument<T>(name: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+    throw new LocalError('bad-argument', `"${name}" cannot be read: pass a plain object`, error);
+  }
+}
+
+/** @throws LocalError `bad-argument` for anything but an object that is not an array */
+export function assertObject(
+  value: unknown,
+  name: string,
+): asserts value is { readonly [field: string]: unknown } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(value)}`);
+  }
+}
+
+/**
+ * Copies options, so that each is read once, and refuses those that do not exist, so that a misspelt one is not ignored.
+ * @param known - the names of all options
+ * @throws LocalError `bad-argument`
+ */
+export function readOptions<Options extends object>(
+  options: Options,
+  name: string,
+  known: readonly (keyof Options & string)[],
+): Options {
+  return readArgument(name, () => {
+    assertObject(options, name);
+    const copy = {} as Options;
+    const given = Object.keys(options) as (keyof Options & string)[];
+    for (let i = 0; i < given.length; i++) {
+      if (known.indexOf(given[i]!) < 0) {
+        throw new LocalError('bad-argument', `"${name}" has no option "${given[i]}": is it misspelt?`);
+      }
+      copy[given[i]!] = options[given[i]!];
+    }
+    return copy;
+  });
+}
