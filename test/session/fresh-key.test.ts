@@ -1,10 +1,36 @@
-/** A static key that was never used, shown to a hub that is pinned: most likely the hub knows another, and refuses. */
+/**
+ * A static key that no hub has accepted yet, and a hub that is pinned: most likely that hub holds another key for this
+ * client, and will refuse this one. The client says so before it sends anything.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LocalError } from '../../src/index.ts';
-import { envelope, find, HELLO, HUB_KEY, KK, NODE_ID, newClient, OFFER, Pair, types } from './pair.ts';
+import {
+  createKeyring,
+  type Keyring,
+  keyringOptions,
+  LocalError,
+  parseKeyring,
+  serializeKeyring,
+  updateKeyring,
+} from '../../src/index.ts';
+import {
+  CLIENT_STATIC,
+  envelope,
+  find,
+  HELLO,
+  HUB_KEY,
+  KK,
+  NODE_ID,
+  newClient,
+  OFFER,
+  Pair,
+  type PairOptions,
+  PSK,
+  readyPair,
+  types,
+} from './pair.ts';
 
-test('says that a hub which is pinned will refuse a static key that was never used, and goes on', () => {
+test('a fresh static key is reported to a pinned hub, and the session goes on', () => {
   const { client, clientEvents } = new Pair({
     ...KK,
     client: { ...KK.client, staticKeyIsFresh: true },
@@ -17,16 +43,15 @@ test('says that a hub which is pinned will refuse a static key that was never us
   assert.is(client.state, 'ready');
 });
 
-test('says so before it asks for the PSK, and where the pin is enforced under XXpsk2', () => {
+test('it is reported before the PSK is asked for, and also where only XXpsk2 may be used', () => {
   for (const patterns of [undefined, ['XXpsk2' as const]]) {
-    const options = { pin: () => HUB_KEY, psk: () => undefined, staticKeyIsFresh: true };
-    const client = newClient({ ...options, ...(patterns && { patterns }) });
+    const client = newClient({ pin: () => HUB_KEY, psk: undefined, staticKeyIsFresh: true, patterns });
     client.receive(HELLO);
     assert.equal(types(client.receive(OFFER)), ['static-key-fresh', 'psk-needed']);
   }
 });
 
-test('says nothing of a fresh static key to a hub that it does not know, or where no handshake follows', () => {
+test('it is not reported if the hub is unknown, the key was used before, or no handshake follows', () => {
   const first = new Pair({ client: { staticKeyIsFresh: true } }).run();
   assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
   const used = new Pair({ ...KK, client: { ...KK.client, staticKeyIsFresh: false } }).run();
@@ -35,6 +60,76 @@ test('says nothing of a fresh static key to a hub that it does not know, or wher
   client.receive(HELLO);
   const noise = { patterns: [], suites: [] };
   assert.equal(types(client.receive(envelope('shake', { max_protocol_version: 3, noise }))), ['close']);
+});
+
+/** A keyring after a connection, and what the hub sent at its end. */
+function after(
+  options: PairOptions,
+  end: (pair: Pair) => void = () => {},
+  keyring: Keyring = FRESH,
+): Keyring {
+  const pair = new Pair({
+    ...options,
+    client: { ...options.client, psk: () => PSK, staticKey: CLIENT_STATIC },
+  }).run();
+  end(pair);
+  let result = keyring;
+  for (const event of pair.clientEvents) result = updateKeyring(result, event);
+  return parseKeyring(serializeKeyring(result), 'kiosk-7');
+}
+const FRESH = createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC });
+
+test('ready under XXpsk2 leaves the key fresh: the hub has not seen it yet', () => {
+  const keyring = after({});
+  assert.is(keyring.pins.length, 1);
+  assert.is(keyring.staticKeyIsFresh, true);
+});
+
+test('a key that the hub refuses stays fresh, and the next connection warns', () => {
+  const keyring = after({ hub: { clientKey: HUB_KEY } }, (pair) => {
+    pair.goOn('client', pair.client.closed(1008));
+    assert.is(find(pair.clientEvents, 'ended').reason, 'client-key-refused');
+  });
+  assert.is(keyring.staticKeyIsFresh, true);
+  const next = new Pair({
+    client: { ...keyringOptions(keyring), psk: () => PSK },
+    hub: { clientKey: HUB_KEY },
+  }).run();
+  assert.is(next.clientEvents[0]?.type, 'static-key-fresh');
+});
+
+test('any transport message of the hub proves that it accepted the key', () => {
+  const messages: { [event: string]: (pair: Pair) => Uint8Array[] } = {
+    message: ({ hub }) => hub.sendJson({}),
+    chunk: ({ hub }) => hub.sendBinary(new Uint8Array(70_000)).slice(0, 1),
+    dropped: ({ hub }) => hub.sendBinary(new Uint8Array(1001)),
+  };
+  for (const [event, send] of Object.entries(messages)) {
+    const client = { streams: event === 'chunk', ...(event === 'dropped' && { maxMessage: 1000 }) };
+    const keyring = after({ client }, (pair) => {
+      pair.goOn('client', pair.toClient(send(pair)));
+      assert.is(pair.clientEvents.at(-1)?.type, event);
+    });
+    assert.is(keyring.staticKeyIsFresh, false, event);
+  }
+});
+
+test('ready under KKpsk0 proves it too: the hub has computed with the key', () => {
+  assert.is(after(KK).staticKeyIsFresh, false);
+});
+
+test('a key that has been accepted is not fresh again, whatever happens', () => {
+  const used = after(KK);
+  for (const options of [{}, KK, { hub: { clientKey: HUB_KEY } }, { hub: { psk: new Uint8Array(32) } }]) {
+    const keyring = after(options, (pair) => pair.goOn('client', pair.client.closed(1008)), used);
+    assert.is(keyring.staticKeyIsFresh, false);
+  }
+});
+
+test('a client whose key was accepted is not warned again', () => {
+  const keyring = after({}, (pair) => pair.goOn('client', pair.toClient(pair.hub.sendJson({}))));
+  const { clientEvents } = readyPair({ client: { ...keyringOptions(keyring), psk: () => PSK }, hub: KK.hub });
+  assert.equal(types(clientEvents), ['transmit', 'transmit', 'ready']);
 });
 
 test.run();

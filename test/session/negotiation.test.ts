@@ -5,24 +5,18 @@ import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import {
-  ALL_PATTERNS,
-  ALL_SUITES,
-  isPattern,
-  isSuite,
-  protocolName,
-  type Suite,
-} from '../../src/noise/patterns.ts';
+import { protocolName } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
-import { raisesRemote } from '../raises.ts';
+import { CIPHERS, isPattern, PATTERNS, SUITES, type Suite } from '../../src/session/protocol.ts';
+import { raisesLocal, raisesRemote } from '../raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
 const AES: Suite = '25519_AESGCM_SHA256';
 
-/** Names that any JavaScript object has already. */
+/** Names that every JavaScript object has. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
 
-test('takes the client’s first suite that the hub offers, whatever the hub’s order', () => {
+test('selects the client’s first suite that the hub offers, whatever the hub’s order', () => {
   const patterns = ['XXpsk2'];
   const choose = (offered: string[], own: Suite[]) =>
     selectNoise({ patterns, suites: offered }, { suites: own, pinned: false }).suite;
@@ -33,7 +27,7 @@ test('takes the client’s first suite that the hub offers, whatever the hub’s
   assert.is(choose([AES], [CHACHA, AES]), AES);
 });
 
-test('takes KKpsk0 only where the hub is pinned and offers it', () => {
+test('selects KKpsk0 only if the hub is pinned and offers it', () => {
   const choose = (patterns: string[], pinned: boolean) =>
     selectNoise({ patterns, suites: [CHACHA] }, { suites: [CHACHA], pinned }).pattern;
   assert.is(choose(['XXpsk2', 'KKpsk0'], true), 'KKpsk0');
@@ -44,7 +38,7 @@ test('takes KKpsk0 only where the hub is pinned and offers it', () => {
   assert.is(choose(['XXpsk2'], true), 'XXpsk2');
 });
 
-test('ignores names that it does not know, before and after those it does', () => {
+test('skips names that it does not know', () => {
   const unknown = ['XX', 'KKpsk2', '', 'xxpsk2', 'XXpsk2 ', ...INHERITED];
   const offer = {
     patterns: [...unknown, 'XXpsk2', ...unknown],
@@ -63,7 +57,7 @@ for (const suites of [[], [AES], ['25519_chachapoly_sha256'], INHERITED]) {
   });
 }
 
-test('finds no suite in common when it has none itself', () => {
+test('finds no suite in common if it has none itself', () => {
   const offer = { patterns: ['XXpsk2'], suites: [CHACHA, AES] };
   raisesRemote(() => selectNoise(offer, { suites: [], pinned: false }), 'no-common-suite');
 });
@@ -75,50 +69,60 @@ for (const patterns of [[], ['KKpsk0'], ['XX'], INHERITED]) {
   });
 }
 
-test('finds no pattern in common while pinned when the hub offers neither', () => {
+test('finds no pattern in common if the hub is pinned and offers neither', () => {
   const offer = { patterns: ['IKpsk1'], suites: [CHACHA] };
   raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: true }), 'no-common-pattern');
 });
 
-test('reports the suite first when neither is in common', () => {
+test('reports the suite first if neither is in common', () => {
   const offer = { patterns: [], suites: [] };
   raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: false }), 'no-common-suite');
 });
 
-test('names the protocol as the spec does', () => {
+test('refuses offers and suites that are not lists of strings', () => {
+  const own = { suites: [CHACHA], pinned: false };
+  for (const offer of [undefined, null, {}, { patterns: [] }, { patterns: 'XXpsk2', suites: [] }]) {
+    raisesLocal(() => selectNoise(offer as never, own), 'bad-argument');
+  }
+  const offer = { patterns: [], suites: [] };
+  for (const own of [undefined, null, {}, { suites: CHACHA }, { suites: [7] }]) {
+    raisesLocal(() => selectNoise(offer, own as never), 'bad-argument');
+  }
+});
+
+test('the protocol is named as the spec does', () => {
   assert.is(protocolName('XXpsk2', CHACHA), 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');
   assert.is(protocolName('XXpsk2', AES), 'Noise_XXpsk2_25519_AESGCM_SHA256');
   assert.is(protocolName('KKpsk0', CHACHA), 'Noise_KKpsk0_25519_ChaChaPoly_SHA256');
   assert.is(protocolName('KKpsk0', AES), 'Noise_KKpsk0_25519_AESGCM_SHA256');
 });
 
-test('lists the protocol’s patterns and suites, the required ones first', () => {
-  assert.equal(ALL_PATTERNS, ['XXpsk2', 'KKpsk0']);
-  assert.equal(ALL_SUITES, [CHACHA, AES]);
+test('protocol 3 has two patterns and two suites, the required one of each first', () => {
+  assert.equal(PATTERNS, ['XXpsk2', 'KKpsk0']);
+  assert.equal(SUITES, [CHACHA, AES]);
+  assert.equal(CIPHERS, { [CHACHA]: 'ChaChaPoly', [AES]: 'AESGCM' });
 });
 
-test('knows the protocol’s names and no others', () => {
-  for (const name of ALL_PATTERNS) assert.ok(isPattern(name));
-  for (const name of ALL_SUITES) assert.ok(isSuite(name));
-  for (const name of [...INHERITED, '', 'ChaChaPoly', undefined, null, 0, ['XXpsk2'], [CHACHA]]) {
+test('names that are not a pattern of protocol 3 are told apart', () => {
+  for (const name of PATTERNS) assert.ok(isPattern(name));
+  for (const name of [...INHERITED, '', 'KKpsk2', 'ChaChaPoly', undefined, null, 0, ['XXpsk2']]) {
     assert.not(isPattern(name));
-    assert.not(isSuite(name));
   }
 });
 
-test('counts as suites the ciphers that a crypto has', () => {
+test('a crypto supports the suites of its ciphers', () => {
   assert.equal(suitesOf(nobleCrypto), [CHACHA]);
   assert.equal(suitesOf(nobleCryptoWithAesGcm), [CHACHA, AES]);
   assert.equal(suitesOf(nodeCrypto), [CHACHA, AES]);
 });
 
-test('prefers suites in the order of the ciphers’ keys', () => {
+test('suites are preferred in the order of the ciphers’ keys', () => {
   const { ChaChaPoly, AESGCM } = nodeCrypto.ciphers;
   const ordered: Crypto = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
   assert.equal(suitesOf(ordered), [AES, CHACHA]);
 });
 
-test('passes over ciphers that are undefined or unknown', () => {
+test('ciphers that are undefined or unknown are skipped', () => {
   const { AESGCM } = nodeCrypto.ciphers;
   const ciphers = { ChaChaPoly: undefined, XChaChaPoly: AESGCM, AESGCM } as unknown as Crypto['ciphers'];
   assert.equal(suitesOf({ ...nodeCrypto, ciphers }), [AES]);

@@ -3,6 +3,7 @@
  * Also the keys, options and inputs that most tests of sessions share.
  */
 import * as assert from 'uvu/assert';
+import type { Bytes } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   type ClientOptions,
@@ -17,11 +18,11 @@ import {
 import { raisesLocal } from '../raises.ts';
 
 export const NODE_ID = 'hub-1';
-export const PSK: Uint8Array = new Uint8Array(32).fill(5);
-export const CLIENT_STATIC: Uint8Array = new Uint8Array(32).fill(1);
-export const HUB_STATIC: Uint8Array = new Uint8Array(32).fill(2);
-export const CLIENT_KEY: Uint8Array = nodeCrypto.x25519.publicKey(CLIENT_STATIC);
-export const HUB_KEY: Uint8Array = nodeCrypto.x25519.publicKey(HUB_STATIC);
+export const PSK: Bytes = new Uint8Array(32).fill(5);
+export const CLIENT_STATIC: Bytes = new Uint8Array(32).fill(1);
+export const HUB_STATIC: Bytes = new Uint8Array(32).fill(2);
+export const CLIENT_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(CLIENT_STATIC));
+export const HUB_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(HUB_STATIC));
 
 export type Side = 'client' | 'hub';
 export type Data = string | Uint8Array;
@@ -126,9 +127,15 @@ export class Pair {
     return this;
   }
 
-  /** Hands over what was held back, and all that follows. */
+  /** Answers what the client waits for from its integrator, and hands over what was held back and all that follows. */
   release(): this {
     this.#stopAfter = Number.POSITIVE_INFINITY;
+    this.#answers = Number.POSITIVE_INFINITY;
+    const last = this.clientEvents.at(-1);
+    if (last?.type === 'psk-needed') this.goOn('client', this.client.providePsk(PSK));
+    if (last?.type === 'dh-needed') {
+      this.goOn('client', this.client.provideSharedSecret(sharedSecretOf(last.publicKey)));
+    }
     for (const { to, data } of this.held.splice(0)) this.goOn(to, this[to].receive(data));
     return this;
   }
@@ -161,7 +168,7 @@ const CLIENT_RECIPES: { readonly [state in ClientState]: Recipe } = {
   'sealing-message-1': { stopAfter: 2, answers: 0, ...KK_LATER },
   'awaiting-message-2': { stopAfter: 3 },
   'opening-message-2': { stopAfter: 4, answers: 1, ...KK_LATER },
-  'sealing-message-3': { stopAfter: 4, answers: 0, client: LATER },
+  'sealing-message-3': { stopAfter: 4, answers: 0, client: { ...LATER, patterns: ['XXpsk2'] } },
   ready: { stopAfter: Number.POSITIVE_INFINITY },
 };
 const HUB_RECIPES: { readonly [state in HubState]: Recipe } = {
@@ -253,7 +260,7 @@ export const OFFER_PAYLOAD: {
 };
 export const OFFER: string = envelope('shake', OFFER_PAYLOAD);
 
-export function bytesOf(text: string): Uint8Array {
+export function bytesOf(text: string): Bytes {
   return new Uint8Array(Buffer.from(text));
 }
 

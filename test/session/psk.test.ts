@@ -1,4 +1,4 @@
-/** The PSK of a password at a hub, against argon2-cffi. Each derivation takes about a second, so there are two. */
+/** The PSK of a password at a hub, compared with argon2-cffi. A derivation takes about a second, so there are two. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -15,18 +15,18 @@ const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 for (const { tcId, nodeId, salt } of VECTORS) {
-  test(`salts with the SHA-256 of the node id in UTF-8 (${tcId})`, () => {
+  test(`the salt is the SHA-256 of the node id in UTF-8 (${tcId})`, () => {
     assert.is(toHex(pskSalt(nobleCrypto, nodeId)), salt);
     assert.is(toHex(pskSalt(nodeCrypto, nodeId)), salt);
   });
 }
 
-test('derives the key that argon2-cffi does', () => {
+test('derives the same key as argon2-cffi', () => {
   const { password, nodeId, psk } = ASCII;
   assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId })), psk);
 });
 
-test('derives it in the caller’s memory, which is wiped, and reports the progress', () => {
+test('derives it in the caller’s memory, wipes that, and reports the progress', () => {
   const { password, nodeId, psk } = UNICODE;
   const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
   const reports: number[] = [];
@@ -67,7 +67,7 @@ test('refuses memory one byte short of 64 MiB', () => {
   );
 });
 
-test('stops with memory wiped when onProgress throws', () => {
+test('wipes the memory and stops when onProgress throws', () => {
   const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
   const onProgress = () => {
     throw new Error('the display is gone');

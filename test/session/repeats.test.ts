@@ -1,122 +1,284 @@
-/** Repeats change nothing: hubs and clients resend HELLO, offers and handshake messages, in every window. */
+/**
+ * Repeats: hubs, clients and brokers send HELLO, offers and handshake messages again. In every state from the offer on,
+ * those that the state does not wait for are ignored, as text and as bytes. There is one exception: a HELLO or an offer
+ * in bytes on an encrypted session. A hub on MQTT sends these to clients that it does not know, so it has lost the session.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Data } from './pair.ts';
+import type { ClientSession, ClientState, HubSession, HubState } from '../../src/index.ts';
 import {
+  bytesOf,
+  CLIENT_STATES,
+  codeOf,
+  type Data,
   envelope,
   HELLO,
+  HUB_STATES,
   KK,
+  LATER,
   NODE_ID,
   newClient,
   newHub,
   OFFER,
+  OFFER_PAYLOAD,
+  outcomeOf,
   Pair,
-  PSK,
+  type PairOptions,
+  pairWithClientIn,
+  pairWithHubIn,
   readyPair,
+  textOf,
   types,
 } from './pair.ts';
 
-const OTHER_HELLO = envelope('hello', { node_id: 'another' });
-const REPEATS_TO_CLIENT = [
-  HELLO,
-  OTHER_HELLO,
-  OFFER,
-  envelope('handshake', {}),
-  envelope('shake', { noise: {} }),
-];
+const SUITE = '25519_ChaChaPoly_SHA256';
 
-/** What the hub put on the wire for the client, and the client for the hub, in a handshake that succeeds. */
-function recorded(options: ConstructorParameters<typeof Pair>[0] = {}): { toClient: Data[]; toHub: Data[] } {
-  const { sent } = readyPair(options);
-  const to = (side: string) => sent.filter((message) => message.to === side).map(({ data }) => data);
-  return { toClient: to('client'), toHub: to('hub') };
+/** The cleartext messages that may come again, by their kind. */
+const MESSAGES = {
+  hello: [HELLO, envelope('hello', { node_id: 'another' }), envelope('hello', {})],
+  offer: [
+    OFFER,
+    envelope('handshake', OFFER_PAYLOAD),
+    envelope('shake', {}),
+    envelope('shake', { noise: {} }),
+  ],
+  'noise null': [envelope('shake', { noise: null }), envelope('shake', { ...OFFER_PAYLOAD, noise: null })],
+  'noise of another type': ['x', 7, true, []].map((noise) => envelope('shake', { noise })),
+  'message 1': [envelope('shake', { noise: { pattern: 'XXpsk2', suite: SUITE, msg: '00' } })],
+  'message 2 or 3': [
+    envelope('shake', { noise: { msg: '00' } }),
+    envelope('handshake', { noise: { msg: null } }),
+  ],
+} as const;
+type Kind = keyof typeof MESSAGES;
+const KINDS = Object.keys(MESSAGES) as Kind[];
+
+/** What a state does with a kind: it ignores it, handles it, or fails with one of these codes. */
+type Fate = 'ignored' | 'handled' | string[];
+const IGNORED: { readonly [kind in Kind]: Fate } = {
+  hello: 'ignored',
+  offer: 'ignored',
+  'noise null': 'ignored',
+  'noise of another type': 'ignored',
+  'message 1': 'ignored',
+  'message 2 or 3': 'ignored',
+};
+const TOO_EARLY: Fate = ['handshake-before-hello'];
+const UNEXPECTED = ['unexpected-message', 'handshake-before-hello'] as (string | undefined)[];
+const NOT_A_MESSAGE: Fate = ['message-too-short', 'bad-hex'];
+
+const CLIENT_FATES: { readonly [state in ClientState]: { readonly [kind in Kind]: Fate } } = {
+  'awaiting-hello': {
+    hello: 'handled',
+    offer: TOO_EARLY,
+    'noise null': TOO_EARLY,
+    'noise of another type': TOO_EARLY,
+    'message 1': TOO_EARLY,
+    'message 2 or 3': TOO_EARLY,
+  },
+  'awaiting-offer': {
+    hello: 'handled',
+    offer: 'handled',
+    'noise null': ['bad-payload', 'protocol-version'],
+    'noise of another type': ['protocol-version'],
+    'message 1': ['unexpected-message'],
+    'message 2 or 3': ['unexpected-message'],
+  },
+  'awaiting-psk': IGNORED,
+  'sealing-message-1': IGNORED,
+  'awaiting-message-2': { ...IGNORED, 'message 1': NOT_A_MESSAGE, 'message 2 or 3': NOT_A_MESSAGE },
+  'opening-message-2': IGNORED,
+  'sealing-message-3': IGNORED,
+  ready: IGNORED, // as text
+};
+const HUB_FATES: { readonly [state in HubState]: { readonly [kind in Kind]: Fate } | undefined } = {
+  new: undefined, // receive() is refused
+  'awaiting-message-1': { ...IGNORED, 'message 1': NOT_A_MESSAGE, 'message 2 or 3': ['bad-payload'] },
+  'awaiting-message-3': { ...IGNORED, 'message 2 or 3': NOT_A_MESSAGE },
+  'awaiting-first-message': IGNORED, // as text
+  ready: IGNORED, // as text
+};
+const ENCRYPTED = ['awaiting-first-message', 'ready'];
+const GREETINGS: Kind[] = ['hello', 'offer', 'noise null', 'noise of another type'];
+
+const AS_TEXT: ((text: string) => Data)[] = [(text) => text, (text) => `\n ${text}`];
+const AS_BYTES: ((text: string) => Data)[] = [bytesOf, (text) => bytesOf(` \t\r\n${text}`)];
+
+/** Hands over each message of a kind in each form, and asserts what becomes of it. */
+function meets(
+  create: () => ClientSession | HubSession,
+  kind: Kind,
+  fate: Fate,
+  forms: ((text: string) => Data)[],
+): void {
+  let session = create();
+  const { state } = session;
+  for (const text of MESSAGES[kind]) {
+    for (const form of forms) {
+      const events = session.receive(form(text));
+      if (fate === 'ignored') {
+        assert.equal(events, [], text);
+        assert.is(session.state, state);
+        continue;
+      }
+      if (fate === 'handled') assert.not.ok(UNEXPECTED.includes(codeOf(events)), text);
+      else assert.ok(fate.includes(codeOf(events)!), `${codeOf(events)} for ${text}`);
+      session = create();
+    }
+  }
 }
 
-test('a client that waits for the PSK ignores HELLOs, offers and answers', () => {
-  const client = newClient({ psk: () => undefined });
-  client.receive(HELLO);
-  client.receive(OFFER);
-  for (const text of [...REPEATS_TO_CLIENT, ...recorded().toClient]) assert.equal(client.receive(text), []);
-  assert.is(client.state, 'awaiting-psk');
-  assert.equal(types(client.providePsk(PSK)), ['transmit']);
-});
+/** One test for each kind and form of message in a state. */
+function testFates(
+  name: string,
+  state: string,
+  fates: { readonly [kind in Kind]: Fate },
+  create: Create,
+): void {
+  for (const kind of KINDS) {
+    for (const [form, forms] of [
+      ['text', AS_TEXT],
+      ['bytes', AS_BYTES],
+    ] as const) {
+      const isLost = form === 'bytes' && ENCRYPTED.includes(state) && GREETINGS.includes(kind);
+      const fate = isLost ? ['text-after-ready'] : fates[kind];
+      const said = typeof fate === 'string' ? fate : fate.join(' or ');
+      test(`at a ${name} in ${state}, ${kind} as ${form} is ${said}`, () => meets(create, kind, fate, forms));
+    }
+  }
+}
+type Create = () => ClientSession | HubSession;
 
-test('a client that waits for message 2 ignores HELLOs and offers, and binds none of them', () => {
-  for (const options of [{}, KK]) {
-    const pair = new Pair({
-      ...options,
-      wire: (to, data, count) => (to === 'client' && count === 4 ? [...REPEATS_TO_CLIENT, data] : [data]),
-    }).run();
-    assert.is(pair.client.state, 'ready');
-    assert.is(pair.hub.state, 'ready');
+for (const state of CLIENT_STATES) {
+  testFates('client', state, CLIENT_FATES[state], () => pairWithClientIn(state).client);
+}
+for (const state of HUB_STATES) {
+  const fates = HUB_FATES[state];
+  if (fates !== undefined) testFates('hub', state, fates, () => pairWithHubIn(state).hub);
+}
+
+/** All that a state ignores. */
+function ignoredBy(state: string, fates: { readonly [kind in Kind]: Fate }): Data[] {
+  const ignored: Data[] = [];
+  for (const kind of KINDS.filter((kind) => fates[kind] === 'ignored')) {
+    const isText = ENCRYPTED.includes(state) && GREETINGS.includes(kind);
+    for (const form of isText ? AS_TEXT : [...AS_TEXT, ...AS_BYTES])
+      ignored.push(...MESSAGES[kind].map(form));
+  }
+  return ignored;
+}
+
+test('a session that has ignored repeats goes on as if they had not come', () => {
+  for (const state of CLIENT_STATES) {
+    const pair = pairWithClientIn(state);
+    for (const data of ignoredBy(state, CLIENT_FATES[state])) assert.equal(pair.client.receive(data), []);
+    converses(pair.release());
+  }
+  for (const state of HUB_STATES) {
+    const pair = pairWithHubIn(state);
+    const fates = HUB_FATES[state];
+    if (fates === undefined) pair.run();
+    else for (const data of ignoredBy(state, fates)) assert.equal(pair.hub.receive(data), []);
+    converses(pair.release());
   }
 });
 
-test('a client that is ready ignores HELLOs, offers and answers as text', () => {
-  const pair = readyPair();
-  for (const { to, data } of pair.sent) {
-    if (to === 'client') assert.equal(pair.client.receive(data), []);
+function converses(pair: Pair): void {
+  assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready']);
+  assert.equal(types(pair.toHub(pair.client.sendJson({}))), ['message']);
+  assert.equal(types(pair.toClient(pair.hub.sendJson({}))), ['message']);
+}
+
+test('every cleartext message may arrive twice, as text and as bytes', () => {
+  for (const options of [{}, KK, { client: LATER }, { ...KK, client: { ...KK.client, ...LATER } }]) {
+    for (const again of [(data: string) => data, bytesOf]) {
+      const pair = new Pair({
+        ...options,
+        wire: (_, data) => (typeof data === 'string' ? [data, again(data)] : [data]),
+      }).run();
+      assert.equal(types(pair.clientEvents), types(new Pair(options).run().clientEvents));
+      converses(pair);
+    }
   }
-  for (const text of REPEATS_TO_CLIENT) assert.equal(pair.client.receive(text), []);
-  assert.equal(types(pair.toHub(pair.client.sendJson({ a: 1 }))), ['message']);
 });
 
-test('a hub that waits for message 1 ignores HELLOs and offers', () => {
-  const hub = newHub();
-  hub.start();
-  for (const text of [HELLO, OFFER, envelope('shake', {})]) assert.equal(hub.receive(text), []);
-  assert.is(hub.state, 'awaiting-message-1');
-});
-
-test('a hub that waits for message 3 ignores HELLOs, offers and a repeated message 1', () => {
-  const pair = new Pair({
-    wire: (to, data, count) =>
-      to === 'hub' && count === 5 ? [HELLO, OFFER, pair.sent[2]!.data, pair.sent[2]!.data, data] : [data],
-  });
-  pair.run();
-  assert.is(pair.hub.state, 'ready');
-});
-
-test('a hub that is ready ignores repeated handshake messages as text', () => {
-  for (const options of [{}, KK]) {
+test('the whole handshake may arrive again as text once the session is ready, and its Noise messages as bytes too', () => {
+  for (const options of [{}, KK] as PairOptions[]) {
     const pair = readyPair(options);
     for (const { to, data } of pair.sent) {
-      if (to === 'hub' && typeof data === 'string') assert.equal(pair.hub.receive(data), []);
+      if (typeof data !== 'string') continue;
+      for (const form of data.includes('"msg":') ? [...AS_TEXT, ...AS_BYTES] : AS_TEXT) {
+        assert.equal(pair[to].receive(form(data)), []);
+      }
     }
-    assert.equal(pair.hub.receive(HELLO), []);
-    assert.equal(types(pair.toClient(pair.hub.sendJson({ a: 1 }))), ['message']);
+    converses(pair);
   }
 });
 
-test('every message of the handshake may arrive twice', () => {
-  for (const options of [{}, KK]) {
-    const pair = new Pair({
-      ...options,
-      wire: (_, data) => (typeof data === 'string' ? [data, data] : [data]),
-    }).run();
-    assert.is(pair.client.state, 'ready');
-    assert.is(pair.hub.state, 'ready');
-    assert.equal(types(pair.clientEvents), types(new Pair(options).run().clientEvents));
+test('a hub on MQTT that greets a client which is ready has lost the session', () => {
+  const pair = readyPair();
+  const [close] = pair.client.receive(bytesOf(newHub().start().map(textOf)[0]!));
+  assert.is(close?.type === 'close' && close.error.code, 'text-after-ready');
+  assert.equal(outcomeOf(pair.client.closed()), ['ended', 'dropped', 'now', 'text-after-ready']);
+});
+
+test('a transport message that starts like JSON is opened', () => {
+  const pair = readyPair();
+  const seen = new Set<number>();
+  for (let i = 0; i < 5000 && seen.size < 2; i++) {
+    const [message] = pair.hub.sendBinary(new Uint8Array(3));
+    assert.equal(types(pair.client.receive(message!)), ['message']);
+    if (message![0] === 0x7b || message![0] === 0x20) seen.add(message![0]);
+  }
+  assert.is(seen.size, 2);
+});
+
+test('any other readable envelope ends an encrypted session, as text and as bytes', () => {
+  for (const text of [envelope('bus', {}), envelope('speak', { utterance: 'x'.repeat(70_000) })]) {
+    for (const form of [...AS_TEXT, ...AS_BYTES]) {
+      for (const session of [
+        readyPair().client,
+        readyPair().hub,
+        pairWithHubIn('awaiting-first-message').hub,
+      ]) {
+        assert.is(codeOf(session.receive(form(text))), 'text-after-ready');
+      }
+    }
   }
 });
 
-test('nothing but an offer starts a handshake', () => {
+test('HELLOs alone start no handshake', () => {
   const client = newClient();
   client.start();
   for (let i = 0; i < 3; i++) assert.equal(client.receive(HELLO), []);
   assert.is(client.state, 'awaiting-offer');
 });
 
-test('a pair of HELLO and offer that came late belongs to no prologue', () => {
+test('a HELLO and an offer that come late belong to no prologue', () => {
   // Two pairs were queued: the first starts the handshake and is bound, the second changes nothing.
-  const stale = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
+  const late = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
   const pair = new Pair({
-    wire: (to, data, count) => (to === 'client' && count === 2 ? [data, ...stale] : [data]),
+    wire: (to, data, count) => (to === 'client' && count === 2 ? [data, ...late] : [data]),
   });
-  assert.is(pair.run().client.state, 'ready');
+  converses(pair.run());
 });
 
-test('reconnects with KKpsk0 twice in a row, each with new sessions', () => {
+test('the latest HELLO before the offer counts', () => {
+  const pair = new Pair({
+    wire: (to, data, count) =>
+      to === 'client' && count === 1 ? [envelope('hello', { node_id: 'stale' }), data] : [data],
+  });
+  converses(pair.run());
+});
+
+test('a hub that waits for message 3 ignores message 1 again and again', () => {
+  const pair = pairWithHubIn('awaiting-message-3');
+  const [, , message1] = pair.sent;
+  for (let i = 0; i < 3; i++) assert.equal(pair.hub.receive(message1!.data), []);
+  converses(pair.release());
+});
+
+test('a client connects with KKpsk0 again and again, each time with a new session', () => {
   for (let i = 0; i < 3; i++) readyPair(KK);
 });
 

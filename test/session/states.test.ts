@@ -2,130 +2,173 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientSession, HubSession } from '../../src/index.ts';
-import { HELLO, newClient, newHub, OFFER, Pair, PSK, readyPair, types } from './pair.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_STATES,
+  envelope,
+  HELLO,
+  HUB_STATES,
+  newClient,
+  Pair,
+  PSK,
+  pairWithClientIn,
+  pairWithHubIn,
+  types,
+} from './pair.ts';
 
-const stopped = (after: number) =>
-  new Pair({ wire: (_, data, count) => (count <= after ? [data] : []) }).run();
-const failed = <T extends { receive(data: string): unknown }>(session: T): T => {
+const SECRET = new Uint8Array(32).fill(7);
+
+function failed<Session extends { receive(data: string): unknown }>(session: Session): Session {
   session.receive('nonsense');
   return session;
-};
-const closed = <T extends { closed(): unknown }>(session: T): T => {
+}
+function closed<Session extends { closed(): unknown }>(session: Session): Session {
   session.closed();
   return session;
-};
+}
 
-const CLIENTS: { [state: string]: () => ClientSession } = {
-  'awaiting-hello': () => newClient(),
-  'awaiting-offer': () => stopped(1).client,
-  'awaiting-psk': () => {
-    const client = newClient({ psk: () => undefined });
-    client.receive(HELLO);
-    client.receive(OFFER);
-    return client;
-  },
-  'awaiting-message-2': () => stopped(2).client,
-  ready: () => readyPair().client,
-  failed: () => failed(newClient()),
-  closed: () => closed(newClient()),
-};
-
-const HUBS: { [state: string]: () => HubSession } = {
-  new: () => newHub(),
-  'awaiting-message-1': () => stopped(2).hub,
-  'awaiting-message-3': () => stopped(3).hub,
-  ready: () => readyPair().hub,
-  failed: () => failed(stopped(2).hub),
-  closed: () => closed(newHub()),
-};
-
-/** What a call does: the events it answers, the number of messages, or the code of its error. */
-function outcome(call: () => unknown): string {
+/** What a call does: the types of its events, the number of messages, or the code of its error. */
+function outcomeOf(call: () => unknown): string {
   try {
-    const answer = call() as { type: string }[];
-    if (answer.length > 0 && answer[0] instanceof Uint8Array) return `${answer.length} sealed`;
-    return types(answer).join(' ') || 'nothing';
+    const result = call() as { type: string }[];
+    if (result.length > 0 && result[0] instanceof Uint8Array) return `${result.length} sealed`;
+    return types(result).join(' ') || 'nothing';
   } catch (error) {
     return `throws ${(error as { code: string }).code}`;
   }
 }
 
-function matrix<T extends { state: string }>(
-  sessions: { [state: string]: () => T },
-  methods: { [name: string]: (session: T) => unknown },
+/** The outcome of each method in each state. */
+function matrix<Session extends { state: string }>(
+  sessions: { [state: string]: () => Session },
+  methods: { [name: string]: (session: Session) => unknown },
 ): { [state: string]: { [name: string]: string } } {
   const found: { [state: string]: { [name: string]: string } } = {};
-  for (const [state, make] of Object.entries(sessions)) {
+  for (const [state, create] of Object.entries(sessions)) {
     found[state] = {};
     for (const [name, call] of Object.entries(methods)) {
-      const session = make();
+      const session = create();
       assert.is(session.state, state);
-      found[state][name] = outcome(() => call(session));
-      if (found[state][name].startsWith('throws')) assert.is(session.state, state, `${name} in ${state}`);
+      const outcome = outcomeOf(() => call(session));
+      if (outcome.startsWith('throws')) assert.is(session.state, state, `${name} in ${state}`);
+      found[state][name] = outcome;
     }
   }
   return found;
 }
 
+const CLIENTS: { [state: string]: () => ClientSession } = {
+  failed: () => failed(newClient()),
+  closed: () => closed(newClient()),
+};
+for (const state of CLIENT_STATES) CLIENTS[state] = () => pairWithClientIn(state).client;
+
+const HUBS: { [state: string]: () => HubSession } = {
+  failed: () => failed(pairWithHubIn('awaiting-message-1').hub),
+  closed: () => closed(pairWithHubIn('awaiting-message-1').hub),
+};
+for (const state of HUB_STATES) HUBS[state] = () => pairWithHubIn(state).hub;
+
+const REFUSED = 'throws wrong-state';
+const OVER = 'throws session-over';
+
 test('every method of a client in every state', () => {
   const found = matrix(CLIENTS, {
     start: (client) => client.start(),
+    receive: (client) => client.receive(HELLO),
     providePsk: (client) => client.providePsk(PSK),
-    send: (client) => client.sendJson({}),
-    hello: (client) => client.receive(HELLO),
+    provideSharedSecret: (client) => client.provideSharedSecret(SECRET),
+    sendJson: (client) => client.sendJson({}),
+    sendBinary: (client) => client.sendBinary(SECRET),
     closed: (client) => client.closed(),
   });
-  const early = { start: 'throws wrong-state', providePsk: 'throws wrong-state', send: 'throws wrong-state' };
+  const before = {
+    start: REFUSED,
+    receive: 'nothing',
+    providePsk: 'nothing',
+    provideSharedSecret: REFUSED,
+    sendJson: REFUSED,
+    sendBinary: REFUSED,
+    closed: 'ended',
+  };
+  const after = { ...before, provideSharedSecret: 'nothing' };
   assert.equal(found, {
-    'awaiting-hello': { ...early, start: 'transmit', hello: 'nothing', closed: 'ended' },
-    'awaiting-offer': { ...early, hello: 'nothing', closed: 'ended' },
-    'awaiting-psk': { ...early, providePsk: 'transmit', hello: 'nothing', closed: 'ended' },
-    'awaiting-message-2': { ...early, providePsk: 'nothing', hello: 'nothing', closed: 'ended' },
-    ready: { ...early, providePsk: 'nothing', send: '1 sealed', hello: 'nothing', closed: 'ended' },
-    failed: {
-      ...early,
-      providePsk: 'nothing',
-      send: 'throws session-over',
-      hello: 'nothing',
-      closed: 'ended',
-    },
-    closed: {
-      ...early,
-      providePsk: 'nothing',
-      send: 'throws session-over',
-      hello: 'nothing',
-      closed: 'nothing',
-    },
+    'awaiting-hello': { ...before, start: 'transmit', providePsk: REFUSED },
+    'awaiting-offer': { ...before, providePsk: REFUSED },
+    'awaiting-psk': { ...before, providePsk: 'transmit' },
+    'sealing-message-1': { ...before, provideSharedSecret: 'transmit' },
+    'awaiting-message-2': before,
+    'opening-message-2': { ...before, provideSharedSecret: 'unpin close' }, // the secret of another key
+    'sealing-message-3': { ...before, provideSharedSecret: 'transmit transmit ready' },
+    ready: { ...after, sendJson: '1 sealed', sendBinary: '1 sealed' },
+    failed: { ...after, sendJson: OVER, sendBinary: OVER },
+    closed: { ...after, sendJson: OVER, sendBinary: OVER, closed: 'nothing' },
   });
 });
 
 test('every method of a hub in every state', () => {
   const found = matrix(HUBS, {
     start: (hub) => hub.start(),
-    send: (hub) => hub.sendJson({}),
-    hello: (hub) => hub.receive(HELLO),
+    receive: (hub) => hub.receive(HELLO),
+    sendJson: (hub) => hub.sendJson({}),
+    sendBinary: (hub) => hub.sendBinary(SECRET),
     closed: (hub) => hub.closed(),
   });
-  const early = {
-    start: 'throws wrong-state',
-    send: 'throws wrong-state',
-    hello: 'nothing',
+  const before = {
+    start: REFUSED,
+    receive: 'nothing',
+    sendJson: REFUSED,
+    sendBinary: REFUSED,
     closed: 'ended',
   };
   assert.equal(found, {
-    new: { ...early, start: 'transmit transmit', hello: 'throws wrong-state' },
-    'awaiting-message-1': early,
-    'awaiting-message-3': early,
-    ready: { ...early, send: '1 sealed' },
-    failed: { ...early, send: 'throws session-over' },
-    closed: { ...early, send: 'throws session-over', closed: 'nothing' },
+    new: { ...before, start: 'transmit transmit', receive: REFUSED },
+    'awaiting-message-1': before,
+    'awaiting-message-3': before,
+    'awaiting-first-message': before,
+    ready: { ...before, sendJson: '1 sealed', sendBinary: '1 sealed' },
+    failed: { ...before, sendJson: OVER, sendBinary: OVER },
+    closed: { ...before, sendJson: OVER, sendBinary: OVER, closed: 'nothing' },
   });
 });
 
+test('bad arguments are refused in every state in which they would be read', () => {
+  for (const state of CLIENT_STATES) {
+    const { client } = pairWithClientIn(state);
+    raisesLocal(() => client.receive(7 as never), 'bad-argument');
+    raisesLocal(() => client.closed('lost' as never), 'bad-argument');
+    if (state === 'awaiting-psk') raisesLocal(() => client.providePsk('psk' as never), 'bad-argument');
+    if (/sealing|opening/.test(state)) {
+      raisesLocal(() => client.provideSharedSecret('secret' as never), 'bad-argument');
+      raisesLocal(() => client.provideSharedSecret(new Uint8Array(31)), 'bad-length');
+    }
+    assert.is(client.state, state);
+  }
+  for (const state of HUB_STATES) {
+    const { hub } = pairWithHubIn(state);
+    raisesLocal(() => hub.receive(7 as never), state === 'new' ? 'wrong-state' : 'bad-argument');
+    raisesLocal(() => hub.closed('lost' as never), 'bad-argument');
+    assert.is(hub.state, state);
+  }
+});
+
+test('a pair held back in any state gets ready when it goes on', () => {
+  for (const state of CLIENT_STATES) {
+    const pair = pairWithClientIn(state).release();
+    assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);
+  }
+  for (const state of HUB_STATES) {
+    const pair = pairWithHubIn(state);
+    if (state === 'new') pair.run();
+    pair.release();
+    assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);
+  }
+});
+
 test('text between the last handshake message and the client’s HELLO ends the session', () => {
-  const { hub } = stopped(5); // message 3 arrived, HELLO did not
+  const { hub } = new Pair({ stopAfter: 5 }).run(); // message 3 arrived, HELLO did not
   assert.is(hub.state, 'ready');
-  assert.equal(types(hub.receive('{"msg_type":"bus","payload":{}}')), ['close']);
+  assert.equal(types(hub.receive(envelope('bus', {}))), ['close']);
 });
 
 test.run();

@@ -1,0 +1,244 @@
+/** The tables of endings.ts: each row decides how some connection ends, and each error says what to do. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ClientOptions, Closing, EndedEvent } from '../../src/index.ts';
+import {
+  CLIENT_ENDINGS,
+  CLIENT_FAILURES,
+  clientEndingError,
+  type EndingRow,
+  type FailureRow,
+  findEnding,
+  findFailure,
+  HUB_ENDINGS,
+  HUB_FAILURES,
+  hubEndingError,
+  kkFailed,
+  readClosing,
+} from '../../src/session/endings.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATES,
+  envelope,
+  find,
+  HELLO,
+  HUB_STATES,
+  KK,
+  newClient,
+  newHub,
+  OFFER,
+  Pair,
+  type PairOptions,
+  pairWithClientIn,
+  pairWithHubIn,
+  readyPair,
+} from './pair.ts';
+
+const CLOSINGS: (Closing | undefined)[] = [
+  undefined,
+  1000,
+  1005,
+  1006,
+  1008,
+  'timeout',
+  { status: 401 },
+  { status: 503 },
+];
+const POLICIES = ['unpin', 'keep-pin'] as const;
+type Decision = Pick<EndedEvent, 'reason' | 'retry'>;
+
+/** Asserts that a connection ended as a row says, and returns the row. */
+function follows<Row extends Decision>(row: Row, ended: EndedEvent, retry: string = row.retry): Row {
+  assert.is(ended.reason, row.reason);
+  assert.is(ended.retry, retry);
+  return row;
+}
+
+/** How a client ends in every state, pattern and policy, with every kind of closing; before and after it heard the hub. */
+function clientEndings(onKkFailure: ClientOptions['onKkFailure']): EndingRow[] {
+  const rows: EndingRow[] = [];
+  for (const state of CLIENT_STATES) {
+    for (const { client: options, hub } of [{ client: {}, hub: {} }, KK]) {
+      for (const closing of CLOSINGS) {
+        for (const heard of state === 'ready' ? [false, true] : [false]) {
+          const pair = pairWithClientIn(state, { client: { ...options, onKkFailure }, hub });
+          if (heard) pair.toClient(pair.hub.sendJson({}));
+          const events = pair.client.closed(closing);
+          const ended = find(events, 'ended');
+          const close = readClosing(closing).kind;
+          const row = findEnding(CLIENT_ENDINGS, { close, state, pattern: ended.pattern, heard });
+          const keeps = row.unpins && onKkFailure === 'keep-pin';
+          assert.is(ended.error.code, row.error);
+          assert.is(events.length, row.unpins && !keeps ? 2 : 1);
+          rows.push(follows(row, ended, keeps ? 'later' : row.retry));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+test('each row for a client that had not failed decides some ending, under either policy', () => {
+  for (const policy of POLICIES) {
+    const reached = clientEndings(policy);
+    for (const row of CLIENT_ENDINGS) assert.ok(reached.includes(row), JSON.stringify(row));
+  }
+});
+
+test('each row for a hub that had not failed decides some ending', () => {
+  const reached: EndingRow[] = [];
+  for (const state of HUB_STATES) {
+    for (const closing of CLOSINGS) {
+      const ended = find(pairWithHubIn(state).hub.closed(closing), 'ended');
+      const facts = {
+        close: readClosing(closing).kind,
+        state,
+        pattern: ended.pattern,
+        heard: state === 'ready',
+      };
+      const row = findEnding(HUB_ENDINGS, facts);
+      assert.is(ended.error.code, row.error);
+      reached.push(follows(row, ended));
+    }
+  }
+  for (const row of HUB_ENDINGS) assert.ok(reached.includes(row), JSON.stringify(row));
+});
+
+const throwing = () => {
+  throw new Error('disk');
+};
+const greeted = (client: ReturnType<typeof newClient>) => {
+  client.receive(HELLO);
+  client.receive(OFFER);
+  return client;
+};
+
+test('each row for a client that had failed decides some ending', () => {
+  const otherKey: PairOptions = { client: { pin: () => CLIENT_KEY, patterns: ['XXpsk2'] } };
+  const afterReady = readyPair().client;
+  afterReady.receive('{}');
+  const remote = newClient();
+  remote.receive('{}');
+  const clients = [
+    new Pair(otherKey).run().client,
+    greeted(newClient({ trust: 'pinned-only' })),
+    greeted(newClient({ pin: throwing })),
+    greeted(newClient({ randomBytes: throwing })),
+    afterReady,
+    remote,
+  ];
+  const reached = clients.map((client) => {
+    const isEstablished = client === afterReady;
+    assert.is(client.state, 'failed');
+    const ended = find(client.closed(1006), 'ended');
+    const isLocal = ended.error.name === 'LocalError';
+    return follows(findFailure(CLIENT_FAILURES, { error: ended.error.code, isLocal, isEstablished }), ended);
+  });
+  for (const row of CLIENT_FAILURES) assert.ok(reached.includes(row), JSON.stringify(row));
+});
+
+test('each row for a hub that had failed decides some ending', () => {
+  const early = newHub();
+  early.start();
+  const reached = [early, readyPair().hub].map((hub) => {
+    const isEstablished = hub !== early;
+    hub.receive('{}');
+    const ended = find(hub.closed(1006), 'ended');
+    return follows(
+      findFailure(HUB_FAILURES, { error: ended.error.code, isLocal: false, isEstablished }),
+      ended,
+    );
+  });
+  for (const row of HUB_FAILURES) assert.ok(reached.includes(row), JSON.stringify(row));
+});
+
+test('each table ends with a row that matches everything', () => {
+  const last = (table: readonly object[]): string[] => Object.keys(table.at(-1)!).sort();
+  assert.equal(last(CLIENT_ENDINGS), ['error', 'reason', 'retry']);
+  assert.equal(last(HUB_ENDINGS), ['error', 'reason', 'retry']);
+  assert.equal(last(CLIENT_FAILURES), ['reason', 'retry']);
+  assert.equal(last(HUB_FAILURES), ['reason', 'retry']);
+});
+
+test('a KKpsk0 that failed is followed at once only if the pin was dropped', () => {
+  for (const [onKkFailure, retry] of [
+    ['unpin', 'now'],
+    ['keep-pin', 'later'],
+  ] as const) {
+    const { client } = pairWithClientIn('awaiting-message-2', {
+      client: { ...KK.client, onKkFailure },
+      hub: KK.hub,
+    });
+    client.receive(envelope('shake', { noise: { msg: '' } }));
+    const row = findFailure(CLIENT_FAILURES, {
+      error: 'message-too-short',
+      isLocal: false,
+      isEstablished: false,
+    });
+    follows<FailureRow>(row, find(client.closed(1008), 'ended'), retry);
+  }
+});
+
+/** What the sentence of each error has to name, so that a person knows what to do. */
+const ACTIONS: { readonly [code in EndingRow['error']]: RegExp[] } = {
+  timeout: [/slow/, /silence/],
+  unavailable: [/later/],
+  'access-refused': [/access key/],
+  'negotiation-refused': [/message 1/, /access key/, /suite/],
+  'kk-refused': [/password/, /static key/, /third party/, /XXpsk2/],
+  'client-key-refused': [/another program/, /share|restore/i, /operator/],
+  refused: [/access key/],
+  dropped: [/connect again/],
+};
+const CODES = Object.keys(ACTIONS) as EndingRow['error'][];
+
+test('the error of each ending of a client names its causes and what to do', () => {
+  for (const code of CODES) {
+    const { message } = clientEndingError(code, 'awaiting-hello');
+    assert.ok(message.length > 40, code);
+    for (const action of ACTIONS[code]) assert.match(message, action, code);
+  }
+});
+
+test('each error of a client’s ending has a sentence of its own', () => {
+  const sentences = CODES.map((code) => clientEndingError(code, 'ready').message);
+  assert.is(new Set(sentences).size, CODES.length);
+});
+
+test('a timeout and a loss name the state in which they happened', () => {
+  for (const code of ['timeout', 'dropped'] as const) {
+    for (const state of CLIENT_STATES) assert.match(clientEndingError(code, state).message, `state ${state}`);
+    for (const state of HUB_STATES.filter((state) => state !== 'awaiting-message-3')) {
+      assert.match(hubEndingError(code, state).message, `state ${state}`);
+    }
+  }
+});
+
+test('each error carries the code of its row', () => {
+  for (const code of CODES) assert.is(clientEndingError(code, 'ready').code, code);
+  for (const { error } of HUB_ENDINGS) assert.is(hubEndingError(error, 'ready').code, error);
+});
+
+test('a client that leaves on message 2 may have another password or pin, and the hub’s error says so', () => {
+  const { client, hub } = new Pair({ client: { psk: () => new Uint8Array(32) } }).run();
+  assert.is(client.state, 'failed');
+  assert.is(hub.state, 'awaiting-message-3');
+  const { message } = find(hub.closed(4008), 'ended').error;
+  for (const cause of [/password/, /pin/]) assert.match(message, cause);
+});
+
+test('each error of a hub’s ending has a sentence of its own', () => {
+  const sentences = [
+    hubEndingError('timeout', 'awaiting-message-3'),
+    hubEndingError('dropped', 'awaiting-message-3'),
+    hubEndingError('dropped', 'ready'),
+  ].map(({ message }) => message);
+  assert.is(new Set(sentences).size, 3);
+  for (const sentence of sentences) assert.ok(sentence.length > 30);
+});
+
+test('a KKpsk0 that was refused and one that failed have the same causes', () => {
+  assert.is(kkFailed().message, clientEndingError('kk-refused', 'awaiting-message-2').message);
+});
+
+test.run();

@@ -1,0 +1,140 @@
+/** The options of a HubSession, and what it offers. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nobleCrypto } from '../../src/crypto/noble.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import { type HubOptions, HubSession } from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_KEY,
+  codeOf,
+  find,
+  HUB_KEY,
+  KK,
+  newClient,
+  newHub,
+  Pair,
+  PSK,
+  readyPair,
+  textOf,
+  types,
+} from './pair.ts';
+
+const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
+
+/** The patterns and suites that a hub offers. */
+function offered(options: Partial<HubOptions>): { patterns: string[]; suites: string[] } {
+  const [, offer] = newHub(options).start();
+  return JSON.parse(textOf(offer)).payload.noise;
+}
+
+test('KKpsk0 is offered only to a client whose key the hub has pinned', () => {
+  assert.equal(offered({}).patterns, ['XXpsk2']);
+  assert.equal(offered({ clientKey: CLIENT_KEY }).patterns, ['XXpsk2', 'KKpsk0']);
+  assert.equal(offered({ clientKey: CLIENT_KEY, patterns: ['XXpsk2'] }).patterns, ['XXpsk2']);
+  assert.equal(offered({ patterns: ['KKpsk0', 'XXpsk2'] }).patterns, ['XXpsk2']);
+});
+
+test('the suites that the crypto supports are offered, or those of them that are given', () => {
+  assert.equal(offered({}).suites, SUITES);
+  assert.equal(offered({ crypto: nobleCrypto }).suites, ['25519_ChaChaPoly_SHA256']);
+  assert.equal(offered({ suites: ['25519_ChaChaPoly_SHA256'] }).suites, ['25519_ChaChaPoly_SHA256']);
+  raisesLocal(() => newHub({ crypto: nobleCrypto, suites: ['25519_AESGCM_SHA256'] }), 'suite-unavailable');
+  raisesLocal(() => newHub({ suites: [] }), 'suite-unavailable');
+  raisesLocal(() => newHub({ suites: 'all' as never }), 'bad-argument');
+});
+
+const INCOMPLETE: { readonly [what: string]: Partial<HubOptions> } = {
+  'without XXpsk2': { patterns: ['KKpsk0'], clientKey: CLIENT_KEY },
+  'without ChaChaPoly': { suites: ['25519_AESGCM_SHA256'] },
+  'of a crypto without ChaChaPoly': {
+    crypto: { ...nodeCrypto, ciphers: { AESGCM: nodeCrypto.ciphers.AESGCM! } },
+  },
+};
+for (const [what, options] of Object.entries(INCOMPLETE)) {
+  test(`an offer ${what} is refused, since every hub must make it, and permitted for tests of clients`, () => {
+    const { message } = raisesLocal(() => newHub(options), 'bad-argument');
+    assert.match(message, 'allowIncompleteOffer');
+    raisesLocal(() => newHub({ ...options, allowIncompleteOffer: false }), 'bad-argument');
+    newHub({ ...options, allowIncompleteOffer: true }).start();
+  });
+}
+
+test('an offer of KKpsk0 alone connects a client that has pinned the hub, and no other', () => {
+  const hub = { ...KK.hub, patterns: ['KKpsk0' as const], allowIncompleteOffer: true };
+  assert.is(find(readyPair({ client: KK.client, hub }).clientEvents, 'ready').pattern, 'KKpsk0');
+  assert.is(codeOf(new Pair({ hub }).run().clientEvents), 'no-common-pattern');
+});
+
+test('an offer needs a pattern, whatever is permitted', () => {
+  raisesLocal(() => newHub({ patterns: ['KKpsk0'], allowIncompleteOffer: true }), 'bad-argument');
+});
+
+const BAD: { readonly [name: string]: unknown[] } = {
+  crypto: [null, undefined, {}],
+  nodeId: ['', 7, undefined, null],
+  psk: ['secret', undefined, null],
+  staticKey: ['secret', undefined, new Uint8Array(32), { publicKey: HUB_KEY }],
+  clientKey: ['key', null, {}],
+  patterns: [[], ['XX'], 'XXpsk2', ['KKpsk0'], null],
+  suites: ['all', null, [7]],
+  allowIncompleteOffer: ['yes', 1, null],
+  hello: [[], 'x', null, { node_id: 'x' }],
+  handshake: ['x', null, { noise: {} }, { max_protocol_version: 2 }, { max_protocol_version: '3' }],
+  maxMessage: [-1],
+  maxEnvelope: [0],
+  inPlace: [1],
+};
+for (const [name, values] of Object.entries(BAD)) {
+  test(`the option ${name} is refused if it has the wrong type`, () => {
+    for (const value of values) raisesLocal(() => newHub({ [name]: value } as never), 'bad-argument');
+  });
+}
+
+test('options of the wrong length, or that JSON cannot represent, are refused', () => {
+  raisesLocal(() => newHub({ psk: new Uint8Array(31) }), 'bad-length');
+  raisesLocal(() => newHub({ staticKey: new Uint8Array(33) }), 'bad-length');
+  raisesLocal(() => newHub({ clientKey: new Uint8Array(33) }), 'bad-length');
+  raisesLocal(() => newHub({ hello: { peer: Number.NaN } }), 'unsafe-number');
+});
+
+test('an option that does not exist is refused by its name: a hub delivers no streams', () => {
+  for (const name of ['streams', 'clientkey', 'pin', 'siteId']) {
+    const { message } = raisesLocal(() => newHub({ [name]: undefined } as never), 'bad-argument');
+    assert.match(message, `"${name}"`);
+  }
+  for (const options of [undefined, null, 'options']) {
+    raisesLocal(() => new HubSession(options as never), 'bad-argument');
+  }
+});
+
+test('a client key of zeros is a fault of this side', () => {
+  const { hubEvents } = new Pair({ client: KK.client, hub: { clientKey: new Uint8Array(32) } }).run();
+  const { error } = find(hubEvents, 'close');
+  assert.is(error.name, 'LocalError');
+});
+
+test('the session keeps copies of its keys', () => {
+  const psk = new Uint8Array(PSK);
+  const clientKey = new Uint8Array(CLIENT_KEY);
+  const pair = new Pair({ client: KK.client, hub: { psk, clientKey } });
+  psk.fill(0);
+  clientKey.fill(0);
+  pair.run();
+  assert.is(pair.hub.state, 'ready');
+  assert.equal(find(pair.clientEvents, 'ready').hubKey, HUB_KEY);
+});
+
+test('some older clients need handshake: true in the offer, and the session binds it', () => {
+  const { hubEvents } = readyPair({ hub: { handshake: { handshake: true } } });
+  assert.is(JSON.parse(textOf(hubEvents[1])).payload.handshake, true);
+});
+
+test('a client that speaks AESGCM alone connects to a hub that offers both', () => {
+  const aesOnly = { ...nodeCrypto, ciphers: { AESGCM: nodeCrypto.ciphers.AESGCM! } };
+  const { clientEvents } = readyPair({ client: { crypto: aesOnly } });
+  assert.is(find(clientEvents, 'ready').suite, '25519_AESGCM_SHA256');
+  assert.equal(types(newClient({ crypto: aesOnly }).start()), ['transmit']);
+});
+
+test.run();

@@ -1,0 +1,169 @@
+/** What a session keeps once it is ready, has failed or has closed: nothing that only the handshake needed. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { ClientOptions, ClientSession, HubSession } from '../../src/index.ts';
+import {
+  CLIENT_STATES,
+  envelope,
+  HUB_KEY,
+  HUB_STATES,
+  KK,
+  LATER,
+  NODE_ID,
+  newClient,
+  OFFER,
+  Pair,
+  type PairOptions,
+  PSK,
+  pairWithClientIn,
+  pairWithHubIn,
+  readyPair,
+} from './pair.ts';
+import { reachable } from './reachable.ts';
+
+/** Strings that appear in HELLO and offer, in the client's own HELLO, and in message 1. */
+const MARKS = ['mark-of-the-hub', 'mark-of-the-offer', 'mark-of-the-client', 'mark-of-message-1'];
+const MARKED: PairOptions = {
+  client: { hello: { mark: MARKS[2]! }, encodings: [MARKS[3]!] },
+  hub: { hello: { mark: MARKS[0]! }, handshake: { mark: MARKS[1]! } },
+};
+const withKk: PairOptions = {
+  client: { ...MARKED.client, ...KK.client },
+  hub: { ...MARKED.hub, ...KK.hub },
+};
+
+/** The marks that can be reached from a session, in strings and in bytes. */
+function marksIn(session: ClientSession | HubSession): string[] {
+  const values = reachable(session).flatMap((value) =>
+    typeof value === 'string'
+      ? [value]
+      : value instanceof Uint8Array
+        ? [Buffer.from(value).toString('latin1')]
+        : [],
+  );
+  return MARKS.filter((mark) => values.some((value) => value.includes(mark)));
+}
+
+test('during the handshake a client keeps what the prologue binds, as bytes', () => {
+  assert.equal(marksIn(pairWithClientIn('awaiting-psk', MARKED).client).sort(), [...MARKS].sort());
+});
+
+const VARIANTS: PairOptions[] = [MARKED, withKk, { ...withKk, client: { ...withKk.client, ...LATER } }];
+const ENDS: ((session: ClientSession | HubSession) => unknown)[] = [
+  (session) => session.receive('nonsense'),
+  (session) => session.closed(1006),
+];
+
+test('a client that is ready keeps nothing of HELLO, offer and message 1', () => {
+  for (const options of VARIANTS) assert.equal(marksIn(readyPair(options).client), []);
+});
+
+test('a hub that is ready keeps nothing of HELLO, offer and message 1', () => {
+  for (const options of VARIANTS) assert.equal(marksIn(readyPair(options).hub), []);
+});
+
+test('a client that has failed or closed keeps nothing of them, in any state', () => {
+  for (const end of ENDS) {
+    for (const state of CLIENT_STATES) {
+      const { client } = pairWithClientIn(state, MARKED);
+      end(client);
+      assert.equal(marksIn(client), [], state);
+    }
+  }
+});
+
+test('a hub that has failed or closed keeps nothing of them, in any state', () => {
+  for (const end of ENDS) {
+    for (const state of HUB_STATES) {
+      if (state === 'new' && end === ENDS[0]) continue; // it cannot receive yet
+      const { hub } = pairWithHubIn(state, MARKED);
+      end(hub);
+      assert.equal(marksIn(hub), [], state);
+    }
+  }
+});
+
+test('a look-up is not kept once the client is ready, has failed or has closed', () => {
+  const ends: ((pair: Pair) => unknown)[] = [
+    (pair) => pair.run(),
+    (pair) => pair.client.receive('nonsense'),
+    (pair) => pair.client.closed(1006),
+  ];
+  for (const end of ends) {
+    const pin = () => HUB_KEY;
+    const psk = () => PSK;
+    const pair = new Pair({ client: { pin, psk }, hub: KK.hub });
+    assert.ok(reachable(pair.client).includes(pin) && reachable(pair.client).includes(psk));
+    end(pair);
+    assert.not.ok(reachable(pair.client).includes(pin) || reachable(pair.client).includes(psk));
+  }
+});
+
+test('a HELLO of 256 KiB costs little more than its bytes while the client waits for the offer', () => {
+  const client = newClient();
+  const numbers = `[${'1,'.repeat(120_000)}1]`;
+  client.receive(`{"msg_type":"hello","payload":{"node_id":"${NODE_ID}","pad":${numbers}}}`);
+  const values = reachable(client);
+  assert.ok(values.length < 200, `${values.length} values are kept`);
+  const bytes = values.reduce(
+    (sum: number, value) => sum + (value instanceof Uint8Array ? value.length : 0),
+    0,
+  );
+  assert.ok(bytes > 240_000 && bytes < 300_000, `${bytes} bytes are kept`);
+});
+
+// The engine itself is asked too, since a closure keeps what no field shows.
+
+interface Weak {
+  deref(): object | undefined;
+}
+const { WeakRef: Reference } = globalThis as unknown as { WeakRef: new (target: object) => Weak };
+setFlagsFromString('--expose-gc');
+const collect: () => void = runInNewContext('gc');
+
+/** Look-ups whose closures hold something large, and references by which one can tell whether they are kept. */
+function watched(): { options: Partial<ClientOptions>; references: Weak[] } {
+  const [large, other, session] = [{ pin: HUB_KEY }, { psk: PSK }, { session_id: 'mine' }];
+  return {
+    options: { pin: () => large.pin, psk: () => other.psk, hello: { session } },
+    references: [large, other, session].map((target) => new Reference(target)),
+  };
+}
+
+/** Waits until the references are gone, for some collections. */
+async function areGone(references: Weak[]): Promise<boolean> {
+  for (let i = 0; i < 10; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    collect();
+    if (references.every((reference) => reference.deref() === undefined)) return true;
+  }
+  return false;
+}
+
+const STEPS: { readonly [when: string]: (pair: Pair) => unknown } = {
+  'is ready': (pair) => pair.run(),
+  'has failed': (pair) => pair.client.receive('nonsense'),
+  'has closed': (pair) => pair.client.closed(1006),
+  'has failed at message 2': (pair) => {
+    pair.client.receive(envelope('hello', { node_id: NODE_ID }));
+    pair.client.receive(OFFER);
+    pair.client.receive(envelope('shake', { noise: { msg: '00' } }));
+  },
+};
+for (const [when, step] of Object.entries(STEPS)) {
+  test(`what the look-ups hold can be collected when the client ${when}`, async () => {
+    const session = await (async () => {
+      const { options, references } = watched();
+      const pair = new Pair({ client: options, hub: KK.hub });
+      step(pair);
+      const { client } = pair;
+      return { client, references };
+    })();
+    assert.ok(await areGone(session.references));
+    assert.ok(session.client.state !== 'awaiting-hello'); // the session itself is still there
+  });
+}
+
+test.run();

@@ -1,0 +1,226 @@
+/**
+ * Faults of this side: injected code that throws or returns nonsense, at any moment of a connection. They end the session
+ * with a LocalError, and cost neither the pin nor the PSK, however the transport closes afterwards.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import {
+  type Cipher,
+  type ClientSession,
+  type Crypto,
+  type HubSession,
+  LocalError,
+  RemoteError,
+} from '../../src/index.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  find,
+  HELLO,
+  HUB_STATIC,
+  KK,
+  newClient,
+  OFFER,
+  outcomeOf,
+  Pair,
+  type PairOptions,
+  PSK,
+  readyPair,
+  type Side,
+  sharedSecretOf,
+  types,
+} from './pair.ts';
+
+/** Replaces the result of an injected function, or throws. */
+type Fault = (result: unknown) => unknown;
+
+/** Injected code of which the nth call goes wrong. `calls` counts the calls. */
+interface Injected {
+  readonly options: { crypto: Crypto; staticKey: Uint8Array; randomBytes: typeof randomBytes };
+  readonly calls: () => number;
+}
+
+function inject(side: Side, nth: number, fault: Fault): Injected {
+  let calls = 0;
+  const spoil = <Result>(result: Result): Result => (calls++ === nth ? (fault(result) as Result) : result);
+  const { x25519 } = nodeCrypto;
+  const crypto: Crypto = {
+    sha256: (...parts) => spoil(nodeCrypto.sha256(...parts)),
+    hmacSha256: (...parts) => spoil(nodeCrypto.hmacSha256(...parts)),
+    x25519: {
+      publicKey: (key) => spoil(x25519.publicKey(key)),
+      sharedSecret: (...keys) => spoil(x25519.sharedSecret(...keys)),
+    },
+    ciphers: {
+      ChaChaPoly(key) {
+        const cipher: Cipher = nodeCrypto.ciphers.ChaChaPoly!(key);
+        return {
+          seal: (...args) => spoil(cipher.seal(...args)),
+          open: (...args) => spoil(cipher.open(...args)),
+        };
+      },
+    },
+  };
+  const staticKey = side === 'client' ? CLIENT_STATIC : HUB_STATIC;
+  return {
+    options: { crypto, staticKey, randomBytes: (length) => spoil(randomBytes(length)) },
+    calls: () => calls,
+  };
+}
+
+/** A connection in which the code that is injected into one side goes wrong, and a message each way if it gets there. */
+function connect(side: Side, options: PairOptions, { options: injected }: Injected): Pair {
+  const pair = new Pair({
+    ...options,
+    [side]: { ...options[side], ...injected },
+  }).run();
+  const { client, hub } = pair;
+  if (client.state === 'ready' && hub.state === 'ready') {
+    pair.goOn('client', pair.toClient(sealed(hub)));
+    if (client.state === 'ready') pair.goOn('hub', pair.toHub(sealed(client)));
+  }
+  return pair;
+}
+
+/** A message, or none if sealing failed. */
+function sealed(session: ClientSession | HubSession): Uint8Array[] {
+  try {
+    return session.sendJson({});
+  } catch (error) {
+    assert.instance(error, LocalError);
+    assert.is((error as LocalError).code, 'crypto-failed');
+    assert.is(session.state, 'failed');
+    return [];
+  }
+}
+
+const bus = new Error('secure element: bus timeout');
+const revoked = Proxy.revocable(new Uint8Array(32), {});
+revoked.revoke();
+const raise = (error: unknown) => () => {
+  throw error;
+};
+/** One for each call, in turn; the Noise layer is tested with each of them at every call. */
+const FAULTS: Fault[] = [
+  () => null,
+  raise(bus),
+  raise(new RangeError('Array buffer allocation failed')),
+  raise(new RemoteError('not-authentic', 'thrown by injected code')),
+  raise(undefined),
+  () => 'x'.repeat(32),
+  (result) => new Proxy(result as object, {}),
+  () => revoked.proxy,
+  (result) => new Uint8Array(((result as Uint8Array).length ?? 0) + 1),
+];
+
+for (const side of ['client', 'hub'] as const) {
+  for (const [pattern, options] of [
+    ['XXpsk2', {}],
+    ['KKpsk0', KK],
+  ] as const) {
+    test(`injected code of a ${side} that fails at any moment of ${pattern} is a local fault, and sheds nothing`, () => {
+      const whole = inject(side, -1, (result) => result);
+      connect(side, options, whole);
+      assert.ok(whole.calls() > 30);
+      for (let nth = 0; nth < whole.calls(); nth++) {
+        const pair = connect(side, options, inject(side, nth, FAULTS[nth % FAULTS.length]!));
+        const events = side === 'client' ? pair.clientEvents : pair.hubEvents;
+        const closing: readonly { type: string; error?: unknown }[] = pair[side].closed(1008);
+        const where = `call ${nth} of ${whole.calls()}: ${types(events)}`;
+        const { error } = closing.at(-1)!;
+        assert.instance(error, LocalError, where);
+        assert.match((error as LocalError).code, /^(crypto-failed|bad-random)$/, where);
+        assert.not.ok(/unpin|psk-suspect/.test(types([...events, ...closing]).join()), where);
+      }
+    });
+  }
+}
+
+test('a local fault is no reason to dial at once, and drops no pin when the hub closes', () => {
+  const x25519 = { publicKey: nodeCrypto.x25519.publicKey, sharedSecret: raise(bus) };
+  const { client, clientEvents } = new Pair({
+    ...KK,
+    client: { ...KK.client, crypto: { ...nodeCrypto, x25519 } },
+  }).run();
+  assert.equal(types(clientEvents), ['close']);
+  assert.is(find(clientEvents, 'close').error.cause, bus);
+  const closing = client.closed(1008);
+  assert.equal(types(closing), ['ended']);
+  assert.equal(outcomeOf(closing), ['ended', 'dropped', 'later', 'crypto-failed']);
+});
+
+/** A static key outside of JavaScript that fails from a moment on. */
+function element(fault: () => Uint8Array): {
+  publicKey: Uint8Array;
+  sharedSecret(key: Uint8Array): Uint8Array;
+  fail(): void;
+} {
+  let isBroken = false;
+  return {
+    publicKey: CLIENT_KEY,
+    sharedSecret: (publicKey) => (isBroken ? fault() : sharedSecretOf(publicKey)),
+    fail() {
+      isBroken = true;
+    },
+  };
+}
+
+test('a secure element that fails on message 2 ends the session as a local fault, and the pin stays', () => {
+  const faults: (() => Uint8Array)[] = [
+    raise(bus) as () => never,
+    () => undefined as never,
+    () => new Uint8Array(31),
+    () => null as never,
+  ];
+  for (const fault of faults) {
+    for (const options of [{}, KK]) {
+      const staticKey = element(fault);
+      const { client, clientEvents } = new Pair({
+        ...options,
+        client: { ...(options as typeof KK).client, staticKey },
+        wire(_, data, count) {
+          if (count === 4) staticKey.fail();
+          return [data];
+        },
+      }).run();
+      const pinned = options === KK ? [] : ['pin'];
+      assert.equal(types(clientEvents), ['transmit', ...pinned, 'close']);
+      assert.is(find(clientEvents, 'close').error.code, 'crypto-failed');
+      assert.equal(types(client.closed(1008)), ['ended']);
+    }
+  }
+});
+
+test('a repeating source of randomness is not detected, but one of zeros is', () => {
+  const repeating = new Uint8Array(32).fill(8);
+  readyPair({ client: { randomBytes: () => new Uint8Array(repeating) } });
+  const client = newClient({ randomBytes: (length) => new Uint8Array(length) });
+  client.receive(HELLO);
+  assert.is(find(client.receive(OFFER), 'close').error.code, 'bad-random');
+});
+
+test('randomness of the wrong length ends the session', () => {
+  for (const random of [new Uint8Array(16), new Uint8Array(0), null, 'x'.repeat(32), undefined]) {
+    for (const psk of [() => PSK, () => undefined]) {
+      const client = newClient({ randomBytes: () => random as Uint8Array, psk });
+      client.receive(HELLO);
+      const events = client.receive(OFFER);
+      const [close] = events[0]?.type === 'psk-needed' ? client.providePsk(PSK) : events;
+      assert.is(close?.type === 'close' && close.error.code, 'bad-random');
+      assert.is(client.state, 'failed');
+    }
+  }
+});
+
+test('a hub without its crypto tells the client nothing', () => {
+  const { hub, hubEvents, client } = new Pair({
+    hub: { crypto: { ...nodeCrypto, sha256: raise(bus) as never } },
+  }).run();
+  assert.equal(types(hubEvents), ['transmit', 'transmit', 'close']);
+  assert.is(hub.state, 'failed');
+  assert.is(client.state, 'awaiting-message-2');
+  assert.equal(outcomeOf(hub.closed(1006)), ['ended', 'refused', 'never', 'crypto-failed']);
+});
+
+test.run();

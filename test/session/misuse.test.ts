@@ -1,0 +1,309 @@
+/**
+ * Arguments that are no use: each is a LocalError and changes nothing, whatever it is. None becomes a TypeError, and none
+ * is blamed on the peer.
+ */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import {
+  createKeyring,
+  derivePsk,
+  dropPin,
+  forgetPsks,
+  type Keyring,
+  keyringOptions,
+  LocalError,
+  parseKeyring,
+  selectNoise,
+  serializeKeyring,
+  storePsk,
+  updateKeyring,
+} from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_STATIC,
+  HELLO,
+  HUB_KEY,
+  NODE_ID,
+  newClient,
+  newHub,
+  OFFER,
+  type Pair,
+  PSK,
+  pairWithClientIn,
+  readyPair,
+  types,
+} from './pair.ts';
+
+const revoked = <Target extends object>(target: Target): Target => {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+};
+const detached = (): Uint8Array => {
+  const bytes = new Uint8Array(32).fill(7);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer] });
+  return bytes;
+};
+const throwing = (): object =>
+  new Proxy(
+    {},
+    {
+      get() {
+        throw new Error('trap');
+      },
+      ownKeys() {
+        throw new Error('trap');
+      },
+      getOwnPropertyDescriptor() {
+        throw new Error('trap');
+      },
+    },
+  );
+
+/** Values that are of no use anywhere. */
+const USELESS: { readonly [what: string]: () => unknown } = {
+  null: () => null,
+  'a number': () => 7,
+  'a boolean': () => true,
+  'a symbol': () => Symbol('key'),
+  'a BigInt': () => 7n,
+  'a function': () => () => HUB_KEY,
+  'an empty object': () => ({}),
+  'an array': () => [1, 2],
+  'an ArrayBuffer': () => new ArrayBuffer(32),
+  'a DataView': () => new DataView(new ArrayBuffer(32)),
+  'other typed arrays': () => new Uint16Array(32),
+  'an object that only inherits from Uint8Array': () => Object.create(Uint8Array.prototype),
+  'a proxy of bytes': () => new Proxy(new Uint8Array(32), {}),
+};
+/** Values of which every use throws. */
+const TRAPS: { readonly [what: string]: () => unknown } = {
+  'a revoked proxy': () => revoked({}),
+  'a revoked proxy of an array': () => revoked([]),
+  'a revoked proxy of bytes': () => revoked(new Uint8Array(32)),
+  'a revoked proxy of a function': () => revoked(() => 1),
+  'an object whose fields throw': throwing,
+};
+const EVERY = Object.entries({ ...USELESS, ...TRAPS });
+
+/** Asserts that a call returns, or throws a LocalError. */
+function isHandled(call: () => unknown, what: string): void {
+  try {
+    call();
+  } catch (error) {
+    assert.instance(error, LocalError, `${what}: ${inspect(error)}`);
+  }
+}
+
+const METHODS: { readonly [name: string]: (pair: Pair, value: never) => unknown } = {
+  'receive() of a client': ({ client }, value) => client.receive(value),
+  'receive() of a hub': ({ hub }, value) => hub.receive(value),
+  'sendBinary() of a client': ({ client }, value) => client.sendBinary(value),
+  'sendBinary() of a hub': ({ hub }, value) => hub.sendBinary(value),
+};
+for (const [name, call] of Object.entries(METHODS)) {
+  test(`${name} refuses what is not bytes or a string, and changes nothing`, () => {
+    const pair = readyPair();
+    for (const [what, create] of EVERY) {
+      raisesLocal(() => call(pair, create() as never), 'bad-argument');
+      assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], what);
+    }
+    converses(pair);
+  });
+}
+
+function converses(pair: Pair): void {
+  assert.equal(types(pair.toHub(pair.client.sendJson({}))), ['message']);
+  assert.equal(types(pair.toClient(pair.hub.sendJson({}))), ['message']);
+}
+
+test('sendBinary() refuses bytes whose memory was transferred, and the session goes on', () => {
+  const pair = readyPair();
+  raisesLocal(() => pair.client.sendBinary(detached()), 'bad-argument');
+  converses(pair);
+});
+
+test('received bytes whose memory was transferred are a message that cannot be read', () => {
+  const { client } = readyPair();
+  assert.equal(types(client.receive(detached())), ['close']);
+  assert.equal(types(newClient().receive(detached())), ['close']);
+});
+
+test('providePsk() and provideSharedSecret() refuse what they cannot take, and the session goes on', () => {
+  const asking = pairWithClientIn('awaiting-psk');
+  const waiting = pairWithClientIn('sealing-message-3');
+  for (const create of [...Object.values({ ...USELESS, ...TRAPS }), detached]) {
+    raisesLocal(() => asking.client.providePsk(create() as never), 'bad-argument');
+    raisesLocal(() => waiting.client.provideSharedSecret(create() as never), 'bad-argument');
+  }
+  converses(asking.release());
+  converses(waiting.release());
+});
+
+test('sendJson() refuses values that JSON cannot represent, and changes nothing', () => {
+  const cyclic: { a?: unknown } = {};
+  cyclic.a = cyclic;
+  const values: [unknown, 'not-json' | 'unsafe-number' | 'lone-surrogate' | 'json-depth'][] = [
+    [undefined, 'not-json'],
+    [Symbol('a'), 'not-json'],
+    [7n, 'not-json'],
+    [() => 1, 'not-json'],
+    [{ a: undefined }, 'not-json'],
+    [new Date(), 'not-json'],
+    [new Uint8Array(3), 'not-json'],
+    [{ a: Number.NaN }, 'unsafe-number'],
+    ['\ud800', 'lone-surrogate'],
+    [{ '\ud800': 1 }, 'lone-surrogate'],
+    [cyclic, 'json-depth'],
+    [revoked({}), 'not-json'],
+    [revoked([]), 'not-json'],
+    [{ a: throwing() }, 'not-json'],
+  ];
+  const pair = readyPair();
+  for (const [value, code] of values) {
+    raisesLocal(() => pair.client.sendJson(value as never), code);
+    raisesLocal(() => pair.hub.sendJson(value as never), code);
+  }
+  converses(pair);
+});
+
+test('sendJson() takes a string that is JSON, and sends it as it is', () => {
+  const pair = readyPair();
+  for (const text of ['{}', ' [1.0, 1e400] ', '"text"', 'null', '7', '{"a":"é"}']) {
+    assert.equal(pair.toHub(pair.client.sendJson(text)), [{ type: 'message', kind: 'json', text }]);
+  }
+});
+
+test('sendJson() refuses a string that is not JSON, and changes nothing', () => {
+  const pair = readyPair();
+  for (const text of ['', 'hello', '{', "{'a':1}", '{"a":1} x', '{"a":1,"a":2}', 'NaN', '\ufeff{}']) {
+    raisesLocal(() => pair.client.sendJson(text), 'not-json');
+    raisesLocal(() => pair.hub.sendJson(text), 'not-json');
+  }
+  converses(pair);
+});
+
+test('sending before ready is the caller’s mistake, and changes nothing', () => {
+  const client = newClient();
+  const hub = newHub();
+  raisesLocal(() => client.sendJson({}), 'wrong-state');
+  raisesLocal(() => hub.sendBinary(new Uint8Array(1)), 'wrong-state');
+  client.receive(HELLO);
+  raisesLocal(() => client.sendBinary(new Uint8Array(1)), 'wrong-state');
+  assert.equal(types(client.receive(OFFER)), ['transmit']);
+});
+
+test('look-ups that return anything at all end in an event, and never in a throw', () => {
+  for (const [what, create] of EVERY) {
+    const pin = newClient({ pin: create as never });
+    pin.receive(HELLO);
+    assert.is(types(pin.receive(OFFER)).at(-1), 'close', what);
+    const psk = newClient({ psk: create as never });
+    psk.receive(HELLO);
+    assert.is(types(psk.receive(OFFER)).at(-1), 'psk-needed', what);
+    const random = newClient({ randomBytes: create as never });
+    random.receive(HELLO);
+    assert.is(types(random.receive(OFFER)).at(-1), 'close', what);
+  }
+});
+
+const CLIENT_OPTIONS =
+  'crypto siteId staticKey randomBytes pin psk trust hasPins staticKeyIsFresh hello binarize encodings patterns ' +
+  'onKkFailure streams inPlace maxMessage maxEnvelope';
+const HUB_OPTIONS =
+  'crypto nodeId staticKey randomBytes psk clientKey patterns suites allowIncompleteOffer hello handshake inPlace ' +
+  'maxMessage maxEnvelope';
+
+for (const [kind, values] of [
+  ['is of no use', USELESS],
+  ['throws when it is used', TRAPS],
+] as const) {
+  test(`closed() either takes or refuses an argument that ${kind}`, () => {
+    for (const [what, create] of Object.entries(values)) {
+      const { client } = pairWithClientIn('awaiting-message-2');
+      isHandled(() => client.closed(create() as never), what);
+      assert.ok(client.state === 'awaiting-message-2' || client.state === 'closed', what);
+    }
+  });
+
+  test(`every option either takes or refuses a value that ${kind}`, () => {
+    for (const [what, create] of Object.entries(values)) {
+      for (const name of CLIENT_OPTIONS.split(' ')) {
+        isHandled(() => newClient({ [name]: create() } as never), `${name} of a client: ${what}`);
+      }
+      for (const name of HUB_OPTIONS.split(' ')) {
+        isHandled(() => newHub({ [name]: create() } as never), `${name} of a hub: ${what}`);
+      }
+    }
+  });
+}
+
+const KEYRING = storePsk(createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC }), NODE_ID, PSK);
+const KEYRING_CALLS: { readonly [name: string]: (value: never) => unknown } = {
+  'createKeyring()': (value) => createKeyring(value),
+  'the accessKey of createKeyring()': (value) =>
+    createKeyring({ accessKey: value, staticKey: CLIENT_STATIC }),
+  'the staticKey of createKeyring()': (value) => createKeyring({ accessKey: 'kiosk-7', staticKey: value }),
+  'the public key of createKeyring()': (value) =>
+    createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey: value } }),
+  'keyringOptions()': (value) => keyringOptions(value),
+  'the keyring of updateKeyring()': (value) => updateKeyring(value, { type: 'unpin', nodeId: NODE_ID }),
+  'the event of updateKeyring()': (value) => updateKeyring(KEYRING, value),
+  'the node id of a pin': (value) => updateKeyring(KEYRING, { type: 'pin', nodeId: value, key: HUB_KEY }),
+  'the key of a pin': (value) => updateKeyring(KEYRING, { type: 'pin', nodeId: NODE_ID, key: value }),
+  'the key of a pin that is there': (value) =>
+    updateKeyring(updateKeyring(KEYRING, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY }), {
+      type: 'pin',
+      nodeId: NODE_ID,
+      key: value,
+    }),
+  'the keyring of storePsk()': (value) => storePsk(value, NODE_ID, PSK),
+  'the node id of storePsk()': (value) => storePsk(KEYRING, value, PSK),
+  'the PSK of storePsk()': (value) => storePsk(KEYRING, NODE_ID, value),
+  'the options of storePsk()': (value) => storePsk(KEYRING, NODE_ID, PSK, value),
+  'isProvisioned of storePsk()': (value) => storePsk(KEYRING, NODE_ID, PSK, { isProvisioned: value }),
+  'forgetPsks()': (value) => forgetPsks(value),
+  'the keyring of dropPin()': (value) => dropPin(value, NODE_ID),
+  'the node id of dropPin()': (value) => dropPin(KEYRING, value),
+  'serializeKeyring()': (value) => serializeKeyring(value),
+  'the input of parseKeyring()': (value) => parseKeyring(value, 'kiosk-7'),
+  'the access key of parseKeyring()': (value) => parseKeyring(serializeKeyring(KEYRING), value),
+  'derivePsk()': (value) => derivePsk(value),
+  'the crypto of derivePsk()': (value) => derivePsk({ crypto: value, password: 'secret', nodeId: NODE_ID }),
+  'the password of derivePsk()': (value) =>
+    derivePsk({ crypto: nodeCrypto, password: value, nodeId: NODE_ID }),
+  'the node id of derivePsk()': (value) =>
+    derivePsk({ crypto: nodeCrypto, password: 'secret', nodeId: value }),
+  'the offer of selectNoise()': (value) => selectNoise(value, { suites: [], pinned: false }),
+  'the own suites of selectNoise()': (value) => selectNoise({ patterns: [], suites: [] }, value),
+};
+for (const [name, call] of Object.entries(KEYRING_CALLS)) {
+  test(`${name}: a value of no use is a LocalError`, () => {
+    for (const [what, create] of Object.entries(USELESS)) isHandled(() => call(create() as never), what);
+    isHandled(() => call(undefined as never), 'undefined');
+  });
+
+  test(`${name}: a value that throws when it is used is a LocalError`, () => {
+    for (const [what, create] of Object.entries(TRAPS)) isHandled(() => call(create() as never), what);
+  });
+}
+
+test('a keyring whose parts were replaced is refused', () => {
+  const broken: object[] = [
+    { accessKey: 'kiosk-7', pins: [], psks: [] },
+    { accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, pins: [null], psks: [] },
+    { accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, pins: [], psks: [{ nodeId: NODE_ID }] },
+    { accessKey: 'kiosk-7', staticKey: 'key', staticKeyIsFresh: 1, pins: [], psks: [] },
+  ];
+  for (const keyring of broken as Keyring[]) {
+    for (const call of [keyringOptions, serializeKeyring, forgetPsks])
+      isHandled(() => call(keyring), call.name);
+    isHandled(() => dropPin(keyring, NODE_ID), 'dropPin');
+    isHandled(() => storePsk(keyring, NODE_ID, PSK), 'storePsk');
+    isHandled(() => updateKeyring(keyring, { type: 'psk-suspect', nodeId: NODE_ID }), 'updateKeyring');
+  }
+});
+
+test.run();

@@ -1,0 +1,225 @@
+/**
+ * A device with a provisioned PSK: it has no memory for Argon2id and no BLAKE2b, so a PSK that it lost would be lost for
+ * good. It applies every event to its keyring, stores that, and restarts after every attempt.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import {
+  type ClientOptions,
+  createKeyring,
+  derivePsk,
+  type HubOptions,
+  type Keyring,
+  keyringOptions,
+  parseKeyring,
+  serializeKeyring,
+  storePsk,
+  updateKeyring,
+} from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  changeMessage,
+  type Data,
+  flip,
+  HUB_KEY,
+  HUB_STATIC,
+  NODE_ID,
+  Pair,
+  PSK,
+  readyPair,
+  type Wire,
+} from './pair.ts';
+
+const ACCESS_KEY = 'kiosk-7';
+const { blake2b: _, ...CRYPTO } = nodeCrypto;
+const NEW_PSK = new Uint8Array(32).fill(6);
+const NEW_HUB_STATIC = new Uint8Array(32).fill(9);
+const NEW_HUB_KEY = nodeCrypto.x25519.publicKey(NEW_HUB_STATIC);
+const HUB: Partial<HubOptions> = { clientKey: CLIENT_KEY };
+
+type Policy = NonNullable<ClientOptions['onKkFailure']>;
+
+class Device {
+  #stored: string;
+  readonly #policy: Policy;
+  /** How the attempts went, and what the person was told: the error code and when to dial again. */
+  readonly attempts: string[] = [];
+
+  constructor(policy: Policy, keyring: Keyring) {
+    this.#policy = policy;
+    this.#stored = serializeKeyring(keyring);
+  }
+
+  get keyring(): Keyring {
+    return parseKeyring(this.#stored, ACCESS_KEY);
+  }
+
+  /** After a silent or a failed KKpsk0 the next attempt under keep-pin is XXpsk2, as the documents advise. */
+  connect(hub: Partial<HubOptions>, wire?: Wire): void {
+    const last = this.attempts.at(-1) ?? '';
+    const isSecondTry = /timeout|kk-|bad-hex|too-short/.test(last) && this.#policy === 'keep-pin';
+    const pair = new Pair({
+      client: {
+        crypto: CRYPTO,
+        onKkFailure: this.#policy,
+        ...keyringOptions(this.keyring),
+        ...(isSecondTry && { patterns: ['XXpsk2'] }),
+      },
+      hub,
+      ...(wire && { wire }),
+    }).run();
+    const { client, hub: peer, clientEvents } = pair;
+    const isReady = client.state === 'ready' && peer.state === 'ready';
+    if (isReady) pair.goOn('client', pair.toClient(peer.sendJson({})));
+    else pair.goOn('client', client.closed(wire === silence ? 'timeout' : 1008));
+    let keyring = this.keyring;
+    for (const event of clientEvents) {
+      assert.is.not(event.type, 'psk-needed', 'the device cannot derive a PSK');
+      keyring = updateKeyring(keyring, event);
+      this.#stored = serializeKeyring(keyring);
+      if (event.type === 'ready' && isReady) this.attempts.push(`ready ${event.pattern}`);
+      if (event.type === 'ended') this.attempts.push(`${event.error.code}, ${event.retry}`);
+    }
+  }
+}
+
+/** A device that has been connected to its hub before. */
+function provisioned(policy: Policy): Device {
+  const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
+  const device = new Device(policy, storePsk(keyring, NODE_ID, PSK, { isProvisioned: true }));
+  device.connect({});
+  device.connect(HUB);
+  assert.equal(device.attempts.splice(0), ['ready XXpsk2', 'ready KKpsk0']);
+  return device;
+}
+
+const message2 =
+  (change: (data: Data) => Data[]): Wire =>
+  (to, data, count) =>
+    to === 'client' && count === 4 ? change(data) : [data];
+const silence: Wire = (to, data) => (to === 'hub' ? [] : [data]);
+const SPOILED: [how: string, code: string, wire: Wire][] = [
+  ['with a flipped bit', 'kk-failed', message2((data) => [changeMessage(data, flip(-1))])],
+  ['cut short', 'message-too-short', message2((data) => [changeMessage(data, () => Buffer.alloc(20))])],
+  ['without hex digits', 'bad-hex', message2((data) => [(data as string).replace(/"msg":"../, '"msg":"zz')])],
+];
+
+interface Row {
+  readonly what: string;
+  /** The hub and the wire of each attempt. */
+  readonly attempts: readonly [Partial<HubOptions>, Wire?][];
+  readonly outcomes: { readonly [policy in Policy]: readonly string[] };
+  /** The pin at the end. */
+  readonly pin: { readonly [policy in Policy]: Uint8Array | undefined };
+}
+
+const REPLACED = { ...HUB, staticKey: NEW_HUB_STATIC };
+const CHANGED = { ...HUB, psk: NEW_PSK };
+const ROWS: Row[] = [
+  {
+    what: 'the hub’s key is replaced',
+    attempts: [[REPLACED], [REPLACED]],
+    outcomes: {
+      unpin: ['kk-refused, now', 'ready XXpsk2'],
+      'keep-pin': ['kk-refused, later', 'hub-key-changed, never'],
+    },
+    pin: { unpin: NEW_HUB_KEY, 'keep-pin': HUB_KEY },
+  },
+  {
+    what: 'the hub is set up anew: another key, and no knowledge of the client’s',
+    attempts: [[{ staticKey: NEW_HUB_STATIC }]],
+    outcomes: { unpin: ['hub-key-changed, never'], 'keep-pin': ['hub-key-changed, never'] },
+    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+  },
+  {
+    what: 'the password changes, and later changes back',
+    attempts: [[CHANGED], [CHANGED], [CHANGED], [HUB]],
+    outcomes: {
+      unpin: ['kk-refused, now', 'psk-differs, later', 'psk-differs, later', 'ready XXpsk2'],
+      'keep-pin': ['kk-refused, later', 'psk-differs, later', 'kk-refused, later', 'ready XXpsk2'],
+    },
+    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+  },
+  {
+    what: 'the hub has another static key for this client',
+    attempts: [[{ clientKey: HUB_KEY }], [{ clientKey: HUB_KEY }]],
+    outcomes: {
+      unpin: ['kk-refused, now', 'client-key-refused, never'],
+      'keep-pin': ['kk-refused, later', 'client-key-refused, never'],
+    },
+    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+  },
+  {
+    what: 'the broker is silent',
+    attempts: [[HUB, silence], [HUB, silence], [HUB], [HUB]],
+    outcomes: {
+      unpin: ['timeout, later', 'timeout, later', 'ready KKpsk0', 'ready KKpsk0'],
+      'keep-pin': ['timeout, later', 'timeout, later', 'ready XXpsk2', 'ready KKpsk0'],
+    },
+    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+  },
+  ...SPOILED.map(
+    ([how, code, wire]): Row => ({
+      what: `message 2 arrives ${how}`,
+      attempts: [[HUB, wire], [HUB], [HUB]],
+      outcomes: {
+        unpin: [`${code}, now`, 'ready XXpsk2', 'ready KKpsk0'],
+        'keep-pin': [`${code}, later`, 'ready XXpsk2', 'ready KKpsk0'],
+      },
+      pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    }),
+  ),
+];
+
+for (const { what, attempts, outcomes, pin } of ROWS) {
+  for (const policy of ['unpin', 'keep-pin'] as const) {
+    test(`${what}: under ${policy} the device says ${outcomes[policy].join('; ')}, and keeps its PSK`, () => {
+      const device = provisioned(policy);
+      for (const [hub, wire] of attempts) {
+        device.connect(hub, wire);
+        const [psk] = device.keyring.psks;
+        assert.equal(psk?.key, PSK);
+        assert.is(psk?.isProvisioned, true);
+      }
+      assert.equal(device.attempts, outcomes[policy]);
+      assert.equal(device.keyring.pins[0]?.key, pin[policy]);
+    });
+  }
+}
+
+test('the device could not derive the PSK again', () => {
+  raisesLocal(() => derivePsk({ crypto: CRYPTO, password: 'x', nodeId: NODE_ID }), 'blake2b-unavailable');
+});
+
+test('a derived PSK is forgotten where message 2 of XXpsk2 shows that it differs, and asked for again', () => {
+  const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
+  const device = new Device('unpin', storePsk(keyring, NODE_ID, NEW_PSK));
+  device.connect({});
+  assert.equal(device.attempts, ['psk-differs, later']);
+  assert.equal(device.keyring.psks, []);
+  const { clientEvents } = new Pair({ client: keyringOptions(device.keyring) }).run();
+  assert.is(clientEvents.at(-1)?.type, 'psk-needed');
+});
+
+test('a derived PSK survives a failed KKpsk0, since it is the next XXpsk2 that tells', () => {
+  for (const policy of ['unpin', 'keep-pin'] as const) {
+    const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
+    const device = new Device(policy, storePsk(keyring, NODE_ID, PSK));
+    device.connect({});
+    device.connect(HUB, SPOILED[0]![2]);
+    assert.equal(device.keyring.psks[0]?.key, PSK);
+    device.connect({ ...HUB, staticKey: HUB_STATIC });
+    assert.is(device.attempts.at(-1), 'ready XXpsk2');
+  }
+});
+
+test('a password that changes on both sides needs a new provisioned PSK, and nothing else', () => {
+  const device = provisioned('keep-pin');
+  const keyring = storePsk(device.keyring, NODE_ID, NEW_PSK, { isProvisioned: true });
+  readyPair({ client: { crypto: CRYPTO, ...keyringOptions(keyring) }, hub: CHANGED });
+});
+
+test.run();

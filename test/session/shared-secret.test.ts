@@ -1,0 +1,239 @@
+/** Static keys outside of JavaScript: objects that answer at once, and keys that answer later, by `dh-needed`. */
+import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
+import { randomBytes } from '../../src/crypto/node.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  find,
+  HUB_KEY,
+  HUB_STATIC,
+  KK,
+  LATER,
+  newClient,
+  newHub,
+  outcomeOf,
+  Pair,
+  pairWithClientIn,
+  readyPair,
+  sharedSecretOf,
+  types,
+} from './pair.ts';
+import { bytesIn } from './reachable.ts';
+
+/** A key that only Node's OpenSSL sees. */
+function keyObject(privateKey: Uint8Array): {
+  publicKey: Uint8Array;
+  sharedSecret(publicKey: Uint8Array): Uint8Array;
+} {
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b656e04220420', 'hex'), privateKey]);
+  const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' });
+  const spki = createPublicKey(key).export({ format: 'der', type: 'spki' });
+  return {
+    publicKey: new Uint8Array(spki.subarray(-32)),
+    sharedSecret(publicKey) {
+      const der = Buffer.concat([Buffer.from('302a300506032b656e032100', 'hex'), publicKey]);
+      const remote = createPublicKey({ key: der, format: 'der', type: 'spki' });
+      return new Uint8Array(diffieHellman({ privateKey: key, publicKey: remote }));
+    },
+  };
+}
+
+test('a client and a hub whose keys only Node’s OpenSSL holds are the same peers as before', () => {
+  for (const options of [{}, KK]) {
+    const { clientEvents, hubEvents } = readyPair({
+      client: { ...(options as typeof KK).client, staticKey: keyObject(CLIENT_STATIC) },
+      hub: { ...(options as typeof KK).hub, staticKey: keyObject(HUB_STATIC) },
+    });
+    assert.equal(find(clientEvents, 'ready').hubKey, HUB_KEY);
+    assert.equal(find(hubEvents, 'ready').clientKey, CLIENT_KEY);
+  }
+});
+
+test('under XXpsk2 a key that answers later is asked once, for message 3', () => {
+  const { clientEvents } = readyPair({ client: LATER });
+  assert.equal(types(clientEvents), ['transmit', 'pin', 'dh-needed', 'transmit', 'transmit', 'ready']);
+  assert.is(find(clientEvents, 'dh-needed').publicKey.length, 32);
+});
+
+test('under KKpsk0 a key that answers later is asked for message 1 and for message 2', () => {
+  const { clientEvents } = readyPair({ ...KK, client: { ...KK.client, ...LATER } });
+  assert.equal(types(clientEvents), ['dh-needed', 'transmit', 'dh-needed', 'transmit', 'ready']);
+  const [first, , second] = clientEvents as { publicKey: Uint8Array }[];
+  assert.equal(first!.publicKey, HUB_KEY);
+  assert.not.equal(second!.publicKey, HUB_KEY); // the ephemeral key of the hub
+});
+
+test('the session is the same whether a key answers at once or later', () => {
+  for (const options of [{}, KK]) {
+    const pair = readyPair({ ...options, client: { ...(options as typeof KK).client, ...LATER } });
+    assert.equal(find(pair.hubEvents, 'ready').clientKey, CLIENT_KEY);
+    assert.equal(find(pair.clientEvents, 'ready').handshakeHash, find(pair.hubEvents, 'ready').handshakeHash);
+    assert.equal(types(pair.toHub(pair.client.sendJson({}))), ['message']);
+    assert.equal(types(pair.toClient(pair.hub.sendJson({}))), ['message']);
+  }
+});
+
+test('the encoding of message 2 and the HELLO survive the wait for a shared secret', () => {
+  const hello = { session: { session_id: 'mine' }, site_id: 'cellar' };
+  const { clientEvents, hubEvents } = readyPair({ client: { ...LATER, hello } });
+  assert.is(find(clientEvents, 'ready').sessionId, 'mine');
+  assert.equal(find(hubEvents, 'hello').payload, { pubkey: '', ...hello });
+});
+
+test('the array of a message may be used again while the session waits', () => {
+  const pair = pairWithClientIn('opening-message-2');
+  const last = pair.clientEvents.at(-1) as { publicKey: Uint8Array };
+  const secret = sharedSecretOf(last.publicKey);
+  last.publicKey.fill(0);
+  pair.goOn('client', pair.client.provideSharedSecret(secret)).release();
+  assert.is(pair.client.state, 'ready');
+});
+
+test('a shared secret that comes twice, or after the end, does nothing', () => {
+  const pair = pairWithClientIn('sealing-message-3');
+  const { publicKey } = find(pair.clientEvents, 'dh-needed');
+  const secret = sharedSecretOf(publicKey);
+  assert.equal(types(pair.client.provideSharedSecret(secret)), ['transmit', 'transmit', 'ready']);
+  assert.equal(pair.client.provideSharedSecret(secret), []);
+  pair.client.closed(1006);
+  assert.equal(pair.client.provideSharedSecret(secret), []);
+  const failed = newClient();
+  failed.receive('nonsense');
+  assert.equal(failed.provideSharedSecret(secret), []);
+});
+
+test('a shared secret that is provided again does not answer the next question, and the pin stays', () => {
+  const pair = pairWithClientIn('sealing-message-1');
+  const first = sharedSecretOf(HUB_KEY);
+  pair.goOn('client', pair.client.provideSharedSecret(first));
+  assert.equal(pair.client.provideSharedSecret(first), []); // before message 2 arrives
+  const [message2] = pair.hub.receive(pair.held.at(-1)!.data) as { data: string }[];
+  const [question] = pair.client.receive(message2!.data);
+  assert.is(pair.client.state, 'opening-message-2');
+  assert.equal(pair.client.provideSharedSecret(new Uint8Array(first)), []);
+  assert.is(pair.client.state, 'opening-message-2');
+  const { publicKey } = question as { publicKey: Uint8Array };
+  assert.equal(types(pair.client.provideSharedSecret(sharedSecretOf(publicKey))), ['transmit', 'ready']);
+});
+
+test('no copy of a shared secret outlives the handshake', () => {
+  const pair = pairWithClientIn('sealing-message-1');
+  const secrets = new Set<Uint8Array>();
+  const note = () => {
+    for (const bytes of bytesIn(pair.client)) if (Buffer.compare(bytes, secret) === 0) secrets.add(bytes);
+  };
+  let secret = sharedSecretOf(HUB_KEY);
+  const message1 = pair.client.provideSharedSecret(secret);
+  note();
+  const [message2] = pair.hub.receive((message1[0] as { data: string }).data) as { data: string }[];
+  const [question] = pair.client.receive(message2!.data) as { publicKey: Uint8Array }[];
+  note();
+  secret = sharedSecretOf(question!.publicKey);
+  pair.client.provideSharedSecret(secret);
+  assert.is(pair.client.state, 'ready');
+  assert.ok(secrets.size > 0);
+  for (const bytes of secrets) assert.ok(isZero(bytes));
+});
+
+test('a shared secret that is not asked for is the caller’s mistake, and changes nothing', () => {
+  for (const state of ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'awaiting-message-2'] as const) {
+    const pair = pairWithClientIn(state);
+    raisesLocal(() => pair.client.provideSharedSecret(new Uint8Array(32)), 'wrong-state');
+    assert.is(pair.release().client.state, 'ready');
+  }
+});
+
+test('a shared secret of the wrong type or length is refused, and can be provided again', () => {
+  const states = ['sealing-message-1', 'opening-message-2', 'sealing-message-3'] as const;
+  for (const state of states) {
+    const pair = pairWithClientIn(state);
+    for (const length of [0, 31, 33]) {
+      raisesLocal(() => pair.client.provideSharedSecret(new Uint8Array(length)), 'bad-length');
+    }
+    for (const secret of [null, undefined, 'secret', [1], {}]) {
+      raisesLocal(() => pair.client.provideSharedSecret(secret as never), 'bad-argument');
+    }
+    assert.is(pair.release().client.state, 'ready');
+  }
+});
+
+test('the shared secret of another key fails where the hub or the client notices', () => {
+  const wrong = randomBytes(32);
+  const first = pairWithClientIn('sealing-message-1');
+  first.goOn('client', first.client.provideSharedSecret(wrong)).release();
+  assert.is(find(first.hubEvents, 'close').error.code, 'kk-failed');
+  const second = pairWithClientIn('opening-message-2');
+  second.goOn('client', second.client.provideSharedSecret(wrong));
+  assert.is(find(second.clientEvents, 'close').error.code, 'kk-failed');
+  const third = pairWithClientIn('sealing-message-3');
+  third.goOn('client', third.client.provideSharedSecret(wrong)).release();
+  assert.is(find(third.hubEvents, 'close').error.code, 'payload-not-authentic');
+});
+
+test('a shared secret of zeros is refused', () => {
+  for (const state of ['sealing-message-1', 'opening-message-2', 'sealing-message-3'] as const) {
+    const { client } = pairWithClientIn(state);
+    const { error } = find(client.provideSharedSecret(new Uint8Array(32)), 'close');
+    assert.is(error.code, 'low-order-key');
+    assert.is(error.name, state === 'sealing-message-1' ? 'LocalError' : 'RemoteError'); // whose key it was
+  }
+});
+
+test('the shared secret stays the caller’s to wipe', () => {
+  const pair = pairWithClientIn('sealing-message-1');
+  const secret = sharedSecretOf(HUB_KEY);
+  pair.client.provideSharedSecret(secret);
+  assert.equal(secret, sharedSecretOf(HUB_KEY));
+});
+
+test('a connection that ends while the session waits for a shared secret touches no pin', () => {
+  for (const state of ['sealing-message-1', 'opening-message-2', 'sealing-message-3'] as const) {
+    const { client } = pairWithClientIn(state);
+    const events = client.closed(1006);
+    assert.equal(types(events), ['ended']);
+    assert.equal(outcomeOf(events), ['ended', 'dropped', 'now', 'dropped']);
+  }
+});
+
+test('a bad message 2 fails before a shared secret is asked for, where it can', () => {
+  const pair = new Pair({
+    ...KK,
+    client: { ...KK.client, ...LATER },
+    wire: (_, data, count) => [count === 4 ? (data as string).replace(/"msg":"[^"]*"/, '"msg":"00"') : data],
+  }).run();
+  assert.equal(types(pair.clientEvents), ['dh-needed', 'transmit', 'unpin', 'close']);
+  assert.is(find(pair.clientEvents, 'close').error.code, 'message-too-short');
+});
+
+test('a hub needs a static key that answers at once', () => {
+  raisesLocal(() => newHub({ staticKey: { publicKey: HUB_KEY } }), 'bad-argument');
+});
+
+test('a static key that is not one is refused when the session is created', () => {
+  const keys: unknown[] = [
+    undefined,
+    null,
+    'secret',
+    {},
+    [],
+    { publicKey: 'key' },
+    { publicKey: CLIENT_KEY, sharedSecret: 'secret' },
+    { sharedSecret: sharedSecretOf },
+    new Uint8Array(32),
+    { publicKey: new Uint8Array(32) },
+  ];
+  for (const staticKey of keys) {
+    raisesLocal(() => newClient({ staticKey: staticKey as never }), 'bad-argument');
+    raisesLocal(() => newHub({ staticKey: staticKey as never }), 'bad-argument');
+  }
+  for (const length of [0, 31, 33]) {
+    raisesLocal(() => newClient({ staticKey: new Uint8Array(length) }), 'bad-length');
+    raisesLocal(() => newClient({ staticKey: { publicKey: new Uint8Array(length) } }), 'bad-length');
+  }
+});
+
+test.run();

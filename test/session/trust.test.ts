@@ -1,0 +1,237 @@
+/** Which hub a client trusts: pins, hubs that are not pinned, and the two settings of `trust`. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createKeyring, keyringOptions, RemoteError, storePsk, updateKeyring } from '../../src/index.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  codeOf,
+  find,
+  HELLO,
+  HUB_KEY,
+  KK,
+  NODE_ID,
+  newClient,
+  OFFER,
+  outcomeOf,
+  Pair,
+  type PairOptions,
+  PSK,
+  readyPair,
+  types,
+} from './pair.ts';
+
+const IMPOSTOR = new Uint8Array(32).fill(66);
+const XX = { patterns: ['XXpsk2' as const] };
+
+test('under XXpsk2 a key that matches the pin is not announced again', () => {
+  const { clientEvents } = new Pair({ client: { ...KK.client, ...XX } }).run();
+  assert.equal(types(clientEvents), ['transmit', 'transmit', 'transmit', 'ready']);
+});
+
+test('under XXpsk2 a key that differs from the pin ends the session before message 3, and the pin stays', () => {
+  const { client, clientEvents, sent } = new Pair({ client: { pin: () => CLIENT_KEY, ...XX } }).run();
+  assert.equal(types(clientEvents), ['transmit', 'close']);
+  assert.is(codeOf(clientEvents), 'hub-key-changed');
+  assert.is(sent.length, 4); // HELLO, offer, messages 1 and 2
+  assert.equal(outcomeOf(client.closed(1008)), ['ended', 'refused', 'never', 'hub-key-changed']);
+});
+
+test('the pin holds also where the hub does not offer KKpsk0', () => {
+  for (const onKkFailure of ['unpin', 'keep-pin'] as const) {
+    const { client, clientEvents } = new Pair({ client: { pin: () => CLIENT_KEY, onKkFailure } }).run();
+    assert.equal(types([...clientEvents, ...client.closed(1008)]), ['transmit', 'close', 'ended']);
+    assert.is(codeOf(clientEvents), 'hub-key-changed');
+  }
+});
+
+test('a node id such as __proto__ is looked up and pinned as it is', () => {
+  for (const nodeId of ['__proto__', 'constructor', 'toString', 'hub-1 ', ' ']) {
+    const asked: string[] = [];
+    const pin = (id: string) => {
+      asked.push(id);
+      return undefined;
+    };
+    const { clientEvents } = new Pair({ client: { pin }, hub: { nodeId } }).run();
+    assert.equal(asked, [nodeId]);
+    assert.is(find(clientEvents, 'pin').nodeId, nodeId);
+  }
+});
+
+test('a pin() that throws, or returns neither 32 bytes nor undefined, ends the session before message 1', () => {
+  const pins: (() => unknown)[] = [
+    () => {
+      throw new Error('disk');
+    },
+    () => null,
+    () => '',
+    () => [],
+    () => false,
+    () => new Uint8Array(0),
+    () => new Uint8Array(33),
+    () => Promise.resolve(HUB_KEY),
+  ];
+  for (const pin of pins) {
+    const client = newClient({ pin: pin as never });
+    client.receive(HELLO);
+    const events = client.receive(OFFER);
+    assert.equal(types(events), ['close']);
+    assert.is(codeOf(events), 'trust-unreadable');
+    assert.is(find(events, 'close').code, 1008);
+    const closing = client.closed(1006);
+    assert.equal(outcomeOf(closing), ['ended', 'refused', 'never', 'trust-unreadable']);
+    assert.is(find(closing, 'ended').error, find(events, 'close').error);
+  }
+});
+
+test('a pin of low order is a fault of this side, and drops no pin', () => {
+  const { client, clientEvents } = new Pair({ ...KK, client: { pin: () => new Uint8Array(32) } }).run();
+  assert.equal(types(clientEvents), ['close']);
+  assert.is(find(clientEvents, 'close').error.name, 'LocalError');
+  assert.equal(types(client.closed(1008)), ['ended']);
+});
+
+/** The options of a client whose keyring has pinned `hub-1`. */
+function pinnedClient(): NonNullable<PairOptions['client']> {
+  const keyring = storePsk(createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC }), 'hub-1 ', PSK);
+  return keyringOptions(updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY }));
+}
+
+test('a hub under a new name is announced as new to a client that has pinned others, before message 1', () => {
+  const impostor = { nodeId: 'hub-1 ', staticKey: IMPOSTOR };
+  const { clientEvents } = new Pair({ client: pinnedClient(), hub: impostor }).run();
+  assert.equal(clientEvents[0], { type: 'new-hub', nodeId: 'hub-1 ' });
+  assert.equal(types(clientEvents), ['new-hub', 'transmit', 'pin', 'transmit', 'transmit', 'ready']);
+});
+
+test('a new hub is announced before the PSK is asked for', () => {
+  const client = newClient({ psk: undefined, pin: () => undefined, hasPins: true });
+  client.receive(HELLO);
+  assert.equal(types(client.receive(OFFER)), ['new-hub', 'psk-needed']);
+});
+
+test('an application that does not want the new hub closes, and nothing has been sent to it', () => {
+  const client = newClient({ pin: () => undefined, hasPins: true, psk: () => undefined });
+  client.receive(HELLO);
+  assert.not.ok(types(client.receive(OFFER)).includes('transmit'));
+  assert.equal(types(client.closed(1000)), ['ended']);
+});
+
+test('no hub is announced as new if none is pinned, or if this one is', () => {
+  const first = new Pair({ client: { pin: () => undefined } }).run();
+  assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
+  for (const options of [{}, XX]) {
+    const known = new Pair({ client: { ...pinnedClient(), psk: () => PSK, ...options }, hub: KK.hub }).run();
+    assert.not.ok(types(known.clientEvents).includes('new-hub'));
+    assert.is(known.client.state, 'ready');
+  }
+});
+
+test('pinned-only ends the session of an unknown hub before message 1', () => {
+  const asked: string[] = [];
+  const psk = (nodeId: string) => {
+    asked.push(nodeId);
+    return PSK;
+  };
+  for (const pin of [undefined, () => undefined]) {
+    const { client, clientEvents, sent } = new Pair({ client: { trust: 'pinned-only', pin, psk } }).run();
+    assert.equal(types(clientEvents), ['close']);
+    assert.is(codeOf(clientEvents), 'unknown-hub');
+    assert.instance(find(clientEvents, 'close').error, RemoteError);
+    assert.is(sent.length, 2); // HELLO and offer of the hub
+    assert.equal(outcomeOf(client.closed(1008)), ['ended', 'refused', 'never', 'unknown-hub']);
+  }
+  assert.equal(asked, []);
+});
+
+test('pinned-only refuses a known hub under a new name', () => {
+  const options = { ...pinnedClient(), trust: 'pinned-only' as const };
+  const { clientEvents } = new Pair({ client: options, hub: { nodeId: 'hub-1 ' } }).run();
+  assert.equal(types(clientEvents), ['close']);
+  assert.is(codeOf(clientEvents), 'unknown-hub');
+});
+
+test('pinned-only connects to a pinned hub, with either pattern', () => {
+  for (const patterns of [undefined, XX.patterns]) {
+    const { clientEvents } = readyPair({ ...KK, client: { ...KK.client, patterns, trust: 'pinned-only' } });
+    assert.is(find(clientEvents, 'ready').pattern, patterns === undefined ? 'KKpsk0' : 'XXpsk2');
+  }
+});
+
+test('pinned-only under keep-pin never trusts another key, not even after a failed KKpsk0', () => {
+  const options: PairOptions = {
+    client: { ...KK.client, trust: 'pinned-only', onKkFailure: 'keep-pin' },
+    hub: { ...KK.hub, staticKey: IMPOSTOR },
+  };
+  const first = new Pair(options).run();
+  assert.equal(types([...first.clientEvents, ...first.client.closed(1008)]), ['transmit', 'ended']);
+  const second = new Pair({ ...options, client: { ...options.client, ...XX } }).run();
+  assert.is(codeOf(second.clientEvents), 'hub-key-changed');
+});
+
+/** Spoils message 2 of a first connection, without any secret; an impostor who knows the password serves the second. */
+function spoiledThenImpostor(onKkFailure: 'unpin' | 'keep-pin', trust?: 'pinned-only'): string | undefined {
+  let pinned: Uint8Array | undefined = HUB_KEY;
+  const options = { pin: () => pinned, onKkFailure, trust };
+  const first = new Pair({
+    ...KK,
+    client: options,
+    wire: (_, data, count) => [count === 4 ? (data as string).replace(/"msg":"../, '"msg":"zz') : data],
+  }).run();
+  assert.is(codeOf(first.clientEvents), 'bad-hex');
+  if (types(first.clientEvents).includes('unpin')) pinned = undefined;
+  const patterns = onKkFailure === 'keep-pin' ? XX.patterns : undefined;
+  const second = new Pair({ client: { ...options, patterns }, hub: { staticKey: IMPOSTOR } }).run();
+  return codeOf(second.clientEvents) ?? second.client.state;
+}
+
+test('pinned-only keeps the pin after a failed KKpsk0, unless it is told to drop it', () => {
+  for (const [onKkFailure, events, retry] of [
+    [undefined, ['transmit', 'ended'], 'later'],
+    ['keep-pin', ['transmit', 'ended'], 'later'],
+    ['unpin', ['transmit', 'unpin', 'ended'], 'now'],
+  ] as const) {
+    const options = { ...KK.client, trust: 'pinned-only' as const, onKkFailure };
+    const { client, clientEvents } = new Pair({ client: options, hub: { ...KK.hub, psk: IMPOSTOR } }).run();
+    const closing = client.closed(1008);
+    assert.equal(types([...clientEvents, ...closing]), [...events]);
+    assert.is(find(closing, 'ended').retry, retry);
+  }
+});
+
+test('whoever spoils one KKpsk0 and knows the password gets in under unpin, and not under keep-pin or pinned-only', () => {
+  assert.is(spoiledThenImpostor('unpin'), 'ready');
+  assert.is(spoiledThenImpostor('keep-pin'), 'hub-key-changed');
+  assert.is(spoiledThenImpostor('unpin', 'pinned-only'), 'unknown-hub');
+  assert.is(spoiledThenImpostor('keep-pin', 'pinned-only'), 'hub-key-changed');
+});
+
+test('ready names the hub, under both patterns', () => {
+  for (const options of [{}, KK]) {
+    const { clientEvents } = readyPair(options);
+    const ready = find(clientEvents, 'ready');
+    assert.is(ready.nodeId, NODE_ID);
+    assert.equal(ready.hubKey, HUB_KEY);
+  }
+});
+
+test('ready tells the session id that the HELLO declares', () => {
+  const ids: [unknown, string | undefined][] = [
+    [{ session_id: 'mine' }, 'mine'],
+    [{ session_id: '' }, ''],
+    [{ session_id: 7 }, undefined],
+    [{ lang: 'fr' }, undefined],
+    ['mine', undefined],
+    [null, undefined],
+  ];
+  for (const [session, expected] of ids) {
+    const { clientEvents } = readyPair({ client: { hello: { session: session as never } } });
+    assert.is(find(clientEvents, 'ready').sessionId, expected);
+  }
+  const { clientEvents, hubEvents } = readyPair();
+  const { session } = find(hubEvents, 'hello').payload as unknown as { session: { session_id: string } };
+  assert.is(find(clientEvents, 'ready').sessionId, session.session_id);
+  assert.match(session.session_id, /^[0-9a-f]{32}$/);
+});
+
+test.run();
