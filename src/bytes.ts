@@ -2,6 +2,7 @@
  * Bytes: type checks, copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
  * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
+import { engine } from './engine.ts';
 import { LocalError } from './errors.ts';
 
 /**
@@ -141,7 +142,7 @@ export function wipe(bytes: Uint8Array | undefined): void {
 
 const DIGITS = '0123456789abcdef';
 
-/** Lower-case hex. */
+/** Encodes as lower-case hex. */
 export function bytesToHex(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let i = 0; i < bytes.length; i++) {
@@ -150,8 +151,8 @@ export function bytesToHex(bytes: Uint8Array): string {
   return pieces.join('');
 }
 
-/** Reads hex of either case; `undefined` where the text is not hex or has an odd number of digits. */
-export function hexToBytes(text: string): Uint8Array | undefined {
+/** Decodes hex of either case; `undefined` for another character or an odd number of digits. */
+export function hexToBytes(text: string): Bytes | undefined {
   const digits = encodeUtf8(text);
   if (digits === undefined || digits.length % 2 !== 0) return undefined;
   const bytes = new Uint8Array(digits.length / 2);
@@ -164,7 +165,7 @@ export function hexToBytes(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** The value of a hex digit in ASCII, or -1. */
+/** The value of an ASCII hex digit; -1 for any other byte. */
 export function hexDigit(byte: number): number {
   if (byte >= 48 && byte <= 57) return byte - 48; // 0-9
   const letter = byte | 32;
@@ -173,7 +174,7 @@ export function hexDigit(byte: number): number {
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Base64 with padding (RFC 4648, section 4). */
+/** Encodes as base64 with padding (RFC 4648, section 4). */
 export function bytesToBase64(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let i = 0; i < bytes.length; i += 3) {
@@ -193,50 +194,92 @@ const PAGE = 8192;
 const PIECE = 256;
 
 /**
- * Hands over a text in pieces, in order. XS finds a place in a string by counting from its start, so that who reads a long
- * text unit by unit takes the square of its length; and as cutting off a piece counts too, the text is cut in two steps:
- * as good as linear up to what a device can hold.
+ * Calls a function with the pieces of a string, in order. XS finds a place in a string by counting from its start, so
+ * reading a long string unit by unit takes quadratic time there. Cutting off a piece counts too, so the string is cut in
+ * two steps: as good as linear for the strings that a device can hold.
  */
-export function forEachPiece(text: string, take: (piece: string) => void): void {
+export function forEachPiece(text: string, visit: (piece: string) => void): void {
   const { length } = text; // which XS counts as well
+  if (length <= PIECE) {
+    visit(text);
+    return;
+  }
   for (let start = 0; start < length; start += PAGE) {
     const page = text.slice(start, start + PAGE);
-    for (let at = 0; at < PAGE && start + at < length; at += PIECE) take(page.slice(at, at + PIECE));
+    for (let at = 0; at < PAGE && start + at < length; at += PIECE) visit(page.slice(at, at + PIECE));
   }
 }
 
 /**
- * The length of a string in UTF-8, in bytes; -1 where a lone surrogate leaves it none. Strings are read as UTF-16 units;
- * where an engine counts in code points, as XS does on microcontrollers, a unit may be one above U+FFFF.
+ * The length of a string in UTF-8, in bytes; -1 for a string with a lone surrogate, which UTF-8 cannot encode. Strings
+ * are read as UTF-16 units. Where an engine counts in code points, as XS does on microcontrollers, a unit may be one
+ * above U+FFFF.
  */
 export function utf8Length(text: string): number {
   let length = 0;
-  let isWhole = true;
+  let isWellFormed = true;
   let isOpen = false; // after the first half of a pair
   forEachPiece(text, (piece) => {
     for (let i = 0; i < piece.length; i++) {
       const unit = piece.charCodeAt(i);
       const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
-      if (isOpen !== (isSurrogate && unit >= 0xdc00)) isWhole = false;
+      if (isOpen !== (isSurrogate && unit >= 0xdc00)) isWellFormed = false;
       isOpen = isSurrogate && unit < 0xdc00;
       length += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : unit < 0x10000 ? 3 : 4;
     }
   });
-  return isWhole && !isOpen ? length : -1;
+  return isWellFormed && !isOpen ? length : -1;
 }
 
 /**
- * Encodes as UTF-8.
- * @throws LocalError `lone-surrogate` for a string that has no UTF-8 form.
+ * Encodes a string as UTF-8.
+ * @throws LocalError `lone-surrogate`
  */
-export function utf8ToBytes(text: string): Uint8Array {
+export function utf8ToBytes(text: string): Bytes {
   const bytes = encodeUtf8(text);
   if (bytes !== undefined) return bytes;
-  throw new LocalError('lone-surrogate', 'a string with a lone surrogate has no UTF-8 form');
+  throw new LocalError('lone-surrogate', 'a string with a lone surrogate cannot be encoded as UTF-8');
 }
 
-/** Encodes as UTF-8; `undefined` for a string with a lone surrogate. */
-export function encodeUtf8(text: string): Uint8Array | undefined {
+/** Encodes a string as UTF-8; `undefined` for a string with a lone surrogate. */
+export function encodeUtf8(text: string): Bytes | undefined {
+  return encodeByEngine(text) ?? encodeAscii(text) ?? encodeAny(text);
+}
+
+/** From this length on, in UTF-16 units, a call of the engine's encoder costs less than it saves. */
+const WORTH_A_CALL = 48;
+
+/** Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt. */
+export function encodeByEngine(text: string): Bytes | undefined {
+  if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
+  const bytes = engine.codec.encode(text) as Bytes;
+  const isAscii = bytes.length === text.length;
+  return isAscii || !hasReplacement(bytes) ? bytes : undefined;
+}
+
+/** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
+function hasReplacement(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {
+    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) return true;
+  }
+  return false;
+}
+
+/** Encodes a short string of ASCII, as most keys and tokens are, in one pass; `undefined` for any other. */
+function encodeAscii(text: string): Bytes | undefined {
+  const { length } = text;
+  if (length > PIECE) return undefined;
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0x80) return undefined;
+    bytes[i] = unit;
+  }
+  return bytes;
+}
+
+/** Encodes any string in two passes, the first for the length. */
+function encodeAny(text: string): Bytes | undefined {
   const length = utf8Length(text);
   if (length < 0) return undefined;
   const bytes = new Uint8Array(length);
@@ -263,7 +306,10 @@ export function joinSurrogates(high: number, low: number): number {
   return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/** Writes a code point as UTF-8; answers the index after it. */
+/**
+ * Writes a code point as UTF-8.
+ * @returns the index after it
+ */
 export function writePoint(bytes: Uint8Array, at: number, point: number): number {
   const further = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3; // bytes after the first
   bytes[at++] = further === 0 ? point : ((0xf0 << (3 - further)) & 0xff) | (point >> (6 * further));
@@ -271,11 +317,18 @@ export function writePoint(bytes: Uint8Array, at: number, point: number): number
   return at;
 }
 
-/** UTF-16 units turned into text at a time: some engines pass arguments on a stack of a few hundred slots. */
+/** How many UTF-16 units become a string at a time: some engines pass arguments on a stack of a few hundred slots. */
 const UNITS_AT_ONCE = 128;
 
-/** Decodes UTF-8 (RFC 3629: shortest form, no surrogates, at most U+10FFFF); `undefined` where it is not. */
+/** Decodes UTF-8 (RFC 3629: shortest form, no surrogates, at most U+10FFFF); `undefined` for anything else. */
 export function bytesToUtf8(bytes: Uint8Array): string | undefined {
+  if (engine.codec !== undefined) {
+    try {
+      return engine.codec.decode(bytes);
+    } catch {
+      // Not UTF-8, or memory that the engine's decoder does not take: the code below finds out.
+    }
+  }
   const pieces: string[] = [];
   let units: number[] = [];
   let i = 0;

@@ -1,4 +1,4 @@
-/** Nothing from the network raises anything: a session answers with events, and its errors are RemoteErrors. */
+/** Data from the network never makes a session throw: it returns events, and their errors are RemoteErrors. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,8 +7,8 @@ import { HELLO, KK, newClient, newHub, OFFER, Pair, readyPair } from './session/
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
 
-/** Sessions in every state in which they listen. */
-function listening(): (ClientSession | HubSession)[] {
+/** Sessions in every state that receives. */
+function receivers(): (ClientSession | HubSession)[] {
   const [hello, offer, psk, message2] = [
     newClient(),
     newClient(),
@@ -24,32 +24,33 @@ function listening(): (ClientSession | HubSession)[] {
   return [hello!, offer!, psk!, message2!, message1, message3, ready.client, ready.hub];
 }
 
-function holds(session: ClientSession | HubSession, data: string | Uint8Array): void {
+/** Feeds a session, and checks what the first line of this file says. */
+function feed(session: ClientSession | HubSession, data: string | Uint8Array): void {
   for (const event of session.receive(data)) {
     if (event.type === 'close') assert.instance(event.error, RemoteError);
   }
   if (session.state === 'failed') assert.equal(session.receive(data), []);
 }
 
-test('any text, in any state', () => {
+test('survives any string, in any state', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (text) => {
-      for (const session of listening()) holds(session, text);
+      for (const session of receivers()) feed(session, text);
     }),
     RUNS,
   );
 });
 
-test('any bytes, in any state', () => {
+test('survives any bytes, in any state', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-      for (const session of listening()) holds(session, bytes);
+      for (const session of receivers()) feed(session, bytes);
     }),
     RUNS,
   );
 });
 
-test('any payload in a proper envelope, in any state', () => {
+test('survives any payload in a valid envelope, in any state', () => {
   const hexText = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes).toString('hex'));
   const noise = fc.record(
     {
@@ -72,14 +73,14 @@ test('any payload in a proper envelope, in any state', () => {
   const type = fc.constantFrom('hello', 'shake', 'handshake', 'bus');
   fc.assert(
     fc.property(fc.array(fc.record({ msg_type: type, payload }), { maxLength: 4 }), (envelopes) => {
-      for (const session of listening())
-        for (const envelope of envelopes) holds(session, JSON.stringify(envelope));
+      for (const session of receivers())
+        for (const envelope of envelopes) feed(session, JSON.stringify(envelope));
     }),
     RUNS,
   );
 });
 
-test('any single bit of a handshake flipped: both sides end or stand, and nothing is thrown', () => {
+test('survives any single flipped bit of a handshake, on both sides', () => {
   fc.assert(
     fc.property(
       fc.constantFrom({}, KK),
@@ -105,7 +106,7 @@ test('any single bit of a handshake flipped: both sides end or stand, and nothin
   );
 });
 
-test('any sequence of frames: messages, drops, or a RemoteError that stays', () => {
+test('reassembles any sequence of frames to messages, to drops, or to a RemoteError for good', () => {
   const frame = fc.tuple(fc.integer({ min: 0, max: 7 }), fc.uint8Array({ maxLength: 5 }));
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
@@ -126,7 +127,7 @@ test('any sequence of frames: messages, drops, or a RemoteError that stays', () 
   );
 });
 
-test('any message comes out of the reassembler as it went into the splitter', () => {
+test('reassembles any message that was split', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 300_000 }), fc.nat(255), (length, seed) => {
       const bytes = new Uint8Array(length).map((_, i) => (i * 31 + seed) & 255);

@@ -84,7 +84,7 @@ export async function bundleModule(path: string, isForDevices: boolean): Promise
     legalComments: 'none',
     target: 'es2020',
     format: 'esm',
-    plugins: isForDevices ? [nobleForDevices] : [],
+    plugins: isForDevices ? [nobleForDevices, ownCodeAlone] : [],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
   return { code: code!, map: map! };
@@ -113,6 +113,22 @@ const nobleForDevices: Plugin = {
       });
       return { contents: code, loader: 'js' };
     });
+  },
+};
+
+/**
+ * Leaves out what makes use of the engine's TextEncoder, TextDecoder and JSON.parse where they are: devices lack them, and
+ * have no memory to spare. The library's own code does the same work.
+ */
+const ownCodeAlone: Plugin = {
+  name: 'own code alone',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
+      contents: 'export const engine = { codec: undefined, parseJson: undefined };',
+    }));
+    onLoad({ filter: /\/src\/wire\/engine-json\.ts$/ }, () => ({
+      contents: 'export function parseByEngine() { return undefined; }',
+    }));
   },
 };
 

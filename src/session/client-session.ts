@@ -20,7 +20,7 @@ import { protocolName } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
 import {
-  composePayload,
+  mergeFields,
   readMessage2Payload,
   readNodeId,
   readNoiseMessage,
@@ -252,7 +252,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const { handshakeHash, remoteStaticKey } = this.establish();
     // Unless the integrator gave a session, one of this connection's own.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const greeting = composePayload({ pubkey: '', session }, hello);
+    const greeting = mergeFields({ pubkey: '', session }, hello);
     const messages = this.sealText(writeEnvelope('hello', greeting));
     for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });
     events.push({

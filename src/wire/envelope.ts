@@ -1,6 +1,6 @@
 /**
- * The JSON envelopes around HELLO and HANDSHAKE: `{"msg_type": …, "payload": {…}, …}`. HELLO travels in clear
- * from the hub and as the first transport message from the client; HANDSHAKE (`shake`) only in clear.
+ * The JSON envelopes of HELLO and HANDSHAKE: `{"msg_type": …, "payload": {…}, …}`. A hub sends HELLO in cleartext, a client
+ * as its first transport message. HANDSHAKE (`shake`) is always in cleartext.
  * Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
 import { RemoteError } from '../errors.ts';
@@ -10,7 +10,7 @@ import { encodeJson, parseJson } from './parse-json.ts';
 import { stringifyJson } from './write-json.ts';
 
 export interface Envelope {
-  /** `handshake` is read as `shake`; any other type is kept as it came. */
+  /** `shake` also for the type `handshake`; any other type unchanged. */
   readonly type: string;
   readonly payload: JsonObject;
 }
@@ -25,24 +25,24 @@ export interface Envelope {
 export function parseEnvelope(data: string | Uint8Array, maxEnvelope: number = MAX_ENVELOPE): Envelope {
   const bytes = typeof data === 'string' && data.length <= maxEnvelope ? encodeJson(data) : data;
   if (bytes.length > maxEnvelope) {
-    throw new RemoteError('envelope-too-large', `a cleartext envelope of more than ${maxEnvelope} bytes`);
+    throw new RemoteError('envelope-too-large', `a cleartext envelope is longer than ${maxEnvelope} bytes`);
   }
   const envelope = parseJson(bytes);
   if (!isJsonObject(envelope)) {
-    throw new RemoteError('bad-envelope', 'a cleartext message that is not a JSON object');
+    throw new RemoteError('bad-envelope', 'a cleartext message is not a JSON object');
   }
   const type = ownField(envelope, 'msg_type');
   const payload = ownField(envelope, 'payload');
   if (typeof type !== 'string') {
-    throw new RemoteError('bad-envelope', 'an envelope whose msg_type is not a text');
+    throw new RemoteError('bad-envelope', 'the msg_type of an envelope is not a string');
   }
   if (!isJsonObject(payload)) {
-    throw new RemoteError('bad-payload', 'an envelope whose payload is not an object');
+    throw new RemoteError('bad-payload', 'the payload of an envelope is not an object');
   }
   return { type: type === 'handshake' ? 'shake' : type, payload };
 }
 
-/** An envelope: of handshakes with four fields, of all others with eight. */
+/** Makes an envelope: for `shake` with four fields, for all others with eight. */
 export function composeEnvelope(type: 'hello' | 'shake' | 'bus', payload: JsonObject): JsonObject {
   const envelope: JsonObject = { msg_type: type, payload, metadata: {}, route: [] };
   if (type !== 'shake') {
@@ -54,7 +54,7 @@ export function composeEnvelope(type: 'hello' | 'shake' | 'bus', payload: JsonOb
   return envelope;
 }
 
-/** The same as JSON text. */
+/** Writes an envelope as JSON. */
 export function writeEnvelope(type: 'hello' | 'shake', payload: JsonObject): string {
   return stringifyJson(composeEnvelope(type, payload));
 }

@@ -1,5 +1,5 @@
 /** JSON values (RFC 8259) that lose nothing: a number keeps its token, and `__proto__` is a key like any other. */
-import { encodeUtf8 } from '../bytes.ts';
+import { type Bytes, encodeUtf8 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
 export type JsonObject = { [key: string]: Json };
@@ -12,7 +12,7 @@ export class JsonNumber {
 
   /** @throws LocalError `not-json` where the token is not a JSON number */
   constructor(token: string) {
-    assertToken(token);
+    encodeToken(token);
     this.token = token;
   }
 
@@ -34,13 +34,15 @@ export class JsonNumber {
 /**
  * Checks the token of a JsonNumber. The constructor does this, and so does the writer: with Object.create anybody can
  * make a JsonNumber whose token is other JSON.
+ * @returns the token in ASCII
  * @throws LocalError `not-json`
  */
-export function assertToken(token: unknown): asserts token is string {
+export function encodeToken(token: unknown): Bytes {
   const codes = typeof token === 'string' ? encodeUtf8(token) : undefined;
   if (codes === undefined || numberEnd(codes, 0) !== codes.length) {
     throw new LocalError('not-json', '"token" expected a string that is a JSON number');
   }
+  return codes;
 }
 
 const PLUS = 0x2b;
@@ -55,6 +57,18 @@ const MAX_SAFE_INTEGER = 9007199254740991;
 /** Number.isSafeInteger, which ES5 lacks. */
 export function isSafeInteger(value: number): boolean {
   return Math.floor(value) === value && value >= -MAX_SAFE_INTEGER && value <= MAX_SAFE_INTEGER;
+}
+
+/**
+ * The value of a token that is known to be a JSON number: a JavaScript number where that is a safe integer written in its
+ * shortest form, and otherwise a JsonNumber.
+ */
+export function numberOf(token: string): number | JsonNumber {
+  const value = token.indexOf('.') < 0 ? Number(token) : NaN; // the first test is the faster one
+  if (isSafeInteger(value) && String(value) === token) return value;
+  const number = Object.create(JsonNumber.prototype); // the constructor would check the token once more
+  number.token = token;
+  return number;
 }
 
 /** Whether a value is a JSON object: not null, an array, a JsonNumber or another built-in object. Never throws. */
@@ -92,17 +106,18 @@ export function setField(object: JsonObject, key: string, value: Json): void {
 
 /** The index after the number that starts at `at`, or -1 where there is none (RFC 8259, section 6); in ASCII. */
 export function numberEnd(text: Uint8Array, at: number): number {
-  const digits = (from: number): number => {
-    let end = from;
-    while (text[end]! >= ZERO && text[end]! <= NINE) end++;
-    return end > from ? end : -1;
-  };
   if (text[at] === MINUS) at++;
-  let end = text[at] === ZERO ? at + 1 : digits(at);
-  if (end > 0 && text[end] === POINT) end = digits(end + 1);
+  let end = text[at] === ZERO ? at + 1 : digitsEnd(text, at);
+  if (end > 0 && text[end] === POINT) end = digitsEnd(text, end + 1);
   if (end > 0 && (text[end]! | 0x20) === LETTER_E) {
     const sign = text[end + 1];
-    end = digits(sign === PLUS || sign === MINUS ? end + 2 : end + 1);
+    end = digitsEnd(text, sign === PLUS || sign === MINUS ? end + 2 : end + 1);
   }
   return end;
+}
+
+function digitsEnd(text: Uint8Array, from: number): number {
+  let end = from;
+  while (text[end]! >= ZERO && text[end]! <= NINE) end++;
+  return end > from ? end : -1;
 }

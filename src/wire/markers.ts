@@ -1,8 +1,8 @@
 /**
- * The byte that starts the plaintext of every transport message, and the cutting of messages into such
- * plaintexts, here called frames. Spec, "Data-plane transport framing".
+ * The byte that starts the plaintext of every transport message, and how messages are cut into such plaintexts, called
+ * frames here. Spec, "Data-plane transport framing".
  */
-import { assertBytes } from '../bytes.ts';
+import { assertBytes, type Bytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_CHUNK } from '../limits.ts';
 
@@ -15,16 +15,22 @@ export const MARKER_FINAL = 0x05;
 
 export type MessageKind = 'json' | 'binary';
 
-/** How many frames a payload of this many bytes takes: one up to 65000 bytes, then one for each 65000. */
+/** The number of frames that a payload of this many bytes takes: one up to 65000 bytes, then one for each 65000. */
 export function countFrames(length: number): number {
   return length <= MAX_CHUNK ? 1 : Math.ceil(length / MAX_CHUNK);
 }
 
-/** Frame `index` of a payload: its marker and at most 65000 bytes. */
-export function frameAt(kind: MessageKind, payload: Uint8Array, index: number): Uint8Array {
+/**
+ * Makes one frame of a payload: its marker, at most 65000 bytes of the payload, and room for the tag, so that a cipher can
+ * seal the frame in place.
+ * @param index - from 0 to `countFrames(payload.length) - 1`
+ * @param room - bytes to leave at the end, zeroed (default 0; TAG_LENGTH to seal in place)
+ * @returns a new array
+ */
+export function frameAt(kind: MessageKind, payload: Uint8Array, index: number, room = 0): Bytes {
   const start = index * MAX_CHUNK;
   const part = payload.subarray(start, Math.min(start + MAX_CHUNK, payload.length)); // Espruino reads on beyond the end
-  const frame = new Uint8Array(1 + part.length);
+  const frame = new Uint8Array(1 + part.length + room);
   frame[0] = markerAt(kind, index, countFrames(payload.length));
   frame.set(part, 1);
   return frame;
@@ -37,19 +43,46 @@ function markerAt(kind: MessageKind, index: number, count: number): number {
 }
 
 /**
- * Cuts a message into frames, each the plaintext of one transport message. They must be sealed and sent in
- * order, with nothing between them.
- * @param kind - `json` for UTF-8 JSON text, `binary` for anything
+ * The frames of a message, made one at a time: whoever sends them as the transport drains holds one of them, not all. They
+ * must be sealed and sent in order, with nothing between them.
+ */
+export class Frames {
+  /** How many there are: at least 1. */
+  readonly count: number;
+  private readonly kind: MessageKind;
+  private readonly payload: Uint8Array;
+
+  /**
+   * @param kind - `json` for JSON in UTF-8, `binary` for anything
+   * @param payload - of any length, zero included; it must not change until the last frame is made
+   * @throws LocalError `bad-argument`
+   */
+  constructor(kind: MessageKind, payload: Uint8Array) {
+    if (kind !== 'json' && kind !== 'binary') {
+      throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
+    }
+    assertBytes(payload, 'payload');
+    this.count = countFrames(payload.length);
+    this.kind = kind;
+    this.payload = payload;
+  }
+
+  /** Makes frame `index`, from 0 to `count - 1`, as `frameAt` does. */
+  frame(index: number, room = 0): Bytes {
+    return frameAt(this.kind, this.payload, index, room);
+  }
+}
+
+/**
+ * Cuts a message into frames, each the plaintext of one transport message. They must be sealed and sent in order, with
+ * nothing between them.
+ * @param kind - `json` for JSON in UTF-8, `binary` for anything
  * @param payload - of any length, zero included
  * @throws LocalError `bad-argument`
  */
-export function splitMessage(kind: MessageKind, payload: Uint8Array): Uint8Array[] {
-  if (kind !== 'json' && kind !== 'binary') {
-    throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
-  }
-  assertBytes(payload, 'payload');
-  const frames: Uint8Array[] = [];
-  const count = countFrames(payload.length);
-  for (let i = 0; i < count; i++) frames.push(frameAt(kind, payload, i));
-  return frames;
+export function splitMessage(kind: MessageKind, payload: Uint8Array): Bytes[] {
+  const frames = new Frames(kind, payload);
+  const list: Bytes[] = [];
+  for (let i = 0; i < frames.count; i++) list.push(frames.frame(i));
+  return list;
 }

@@ -23,7 +23,7 @@ const read = (name: string): string => readFileSync(dist(name), 'utf8');
 const CORE = [
   '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
-  'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
+  'Math.max Math.min Number Object Object.create Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
   'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for
   '.at', // a field of ours
@@ -49,14 +49,17 @@ const FULL = [
   '.forEach .get .getUint32 .has .includes .padStart .reverse .setBigUint64 .setUint32 Array.from DataView Math.imul',
   'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
   'globalThis.crypto parseInt',
-  'Uint8Array.fromHex', // checked for
+  'TextDecoder TextEncoder Uint8Array.fromHex', // checked for
 ];
 /** Lowering to an ES5 script adds these. */
 const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
 
-/** The whole of index.ts; argon2id is the reason for the last three. */
-const INDEX = [...NO_CRYPTO, ...REQUESTS, ...SCRIPT, '.buffer .byteOffset Math.imul Math.round'];
+/** The whole of index.ts; argon2id is the reason for the last three of the first line. */
+const INDEX = [
+  ...[...NO_CRYPTO, ...REQUESTS, ...SCRIPT, '.buffer .byteOffset Math.imul Math.round'],
+  'JSON.parse TextDecoder TextEncoder', // checked for
+];
 
 const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.js': DEVICE,

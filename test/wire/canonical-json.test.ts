@@ -1,4 +1,4 @@
-// The vectors are what Python's json wrote; JSON.stringify and Buffer.compare are the other oracles.
+// What is expected comes from vectors that Python's json wrote, from JSON.stringify, and from Buffer.compare.
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,13 +7,16 @@ import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { buildPrologue } from '../../src/wire/prologue.ts';
 import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
+import { bothWays } from '../both-ways.ts';
 import { raisesLocal } from '../raises.ts';
 import { readVectors, toHex } from '../vectors.ts';
+
+const both = bothWays(test);
 
 const canonicalText = (value: Json): string => Buffer.from(canonicalJson(value)).toString();
 const WRITERS = [stringifyJson, canonicalJson];
 
-test('writes what Python writes, read as text and as bytes, and again from what it wrote', () => {
+both('writes what Python writes, for strings and bytes, and for its own output', () => {
   for (const { tcId, text, canonical } of readVectors('canonical-json', 'CanonicalJson')) {
     for (const form of [text, canonicalForm(canonical)]) {
       assert.is(toHex(canonicalJson(parseJson(form))), canonical, `tcId ${tcId}`);
@@ -26,14 +29,14 @@ function canonicalForm(canonical: string): string {
   return Buffer.from(canonical, 'hex').toString();
 }
 
-test('builds the prologue that Python builds', () => {
+both('builds the prologue that Python builds', () => {
   for (const { tcId, hello, handshake, protocolName, prologue } of readVectors('prologue', 'Prologue')) {
     const built = buildPrologue(parseJson(hello), parseJson(handshake), protocolName);
     assert.is(toHex(built), prologue, `tcId ${tcId}`);
   }
 });
 
-test('sorts keys by their UTF-8 bytes at every depth', () => {
+both('sorts keys by their UTF-8 at every depth', () => {
   const oracle = (value: unknown): string => {
     if (Array.isArray(value)) return `[${value.map(oracle).join()}]`;
     if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -69,7 +72,7 @@ test('sorts keys by their UTF-8 bytes at every depth', () => {
   );
 });
 
-test('sorts surrogate pairs among themselves, and after every other character', () => {
+both('sorts surrogate pairs among themselves, and after every other character', () => {
   const sorted = [
     '',
     'a',
@@ -87,7 +90,7 @@ test('sorts surrogate pairs among themselves, and after every other character', 
   }
 });
 
-test('writes ordinary JSON as JSON.stringify does', () => {
+both('writes ordinary JSON as JSON.stringify does', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {
       assert.is(stringifyJson(value as Json), JSON.stringify(value));
@@ -96,32 +99,32 @@ test('writes ordinary JSON as JSON.stringify does', () => {
   );
 });
 
-test('keeps the order of keys in ordinary JSON, and sorts them in the canonical form', () => {
+both('keeps the order of keys in ordinary JSON, and sorts them in canonical JSON', () => {
   const value = { b: 1, a: { d: 2, c: 3 } };
   assert.is(stringifyJson(value), '{"b":1,"a":{"d":2,"c":3}}');
   assert.is(canonicalText(value), '{"a":{"c":3,"d":2},"b":1}');
 });
 
-test('leaves the order of the keys of its argument alone', () => {
+test('does not change the order of the keys of its argument', () => {
   const value = { b: 1, a: 2 };
   canonicalJson(value);
   assert.equal(Object.keys(value), ['b', 'a']);
 });
 
-test('writes back every number as the token that it came as', () => {
+both('writes every number as the token it was read from', () => {
   const text = `[1.0,-0,-0.0,1e400,1E-400,0.10,1e+2,9007199254740993,${'7'.repeat(40)},-${'9'.repeat(40)}]`;
   assert.is(canonicalText(parseJson(text)), text);
   assert.is(stringifyJson(parseJson(text)), text);
 });
 
-test('writes safe integers up to the last one, and a negative zero as 0', () => {
+both('writes safe integers up to the largest, and negative zero as 0', () => {
   assert.is(
     canonicalText([9007199254740991, -9007199254740991, 0, -0]),
     '[9007199254740991,-9007199254740991,0,0]',
   );
 });
 
-test('refuses a number in the canonical form that is not a safe integer', () => {
+test('refuses a number in canonical JSON that is not a safe integer', () => {
   for (const number of [0.5, 1e21, 2 ** 53, -(2 ** 53), 5e-324, NaN, Infinity, -Infinity]) {
     raisesLocal(() => canonicalJson({ a: [number] }), 'unsafe-number');
   }
@@ -133,7 +136,7 @@ test('refuses a number in ordinary JSON only if it is not finite', () => {
     raisesLocal(() => stringifyJson([number]), 'unsafe-number');
 });
 
-test('refuses what JSON has no form for', () => {
+test('refuses what JSON cannot represent', () => {
   const values = [
     undefined,
     () => 1,
@@ -154,7 +157,7 @@ test('refuses what JSON has no form for', () => {
   }
 });
 
-test('refuses lone surrogates in values and keys', () => {
+both('refuses lone surrogates in values and keys', () => {
   for (const write of WRITERS) {
     for (const lone of ['\ud800', 'a\udfff', '\udc00\ud800']) {
       raisesLocal(() => write(lone), 'lone-surrogate');
@@ -181,17 +184,17 @@ test('refuses a value inside itself', () => {
   for (const write of WRITERS) raisesLocal(() => write(value), 'json-depth');
 });
 
-test('writes keys that every object inherits, if they are own', () => {
+test('writes own keys that every object inherits, and no inherited ones', () => {
   const value = { ['__proto__']: 1, constructor: 2, toString: 3 } as unknown as Json;
   assert.is(canonicalText(value), '{"__proto__":1,"constructor":2,"toString":3}');
   assert.is(canonicalText(Object.create({ inherited: 1 })), '{}');
 });
 
-test('writes a number token inside an object, and the object not as a number', () => {
+test('writes a JsonNumber as its token, and another object with a token as an object', () => {
   assert.is(canonicalText({ a: new JsonNumber('1.50'), b: { token: '1' } }), '{"a":1.50,"b":{"token":"1"}}');
 });
 
-test('writes no token but a JSON number, however the JsonNumber was made', () => {
+both('refuses a JsonNumber whose token is not a JSON number, however it was made', () => {
   const forged = (token: unknown): Json =>
     Object.defineProperty(Object.create(JsonNumber.prototype), 'token', { value: token });
   const changed = new JsonNumber('1');
@@ -210,7 +213,7 @@ test('reads the token of a JsonNumber once', () => {
   assert.is(stringifyJson([turncoat]), '[1]');
 });
 
-test('refuses values that throw when they are read, with what they threw as the cause', () => {
+test('refuses a value that throws when it is read, with what it threw as the cause', () => {
   const cause = new TypeError('from a getter');
   const fail = (): never => {
     throw cause;
@@ -233,7 +236,7 @@ test('refuses values that throw when they are read, with what they threw as the 
   }
 });
 
-test('changes the prologue with any of its three parts', () => {
+test('builds different prologues where any of the three parts differs', () => {
   const prologue = toHex(buildPrologue({ a: 1 }, { b: 2 }, 'N'));
   assert.is(prologue, Buffer.from('{"a":1}{"b":2}N').toString('hex'));
   for (const other of [buildPrologue({ b: 2 }, { a: 1 }, 'N'), buildPrologue({ a: 1 }, { b: 2 }, 'M')]) {
@@ -241,13 +244,13 @@ test('changes the prologue with any of its three parts', () => {
   }
 });
 
-test('refuses a prologue of numbers that were not read but made', () => {
+test('refuses a prologue with numbers that have no token', () => {
   raisesLocal(() => buildPrologue({ a: 0.5 }, {}, 'N'), 'unsafe-number');
   raisesLocal(() => buildPrologue({}, { a: 0.5 }, 'N'), 'unsafe-number');
   raisesLocal(() => buildPrologue({}, {}, '\ud800'), 'lone-surrogate');
 });
 
-test('escapes wherever a string is cut into pieces to be read', () => {
+both('escapes characters wherever a string is cut into pieces', () => {
   for (const length of [0, 1, 254, 255, 256, 257, 8190, 8191, 8192]) {
     const text = `${'a'.repeat(length)}"\\\n${'b'.repeat(300)}\u0001`;
     assert.is(stringifyJson(text), JSON.stringify(text));

@@ -7,7 +7,7 @@ import { raisesLocal, raisesRemote } from '../raises.ts';
 
 const CAP = 262144;
 
-/** An envelope of so many bytes in UTF-8, most of them in copies of one character. */
+/** An envelope of this many bytes in UTF-8, most of them copies of one character. */
 function envelopeOf(length: number, character: string): string {
   const room = length - '{"msg_type":"hello","payload":{"a":""}}'.length;
   const size = Buffer.byteLength(character);
@@ -22,7 +22,7 @@ test('reads type and payload, and nothing else', () => {
   assert.equal(parseEnvelope(text), { type: 'hello', payload: { node_id: 'hub' } });
 });
 
-test('reads bytes as it reads text', () => {
+test('reads bytes as it reads a string', () => {
   const text = '{"msg_type":"hello","payload":{"node_id":"hüb"}}';
   assert.equal(parseEnvelope(Buffer.from(text)), { type: 'hello', payload: { node_id: 'hüb' } });
 });
@@ -33,13 +33,13 @@ test('reads the type handshake as shake', () => {
   }
 });
 
-test('keeps any other type as it came', () => {
+test('keeps any other type unchanged', () => {
   for (const type of ['bus', 'Handshake', 'hello ', '']) {
     assert.is(parseEnvelope(`{"msg_type":"${type}","payload":{}}`).type, type);
   }
 });
 
-test('keeps number tokens and inherited names in the payload', () => {
+test('keeps number tokens and the names that objects inherit in the payload', () => {
   const { payload } = parseEnvelope('{"msg_type":"hello","payload":{"__proto__":1.0,"constructor":2}}');
   assert.equal(Object.keys(payload), ['__proto__', 'constructor']);
   assert.equal(Object.values(payload), [new JsonNumber('1.0'), 2]);
@@ -51,7 +51,7 @@ test('refuses a message that is not an object', () => {
   }
 });
 
-test('refuses a type that is missing or not a text', () => {
+test('refuses a type that is missing or not a string', () => {
   for (const type of [
     '',
     '"msg_type":null,',
@@ -63,14 +63,14 @@ test('refuses a type that is missing or not a text', () => {
   }
 });
 
-test('refuses a payload that is missing or not an object, also JSON in a string', () => {
+test('refuses a payload that is missing or not an object, JSON in a string included', () => {
   raisesRemote(() => parseEnvelope('{"msg_type":"hello"}'), 'bad-payload');
   for (const payload of ['null', '[]', '[{}]', '"{}"', '"{\\"node_id\\":\\"hub\\"}"', '1', '1.0', 'false']) {
     raisesRemote(() => parseEnvelope(`{"msg_type":"hello","payload":${payload}}`), 'bad-payload');
   }
 });
 
-test('takes no field from what objects inherit', () => {
+test('reads no field that the object inherits', () => {
   raisesRemote(() => parseEnvelope('{"__proto__":{"msg_type":"hello","payload":{}}}'), 'bad-envelope');
 });
 
@@ -84,20 +84,20 @@ test('refuses what parseJson refuses', () => {
 });
 
 for (const character of ['x', 'é', '€', '😀']) {
-  test(`reads an envelope of 262144 bytes of ${character}, as text and as bytes`, () => {
+  test(`reads an envelope of 262144 bytes of ${character}, as a string and as bytes`, () => {
     const text = envelopeOf(CAP, character);
     assert.is(parseEnvelope(text).type, 'hello');
     assert.is(parseEnvelope(Buffer.from(text)).type, 'hello');
   });
 
-  test(`refuses an envelope of 262145 bytes of ${character}, as text and as bytes`, () => {
+  test(`refuses an envelope of 262145 bytes of ${character}, as a string and as bytes`, () => {
     const text = envelopeOf(CAP + 1, character);
     raisesRemote(() => parseEnvelope(text), 'envelope-too-large');
     raisesRemote(() => parseEnvelope(Buffer.from(text)), 'envelope-too-large');
   });
 }
 
-test('reads and refuses envelopes by the limit it is given', () => {
+test('applies the limit that it is given', () => {
   for (const limit of [100, CAP * 4]) {
     for (const form of [(text: string) => text, (text: string) => Buffer.from(text)]) {
       assert.is(parseEnvelope(form(envelopeOf(limit, 'é')), limit).type, 'hello');
@@ -106,7 +106,7 @@ test('reads and refuses envelopes by the limit it is given', () => {
   }
 });
 
-test('refuses an envelope that is too large before it reads it', () => {
+test('refuses an envelope that is too large without parsing it', () => {
   raisesRemote(() => parseEnvelope('['.repeat(CAP + 1)), 'envelope-too-large');
   raisesRemote(() => parseEnvelope(new Uint8Array(CAP + 1).fill(0xff)), 'envelope-too-large');
 });
@@ -126,12 +126,12 @@ test('writes shake with four fields in order', () => {
   );
 });
 
-test('writes the payload as ordinary JSON, with number tokens kept', () => {
+test('writes the payload as ordinary JSON, and keeps number tokens', () => {
   const text = writeEnvelope('shake', { b: new JsonNumber('1.0'), a: 0.5 });
   assert.is(text, '{"msg_type":"shake","payload":{"b":1.0,"a":0.5},"metadata":{},"route":[]}');
 });
 
-test('refuses to write a payload that JSON has no form for', () => {
+test('refuses to write a payload that JSON cannot represent', () => {
   raisesLocal(() => writeEnvelope('hello', { a: undefined as unknown as Json }), 'not-json');
 });
 

@@ -4,6 +4,7 @@ import {
   assertProtocolVersion,
   composePayload,
   isStringArray,
+  mergeFields,
   readMessage1Payload,
   readMessage2Payload,
   readNodeId,
@@ -21,26 +22,26 @@ const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
 
 const NOISE = '"noise":{"patterns":["XXpsk2"],"suites":["25519_AESGCM_SHA256"]}';
 
-test('reads the node id as it came', () => {
+test('reads the node id unchanged', () => {
   for (const nodeId of ['hub', ' ', '__proto__', '-----BEGIN PUBLIC KEY-----\nMIIB\n', 'hüb 🏠']) {
     assert.is(readNodeId({ node_id: nodeId }), nodeId);
   }
 });
 
-test('refuses a HELLO without node id', () => {
+test('refuses a HELLO without a node id', () => {
   raisesRemote(() => readNodeId({}), 'missing-node-id');
   raisesRemote(() => readNodeId({ nodeId: 'hub' }), 'missing-node-id');
   raisesRemote(() => readNodeId(object('{"__proto__":{"node_id":"hub"}}')), 'missing-node-id');
 });
 
-test('refuses a node id that is empty or not a text', () => {
+test('refuses a node id that is empty or not a string', () => {
   for (const nodeId of ['""', 'null', '1', '1.0', '["hub"]', '{}', 'true']) {
     raisesRemote(() => readNodeId(object(`{"node_id":${nodeId}}`)), 'bad-node-id');
   }
 });
 
 for (const version of ['3', '4', '3.0', '3e0', '3.5', '1000', '1e400']) {
-  test(`takes protocol version ${version}`, () => {
+  test(`accepts protocol version ${version}`, () => {
     assertProtocolVersion(object(`{"max_protocol_version":${version}}`));
     assert.equal(readOffer(object(`{"max_protocol_version":${version},${NOISE}}`)).patterns, ['XXpsk2']);
   });
@@ -56,19 +57,19 @@ for (const version of ['2', '0', '-3', '2.9', '-1e400', '"3"', 'true', 'null', '
   });
 }
 
-test('refuses a payload without protocol version, whatever else it claims', () => {
+test('refuses a payload without max_protocol_version, whatever other version it has', () => {
   raisesRemote(() => assertProtocolVersion({}), 'protocol-version');
   raisesRemote(() => assertProtocolVersion({ min_protocol_version: 3, version: 3 }), 'protocol-version');
 });
 
-test('reads the patterns and suites of an offer, also those it does not know', () => {
+test('reads the patterns and suites of an offer, unknown ones included', () => {
   const payload = object(
     '{"max_protocol_version":3,"noise":{"patterns":["XXpsk2","Q"],"suites":[],"x":1.0},"y":null}',
   );
   assert.equal(readOffer(payload), { patterns: ['XXpsk2', 'Q'], suites: [] });
 });
 
-test('refuses an offer whose patterns or suites are not lists of texts', () => {
+test('refuses an offer whose patterns or suites are not lists of strings', () => {
   const offers = [
     '{}',
     '{"patterns":[]}',
@@ -97,7 +98,7 @@ test('refuses a noise field that is not an object', () => {
   }
 });
 
-test('finds the noise object, or none', () => {
+test('returns the noise object, or undefined where there is none', () => {
   assert.equal(readNoise({ noise: { msg: '00' } }), { msg: '00' });
   assert.is(readNoise({}), undefined);
 });
@@ -108,24 +109,24 @@ test('reads a Noise message in hex of either case', () => {
   assert.equal(readNoiseMessage({ noise: { msg: '' } }), new Uint8Array(0));
 });
 
-test('refuses a Noise message that is not a text of hex digits', () => {
+test('refuses a Noise message that is not a string of hex digits', () => {
   for (const noise of ['{}', '{"msg":null}', '{"msg":10}', '{"msg":["00"]}', '{"msg":"0"}', '{"msg":"0g"}']) {
     raisesRemote(() => readNoiseMessage(object(`{"noise":${noise}}`)), 'bad-hex');
   }
 });
 
-test('reads what a client says in message 1', () => {
+test('reads the payload of message 1', () => {
   const payload = bytes('{"binarize":true,"encodings":["JSON-HEX","X"],"more":1.0}');
   assert.equal(readMessage1Payload(payload), { binarize: true, encodings: ['JSON-HEX', 'X'] });
 });
 
-test('takes an empty message 1, missing fields and null for the defaults', () => {
+test('uses the defaults for an empty payload, missing fields and null in message 1', () => {
   for (const payload of ['', '{}', ' {} ', '{"binarize":null,"encodings":null}']) {
     assert.equal(readMessage1Payload(bytes(payload)), { binarize: false, encodings: [] });
   }
 });
 
-test('refuses fields of message 1 of another type', () => {
+test('refuses fields of message 1 of the wrong type', () => {
   for (const fields of [
     '"binarize":1',
     '"binarize":"true"',
@@ -137,23 +138,23 @@ test('refuses fields of message 1 of another type', () => {
   }
 });
 
-test('reads the encoding that a hub names in message 2, written as Python writes it', () => {
+test('reads the encoding of message 2, written as Python writes it', () => {
   assert.is(readMessage2Payload(bytes('{"encoding": "JSON-HEX"}')), 'JSON-HEX');
 });
 
-test('reads no encoding where message 2 names none', () => {
+test('returns undefined where message 2 names no encoding', () => {
   for (const payload of ['', '{}', '{"encoding":null}', '{"x":1}']) {
     assert.is(readMessage2Payload(bytes(payload)), undefined);
   }
 });
 
-test('refuses an encoding in message 2 that is not a text', () => {
+test('refuses an encoding in message 2 that is not a string', () => {
   for (const encoding of ['1', '1.0', 'true', '[]', '["JSON-HEX"]', '{}']) {
     raisesRemote(() => readMessage2Payload(bytes(`{"encoding":${encoding}}`)), 'bad-handshake-payload');
   }
 });
 
-test('refuses sealed payloads that are not a JSON object, all with one code', () => {
+test('refuses every sealed payload that is not a JSON object with the same code', () => {
   const payloads = ['null', '[]', '"{}"', '1', '1.0', '{', '{"a":1,"a":1}', '"\\ud800"', '['.repeat(65), ' '];
   for (const payload of [...payloads.map(bytes), new Uint8Array([0xff])]) {
     raisesRemote(() => readMessage1Payload(payload), 'bad-handshake-payload');
@@ -161,7 +162,7 @@ test('refuses sealed payloads that are not a JSON object, all with one code', ()
   }
 });
 
-test('composes a payload of both sources, the further one winning', () => {
+test('composes a payload of two objects, of which the second overrides the first', () => {
   assert.equal(composePayload({ a: 1, b: 2 }, { b: 3, c: [4] }), { a: 1, b: 3, c: [4] });
   assert.equal(Object.keys(composePayload({ a: 1, b: 2 }, { b: 3, c: 4 })), ['a', 'b', 'c']);
 });
@@ -180,7 +181,7 @@ test('composes a payload as the peer will read it', () => {
   assert.equal(payload, expected);
 });
 
-test('composes a payload that shares nothing with its sources', () => {
+test('composes a payload that shares no memory with either object', () => {
   const shared = { a: 1 };
   const sources: JsonObject[] = [{ x: shared }, { y: [shared] }];
   const payload = composePayload(sources[0]!, sources[1]!);
@@ -189,19 +190,31 @@ test('composes a payload that shares nothing with its sources', () => {
   assert.equal(sources.map(Object.keys), [['x'], ['y']]);
 });
 
-test('composes own fields only, and __proto__ as one of them', () => {
+test('merges own fields of two objects without copying their values', () => {
+  const shared = { a: 1 };
+  const merged = mergeFields({ x: 1, y: shared }, { x: 2, ['__proto__']: shared } as unknown as JsonObject);
+  assert.equal(Object.entries(merged), [
+    ['x', 2],
+    ['y', shared],
+    ['__proto__', shared],
+  ]);
+  assert.is(merged.y, shared);
+  assert.equal(Object.keys(mergeFields(Object.create({ inherited: 1 }), {})), []);
+});
+
+test('composes a payload of own fields only, __proto__ among them', () => {
   const payload = composePayload(Object.create({ inherited: 1 }), object('{"__proto__":{"a":1}}'));
   assert.equal(Object.keys(payload), ['__proto__']);
   assert.is(payload.a, undefined);
 });
 
-test('refuses to compose what JSON cannot hold', () => {
+test('refuses to compose a payload that JSON cannot represent', () => {
   raisesLocal(() => composePayload({}, { a: undefined as unknown as Json }), 'not-json');
   raisesLocal(() => composePayload({ a: Number.NaN }, {}), 'unsafe-number');
   raisesLocal(() => composePayload({ '\ud800': 1 }, {}), 'lone-surrogate');
 });
 
-test('knows a list of texts', () => {
+test('tells a list of strings from anything else', () => {
   assert.equal([isStringArray([]), isStringArray(['']), isStringArray(['a', 'b'])], [true, true, true]);
   for (const value of [undefined, null, 'a', {}, [1], ['a', null], new Array(1)])
     assert.is(isStringArray(value), false);

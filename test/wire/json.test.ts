@@ -1,14 +1,18 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { engine } from '../../src/engine.ts';
 import { RemoteError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { isJsonObject, isSafeInteger, JsonNumber, ownField, setField } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
+import { bothWays, withoutEngine } from '../both-ways.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
-/** What the strictness of ours refuses in a text that JSON.parse reads: the codes to expect, if any. */
+const both = bothWays(test);
+
+/** The codes with which parseJson may refuse JSON that JSON.parse accepts; none where it must accept it, too. */
 function strictCodes(text: string): string[] {
   let keys = 0;
   let isWellFormed = true;
@@ -26,7 +30,7 @@ function strictCodes(text: string): string[] {
   return isWellFormed ? [] : ['lone-surrogate'];
 }
 
-/** Asserts that parseJson reads a text exactly as JSON.parse does, or refuses it where it has to. */
+/** Asserts that parseJson returns what JSON.parse returns, or refuses the text where it has to. */
 function compareWithJsonParse(text: string): void {
   let ours: Json = null;
   let code = '';
@@ -51,33 +55,155 @@ function compareWithJsonParse(text: string): void {
 
 const anyText = fc.string({ unit: 'binary' });
 
-test('reads what JSON.parse reads, to the same value', () => {
+both('returns the value that JSON.parse returns', () => {
   fc.assert(fc.property(fc.json({ stringUnit: 'binary' }), compareWithJsonParse), { numRuns: 1000 });
 });
 
-test('reads and refuses a mutated text as JSON.parse does, but for duplicate keys and lone surrogates', () => {
-  const seeds = fc.oneof(
-    fc.json({ maxDepth: 3 }),
-    fc.constant('{"a":[1,-2.5e+3,true,false,null],"b":{"\\u00e9\\n":"\\ud83d\\ude00"},"c":"x"}'),
-  );
-  const pieces = fc.constantFrom(
-    ...'{}[]:,"\\/ \n\t\r\u00a0\ufeff\u0000\u001f\u007f0123-+.eEutrnbfasl\''.split(''),
-    ...['"a"', '"a":1', ',"a":1', '\\ud800', '\\u00', '\ud800', 'NaN', 'null', '//', '/**/', '1e400', '-0'],
-  );
-  const edit = fc.tuple(fc.nat(), fc.nat(2), fc.oneof(fc.constant(''), pieces));
-  const edits = fc.array(edit, { minLength: 1, maxLength: 3 });
-  const mutated = fc.tuple(seeds, edits).map(([seed, list]) => {
-    let text = seed;
-    for (const [where, removed, added] of list) {
-      const at = where % (text.length + 1);
-      text = text.slice(0, at) + added + text.slice(at + removed);
-    }
-    return text;
+both(
+  'accepts and refuses mutated JSON as JSON.parse does, except for duplicate keys and lone surrogates',
+  () => {
+    const seeds = fc.oneof(
+      fc.json({ maxDepth: 3 }),
+      fc.constant('{"a":[1,-2.5e+3,true,false,null],"b":{"\\u00e9\\n":"\\ud83d\\ude00"},"c":"x"}'),
+    );
+    const pieces = fc.constantFrom(
+      ...'{}[]:,"\\/ \n\t\r\u00a0\ufeff\u0000\u001f\u007f0123-+.eEutrnbfasl\''.split(''),
+      ...['"a"', '"a":1', ',"a":1', '\\ud800', '\\u00', '\ud800', 'NaN', 'null', '//', '/**/', '1e400', '-0'],
+    );
+    const edit = fc.tuple(fc.nat(), fc.nat(2), fc.oneof(fc.constant(''), pieces));
+    const edits = fc.array(edit, { minLength: 1, maxLength: 3 });
+    const mutated = fc.tuple(seeds, edits).map(([seed, list]) => {
+      let text = seed;
+      for (const [where, removed, added] of list) {
+        const at = where % (text.length + 1);
+        text = text.slice(0, at) + added + text.slice(at + removed);
+      }
+      return text;
+    });
+    fc.assert(fc.property(mutated, compareWithJsonParse), { numRuns: 5000 });
+  },
+);
+
+/** What becomes of JSON: the value with all its tokens and keys, or the code of the error. */
+function outcome(text: string | Uint8Array): string {
+  try {
+    const shown = (value: Json): unknown =>
+      value instanceof JsonNumber
+        ? { token: value.token }
+        : Array.isArray(value)
+          ? value.map(shown)
+          : isJsonObject(value)
+            ? { entries: Object.entries(value).map(([key, child]) => [key, shown(child)]) }
+            : value;
+    return JSON.stringify(shown(parseJson(text)));
+  } catch (error) {
+    return (error as RemoteError).code;
+  }
+}
+
+test('returns the same, or refuses with the same code, with the engine’s JSON.parse and without', () => {
+  const units = ['0', '1', '9', '-', '+', '.', 'e', 'E', ',', ':', '"', '[', ']', '{', '}', ' ', '\\'];
+  const words = [
+    '1.5',
+    '-0',
+    '1e5',
+    '"a":',
+    '\\ud83d',
+    '\\ude00',
+    '\\n',
+    'é',
+    '😀',
+    'true',
+    'null',
+    '1234567890123456',
+  ];
+  const piece = fc.constantFrom(...units, ...words);
+  const numbers = fc.array(fc.constantFrom('1', '0.5', '-2e3', '1.0', '-0', '12345678901234567'), {
+    maxLength: 30,
   });
-  fc.assert(fc.property(mutated, compareWithJsonParse), { numRuns: 5000 });
+  const text = fc.oneof(
+    fc.array(piece, { maxLength: 12 }).map((list) => list.join('')),
+    fc.array(piece, { maxLength: 8 }).map((list) => `["é",${list.join('')},0.5]`),
+    fc.array(piece, { maxLength: 8 }).map((list) => `{"2":1.5,"1":${list.join('')},"a":2.5}`),
+    numbers.map((list) => `[${list.join()}]`),
+    fc.json({ stringUnit: 'binary' }),
+  );
+  fc.assert(
+    fc.property(text, (json) => {
+      assert.is(
+        outcome(json),
+        withoutEngine(() => outcome(json)),
+      );
+      const bytes = new Uint8Array(Buffer.from(json));
+      assert.is(
+        outcome(bytes),
+        withoutEngine(() => outcome(bytes)),
+      );
+    }),
+    { numRuns: 2500 },
+  );
 });
 
-test('reads UTF-8 bytes as the text they are', () => {
+both('refuses numbers that would be one number if a part of them were replaced', () => {
+  for (const text of [
+    '-1-1e-261',
+    '--1.5',
+    '1-0.5',
+    '1.5.5',
+    '1.5e5e5',
+    '-01.5',
+    '1e5-1.5',
+    '1.5-',
+    '-1.5+1.5',
+    '01.5',
+  ]) {
+    raisesRemote(() => parseJson(`[${text}]`), 'bad-json');
+    raisesRemote(() => parseJson(text), 'bad-json');
+  }
+});
+
+both('keeps hundreds of tokens in their places, also beside keys that objects reorder', () => {
+  const tokens = Array.from({ length: 1200 }, (_, i) => `${i}.${'0'.repeat(1 + (i % 20))}`);
+  const text = `{"é😀":[${tokens.join()}],"7":1.0,"a":2.0,"3":[3.0,{"4":4.00}]}`;
+  const { 'é😀': list, ...others } = parseJson(text) as { [key: string]: Json };
+  assert.equal((list as Json[]).map(String), tokens);
+  assert.is(stringifyJson(others), '{"3":[3.0,{"4":4.00}],"7":1.0,"a":2.0}');
+});
+
+/** How often JSON.parse is called for a text. */
+function callsOfEngine(text: string | Uint8Array): number {
+  const { parseJson: original } = engine;
+  let calls = 0;
+  engine.parseJson = (json) => {
+    calls++;
+    return original!(json);
+  };
+  try {
+    outcome(text);
+  } finally {
+    engine.parseJson = original;
+  }
+  return calls;
+}
+
+test('asks the engine once for good JSON, and not at all for JSON with lone surrogates or too deep', () => {
+  for (const text of ['{"a":[1,1.5,"\\ud83d\\ude00"]}', Buffer.from('{"é":-0}')])
+    assert.is(callsOfEngine(text), 1);
+  for (const text of ['"\\ud83d"', '['.repeat(65), '"', '1..5', '-0.']) assert.is(callsOfEngine(text), 0);
+});
+
+test('reads again by its own code what the engine’s JSON.parse accepts and loses', () => {
+  const { parseJson: original } = engine;
+  try {
+    engine.parseJson = () => ({ a: 1 });
+    raisesRemote(() => parseJson('{"a":1,"a":1}'), 'duplicate-key');
+    assert.equal(parseJson('[2]'), [2], 'whose members do not count up');
+  } finally {
+    engine.parseJson = original;
+  }
+});
+
+both('reads UTF-8 bytes as it reads a string', () => {
   fc.assert(
     fc.property(anyText, (text) => {
       assert.is(parseJson(new Uint8Array(Buffer.from(JSON.stringify(text)))), text);
@@ -85,12 +211,12 @@ test('reads UTF-8 bytes as the text they are', () => {
   );
 });
 
-test('refuses bytes that are not UTF-8', () => {
+both('refuses bytes that are not UTF-8', () => {
   raisesRemote(() => parseJson(new Uint8Array([0x22, 0xff, 0x22])), 'bad-utf8');
   raisesRemote(() => parseJson(new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])), 'bad-utf8');
 });
 
-test('refuses an argument that is neither text nor bytes', () => {
+both('refuses an argument that is neither a string nor bytes', () => {
   for (const value of [undefined, null, 1, {}, ['1']])
     raisesLocal(() => parseJson(value as string), 'bad-argument');
 });
@@ -123,7 +249,7 @@ const NOT_JSON: Record<string, string[]> = {
   'white space of other kinds': ['\u00a01', '1\u00a0', '\u000b1', '\f1', '[\u20281]', '\u0085{}'],
 };
 for (const [what, texts] of Object.entries(NOT_JSON)) {
-  test(`refuses ${what}`, () => {
+  both(`refuses ${what}`, () => {
     for (const text of texts) {
       assert.throws(() => JSON.parse(text), undefined, `JSON.parse reads ${text}`);
       raisesRemote(() => parseJson(text), 'bad-json');
@@ -131,7 +257,7 @@ for (const [what, texts] of Object.entries(NOT_JSON)) {
   });
 }
 
-test('refuses a key twice in one object, however it is written', () => {
+both('refuses a key that is twice in one object, however it is written', () => {
   const texts = [
     '{"a":1,"b":2,"a":1}',
     '{"a":1,"\\u0061":2}',
@@ -145,11 +271,11 @@ test('refuses a key twice in one object, however it is written', () => {
   for (const text of texts) raisesRemote(() => parseJson(text), 'duplicate-key');
 });
 
-test('takes the same key in different objects', () => {
+both('accepts the same key in different objects', () => {
   assert.equal(parseJson('[{"a":{"a":1}},{"a":2}]'), [{ a: { a: 1 } }, { a: 2 }]);
 });
 
-test('refuses lone surrogates, escaped and literal, in values and keys', () => {
+both('refuses lone surrogates, escaped and literal, in values and keys', () => {
   for (const lone of [
     '\\ud800',
     '\\ud83dx',
@@ -164,41 +290,41 @@ test('refuses lone surrogates, escaped and literal, in values and keys', () => {
   }
 });
 
-test('joins a pair of surrogates, escaped or literal', () => {
+both('joins a pair of surrogates, escaped or literal', () => {
   for (const pair of ['\\ud83d\\ude00', '\\uD83D\\uDE00', '😀']) assert.is(parseJson(`"${pair}"`), '😀');
 });
 
-test('refuses a pair of surrogates that is half escaped, and so has no UTF-8 form', () => {
+both('refuses a pair of surrogates of which one half is escaped', () => {
   for (const half of ['\ud83d\\ude00', '\\uD83D\ude00']) {
     raisesRemote(() => parseJson(`"${half}"`), 'lone-surrogate');
   }
 });
 
-test('reads 64 containers inside each other', () => {
+both('reads 64 containers inside each other', () => {
   assert.is(JSON.stringify(parseJson('['.repeat(64) + ']'.repeat(64))), '['.repeat(64) + ']'.repeat(64));
   const objects = `${'{"a":'.repeat(63)}{}${'}'.repeat(63)}`;
   assert.is(JSON.stringify(parseJson(objects)), objects);
 });
 
-test('refuses the 65th container inside each other, before it is closed', () => {
+both('refuses the 65th container inside each other, before it is closed', () => {
   raisesRemote(() => parseJson('['.repeat(65)), 'json-depth');
   raisesRemote(() => parseJson('['.repeat(65) + ']'.repeat(65)), 'json-depth');
   raisesRemote(() => parseJson(`${'{"a":'.repeat(64)}{}${'}'.repeat(64)}`), 'json-depth');
   raisesRemote(() => parseJson('[{"a":'.repeat(32) + '[]'), 'json-depth');
 });
 
-test('counts open containers, not all containers', () => {
+both('counts open containers, not all containers', () => {
   const text = `[${'[[]],'.repeat(100)}[]]`;
   assert.is(JSON.stringify(parseJson(text)), text);
 });
 
-test('gives a safe integer in its shortest form as a number', () => {
+both('returns a number for a safe integer in its shortest form', () => {
   for (const token of ['0', '1', '-1', '42', '9007199254740991', '-9007199254740991']) {
     assert.is(parseJson(token), Number(token));
   }
 });
 
-test('keeps the token of any other number', () => {
+both('returns a JsonNumber with the token for any other number', () => {
   const tokens = ['1.0', '-0', '0.0', '1e3', '1E3', '1e400', '-1e400', '1e-400', '0.1', '9007199254740992'];
   for (const token of [...tokens, '-9007199254740992', '1'.repeat(40), `0.${'3'.repeat(40)}`, '2.5E-3']) {
     const number = parseJson(token);
@@ -207,7 +333,7 @@ test('keeps the token of any other number', () => {
   }
 });
 
-test('shows a number token as its nearest number, and as its text', () => {
+test('converts a JsonNumber to the nearest number, and to its token', () => {
   const number = new JsonNumber('-25e-1');
   assert.is(number.valueOf(), -2.5);
   assert.is(Number(number) * 2, -5);
@@ -215,7 +341,7 @@ test('shows a number token as its nearest number, and as its text', () => {
   assert.is(JSON.stringify([number]), '[-2.5]');
 });
 
-test('takes exactly those tokens that JSON.parse reads as a number', () => {
+both('accepts exactly the tokens that JSON.parse reads as a number', () => {
   const texts = fc.string({ unit: fc.constantFrom(...'00112-+.eE'.split('')), maxLength: 7 });
   fc.assert(
     fc.property(texts, (token) => {
@@ -232,13 +358,13 @@ test('takes exactly those tokens that JSON.parse reads as a number', () => {
   );
 });
 
-test('refuses a token that is no text, or more than a number', () => {
+both('refuses a token that is not a string, or more than a number', () => {
   for (const token of [1, undefined, null, ['1'], '', ' 1', '1 ', '1,2', 'NaN', '"1"', '1\n']) {
     raisesLocal(() => new JsonNumber(token as string), 'not-json');
   }
 });
 
-test('knows a safe integer as Number.isSafeInteger does', () => {
+test('tells a safe integer as Number.isSafeInteger does', () => {
   for (const number of [
     0,
     -0,
@@ -257,7 +383,7 @@ test('knows a safe integer as Number.isSafeInteger does', () => {
 
 const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
-test('keeps keys that every object inherits as own fields', () => {
+both('makes own fields of keys that every object inherits', () => {
   const text = '{"__proto__":{"a":1},"constructor":2,"toString":null,"hasOwnProperty":"x","valueOf":[]}';
   const value = parseJson(text) as JsonObject;
   assert.equal(Object.keys(value), INHERITED);
@@ -266,17 +392,17 @@ test('keeps keys that every object inherits as own fields', () => {
   assert.is(stringifyJson(value), text);
 });
 
-test('pollutes no other object', () => {
+both('changes no prototype', () => {
   parseJson('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
   setField({}, '__proto__', { polluted: 1 });
   assert.is(({} as JsonObject).polluted, undefined);
 });
 
-test('sees no inherited field as a field', () => {
+test('reads no inherited field', () => {
   for (const key of INHERITED) assert.is(ownField({}, key), undefined, key);
 });
 
-test('gives back every field that was set, and can set it again', () => {
+test('sets a field under any name, and sets it again', () => {
   for (const key of [...INHERITED, 'a', '']) {
     const object: JsonObject = {};
     setField(object, key, 'first');
@@ -287,7 +413,7 @@ test('gives back every field that was set, and can set it again', () => {
   }
 });
 
-/** Runs a call while Object.prototype has these fields. */
+/** Calls a function while Object.prototype has these fields. */
 function withInherited(fields: PropertyDescriptorMap, call: () => void): void {
   Object.defineProperties(Object.prototype, fields);
   try {
@@ -297,13 +423,13 @@ function withInherited(fields: PropertyDescriptorMap, call: () => void): void {
   }
 }
 
-test('sets a field of which Object.prototype has a frozen one, as in a hardened realm', () => {
+both('sets a field where Object.prototype has a frozen one of that name, as in a hardened realm', () => {
   withInherited({ frozen: { value: 0, writable: false, configurable: true } }, () => {
     assert.is(JSON.stringify(parseJson('{"frozen":1,"a":{"frozen":2}}')), '{"frozen":1,"a":{"frozen":2}}');
   });
 });
 
-test('sets a field of which Object.prototype has an accessor, and does not call that', () => {
+both('sets a field where Object.prototype has an accessor of that name, without calling it', () => {
   const accessor = { get: () => 0, set: () => assert.unreachable(), configurable: true };
   withInherited({ watched: accessor, readOnly: { get: () => 0, configurable: true } }, () => {
     const text = '{"watched":1,"readOnly":2}';
@@ -311,19 +437,19 @@ test('sets a field of which Object.prototype has an accessor, and does not call 
   });
 });
 
-test('hands out nested arrays element for element', () => {
+both('returns nested arrays with all their elements', () => {
   const value = parseJson('[[1,2],[],[{"a":[null]}]]');
   assert.equal(value, [[1, 2], [], [{ a: [null] }]]);
 });
 
-/** An object whose every use throws. */
+/** A Proxy that throws whatever is done with it. */
 function revoked(target: object): never {
   const { proxy, revoke } = Proxy.revocable(target, {});
   revoke();
   return proxy as never;
 }
 
-test('takes no object that throws when it is looked at for a JSON object', () => {
+test('does not take an object that throws when it is inspected for a JSON object', () => {
   const throwing = Object.defineProperty({}, Symbol.toStringTag, {
     get() {
       throw new TypeError();

@@ -2,10 +2,10 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MessageKind } from '../../src/wire/markers.ts';
-import { countFrames, frameAt, splitMessage } from '../../src/wire/markers.ts';
+import { countFrames, Frames, frameAt, splitMessage } from '../../src/wire/markers.ts';
 import { raisesLocal } from '../raises.ts';
 
-/** Bytes that repeat after 251, of which 65000 is no multiple: no two chunks are alike. */
+/** Bytes that repeat every 251, of which 65000 is not a multiple: no two chunks are alike. */
 function payloadOf(length: number): Buffer {
   const payload = Buffer.alloc(length);
   for (let i = 0; i < length; i++) payload[i] = i % 251;
@@ -37,18 +37,29 @@ for (const [length, json, binary, last] of CUTS) {
   }
 }
 
-test('counts the frames that it cuts, and makes each of them alone', () => {
+test('makes the same frames one at a time, and as many', () => {
   for (const [length, markers] of CUTS) {
     const payload = payloadOf(length);
-    assert.is(countFrames(length), markers.length / 2);
+    const frames = new Frames('json', payload);
+    assert.is(frames.count, markers.length / 2);
+    assert.is(countFrames(length), frames.count);
     Buffer.from(markers, 'hex').forEach((marker, index) => {
       const expected = Buffer.from([marker, ...payload.subarray(index * 65000, index * 65000 + 65000)]);
+      assert.is(Buffer.compare(frames.frame(index), expected), 0);
       assert.is(Buffer.compare(frameAt('json', payload, index), expected), 0);
     });
   }
 });
 
-test('loses, adds and reorders no byte of any length', () => {
+test('leaves room for the tag behind a frame, zeroed', () => {
+  const frames = new Frames('binary', payloadOf(65001));
+  for (const index of [0, 1]) {
+    const expected = Buffer.concat([frames.frame(index), Buffer.alloc(16)]);
+    assert.is(Buffer.compare(frames.frame(index, 16), expected), 0);
+  }
+});
+
+test('keeps every byte in its place, for any length', () => {
   fc.assert(
     fc.property(fc.constantFrom<MessageKind>('json', 'binary'), fc.nat(400000), (kind, length) => {
       const payload = payloadOf(length);
@@ -60,27 +71,29 @@ test('loses, adds and reorders no byte of any length', () => {
   );
 });
 
-test('cuts a view by what it shows of its memory', () => {
+test('cuts a view, not the memory around it', () => {
   const view = Buffer.from([9, 1, 2, 9]).subarray(1, 3);
   assert.equal(splitMessage('binary', view), [new Uint8Array([0x01, 1, 2])]);
 });
 
-test('gives frames of their own memory', () => {
+test('makes frames that share no memory with the payload', () => {
   const payload = new Uint8Array([1, 2, 3]);
   const [frame] = splitMessage('json', payload);
   payload.fill(9);
   assert.equal(frame, new Uint8Array([0x00, 1, 2, 3]));
 });
 
-test('refuses a kind that is none', () => {
+test('refuses an unknown kind', () => {
   for (const kind of [undefined, null, '', 'JSON', 'text', 0]) {
     raisesLocal(() => splitMessage(kind as MessageKind, new Uint8Array(1)), 'bad-argument');
+    raisesLocal(() => new Frames(kind as MessageKind, new Uint8Array(1)), 'bad-argument');
   }
 });
 
 test('refuses a payload that is not bytes', () => {
   for (const payload of [undefined, null, 'text', [1], new ArrayBuffer(1)]) {
     raisesLocal(() => splitMessage('json', payload as unknown as Uint8Array), 'bad-argument');
+    raisesLocal(() => new Frames('json', payload as unknown as Uint8Array), 'bad-argument');
   }
 });
 

@@ -1,4 +1,4 @@
-// Frames are written by hand here: marker, then payload. Spec, "Data-plane transport framing".
+// Frames are written out here: marker, then payload. Spec, "Data-plane transport framing".
 import { inspect } from 'node:util';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
@@ -7,7 +7,10 @@ import type { RemoteCode } from '../../src/errors.ts';
 import { splitMessage } from '../../src/wire/markers.ts';
 import type { Reassembled } from '../../src/wire/reassembler.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
+import { bothWays } from '../both-ways.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
+
+const both = bothWays(test);
 
 const CAP = 33554432;
 
@@ -15,7 +18,7 @@ function frame(marker: number, payload: string | Uint8Array = ''): Uint8Array {
   return new Uint8Array(Buffer.concat([Buffer.from([marker]), Buffer.from(payload as string)]));
 }
 
-/** Pushes frames of which only the last may answer, and gives its answer. */
+/** Pushes frames of which only the last may complete anything, and returns what that completes. */
 function pushAll(reassembler: Reassembler, frames: Uint8Array[]): Reassembled | undefined {
   for (const each of frames.slice(0, -1)) assert.is(reassembler.push(each), undefined);
   return reassembler.push(frames[frames.length - 1]!);
@@ -30,12 +33,12 @@ const isWorking = (reassembler: Reassembler): void => {
   assert.equal(reassembler.push(frame(0x00, 'on')), { type: 'message', kind: 'json', text: 'on' });
 };
 
-test('delivers a text that came in one frame', () => {
+both('delivers JSON from one frame', () => {
   const message = new Reassembler().push(frame(0x00, '{"a":"hüb 🏠"}'));
   assert.equal(message, { type: 'message', kind: 'json', text: '{"a":"hüb 🏠"}' });
 });
 
-test('delivers bytes that came in one frame, as a view of it', () => {
+test('delivers bytes from one frame, as a view of it', () => {
   const only = new Uint8Array([0x01, 0xff, 0x00]);
   const message = new Reassembler().push(only);
   assert.equal(message, { type: 'message', kind: 'binary', bytes: new Uint8Array([0xff, 0x00]) });
@@ -48,13 +51,13 @@ test('delivers empty messages of both kinds', () => {
   assert.equal(reassembler.push(frame(0x01)), { type: 'message', kind: 'binary', bytes: new Uint8Array(0) });
 });
 
-test('delivers a text in chunks, also where a chunk ends inside a character', () => {
+both('delivers JSON from chunks, also where one ends inside a character', () => {
   const [first, second] = [Buffer.from('a🏠').subarray(0, 3), Buffer.from('a🏠').subarray(3)];
   const message = pushAll(new Reassembler(), [frame(0x02, first), frame(0x05, second)]);
   assert.equal(message, { type: 'message', kind: 'json', text: 'a🏠' });
 });
 
-test('delivers bytes in chunks', () => {
+test('delivers bytes from chunks', () => {
   const message = pushAll(new Reassembler(), [
     frame(0x03, 'ab'),
     frame(0x04, 'c'),
@@ -64,7 +67,7 @@ test('delivers bytes in chunks', () => {
   assert.equal(message, { type: 'message', kind: 'binary', bytes: new Uint8Array([97, 98, 99, 100, 101]) });
 });
 
-test('takes empty chunks in every place', () => {
+test('accepts empty chunks in every place', () => {
   const reassembler = new Reassembler();
   const empty = pushAll(reassembler, [frame(0x02), frame(0x04), frame(0x05)]);
   assert.equal(empty, { type: 'message', kind: 'json', text: '' });
@@ -72,7 +75,7 @@ test('takes empty chunks in every place', () => {
   assert.equal(message, { type: 'message', kind: 'json', text: 'a' });
 });
 
-test('puts a hundred thousand chunks of one byte together', () => {
+test('reassembles a hundred thousand chunks of one byte', () => {
   const reassembler = new Reassembler();
   const expected = Buffer.alloc(100_000, 'abcdefg');
   reassembler.push(frame(0x03));
@@ -80,13 +83,13 @@ test('puts a hundred thousand chunks of one byte together', () => {
   assert.is(Buffer.compare(bytesOf(reassembler.push(frame(0x05))), expected), 0);
 });
 
-test('takes a chunk that fills a Noise message', () => {
+test('accepts a chunk that fills a Noise message', () => {
   const chunk = new Uint8Array(65518).fill(7);
   const message = pushAll(new Reassembler(), [frame(0x03, chunk), frame(0x05, chunk)]);
   assert.is(Buffer.compare(bytesOf(message), Buffer.alloc(131036, 7)), 0);
 });
 
-test('leaves a delivered message alone, whatever follows', () => {
+test('does not change a delivered message, whatever follows', () => {
   const reassembler = new Reassembler();
   const first = pushAll(reassembler, [frame(0x03, 'abc'), frame(0x05, 'def')]);
   pushAll(reassembler, [frame(0x03, 'xyz'), frame(0x05)]);
@@ -95,7 +98,7 @@ test('leaves a delivered message alone, whatever follows', () => {
   assert.is(bytesOf(first).toString(), 'abcdef');
 });
 
-test('keeps nothing of the memory of a chunk', () => {
+test('keeps a copy of a chunk, not the chunk', () => {
   const reassembler = new Reassembler();
   const first = frame(0x02, 'ab');
   reassembler.push(first);
@@ -103,7 +106,7 @@ test('keeps nothing of the memory of a chunk', () => {
   assert.equal(reassembler.push(frame(0x05, 'c')), { type: 'message', kind: 'json', text: 'abc' });
 });
 
-test('puts messages together again however they were cut', () => {
+test('reassembles messages however they were cut', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(fc.array(chunks, { maxLength: 4 }), (messages) => {
@@ -118,7 +121,7 @@ test('puts messages together again however they were cut', () => {
   );
 });
 
-test('puts together what splitMessage cut, at and around every edge', () => {
+test('reassembles what splitMessage cut, at and around every limit', () => {
   const reassembler = new Reassembler();
   for (const length of [0, 1, 64999, 65000, 65001, 130000, 130001, 195000, 300000]) {
     const payload = Buffer.alloc(length, 'sixty-five thousand');
@@ -129,7 +132,7 @@ test('puts together what splitMessage cut, at and around every edge', () => {
   }
 });
 
-test('drops a text that is not UTF-8, from one frame and from chunks, and goes on', () => {
+both('drops JSON that is not UTF-8, from one frame and from chunks, and goes on', () => {
   const reassembler = new Reassembler();
   const one = reassembler.push(frame(0x00, new Uint8Array([0x61, 0xff])));
   assert.equal(one, { type: 'dropped', kind: 'json', bytes: 2, reason: 'not-utf8' });
@@ -138,7 +141,7 @@ test('drops a text that is not UTF-8, from one frame and from chunks, and goes o
   isWorking(reassembler);
 });
 
-/** The frames of a message of so many bytes, none of whose chunks is like the next. */
+/** The frames of a message of this many bytes, in which no chunk is like the next. */
 function* framesOf(kind: 'json' | 'binary', length: number): Generator<Uint8Array> {
   for (let start = 0; start < length; start += 65000) {
     const chunk = new Uint8Array(1 + Math.min(65000, length - start)).fill((start / 65000) % 251);
@@ -166,13 +169,13 @@ for (const kind of ['binary', 'json'] as const) {
   });
 }
 
-test('swallows what follows a message that is too large, and counts all of it', () => {
+test('counts and discards every further chunk of a message that is too long', () => {
   const reassembler = new Reassembler();
   const dropped = pushAll(reassembler, [...framesOf('binary', CAP + 200_000)]);
   assert.equal(dropped, { type: 'dropped', kind: 'binary', bytes: CAP + 200_000, reason: 'too-large' });
 });
 
-test('keeps the rules while it swallows', () => {
+test('applies the framing rules to chunks that it discards', () => {
   const reassembler = new Reassembler();
   const frames = [...framesOf('binary', CAP + 2)];
   pushAll(reassembler, frames.slice(0, -1));
@@ -191,17 +194,17 @@ const FATAL: [string, Uint8Array[], RemoteCode][] = [
   ['a middle chunk after the final one', [frame(0x02), frame(0x05), frame(0x04)], 'chunk-without-start'],
   ['a second final chunk', [frame(0x02), frame(0x05), frame(0x05)], 'chunk-without-start'],
   ['a chunk after a whole message', [frame(0x00, 'a'), frame(0x05)], 'chunk-without-start'],
-  ['a text while one is open', [frame(0x02, 'a'), frame(0x00, 'b')], 'message-while-open'],
+  ['JSON while a message is open', [frame(0x02, 'a'), frame(0x00, 'b')], 'message-while-open'],
   ['bytes while a message is open', [frame(0x02), frame(0x01, 'b')], 'message-while-open'],
   [
-    'a first text chunk while a message is open',
+    'a first chunk of JSON while a message is open',
     [frame(0x03), frame(0x04), frame(0x02)],
     'message-while-open',
   ],
-  ['a first binary chunk while one is open', [frame(0x03), frame(0x03)], 'message-while-open'],
+  ['a first binary chunk while a message is open', [frame(0x03), frame(0x03)], 'message-while-open'],
 ];
 for (const [what, frames, code] of FATAL) {
-  test(`refuses ${what}, and everything ever after`, () => {
+  test(`refuses ${what}, and every later frame`, () => {
     const reassembler = new Reassembler();
     for (const each of frames.slice(0, -1)) reassembler.push(each);
     const error = raisesRemote(() => reassembler.push(frames[frames.length - 1]!), code);
@@ -223,10 +226,10 @@ test('refuses a frame that is not bytes, and goes on', () => {
   assert.equal(reassembler.push(frame(0x05, 'b')), { type: 'message', kind: 'json', text: 'ab' });
 });
 
-const buffered = (reassembler: Reassembler): Uint8Array => Reflect.get(reassembler, 'buffer');
+const buffered = (reassembler: Reassembler): Uint8Array => Reflect.get(reassembler, 'kept');
 const isAllZero = (bytes: Uint8Array): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
-test('takes nothing any more once it is destroyed', () => {
+test('refuses every frame once it is destroyed', () => {
   const reassembler = new Reassembler();
   reassembler.push(new Uint8Array([3, 1, 2]));
   reassembler.destroy();
@@ -234,7 +237,7 @@ test('takes nothing any more once it is destroyed', () => {
   raisesLocal(() => reassembler.push(new Uint8Array([1, 3])), 'wrong-state');
 });
 
-test('wipes what it kept of an unfinished message when it is destroyed', () => {
+test('wipes an unfinished message when it is destroyed', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   const kept = buffered(reassembler);
@@ -244,7 +247,7 @@ test('wipes what it kept of an unfinished message when it is destroyed', () => {
   assert.is(buffered(reassembler).length, 0);
 });
 
-test('wipes what it kept of an unfinished message when a rule is broken', () => {
+test('wipes an unfinished message when a frame breaks the rules', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   const kept = buffered(reassembler);
@@ -252,7 +255,7 @@ test('wipes what it kept of an unfinished message when a rule is broken', () => 
   assert.is(isAllZero(kept), true);
 });
 
-test('wipes the memory that a message has outgrown', () => {
+test('wipes a buffer that has become too small', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   const outgrown = buffered(reassembler);
@@ -261,7 +264,7 @@ test('wipes the memory that a message has outgrown', () => {
   assert.is(isAllZero(outgrown), true);
 });
 
-test('lets go of a message as soon as it is too large, and holds at most 32 MiB before', () => {
+test('frees a message as soon as it is too long, and holds at most 32 MiB before', () => {
   const reassembler = new Reassembler();
   let largest = 0;
   for (const each of [...framesOf('binary', CAP + 1)].slice(0, -1)) {
@@ -273,14 +276,14 @@ test('lets go of a message as soon as it is too large, and holds at most 32 MiB 
   assert.is(buffered(reassembler).length, 0);
 });
 
-test('shows nothing of what it keeps', () => {
+test('shows nothing of an unfinished message', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   assert.is(inspect(reassembler, { depth: 9, showHidden: true }), '[Reassembler]');
   assert.is(JSON.stringify(reassembler), '"[Reassembler]"');
 });
 
-test('drops what is longer than a lower cap, whole or in chunks, and takes what just fits', () => {
+test('drops a message longer than a lower limit, whole or in chunks, and accepts one that just fits', () => {
   const reassembler = new Reassembler({ maxMessage: 5 });
   const dropped = { type: 'dropped', kind: 'binary', bytes: 6, reason: 'too-large' };
   assert.equal(reassembler.push(frame(0x01, '123456')), dropped);
@@ -289,21 +292,21 @@ test('drops what is longer than a lower cap, whole or in chunks, and takes what 
   assert.is(bytesOf(pushAll(reassembler, [frame(0x03, '123'), frame(0x05, '45')])).toString(), '12345');
 });
 
-test('keeps no more than a lower cap', () => {
+test('holds no more than a lower limit', () => {
   const reassembler = new Reassembler({ maxMessage: 1000 });
   reassembler.push(frame(0x03, Buffer.alloc(600)));
   reassembler.push(frame(0x04, Buffer.alloc(400)));
-  assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 1000);
+  assert.is((reassembler as unknown as { kept: Uint8Array }).kept.length, 1000);
   reassembler.push(frame(0x04, Buffer.alloc(1)));
-  assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 0);
+  assert.is((reassembler as unknown as { kept: Uint8Array }).kept.length, 0);
 });
 
-test('hands chunks over as they come, where it streams, and keeps nothing', () => {
+test('delivers chunks as they arrive with streams, and keeps nothing', () => {
   const reassembler = new Reassembler({ streams: true });
   const chunk = (kind: string, bytes: Buffer, last: boolean) => ({ type: 'chunk', kind, bytes, last });
   const push = (marker: number, payload: string | Uint8Array) => {
     const event = reassembler.push(frame(marker, payload));
-    assert.is((reassembler as unknown as { buffer: Uint8Array }).buffer.length, 0);
+    assert.is((reassembler as unknown as { kept: Uint8Array }).kept.length, 0);
     return event?.type === 'chunk' ? { ...event, bytes: Buffer.from(event.bytes) } : event;
   };
   const half = Buffer.from('ü').subarray(0, 1); // a chunk may end inside a character
@@ -316,7 +319,7 @@ test('hands chunks over as they come, where it streams, and keeps nothing', () =
   assert.equal(push(0x01, 'c'), chunk('binary', Buffer.from('c'), true));
 });
 
-test('ends a stream that grows too large with a drop, and goes on', () => {
+test('ends a stream that becomes too long with a drop, and goes on', () => {
   const reassembler = new Reassembler({ streams: true, maxMessage: 3 });
   assert.is(reassembler.push(frame(0x03, 'ab'))?.type, 'chunk');
   assert.is(reassembler.push(frame(0x04, 'c'))?.type, 'chunk');
@@ -327,14 +330,14 @@ test('ends a stream that grows too large with a drop, and goes on', () => {
   assert.is(reassembler.push(frame(0x01, 'abc'))?.type, 'chunk');
 });
 
-test('holds streams to the rules of chunks', () => {
+test('applies the framing rules to streams', () => {
   raisesRemote(() => new Reassembler({ streams: true }).push(frame(0x04, 'a')), 'chunk-without-start');
   const reassembler = new Reassembler({ streams: true });
   reassembler.push(frame(0x03, 'a'));
   raisesRemote(() => reassembler.push(frame(0x01, 'b')), 'message-while-open');
 });
 
-test('refuses a cap that is none, and one above 32 MiB', () => {
+test('refuses a limit that is not a number of bytes, or above 32 MiB', () => {
   for (const maxMessage of [-1, CAP + 1, Number.NaN, '5' as unknown as number]) {
     raisesLocal(() => new Reassembler({ maxMessage }), 'bad-argument');
   }

@@ -1,0 +1,134 @@
+/**
+ * What the engine itself can do faster than this library: TextEncoder, TextDecoder and JSON.parse. Many devices lack the
+ * first two, and replacements for them differ from the standards. So each is used only if it gives the right answer to
+ * the edge cases below, which it is asked once, when this file is loaded. Where it does not, or is not there, the
+ * library's own code does the work, with the same results and the same errors.
+ */
+
+// As they are used here: the core is compiled without the types of any host.
+declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const TextDecoder: new (
+  label: 'utf-8',
+  options: { fatal: true; ignoreBOM: true },
+) => { decode(bytes: Uint8Array): string };
+
+/** The engine's UTF-8. */
+export interface EngineCodec {
+  /** Encodes a string. A lone surrogate becomes U+FFFD. */
+  encode(text: string): Uint8Array;
+  /** Decodes UTF-8 (RFC 3629), a byte order mark included. Throws for anything else. */
+  decode(bytes: Uint8Array): string;
+}
+
+export interface Engine {
+  codec: EngineCodec | undefined;
+  /** JSON.parse, where it takes exactly the JSON of RFC 8259, and there is a codec to read bytes with. */
+  parseJson: ((text: string) => unknown) | undefined;
+}
+
+function unlessItThrows<T>(make: () => T | undefined): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
+}
+
+// The first and the last code point of each length in UTF-8 and beside the surrogates; a byte order mark; U+FFFD.
+const EDGES = '\ufeff\0\x7f\x80\u07ff\u0800\ud7ff\ue000\ufffd\uffff\ud800\udc00\udbff\udfff\ufeff';
+const EDGES_IN_UTF8 =
+  'efbbbf 00 7f c280 dfbf e0a080 ed9fbf ee8080 efbfbd efbfbf f0908080 f48fbfbf efbbbf'.replace(/ /g, '');
+
+/** UTF-16 units with lone surrogates, and their encoding with U+FFFD in place of these. */
+const REPLACED: readonly { readonly units: readonly number[]; readonly hex: string }[] = [
+  { units: [0xd800], hex: 'efbfbd' },
+  { units: [0x61, 0xdbff, 0x21], hex: '61efbfbd21' },
+  { units: [0xdfff], hex: 'efbfbd' },
+  { units: [0xdc00, 0xd800], hex: 'efbfbdefbfbd' },
+  { units: [0xd800, 0xd800, 0xdc00], hex: 'efbfbdf0908080' },
+];
+
+/** Lone continuation bytes, longer forms than needed, cut and damaged ones, surrogates, and what is above U+10FFFF. */
+const NOT_UTF8 =
+  '80 bf c080 c1bf c2 c241 e08080 e09fbf e282 e28241 e2e282ac eda080 edbfbf f0808080 f08fbfbf f09080 f0908041 f4908080 ' +
+  'f5808080 f888808080 fe ff';
+
+/** What each case is put behind, since engines have a path of its own for long runs of ASCII. */
+const RUNS = ['', 'abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz 123456789'];
+
+function testedCodec(): EngineCodec | undefined {
+  const encoder = new TextEncoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const codec: EngineCodec = {
+    encode: (text) => encoder.encode(text),
+    decode: (bytes) => decoder.decode(bytes),
+  };
+  const damaged = NOT_UTF8.split(' ');
+  for (let i = 0; i < RUNS.length; i++) {
+    const run = RUNS[i]!;
+    const ascii = hexOf(bytesOf(run));
+    if (hexOf(codec.encode(run + EDGES)) !== ascii + EDGES_IN_UTF8) return undefined;
+    if (codec.decode(bytesOf(run, EDGES_IN_UTF8)) !== run + EDGES) return undefined;
+    for (let j = 0; j < REPLACED.length; j++) {
+      const { units, hex } = REPLACED[j]!;
+      const text = run + String.fromCharCode.apply(null, units as number[]);
+      if (hexOf(codec.encode(text)) !== ascii + hex) return undefined;
+    }
+    for (let j = 0; j < damaged.length; j++) {
+      if (unlessItThrows(() => codec.decode(bytesOf(run, damaged[j]))) !== undefined) return undefined;
+    }
+  }
+  const view = bytesOf('', '41c3a942').subarray(1, 3); // and nothing of a refused text is left over
+  return codec.decode(view) === '\xe9' && codec.decode(view.subarray(2)) === '' ? codec : undefined;
+}
+
+/** ASCII, followed by bytes in hex, within a larger array. */
+function bytesOf(ascii: string, hex = ''): Uint8Array {
+  const bytes = new Uint8Array(3 + ascii.length + hex.length / 2);
+  for (let i = 0; i < ascii.length; i++) bytes[3 + i] = ascii.charCodeAt(i);
+  for (let i = 0; i < hex.length; i += 2) {
+    bytes[3 + ascii.length + i / 2] = Number(`0x${hex.slice(i, i + 2)}`);
+  }
+  return bytes.subarray(3);
+}
+
+function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (let i = 0; i < bytes.length; i++) hex += (bytes[i]! + 256).toString(16).slice(1);
+  return hex;
+}
+
+const ALL_OF_JSON =
+  ' {"__proto__":[0,-20,9007199254740991,0.5,1E400,"\\u00e9\\ud83d\\ude00\\"\\\\\\/\\b\\f\\n\\r\\t\\u0000\x7f\u2028",\ttrue,\r' +
+  'false,\nnull,{},[]]} ';
+
+/** Texts that are almost JSON, separated by `|`. */
+const NOT_JSON =
+  "|01|-01|1.|.5|1.e1|1e|1e+|-|+1|0x1|1_0|NaN|Infinity|undefined|True|nul|truee|'a'|{a:1}|{'a':1}|{1:1}|[1,]|[,1]|[1,,2]|" +
+  '{"a":1,}|{,}|{"a"}|{"a" 1}|[1 2]|1 2|[1]]|{}x|[|[1|{"a":|"a|"\\x41"|"\\\'"|"\\0"|"\\u12g4"|"\\u12"|"\\"|"\t"|"\n"|"\0"|' +
+  '\ufeff1|\u00a01|1\u00a0|\x0b1|\f1|/**/1|1//|#1|(1)|1;|`a`|[1}';
+
+function testedParser(): ((text: string) => unknown) | undefined {
+  const { parse } = JSON;
+  const parseJson = (text: string): unknown => parse(text);
+  const value = parseJson(ALL_OF_JSON) as { [key: string]: unknown };
+  const fields = Object.keys(value);
+  const list = value[fields[0]!] as unknown[];
+  const text = list.slice(0, 9).join() + typeof list[9] + Array.isArray(list[10]) + list.length + fields;
+  const expected =
+    '0,-20,9007199254740991,0.5,Infinity,\xe9\ud83d\ude00"\\/\b\f\n\r\t\0\x7f\u2028,true,false,objecttrue11__proto__';
+  if (text !== expected) return undefined;
+  const refused = NOT_JSON.split('|');
+  for (let i = 0; i < refused.length; i++) {
+    if (unlessItThrows(() => [parseJson(refused[i]!)]) !== undefined) return undefined;
+  }
+  return parseJson;
+}
+
+export const engine: Engine = /* @__PURE__ */ testedEngine();
+
+/** Asks the engine the edge cases. */
+export function testedEngine(): Engine {
+  const codec = unlessItThrows(testedCodec);
+  return { codec, parseJson: codec === undefined ? undefined : unlessItThrows(testedParser) };
+}

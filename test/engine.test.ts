@@ -1,0 +1,148 @@
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { engine, testedEngine } from '../src/engine.ts';
+
+/** What passes the self-test while globals are these. */
+function testedWith(globals: Record<string, unknown>): { codec: boolean; parseJson: boolean } {
+  const originals = Object.keys(globals).map((name) => Object.getOwnPropertyDescriptor(globalThis, name)!);
+  try {
+    for (const [name, value] of Object.entries(globals)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    }
+    const { codec, parseJson } = testedEngine();
+    return { codec: codec !== undefined, parseJson: parseJson !== undefined };
+  } finally {
+    Object.keys(globals).forEach((name, i) => {
+      Object.defineProperty(globalThis, name, originals[i]!);
+    });
+  }
+}
+
+test('uses the codec and the parser of this engine', () => {
+  assert.is(engine.codec?.decode(engine.codec.encode('é😀')), 'é😀');
+  assert.equal(engine.parseJson?.('{"a":[1]}'), { a: [1] });
+});
+
+test('uses neither where there is no TextEncoder or no TextDecoder', () => {
+  for (const name of ['TextEncoder', 'TextDecoder']) {
+    assert.equal(testedWith({ [name]: undefined }), { codec: false, parseJson: false }, name);
+  }
+});
+
+type Encode = (text: string) => Uint8Array;
+const encode: Encode = (text) => new Uint8Array(Buffer.from(text));
+const lone = (text: string): boolean => Buffer.from(text).toString() !== text;
+
+const FAULTY_ENCODERS: Record<string, Encode> = {
+  'leaves out a byte order mark': (text) => encode(text.replace(/\ufeff/g, '')),
+  'throws at a lone surrogate': (text) => {
+    if (lone(text)) throw new TypeError();
+    return encode(text);
+  },
+  'leaves out a lone surrogate': (text) => encode(text.replace(/[\ud800-\udfff]/gu, '')),
+  'encodes a lone surrogate as three bytes': (text) => {
+    const bytes: number[] = [];
+    for (const character of text) {
+      const point = character.codePointAt(0)!;
+      if (point < 0xd800 || point > 0xdfff) bytes.push(...Buffer.from(character));
+      else bytes.push(0xed, 0x80 | ((point >> 6) & 63), 0x80 | (point & 63));
+    }
+    return new Uint8Array(bytes);
+  },
+  'encodes each half of a pair': (text) =>
+    encode(text.replace(/[\u{10000}-\u{10ffff}]/gu, () => '\ufffd\ufffd')),
+  'ends at U+0000': (text) => encode(text.split('\0')[0]!),
+  'is wrong only after a long run of ASCII': (text) => encode(text.length > 50 ? text.slice(0, -1) : text),
+};
+for (const [fault, faulty] of Object.entries(FAULTY_ENCODERS)) {
+  test(`refuses a TextEncoder that ${fault}`, () => {
+    const TextEncoder = class {
+      encode = faulty;
+    };
+    assert.equal(testedWith({ TextEncoder }), { codec: false, parseJson: false });
+  });
+}
+
+type Decode = (bytes: Uint8Array) => string;
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const decode: Decode = (bytes) => strict.decode(bytes);
+
+/** Decodes as ours does, but for what some pattern of bytes, in latin1, becomes. */
+const lenient =
+  (pattern: RegExp): Decode =>
+  (bytes) =>
+    decode(
+      new Uint8Array(Buffer.from(Buffer.from(bytes).toString('latin1').replace(pattern, '?'), 'latin1')),
+    );
+
+const FAULTY_DECODERS: Record<string, Decode> = {
+  'is not fatal': (bytes) => Buffer.from(bytes).toString(),
+  'leaves out a byte order mark': (bytes) => new TextDecoder('utf-8', { fatal: true }).decode(bytes),
+  'takes longer forms than needed': lenient(/[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]/g),
+  'takes surrogates': lenient(/\xed[\xa0-\xbf][\x80-\xbf]/g),
+  'takes what is above U+10FFFF': lenient(/\xf4[\x90-\xbf][\x80-\xbf]{2}/g),
+  'takes five bytes': lenient(/\xf8[\x80-\xbf]{4}/g),
+  'takes lone continuation bytes': lenient(/(?<![\x80-\xff])[\x80-\xbf]/g),
+  'takes a sequence cut at the end': lenient(
+    /[\xc2-\xdf]$|[\xe0-\xef][\x80-\xbf]?$|[\xf0-\xf4][\x80-\xbf]{0,2}$/,
+  ),
+  'decodes latin1': (bytes) => Buffer.from(bytes).toString('latin1'),
+  'decodes the memory around a view': (bytes) => decode(new Uint8Array(bytes.buffer)),
+  'returns the empty string after a refusal': (() => {
+    let hasRefused = false;
+    return (bytes: Uint8Array) => {
+      try {
+        return hasRefused ? '' : decode(bytes);
+      } catch (error) {
+        hasRefused = true;
+        throw error;
+      }
+    };
+  })(),
+  'returns something for no bytes': (bytes) => decode(bytes) || (bytes.byteOffset > 4 ? '?' : ''),
+  'is wrong only after a long run of ASCII': (bytes) =>
+    bytes.length > 50 ? Buffer.from(bytes).toString() : decode(bytes),
+};
+for (const [fault, faulty] of Object.entries(FAULTY_DECODERS)) {
+  test(`refuses a TextDecoder that ${fault}`, () => {
+    const TextDecoder = class {
+      decode = faulty;
+    };
+    assert.equal(testedWith({ TextDecoder }), { codec: false, parseJson: false });
+  });
+}
+
+const { parse } = JSON;
+
+/** Reads JSON after a change of the text. */
+const parsing = (change: (text: string) => string) => (text: string) => parse(change(text));
+
+const FAULTY_PARSERS: Record<string, (text: string) => unknown> = {
+  'takes leading zeros': parsing((text) => text.replace(/(?<![\d.eE"])0+(?=\d)/, '')),
+  'takes commas at the end': parsing((text) => text.replace(/,(?=[\]}])/, '')),
+  'takes comments': parsing((text) => text.replace(/\/\*.*\*\/|\/\/.*|#.*/, '')),
+  'takes single quotes': parsing((text) => (text === "'a'" ? '"a"' : text)),
+  'takes NaN': (text) => (text === 'NaN' ? NaN : parse(text)),
+  'takes controls in strings': parsing((text) => text.replace('"\t"', '""')),
+  'takes a byte order mark': parsing((text) => text.replace('\ufeff', '')),
+  'takes other white space': parsing((text) => text.replace('\u00a0', ' ')),
+  'takes something after the value': parsing((text) => text.replace(/^(1) 2$/, '$1')),
+  'takes unknown escapes': parsing((text) => text.replace('\\x41', 'A')),
+  'returns undefined for the empty text': (text) => (text === '' ? undefined : parse(text)),
+  'sets the prototype for __proto__': (text) => {
+    const value = parse(text);
+    const own = Object.getOwnPropertyDescriptor(value, '__proto__');
+    return own === undefined ? value : Object.setPrototypeOf({}, own.value);
+  },
+  'reads 1E400 as 0': (text) => parse(text.replace('1E400', '0')),
+  'throws at everything': () => {
+    throw new SyntaxError();
+  },
+};
+for (const [fault, faulty] of Object.entries(FAULTY_PARSERS)) {
+  test(`refuses a JSON.parse that ${fault}`, () => {
+    assert.equal(testedWith({ JSON: { parse: faulty } }), { codec: true, parseJson: false });
+  });
+}
+
+test.run();
