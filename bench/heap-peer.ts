@@ -1,6 +1,7 @@
 /** The hub of the client in heap-client.js. */
-import { ClientSession, HubSession } from '../dist/index.js';
+
 import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
+import { ClientSession, HubSession } from '../dist/index.js';
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const keys = { staticKey: randomBytes(32), ephemeralKey: randomBytes(32), psk: randomBytes(32) };

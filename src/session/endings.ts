@@ -234,8 +234,9 @@ export function clientEndingError(code: EndingCode, state: string): RemoteError 
     case 'client-key-refused':
       return new RemoteError(
         code,
-        'the hub has another static key for this client: another program may use the identity, or the key was lost. ' +
-          'Share the key or restore it, or ask the operator of the hub to reset it or to issue a new identity',
+        'the hub closed the connection after message 3. Most likely it has another static key for this client: another ' +
+          'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
+          'to reset it or to issue a new identity. A hub that failed for reasons of its own looks the same',
       );
     case 'refused':
       return new RemoteError(

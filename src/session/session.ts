@@ -135,7 +135,11 @@ export abstract class Session<State extends string, Event extends { readonly typ
   sendJson(value: Json | string): Bytes[] {
     return this.exclusively('sendJson', () => {
       const transport = this.assertReady();
-      return this.seal(transport, 'json', typeof value === 'string' ? encodeText(value) : encodeValue(value));
+      return this.seal(
+        transport,
+        'json',
+        typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value)),
+      );
     });
   }
 
@@ -317,16 +321,6 @@ export abstract class Session<State extends string, Event extends { readonly typ
       throw error;
     }
     return messages;
-  }
-}
-
-/** A JSON value as UTF-8. Whatever a getter or a proxy throws is the caller's fault. */
-function encodeValue(value: Json): Uint8Array {
-  try {
-    return utf8ToBytes(stringifyJson(value));
-  } catch (error) {
-    if (error instanceof LocalError) throw error;
-    throw new LocalError('not-json', 'the value could not be read', error);
   }
 }
 

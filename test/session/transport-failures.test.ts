@@ -13,7 +13,6 @@ import {
   find,
   flip,
   HELLO,
-  KK,
   newClient,
   OFFER,
   type Pair,
@@ -91,7 +90,6 @@ test('a transport message replayed, swapped or left out ends the session', () =>
 const encrypted = (): (ClientSession | HubSession)[] => [
   readyPair().client,
   readyPair().hub,
-  readyPair(KK).client,
   pairWithHubIn('awaiting-first-message').hub,
 ];
 
