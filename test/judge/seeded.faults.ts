@@ -38,7 +38,7 @@ const CAUSES: { readonly [fault: string]: RegExp } = {
   'split-swapped': /^split: each side sends with the other’s key/,
   'two-outputs-for-psk': /^psk: MixKeyAndHash takes two outputs of HKDF/,
   'pre-messages-swapped': /^pre-messages: the responder’s static key is hashed first/,
-  'dropped-message-closes': /^cap: a message that is being dropped counts as closed/,
+  'dropped-message-closes': /^interleaving: .* while another is being dropped/,
 };
 
 interface Judged {

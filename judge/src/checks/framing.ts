@@ -46,7 +46,7 @@ function mistakeInReassembly({ events, error, frames }: Vector, response: Fields
   const expected = events[index];
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
     return lengthOf(frames.slice(0, -1)) > MAX_MESSAGE
-      ? 'cap: a message that is being dropped counts as closed; it stays open until its final chunk'
+      ? 'interleaving: a new message is accepted while another is being dropped; that one stays open until its final chunk'
       : 'interleaving: a new message is accepted while another is open; that ends the session';
   }
   if (expected?.length === MAX_MESSAGE) {
