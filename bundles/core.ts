@@ -1,6 +1,6 @@
 /**
- * `dist/hub-protocol.core.js`: a client's session and what it is made of, for an integrator who brings the cryptography
- * and keeps the keys.
+ * `dist/hub-protocol.core.js`: a client's session and its parts. You bring the cryptography, the keys and the identity's
+ * fields.
  */
 
 export { LocalError, RemoteError } from '../src/errors.ts';

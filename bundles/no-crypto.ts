@@ -1,4 +1,7 @@
-/** `dist/hub-protocol.no-crypto.js`: all that a device runs, for an integrator who brings the cryptography. */
+/**
+ * `dist/hub-protocol.no-crypto.js`: a client for devices without cryptography, which you bring: sessions, identities,
+ * MQTT topics and keyrings.
+ */
 
 export { authorizedUrl } from '../src/identity/authorized-url.ts';
 export { selectEndpoint } from '../src/identity/endpoint.ts';

@@ -1,5 +1,5 @@
 /**
- * Builds the single files to be copied into firmware: one each, without imports, minified, with a licence banner and a source map.
+ * Builds the single files that are copied into firmware: no imports, minified, with a licence banner and a source map.
  *
  *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
  */
@@ -14,17 +14,28 @@ import { lower } from './es5.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
+/** What each entry is, as the first line of its files says. */
+const ENTRIES = {
+  core: 'a client session, without cryptography',
+  'no-crypto': 'a client for devices, without cryptography',
+  device: 'a client for devices, without derivePsk',
+  requests: 'requests and replies',
+  full: 'the whole library',
+};
+
+type Entry = keyof typeof ENTRIES;
+
 export interface BundleFile {
   readonly name: string;
-  /** In bundles/. */
-  readonly entry: string;
-  /** An ES module of ES2020, or an ES5 script that sets a global, or `module.exports` where there is a module. */
+  /** The file in bundles/ whose exports it has. */
+  readonly entry: Entry;
+  /** An ES2020 module, or an ES5 script that sets `module.exports` if there is a module, and otherwise a global. */
   readonly syntax: 'es2020' | 'es5';
-  /** Whether errors have their codes alone, and private members short names. */
+  /** Whether error messages are taken out and private members renamed. */
   readonly isCompact: boolean;
-  /** What of noble is in it. */
+  /** The noble packages in it. */
   readonly noble: string;
-  /** The global that a script sets: `hubProtocol` unless another script may be loaded beside it. */
+  /** The global that a script sets, `hubProtocol` by default. */
   readonly global?: string;
 }
 
@@ -60,20 +71,20 @@ interface Output {
 
 const { version } = JSON.parse(readFileSync(root('package.json'), 'utf8')) as { version: string };
 
-function banner({ noble }: BundleFile): string {
+function banner({ entry, noble }: BundleFile): string {
   const others = noble === '' ? '' : `; with ${noble} (c) 2022 Paul Miller (paulmillr.com)`;
-  const own = `hub-protocol ${version} (c) 2026 the hub-protocol authors`;
+  const own = `hub-protocol ${version}, ${ENTRIES[entry]}. (c) 2026 the hub-protocol authors`;
   return `/*! ${own}${others}. MIT License, see hub-protocol.LICENSE.txt */\n`;
 }
 
-/** Bundles an entry, and makes it compact or a script where that is due. Minifying comes last. */
+/** Bundles an entry, makes it compact and lowers it, if so configured. Minifying comes last. */
 async function bundle({ entry, isCompact, syntax, global }: BundleFile): Promise<Output> {
   const module = await bundleModule(`bundles/${entry}.ts`, isCompact);
   const compacted = isCompact ? await compact(module) : module;
   return syntax === 'es2020' ? compacted : toScript(compacted, global);
 }
 
-/** A file with all that it imports, as one ES module that is not minified yet. */
+/** Bundles a file with everything it imports into one ES module, not minified. */
 export async function bundleModule(path: string, isForDevices: boolean): Promise<Output> {
   const { outputFiles } = await build({
     entryPoints: [root(path)],
@@ -91,8 +102,8 @@ export async function bundleModule(path: string, isForDevices: boolean): Promise
 }
 
 /**
- * Two changes to noble's files. Class fields become plain assignments, as they are in ours: defining them one by one takes
- * code and time. And copies of bytes are made by the constructor: in XS, `Uint8Array.from` takes 16 bytes for each byte.
+ * Changes noble's files in two ways. Class fields become plain assignments, as in ours: defining them one by one takes code
+ * and time. And bytes are copied by the constructor, since `Uint8Array.from` takes 16 bytes for each byte in XS.
  */
 const nobleForDevices: Plugin = {
   name: 'noble for devices',
@@ -101,7 +112,8 @@ const nobleForDevices: Plugin = {
       let source = await readFile(path, 'utf8');
       if (path.endsWith('ciphers/utils.js')) {
         const copy = 'return Uint8Array.from(abytes(bytes));';
-        if (!source.includes(copy)) throw new Error(`${path} copies bytes in another way: change it here`);
+        if (!source.includes(copy))
+          throw new Error(`${path} no longer copies bytes in this way: update tools/bundles.ts`);
         source = source.replace(copy, 'return new Uint8Array(abytes(bytes));');
       }
       const { code } = await transform(source, {
@@ -149,10 +161,10 @@ function withMap(code: string, map: string): string {
   return `${code}\n//# sourceMappingURL=data:application/json;base64,${inline}`;
 }
 
-/** What ends the bundle. */
+/** The end of a bundle. */
 const EXPORT = /^export \{\n([\s\S]*)\};\s*$/m;
 
-/** A script of ES5 that sets a global, and returns to it what the module exports. */
+/** Makes an ES5 script that sets a global to what the module exports. */
 export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise<Output> {
   const body = code.replace(EXPORT, (_, list: string) => {
     const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
@@ -162,7 +174,7 @@ export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise
   return lower(`var ${global} = (function () {${body}`, map);
 }
 
-/** swc takes 4 % more out of what esbuild has minified. */
+/** Minifies with swc, whose output is 4 % smaller than that of esbuild. */
 async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<swc.Output> {
   const isModule = syntax === 'es2020';
   const ecma = isModule ? 2020 : 5;
@@ -173,9 +185,9 @@ async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<sw
     swcrc: false,
     isModule,
     jsc: {
-      target: 'es2020', // of the parser: BigInt's literals and powers stay in scripts too
+      target: 'es2020', // for the parser: BigInt literals and powers stay, also in scripts
       minify: {
-        // In scripts, collapsing variables would use some before they are declared, which Espruino does not know then.
+        // collapse_vars uses some variables before their declaration, where Espruino does not know them yet.
         compress: { ecma, passes: 3, join_vars: isModule, collapse_vars: isModule },
         mangle: { toplevel: isModule },
         ecma,
@@ -190,9 +202,9 @@ async function write(file: BundleFile, folder: string): Promise<void> {
   const { code, map } = await minify(file, await bundle(file));
   const lines = banner(file);
   const shifted = JSON.parse(map!) as { mappings: string; file?: string };
-  shifted.mappings = `;${shifted.mappings}`; // for the line of the banner
+  shifted.mappings = `;${shifted.mappings}`; // the banner's line
   shifted.file = file.name;
-  // No comment points at the map: XS would look for it, and for the sources in it, and refuse the file without them.
+  // No comment names the map: XS would look for it and its sources, and reject the file if they are missing.
   writeFileSync(
     `${folder}/${file.name}`,
     `${lines}${(file.syntax === 'es5' ? withUniqueCatches(code) : code).trimEnd()}\n`,
