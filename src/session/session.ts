@@ -16,6 +16,7 @@ import {
 import { assertCrypto, assertStaticKey, failureOf } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
+import { TAG_LENGTH } from '../limits.ts';
 import type { HandshakeState } from '../noise/handshake-state.ts';
 import type { Transport } from '../noise/transport.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
@@ -82,6 +83,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
   /** Whether the handshake was completed. Stays true when the session is over. */
   private isEstablished = false;
   private isBusy = false;
+  /** Whether a message is being sent that is not yet sealed to its end. */
+  private isStreaming = false;
 
   constructor(
     options: SessionOptions & ReassemblerOptions,
@@ -128,19 +131,12 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * Seals a JSON message.
    * @param value - a JSON value, or a string that holds JSON and is sent as it is
    * @returns the transport messages: write all of them, in order, with nothing between them
-   * @throws LocalError `wrong-state` before `ready` and in a callback of this session; `session-over` after the end;
-   *   `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is not JSON. None of these changes
-   *   anything. `nonce-exhausted` and `crypto-failed` end the session.
+   * @throws LocalError `wrong-state` before `ready`, while a streamed message is unfinished, and in a callback of this
+   *   session; `session-over` after the end; `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is
+   *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
    */
   sendJson(value: Json | string): Bytes[] {
-    return this.exclusively('sendJson', () => {
-      const transport = this.assertReady();
-      return this.seal(
-        transport,
-        'json',
-        typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value)),
-      );
-    });
+    return all(this.streamJson(value));
   }
 
   /**
@@ -149,10 +145,32 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError as `sendJson` does, and `bad-argument`
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return this.exclusively('sendBinary', () => {
-      const transport = this.assertReady();
+    return all(this.streamBinary(bytes));
+  }
+
+  /**
+   * Seals a JSON message one transport message at a time, as the transport drains: a device then holds one of them, not
+   * all. Nothing else can be sent until the last one has been sealed.
+   * @throws LocalError as `sendJson` does
+   */
+  streamJson(value: Json | string): OutgoingMessage {
+    return this.exclusively('streamJson', () => {
+      this.assertMaySend();
+      const payload = typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value));
+      return this.stream('json', payload);
+    });
+  }
+
+  /**
+   * Seals a binary message one transport message at a time, as `streamJson` does.
+   * @param bytes - must not change until the last transport message has been sealed
+   * @throws LocalError as `sendBinary` does
+   */
+  streamBinary(bytes: Uint8Array): OutgoingMessage {
+    return this.exclusively('streamBinary', () => {
+      this.assertMaySend();
       assertBytes(bytes, 'bytes');
-      return this.seal(transport, 'binary', bytes);
+      return this.stream('binary', bytes);
     });
   }
 
@@ -239,9 +257,13 @@ export abstract class Session<State extends string, Event extends { readonly typ
     return this.reassembler.push(frame);
   }
 
-  /** Seals a message once the handshake is done. */
+  /** Seals the client's HELLO, as soon as the handshake is done. */
   protected sealText(text: string): Bytes[] {
-    return this.seal(this.transport!, 'json', utf8ToBytes(text));
+    const payload = utf8ToBytes(text);
+    const messages: Bytes[] = [];
+    const count = countFrames(payload.length);
+    for (let i = 0; i < count; i++) messages.push(this.sealFrame('json', payload, i));
+    return messages;
   }
 
   /** Drops and wipes everything that only the handshake needed. */
@@ -301,27 +323,66 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.reassembler.destroy();
   }
 
-  private assertReady(): Transport {
-    if (this.isOver()) {
-      throw new LocalError('session-over', 'the session is over: connect again with a new one', this.failure);
-    }
+  private assertMaySend(): void {
+    if (this.isOver()) throw sessionOver(this.failure);
     if (this.phase !== 'ready') {
       throw new LocalError('wrong-state', `sending in state ${this.phase}: wait for the ready event`);
     }
-    return this.transport!;
+    if (this.isStreaming) {
+      throw new LocalError(
+        'wrong-state',
+        'another message is being streamed: call its next() until it returns undefined',
+      );
+    }
   }
 
-  private seal(transport: Transport, kind: MessageKind, payload: Uint8Array): Bytes[] {
-    const messages: Bytes[] = [];
+  private stream(kind: MessageKind, payload: Uint8Array): OutgoingMessage {
     const count = countFrames(payload.length);
-    try {
-      for (let i = 0; i < count; i++) messages.push(transport.encrypt(frameAt(kind, payload, i)) as Bytes);
-    } catch (error) {
-      this.fail(error);
-      throw error;
-    }
-    return messages;
+    let index = 0;
+    this.isStreaming = true;
+    const next = (): Bytes | undefined =>
+      this.exclusively('next', () => {
+        if (index === count) return undefined;
+        if (this.isOver()) throw sessionOver(this.failure);
+        try {
+          const message = this.sealFrame(kind, payload, index);
+          index++;
+          this.isStreaming = index < count;
+          return message;
+        } catch (error) {
+          this.fail(error);
+          throw error;
+        }
+      });
+    return { count, next };
   }
+
+  private sealFrame(kind: MessageKind, payload: Uint8Array, index: number): Bytes {
+    return this.transport!.encryptInPlace(frameAt(kind, payload, index, TAG_LENGTH)) as Bytes;
+  }
+}
+
+/** A message that is sealed one transport message at a time. */
+export interface OutgoingMessage {
+  /** The number of transport messages, at least 1. */
+  readonly count: number;
+  /**
+   * Seals the next transport message, to be written at once and in order.
+   * @returns the transport message, or `undefined` once all have been returned
+   * @throws LocalError `session-over` if the session has ended meanwhile; `nonce-exhausted` and `crypto-failed`, which end it;
+   *   `wrong-state` in a callback of the session
+   */
+  next(): Bytes | undefined;
+}
+
+function all(message: OutgoingMessage): Bytes[] {
+  const messages: Bytes[] = [];
+  for (let next = message.next(); next !== undefined; next = message.next()) messages.push(next);
+  return messages;
+}
+
+function sessionOver(failure: LocalError | RemoteError | undefined): LocalError {
+  return new LocalError('session-over', 'the session is over: connect again with a new one', failure);
 }
 
 /** A string that holds JSON, as UTF-8. */

@@ -43,37 +43,6 @@ function markerAt(kind: MessageKind, index: number, count: number): number {
 }
 
 /**
- * The frames of a message, made one at a time: whoever sends them as the transport drains holds one of them, not all. They
- * must be sealed and sent in order, with nothing between them.
- */
-export class Frames {
-  /** How many there are: at least 1. */
-  readonly count: number;
-  private readonly kind: MessageKind;
-  private readonly payload: Uint8Array;
-
-  /**
-   * @param kind - `json` for JSON in UTF-8, `binary` for anything
-   * @param payload - of any length, zero included; it must not change until the last frame is made
-   * @throws LocalError `bad-argument`
-   */
-  constructor(kind: MessageKind, payload: Uint8Array) {
-    if (kind !== 'json' && kind !== 'binary') {
-      throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
-    }
-    assertBytes(payload, 'payload');
-    this.count = countFrames(payload.length);
-    this.kind = kind;
-    this.payload = payload;
-  }
-
-  /** Makes frame `index`, from 0 to `count - 1`, as `frameAt` does. */
-  frame(index: number, room = 0): Bytes {
-    return frameAt(this.kind, this.payload, index, room);
-  }
-}
-
-/**
  * Cuts a message into frames, each the plaintext of one transport message. They must be sealed and sent in order, with
  * nothing between them.
  * @param kind - `json` for JSON in UTF-8, `binary` for anything
@@ -81,8 +50,12 @@ export class Frames {
  * @throws LocalError `bad-argument`
  */
 export function splitMessage(kind: MessageKind, payload: Uint8Array): Bytes[] {
-  const frames = new Frames(kind, payload);
-  const list: Bytes[] = [];
-  for (let i = 0; i < frames.count; i++) list.push(frames.frame(i));
-  return list;
+  if (kind !== 'json' && kind !== 'binary') {
+    throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
+  }
+  assertBytes(payload, 'payload');
+  const frames: Bytes[] = [];
+  const count = countFrames(payload.length);
+  for (let i = 0; i < count; i++) frames.push(frameAt(kind, payload, i));
+  return frames;
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MessageKind } from '../../src/wire/markers.ts';
-import { countFrames, Frames, frameAt, splitMessage } from '../../src/wire/markers.ts';
+import { countFrames, frameAt, splitMessage } from '../../src/wire/markers.ts';
 import { raisesLocal } from '../raises.ts';
 
 /** Bytes that repeat every 251, of which 65000 is not a multiple: no two chunks are alike. */
@@ -40,22 +40,19 @@ for (const [length, json, binary, last] of CUTS) {
 test('makes the same frames one at a time, and as many', () => {
   for (const [length, markers] of CUTS) {
     const payload = payloadOf(length);
-    const frames = new Frames('json', payload);
-    assert.is(frames.count, markers.length / 2);
-    assert.is(countFrames(length), frames.count);
+    assert.is(countFrames(length), markers.length / 2);
     Buffer.from(markers, 'hex').forEach((marker, index) => {
       const expected = Buffer.from([marker, ...payload.subarray(index * 65000, index * 65000 + 65000)]);
-      assert.is(Buffer.compare(frames.frame(index), expected), 0);
       assert.is(Buffer.compare(frameAt('json', payload, index), expected), 0);
     });
   }
 });
 
 test('leaves room for the tag behind a frame, zeroed', () => {
-  const frames = new Frames('binary', payloadOf(65001));
+  const payload = payloadOf(65001);
   for (const index of [0, 1]) {
-    const expected = Buffer.concat([frames.frame(index), Buffer.alloc(16)]);
-    assert.is(Buffer.compare(frames.frame(index, 16), expected), 0);
+    const expected = Buffer.concat([frameAt('binary', payload, index), Buffer.alloc(16)]);
+    assert.is(Buffer.compare(frameAt('binary', payload, index, 16), expected), 0);
   }
 });
 
@@ -86,14 +83,12 @@ test('makes frames that share no memory with the payload', () => {
 test('refuses an unknown kind', () => {
   for (const kind of [undefined, null, '', 'JSON', 'text', 0]) {
     raisesLocal(() => splitMessage(kind as MessageKind, new Uint8Array(1)), 'bad-argument');
-    raisesLocal(() => new Frames(kind as MessageKind, new Uint8Array(1)), 'bad-argument');
   }
 });
 
 test('refuses a payload that is not bytes', () => {
   for (const payload of [undefined, null, 'text', [1], new ArrayBuffer(1)]) {
     raisesLocal(() => splitMessage('json', payload as unknown as Uint8Array), 'bad-argument');
-    raisesLocal(() => new Frames('json', payload as unknown as Uint8Array), 'bad-argument');
   }
 });
 
