@@ -1,8 +1,7 @@
 """Protocol 3 over noiseprotocol and cryptography: JSON, prologue, selection, PSK, handshake, transport, framing.
 
-It shares no code with hub-protocol: it was written from the specification, to be read by who writes the protocol in yet
-another language. hub_envelopes.py and hub_session.py make connections of it, and adapter.py shows it to the judge of
-vectors/README.md.
+It was written from the specification and shares no code with hub-protocol. Read it if you write the protocol in yet
+another language. hub_envelopes.py and hub_session.py build connections on it, and adapter.py connects it to the judge.
 """
 
 import binascii

@@ -129,7 +129,7 @@ class Session:
 
 
 def check_sent(text):
-    """Whether a string that is to be sent as JSON is JSON."""
+    """Encodes a string to send as JSON, after a check that it is JSON."""
     try:
         protocol.parse_json(text)
     except Refused:

@@ -52,8 +52,8 @@ function judgeClient(options: Options): Promise<Verdict[]> {
   return listen({ ...liveOptions(options), port, nodeId: NODE_ID, accessKey, onListening });
 }
 
-function liveOptions({ password, only, timeout: answer = 5000 }: Options): LiveOptions {
-  const patience = { answer, long: Math.max(answer, LONG_WAIT) };
+function liveOptions({ password, only, timeout: message = 5000 }: Options): LiveOptions {
+  const patience = { message, long: Math.max(message, LONG_WAIT) };
   return { password, only, patience, onStart: showScene, onVerdict: showVerdict };
 }
 

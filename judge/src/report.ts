@@ -6,6 +6,7 @@ import type { Verdict } from './verdict.ts';
 
 const MAX_GROUPS = 10; // shown
 const MAX_TESTS = 3; // shown of each group
+const MAX_CAUSES = 3; // named where several explain the same failures
 
 /** Shown in full, since each scene is about something else. */
 const LIVE = 'live';
@@ -57,7 +58,12 @@ interface Group {
   readonly verdicts: readonly Verdict[];
 }
 
-const causeOf = (verdict: Verdict): string | undefined => verdict.failure?.cause;
+/** The causes of a failure in one string, empty if none is known. */
+function causeOf({ failure }: Verdict): string {
+  const causes = failure?.causes ?? [];
+  const others = causes.length - MAX_CAUSES;
+  return [...causes.slice(0, MAX_CAUSES), ...(others > 0 ? [`${others} others`] : [])].join('; or ');
+}
 
 function failuresToLines(verdicts: readonly Verdict[]): string[] {
   const failed = verdicts.filter(({ result }) => result === 'failed');
@@ -89,7 +95,7 @@ function failureToLines({ name, comment, failure }: Verdict): string[] {
 }
 
 function groupByCause(failed: readonly Verdict[]): Group[] {
-  const causes = new Set(failed.map(causeOf).filter((cause) => cause !== undefined));
+  const causes = new Set(failed.map(causeOf).filter((cause) => cause !== ''));
   return [...causes].map((cause) => ({
     title: `cause: ${cause}`,
     verdicts: failed.filter((verdict) => causeOf(verdict) === cause),
@@ -108,7 +114,7 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     seen.add(operation);
     const uses = OPERATIONS.find(({ name }) => name === operation)?.uses ?? [];
     const follows = uses.some((used) => isExplained(used) || (seen.has(used) && failuresOf(used).length > 0));
-    const unexplained = failed.filter((verdict) => causeOf(verdict) === undefined);
+    const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     if (unexplained.length === 0 || follows || (operation !== LIVE && isExplained(operation))) continue;
     const all = verdicts.filter((verdict) => verdict.operation === operation);
     groups.push({ title: titleOf(unexplained, all), verdicts: unexplained });

@@ -2,7 +2,7 @@
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
 import { readVectorFile, type Vector, vectorFiles } from './vectors.ts';
-import { Declined, Failure, runTest, type Verdict } from './verdict.ts';
+import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
 
 export interface Task {
   readonly operation: string;
@@ -49,7 +49,7 @@ export async function runVectors({ adapter, only, onProgress }: RunOptions): Pro
     verdicts.push(await runVector(task, adapter));
   }
   onProgress?.(tasks.length, tasks.length, '');
-  return verdicts;
+  return narrowCauses(verdicts);
 }
 
 export function runVector({ operation, type, file, test, notes }: Task, adapter: Adapter): Promise<Verdict> {
@@ -64,7 +64,7 @@ async function ask(adapter: Adapter, request: Fields): Promise<Fields> {
   const response = await adapter.send(request).catch((error) => {
     if (!(error instanceof AdapterError)) throw error;
     const difference = { where: 'adapter', expected: 'a response', got: error.message };
-    throw new Failure(difference, 'the adapter itself, or a crash of the implementation');
+    throw new Failure(difference, ['the adapter itself, or a crash of the implementation']);
   });
   if (response.declined === true) throw new Declined();
   return response;

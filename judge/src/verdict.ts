@@ -16,14 +16,17 @@ export interface TestCase {
   readonly size?: number;
 }
 
+/** Known mistakes, any one of which has the effect that was seen. */
+export type Causes = readonly string[];
+
 export interface Verdict extends TestCase {
   /** `defect`: the judge itself failed, which says nothing about the implementation. */
   readonly result: 'passed' | 'failed' | 'declined' | 'defect';
   readonly milliseconds: number;
   readonly failure?: {
     readonly difference: Difference;
-    /** The mistake that explains the difference, where the judge recognised one. */
-    readonly cause?: string;
+    /** The known mistakes that explain the difference. */
+    readonly causes: Causes;
   };
   /** Stack of the judge's own error. */
   readonly defect?: string;
@@ -32,13 +35,12 @@ export interface Verdict extends TestCase {
 /** Thrown by a check: the implementation did not do what the test expects. */
 export class Failure extends Error {
   readonly difference: Difference;
-  /** The mistake that explains the difference, if it is a known one. */
-  readonly cause: string | undefined;
+  readonly causes: Causes;
 
-  constructor(difference: Difference, cause?: string) {
+  constructor(difference: Difference, causes: Causes = []) {
     super(`${difference.where}: expected ${difference.expected}, got ${difference.got}`);
     this.difference = difference;
-    this.cause = cause;
+    this.causes = causes;
   }
 }
 
@@ -63,11 +65,29 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
     if (error instanceof CannotRun) throw error;
     if (error instanceof Declined) return verdict({ result: 'declined' });
     if (error instanceof Failure) {
-      const { difference, cause } = error;
-      return verdict({ result: 'failed', failure: { difference, ...(cause !== undefined && { cause }) } });
+      const { difference, causes } = error;
+      return verdict({ result: 'failed', failure: { difference, causes } });
     }
     return verdict({ result: 'defect', defect: (error as Error)?.stack ?? String(error) });
   }
+}
+
+/**
+ * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.
+ * What no failure tells apart stays side by side.
+ */
+export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
+  const counts = new Map<string, number>();
+  for (const { failure } of verdicts) {
+    for (const cause of failure?.causes ?? []) counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  }
+  return verdicts.map((verdict) => {
+    if (verdict.failure === undefined) return verdict;
+    const { difference, causes } = verdict.failure;
+    const most = Math.max(...causes.map((cause) => counts.get(cause)!));
+    const likeliest = causes.filter((cause) => counts.get(cause) === most);
+    return { ...verdict, failure: { difference, causes: likeliest } };
+  });
 }
 
 /** Checks a response against what a test expects: these fields, or a refusal. */
@@ -75,13 +95,13 @@ export function checkResponse(
   test: Pick<Vector, 'result' | 'error'>,
   response: Fields,
   expected: Fields,
-  findCause?: () => string | undefined,
+  findCauses?: () => Causes,
 ): void {
   if (test.result === 'invalid') checkRefusal(test.error!, response);
-  else checkFields(response, expected, findCause);
+  else checkFields(response, expected, findCauses);
 }
 
-export function checkFields(response: Fields, expected: Fields, findCause?: () => string | undefined): void {
+export function checkFields(response: Fields, expected: Fields, findCauses?: () => Causes): void {
   if (response.error !== undefined) {
     throw new Failure({
       where: Object.keys(expected).join(', ') || 'response',
@@ -89,23 +109,18 @@ export function checkFields(response: Fields, expected: Fields, findCause?: () =
       got: `the error ${show(response.error)}`,
     });
   }
-  checkValue('', expected, response, findCause);
+  checkValue('', expected, response, findCauses);
 }
 
 const UPPER_CASE =
   'hexadecimal: the adapter writes upper-case digits; the adapter protocol has lower-case ones';
 
 /** Compares two JSON values. Fields that only `got` has are ignored. */
-export function checkValue(
-  where: string,
-  expected: unknown,
-  got: unknown,
-  findCause?: () => string | undefined,
-): void {
+export function checkValue(where: string, expected: unknown, got: unknown, findCauses?: () => Causes): void {
   const difference = firstDifference(where, expected, got);
   if (difference === undefined) return;
   const isUpperCase = firstDifference(where, expected, withLowerCaseHex(got)) === undefined;
-  throw new Failure(difference, isUpperCase ? UPPER_CASE : findCause?.());
+  throw new Failure(difference, isUpperCase ? [UPPER_CASE] : findCauses?.());
 }
 
 function withLowerCaseHex(value: unknown): unknown {
@@ -119,9 +134,9 @@ export function checkRefusal(
   code: string,
   { id, ...response }: Fields,
   where = 'error',
-  cause?: string,
+  causes?: Causes,
 ): void {
   if (response.error === code || response.error === 'refused') return;
   const got = response.error === undefined ? show(response) : `the error ${show(response.error)}`;
-  throw new Failure({ where, expected: `the error ${show(code)}`, got }, cause);
+  throw new Failure({ where, expected: `the error ${show(code)}`, got }, causes);
 }

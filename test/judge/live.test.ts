@@ -26,8 +26,8 @@ const PASSWORD = 'correct horse battery staple';
 const ACCESS_KEY = 'kiosk+7/ü';
 const PSK = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
 const IDENTITY = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby' });
-const PATIENCE = { answer: 10_000, long: 60_000 };
-const IMPATIENT = { answer: 1000, long: 60_000 };
+const PATIENCE = { message: 10_000, long: 60_000 };
+const IMPATIENT = { message: 1000, long: 60_000 };
 const COMMON = { password: PASSWORD, patience: PATIENCE };
 
 interface Faults<Options> {
@@ -195,12 +195,12 @@ test('--listen names the password of a client as the cause', async () => {
   const only = ['first-contact', 'version'];
   const verdicts = await judgeClient({ options: () => ({ psk: () => randomBytes(32) }), only });
   assert.equal(scenes(verdicts, 'failed'), ['first-contact']);
-  assert.match(verdicts[0]!.failure!.cause!, /^password: the client closes after message 2/);
+  assert.match(verdicts[0]!.failure!.causes.join(), /^password: the client closes after message 2/);
 });
 
 test('--connect names the password of a hub as the cause', async () => {
   const verdicts = await judgeHub({ options: () => ({ psk: randomBytes(32) }), only: ['first-contact'] });
-  assert.match(verdicts[0]!.failure!.cause!, /^password: the payload of message 2 does not open/);
+  assert.match(verdicts[0]!.failure!.causes.join(), /^password: the payload of message 2 does not open/);
 });
 
 test('--listen finds a client with another access key', async () => {
@@ -210,7 +210,7 @@ test('--listen finds a client with another access key', async () => {
 });
 
 test('--listen goes on after a request whose URL cannot be read', async () => {
-  const patience = { answer: 50, long: 2000 };
+  const patience = { message: 50, long: 2000 };
   const onListening = (address: string): void => {
     const { port } = new URL(address);
     const socket = new WebSocket(address, {
@@ -269,7 +269,7 @@ test('reports a defect of its own as such, and goes on with the next scene', asy
 });
 
 test('--listen waits only once for a client that does not come', async () => {
-  const patience = { answer: 50, long: 500 };
+  const patience = { message: 50, long: 500 };
   const start = Date.now();
   const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening: () => {} };
   const verdicts = await listen({ ...COMMON, patience, ...hub });

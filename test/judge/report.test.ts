@@ -3,7 +3,14 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { firstDifference } from '../../judge/src/difference.ts';
 import { exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
-import { checkFields, Declined, Failure, runTest, type Verdict } from '../../judge/src/verdict.ts';
+import {
+  checkFields,
+  Declined,
+  Failure,
+  narrowCauses,
+  runTest,
+  type Verdict,
+} from '../../judge/src/verdict.ts';
 
 const PASSED: Verdict = {
   operation: 'topics',
@@ -19,9 +26,9 @@ const FAILED: Verdict = {
   name: 'mqtt-topics 2',
   comment: 'at the limit',
   result: 'failed',
-  failure: { difference: { where: 'publish', offset: 3, expected: 'aa', got: 'bb' } },
+  failure: { difference: { where: 'publish', offset: 3, expected: 'aa', got: 'bb' }, causes: [] },
 };
-const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, cause: 'big-endian' } };
+const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, causes: ['big-endian'] } };
 const DEFECT: Verdict = { ...PASSED, result: 'defect', defect: 'Error: oops\n at x' };
 
 test('finds the first byte in which hexadecimal strings differ', () => {
@@ -78,16 +85,16 @@ test('shortens values that are too long to read', () => {
 });
 
 test('names upper-case digits as the cause where nothing else is wrong', () => {
-  const causeOf = (got: string): string | undefined => {
+  const causesOf = (got: string): string => {
     try {
       checkFields({ results: [{ message: got }] }, { results: [{ message: 'ab12' }] });
     } catch (error) {
-      return (error as Failure).cause;
+      return (error as Failure).causes.join();
     }
     return 'none thrown';
   };
-  assert.match(causeOf('AB12')!, /upper-case/);
-  assert.is(causeOf('AC12'), undefined);
+  assert.match(causesOf('AB12'), /upper-case/);
+  assert.is(causesOf('AC12'), '');
 });
 
 test('turns whatever a check throws into a verdict', async () => {
@@ -96,8 +103,8 @@ test('turns whatever a check throws into a verdict', async () => {
   assert.is((await run(async () => {})).result, 'passed');
   assert.is((await run(() => Promise.reject(new Declined()))).result, 'declined');
   const difference = { where: 'a', expected: 'b', got: 'c' };
-  const failed = await run(() => Promise.reject(new Failure(difference, 'why')));
-  assert.equal(failed.failure, { difference, cause: 'why' });
+  const failed = await run(() => Promise.reject(new Failure(difference, ['why'])));
+  assert.equal(failed.failure, { difference, causes: ['why'] });
   const defect = await run(() => Promise.reject(new TypeError('undefined is not a function')));
   assert.is(defect.result, 'defect');
   assert.match(defect.defect!, /undefined is not a function/);
@@ -116,6 +123,19 @@ test('exits with 0 if something passed and nothing failed, with 1 if something f
   assert.is(exitStatus([DECLINED]), 2);
   assert.is(exitStatus([PASSED, DEFECT]), 2);
   assert.is(exitStatus([]), 2);
+});
+
+test('keeps the causes that explain the most failures, and all of those that nothing tells apart', () => {
+  const withCauses = (...causes: string[]): Verdict => ({
+    ...FAILED,
+    failure: { ...FAILED.failure!, causes },
+  });
+  const narrowed = narrowCauses([PASSED, withCauses('a', 'b'), withCauses('a'), withCauses('c', 'd')]);
+  assert.equal(
+    narrowed.map(({ failure }) => failure?.causes),
+    [undefined, ['a'], ['a'], ['c', 'd']],
+  );
+  assert.match(toText(narrowed), /cause: c; or d\n/);
 });
 
 test('groups failures by cause and shows the plainest three', () => {
@@ -175,7 +195,7 @@ test('shows every scene that failed in live mode', () => {
 test('shows ten groups, and counts the others', () => {
   const many = Array.from({ length: 13 }, (_, i) => ({
     ...FAILED,
-    failure: { ...FAILED.failure!, cause: `no. ${i}` },
+    failure: { ...FAILED.failure!, causes: [`no. ${i}`] },
   }));
   const text = toText(many);
   assert.match(text, /cause: no. 9\n/);

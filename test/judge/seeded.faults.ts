@@ -76,7 +76,7 @@ for (const [fault, cause] of Object.entries(CAUSES)) {
     const { status, stdout, verdicts } = await judged[fault]!;
     assert.is(status, 1, stdout);
     const found = new Set<string>();
-    for (const { failure } of verdicts) if (failure?.cause) found.add(failure.cause);
+    for (const { failure } of verdicts) for (const cause of failure?.causes ?? []) found.add(cause);
     assert.ok(found.size > 0, 'no cause is named');
     for (const each of found) assert.match(each, cause);
     assert.ok([...found].some((each) => stdout.includes(each)));

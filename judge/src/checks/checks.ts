@@ -1,8 +1,8 @@
 /** The operations of the adapter protocol, and the check for each type of vector. */
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
-import { mistakeInCanonicalJson, mistakeInPrologue } from '../mistakes/json.ts';
-import { mistakeInPsk } from '../mistakes/psk.ts';
+import { mistakesInCanonicalJson, mistakesInPrologue } from '../mistakes/json.ts';
+import { mistakesInPsk } from '../mistakes/psk.ts';
 import type { Vector } from '../vectors.ts';
 import { checkResponse, Failure } from '../verdict.ts';
 import { checkReassemble, checkSplit } from './framing.ts';
@@ -131,21 +131,21 @@ function pick(test: Vector, names: readonly string[]): Fields {
 async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
-  checkResponse(test, response, { canonical }, () => mistakeInCanonicalJson(text, response.canonical));
+  checkResponse(test, response, { canonical }, () => mistakesInCanonicalJson(text, response.canonical));
 }
 
 async function checkPrologue(test: Vector, ask: Ask): Promise<void> {
   const { hello, handshake, protocolName, prologue } = test;
   const response = await ask({ op: 'prologue', hello, handshake, protocolName });
   checkResponse(test, response, { prologue }, () =>
-    mistakeInPrologue(hello, handshake, protocolName, response.prologue),
+    mistakesInPrologue(hello, handshake, protocolName, response.prologue),
   );
 }
 
 async function checkPsk(test: Vector, ask: Ask): Promise<void> {
   const { password, nodeId, psk } = test;
   const response = await ask({ op: 'psk', password, nodeId });
-  checkResponse(test, response, { psk }, () => mistakeInPsk(password, nodeId, response.psk));
+  checkResponse(test, response, { psk }, () => mistakesInPsk(password, nodeId, response.psk));
 }
 
 /** An identity as it was read; and its redacted form, which must not contain a secret in any encoding. */

@@ -3,59 +3,63 @@ import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
 import { MARKER_FINAL, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { checkRefusal, checkResponse, Failure } from '../verdict.ts';
+import { type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
 import type { Ask } from './checks.ts';
 
 export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   const { kind, length, frames } = test;
   const response = await ask({ op: 'split', kind, length });
-  checkResponse(test, response, { frames }, () => mistakeInFrames(response.frames));
+  checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames));
 }
 
-function mistakeInFrames(frames: unknown): string | undefined {
-  if (!Array.isArray(frames) || frames.length === 0) return undefined;
+function mistakesInFrames(frames: unknown): Causes {
+  if (!Array.isArray(frames) || frames.length === 0) return [];
   const longest = Math.max(...frames.map((frame: Fields | null) => Number(frame?.length)));
   if (frames.length > 1 && longest !== MAX_CHUNK) {
-    return `chunk limit: chunks hold ${longest} bytes; they hold ${MAX_CHUNK}, not counting the marker`;
+    return [`chunk limit: chunks hold ${longest} bytes; they hold ${MAX_CHUNK}, not counting the marker`];
   }
   if (frames.length === 1 && longest > MAX_CHUNK) {
-    return `chunk limit: ${longest} bytes are sent in one frame; a message of more than ${MAX_CHUNK} bytes is split`;
+    return [
+      `chunk limit: ${longest} bytes are sent in one frame; a message of more than ${MAX_CHUNK} bytes is split`,
+    ];
   }
   if (frames.length > 1 && frames.at(-1)?.marker !== MARKER_FINAL) {
-    return `final chunk: the last chunk has the marker ${frames.at(-1)?.marker}; it has ${MARKER_FINAL}`;
+    return [`final chunk: the last chunk has the marker ${frames.at(-1)?.marker}; it has ${MARKER_FINAL}`];
   }
-  return undefined;
+  return [];
 }
 
 export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
   const { frames, events } = test;
   const response = await ask({ op: 'reassemble', frames });
-  const cause = mistakeInReassembly(test, response);
+  const causes = mistakesInReassembly(test, response);
   const difference = firstDifference('events', events, response.events);
   if (difference !== undefined && (test.result === 'valid' || response.error !== undefined)) {
     const error = response.error === undefined ? '' : `, then the error ${JSON.stringify(response.error)}`;
-    throw new Failure({ ...difference, got: `${difference.got}${error}` }, cause);
+    throw new Failure({ ...difference, got: `${difference.got}${error}` }, causes);
   }
-  if (test.result === 'invalid') checkRefusal(test.error!, response, 'error', cause);
+  if (test.result === 'invalid') checkRefusal(test.error!, response, 'error', causes);
   else checkResponse(test, response, { events });
 }
 
-function mistakeInReassembly({ events, error, frames }: Vector, response: Fields): string | undefined {
+function mistakesInReassembly({ events, error, frames }: Vector, response: Fields): Causes {
   const got: Fields[] = Array.isArray(response.events) ? response.events : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
   const expected = events[index];
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
     return lengthOf(frames.slice(0, -1)) > MAX_MESSAGE
-      ? 'interleaving: a new message is accepted while another is being dropped; that one stays open until its final chunk'
-      : 'interleaving: a new message is accepted while another is open; that ends the session';
+      ? [
+          'interleaving: a new message is accepted while another is being dropped; that one stays open until its final chunk',
+        ]
+      : ['interleaving: a new message is accepted while another is open; that ends the session'];
   }
   if (expected?.length === MAX_MESSAGE) {
-    return `cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`;
+    return [`cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`];
   }
   if (expected?.reason === 'too-large') {
-    return 'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
+    return ['cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on'];
   }
-  return undefined;
+  return [];
 }
 
 /** The payload bytes of all frames. */

@@ -1,16 +1,16 @@
 /** Handshakes in either role, message by message, and the CipherStates that they leave. */
 import type { Fields } from '../adapter.ts';
 import {
-  mistakeInHandshakeHash,
-  mistakeInMessage,
-  mistakeInSealing,
-  mistakeInTransport,
+  mistakesInHandshakeHash,
+  mistakesInMessage,
+  mistakesInSealing,
+  mistakesInTransport,
   type Side,
   type Transcript,
 } from '../mistakes/noise.ts';
 import { hexToBytes, type Suite } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';
+import { type Causes, checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';
 import type { Ask } from './checks.ts';
 
 /** A whole handshake, in which the implementation plays one side and then the other. */
@@ -28,7 +28,7 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
   const end = await ask({ op: 'handshake', do: 'split' });
   const { handshakeHash, [`${other}StaticPublic`]: remoteStaticKey } = test;
   checkFields(end, { handshakeHash, remoteStaticKey }, () =>
-    mistakeInHandshakeHash(side, transcript, String(end.handshakeHash)),
+    mistakesInHandshakeHash(side, transcript, String(end.handshakeHash)),
   );
   try {
     await checkTransport(test, side, ask);
@@ -46,7 +46,7 @@ async function checkTransport(test: Vector, side: Side, ask: Ask): Promise<void>
   const plaintexts = sent.map(({ plaintext }) => plaintext);
   const sealed = sent.map(({ message }) => ({ message }));
   checkResults(sealed, await ask({ op: 'seal', plaintexts }), (index, { message }) =>
-    mistakeInTransport(side, transcript, index, toBytes(plaintexts[index]), toBytes(message)),
+    mistakesInTransport(side, transcript, index, toBytes(plaintexts[index]), toBytes(message)),
   );
   const opened = received.map(({ plaintext }) => ({ plaintext }));
   checkResults(opened, await ask({ op: 'open', messages: received.map(({ message }) => message) }));
@@ -74,7 +74,7 @@ async function playMessages(test: Vector, side: Side, ask: Ask): Promise<void> {
     if ((index % 2 === 0) === (side === 'init')) {
       const response = await ask({ op: 'handshake', do: 'write', payload });
       checkFields(renamed(response, 'message', title), { [title]: message }, () =>
-        mistakeInMessage(side, test as unknown as Transcript, index, String(response.message)),
+        mistakesInMessage(side, test as unknown as Transcript, index, String(response.message)),
       );
     } else {
       const response = await ask({ op: 'handshake', do: 'read', message });
@@ -94,12 +94,12 @@ function renamed({ error, ...response }: Fields, field: string, title: string): 
  * mistakes are rarely made on one side only.
  */
 async function explain(error: unknown, test: Vector, side: Side, ask: Ask): Promise<unknown> {
-  if (!(error instanceof Failure) || error.cause !== undefined) return error;
+  if (!(error instanceof Failure) || error.causes.length > 0) return error;
   try {
     await playMessages(test, side === 'init' ? 'resp' : 'init', ask);
   } catch (other) {
-    if (other instanceof Failure && other.cause !== undefined) {
-      return new Failure(error.difference, other.cause);
+    if (other instanceof Failure && other.causes.length > 0) {
+      return new Failure(error.difference, other.causes);
     }
   }
   return error;
@@ -129,7 +129,7 @@ export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
   const { suite, key, counter, plaintexts, results } = test;
   const response = await ask({ op: 'seal', suite, key, counter, plaintexts });
   checkResults(results, response, (index, { message }) =>
-    mistakeInSealing(
+    mistakesInSealing(
       suite as Suite,
       toBytes(key),
       BigInt(counter),
@@ -149,14 +149,15 @@ function toBytes(hex: unknown): Uint8Array {
   return hexToBytes(String(hex)) ?? new Uint8Array(0);
 }
 
-const GOES_ON =
-  'a failure is final: after one message that does not open, or cannot be sealed, nothing else may';
+const GOES_ON = [
+  'a failure is final: after one message that does not open, or cannot be sealed, nothing else may',
+];
 
 /** Compares the result of each message. Every message is tried, also after a failure. */
 function checkResults(
   expected: readonly Fields[],
   { error, results }: Fields,
-  findCause: (index: number, result: Fields) => string | undefined = () => undefined,
+  findCauses: (index: number, result: Fields) => Causes = () => [],
 ): void {
   if (error !== undefined || !Array.isArray(results) || results.length !== expected.length) {
     checkFields({ error, results }, { results: expected });
@@ -171,7 +172,7 @@ function checkResults(
     } else {
       const field = Object.keys(fields)[0]!;
       checkFields(renamed(result ?? {}, field, where), { [where]: fields[field] }, () =>
-        findCause(index, result ?? {}),
+        findCauses(index, result ?? {}),
       );
     }
   }

@@ -42,12 +42,12 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const other = got[index] ?? {};
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
-      throw new Failure(difference, event.error === 'hub-key-changed' && goesOn ? PIN_IGNORED : undefined);
+      throw new Failure(difference, event.error === 'hub-key-changed' && goesOn ? [PIN_IGNORED] : []);
     }
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
       if (isEquivalent(name, value, other[name], opener)) continue;
-      checkValue(`${where}, ${type}.${name}`, value, other[name], () => (name === 'salt' ? SALT : undefined));
+      checkValue(`${where}, ${type}.${name}`, value, other[name], () => (name === 'salt' ? [SALT] : []));
     }
     if (error !== undefined) checkRefusal(String(error), other, `${where}, ${type}.error`);
     if (type === 'transmit' && fields.bytes !== undefined) opener.count++;

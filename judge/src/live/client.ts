@@ -93,7 +93,7 @@ export class JudgeClient {
     const second = payloadWithMessage('message 2', await connection.receive('message 2'));
     if (changes.repeats) connection.send(shake({ pattern, suite, msg }));
     read('message 2', () => readMessage2Payload(handshake.readMessage(readNoiseMessage(second))), {
-      'payload-not-authentic': pattern === 'XXpsk2' && !changes.psk && !this.#hubKey ? PASSWORD : undefined,
+      'payload-not-authentic': pattern === 'XXpsk2' && !changes.psk && !this.#hubKey ? [PASSWORD] : [],
     });
     if (!handshake.isFinished) {
       this.#learn(handshake.remoteStaticKey!);

@@ -19,7 +19,7 @@ export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
   const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const connect = (): Promise<Connection> =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(url, { handshakeTimeout: patience.answer, rejectUnauthorized: false });
+      const socket = new WebSocket(url, { handshakeTimeout: patience.message, rejectUnauthorized: false });
       const connection = new Connection(socket, patience);
       socket.once('open', () => resolve(connection));
       socket.once('error', ({ message }) => {

@@ -1,11 +1,11 @@
 /** One WebSocket connection as a queue: what a scene sends, and what it waits for. */
 import type { RawData, WebSocket } from 'ws';
 import { bytesToHex } from '../protocol.ts';
-import { Failure } from '../verdict.ts';
+import { type Causes, Failure } from '../verdict.ts';
 
 /** How long to wait, in milliseconds: for an ordinary message, and where the other side has much to do first. */
 export interface Patience {
-  readonly answer: number;
+  readonly message: number;
   readonly long: number;
 }
 
@@ -39,13 +39,13 @@ export class Connection {
   /**
    * Returns the next message.
    * @param what - its name in the report
-   * @param closedCause - the mistake to name if the other side closes the connection instead
+   * @param causes - the mistakes to name if the other side closes the connection instead
    */
-  async receive(what: string, isLong = false, closedCause?: string): Promise<string | Uint8Array> {
-    const milliseconds = isLong ? this.#patience.long : this.#patience.answer;
+  async receive(what: string, isLong = false, causes?: Causes): Promise<string | Uint8Array> {
+    const milliseconds = isLong ? this.#patience.long : this.#patience.message;
     const received = await this.#next(milliseconds);
     if (received === 'closed') {
-      throw new Failure({ where: what, expected: 'this message', got: 'the connection closed' }, closedCause);
+      throw new Failure({ where: what, expected: 'this message', got: 'the connection closed' }, causes);
     }
     if (received === 'late') {
       const got = `nothing within ${milliseconds / 1000} s`;
@@ -56,11 +56,11 @@ export class Connection {
 
   /** Waits until the other side closes the connection. It must not send anything before it does. */
   async expectClose(after: string): Promise<void> {
-    const received = await this.#next(this.#patience.answer);
+    const received = await this.#next(this.#patience.message);
     if (received === 'closed') return;
     const got =
       received === 'late'
-        ? `still open after ${this.#patience.answer / 1000} s`
+        ? `still open after ${this.#patience.message / 1000} s`
         : `a message, ${show(received.data)}`;
     throw new Failure({ where: `after ${after}`, expected: 'the connection closed without a message', got });
   }

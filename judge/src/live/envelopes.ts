@@ -1,6 +1,6 @@
 /** The cleartext that scenes of both sides write and read. */
 import { type JsonObject, ownField, parseEnvelope, RemoteError, readNoise } from '../protocol.ts';
-import { Failure } from '../verdict.ts';
+import { type Causes, Failure } from '../verdict.ts';
 
 /** A copy with one bit changed. */
 export function flip(message: Uint8Array, at: number): Uint8Array {
@@ -42,12 +42,12 @@ export function payloadWithMessage(what: string, data: string | Uint8Array): Jso
 
 /**
  * Reads what the implementation sent. If it cannot be read, that is the implementation's failure.
- * @param causes - by error code, the mistake to name
+ * @param causes - by error code, the mistakes to name
  */
 export function read<Value>(
   where: string,
   reader: () => Value,
-  causes: { readonly [code: string]: string | undefined } = {},
+  causes: { readonly [code: string]: Causes } = {},
 ): Value {
   try {
     return reader();

@@ -106,8 +106,8 @@ export class JudgeHub {
     }
     if (changes.repeats) connection.send(envelope('hello', hello));
     if (!handshake.isFinished) {
-      const cause = this.#clientKey === undefined ? PASSWORD : undefined;
-      const third = payloadWithMessage('message 3', await connection.receive('message 3', false, cause));
+      const causes = this.#clientKey === undefined ? [PASSWORD] : [];
+      const third = payloadWithMessage('message 3', await connection.receive('message 3', false, causes));
       read('message 3', () => handshake.readMessage(readNoiseMessage(third)));
       this.#learn(handshake.remoteStaticKey!);
     }

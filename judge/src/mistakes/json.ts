@@ -13,6 +13,7 @@ import {
   parseJson,
   utf8ToBytes,
 } from '../protocol.ts';
+import type { Causes } from '../verdict.ts';
 
 interface Style {
   readonly cause: string;
@@ -163,17 +164,19 @@ const PAIRS: readonly Style[] = STYLES.flatMap((first, index) =>
   STYLES.slice(index + 1).map((second) => combine(first, second)),
 );
 
-function findStyle(got: string, written: (style: Partial<Style>) => string): Style | undefined {
+/** The causes of all single mistakes that fit, or else of all pairs. */
+function causesOf(got: string, written: (style: Partial<Style>) => string): Causes {
   const matches = (style: Style): boolean =>
     bytesToHex((style.encode ?? utf8ToBytes)(written(style))) === got;
-  return STYLES.find(matches) ?? PAIRS.find(matches);
+  const single = STYLES.filter(matches);
+  return (single.length > 0 ? single : PAIRS.filter(matches)).map(({ cause }) => cause);
 }
 
-/** The mistake under which the canonical form of this JSON text is `got`, if it is a known one. */
-export function mistakeInCanonicalJson(text: string, got: unknown): string | undefined {
-  if (typeof got !== 'string') return undefined;
+/** The known mistakes under which the canonical form of this JSON text is `got`. */
+export function mistakesInCanonicalJson(text: string, got: unknown): Causes {
+  if (typeof got !== 'string') return [];
   const value = parseJson(text);
-  return findStyle(got, (style) => write(value, style))?.cause;
+  return causesOf(got, (style) => write(value, style));
 }
 
 /** Every order of two or three parts but the right one, and each part alone. */
@@ -181,14 +184,14 @@ const ORDERS = ['021', '102', '120', '201', '210', '01', '10', '02', '20', '12',
 const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
 
 /** The same for a prologue: parts in another order, something between them, or a part written wrongly. */
-export function mistakeInPrologue(
+export function mistakesInPrologue(
   hello: string,
   handshake: string,
   protocolName: string,
   got: unknown,
-): string | undefined {
+): Causes {
   const bytes = typeof got === 'string' ? hexToBytes(got) : undefined;
-  if (bytes === undefined) return undefined;
+  if (bytes === undefined) return [];
   const payloads = [parseJson(hello), parseJson(handshake)];
   const parts = (style: Partial<Style>): string[] => [
     ...payloads.map((payload) => write(payload, style)),
@@ -200,17 +203,17 @@ export function mistakeInPrologue(
   for (const order of ORDERS) {
     const names = [...order].map((index) => PARTS[Number(index)]);
     const cause = `prologue: its parts are ${names.join(', ')}; they are ${PARTS.join(', ')}`;
-    if (inOrder(order, {}) === text) return cause;
+    if (inOrder(order, {}) === text) return [cause];
     const style = STYLES.find((style) => inOrder(order, style) === text);
-    if (style !== undefined) return `${cause}. Also, ${style.cause}`;
+    if (style !== undefined) return [`${cause}. Also, ${style.cause}`];
   }
   for (const separator of ['\n', ',', ' ', '\0', '|', '.']) {
     if (parts({}).join(separator) === text) {
-      return `prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`;
+      return [`prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`];
     }
   }
   if (hello + handshake + protocolName === text) {
-    return 'prologue: it holds the payloads as they came; write them as canonical JSON';
+    return ['prologue: it holds the payloads as they came; write them as canonical JSON'];
   }
-  return findStyle(String(got), (style) => inOrder('012', style))?.cause;
+  return causesOf(String(got), (style) => inOrder('012', style));
 }

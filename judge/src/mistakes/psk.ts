@@ -1,5 +1,6 @@
 /** PSKs with one parameter wrong, to name the mistake behind the one that an implementation derived. */
 import { argon2id, bytesToHex, equalBytes, nodeCrypto, utf8ToBytes } from '../protocol.ts';
+import type { Causes } from '../verdict.ts';
 
 interface Parameters {
   readonly password: Uint8Array;
@@ -89,12 +90,12 @@ const ALGORITHMS: { readonly [psk: string]: string } = {
 const PLAIN = /^[!-~](?:[ -~]{0,30}[!-~])?$/;
 
 /**
- * The mistake that makes `got` the PSK of this password and node id, if it is a known one. Each attempt takes up to a second, so
+ * The known mistake that makes `got` the PSK of this password and node id. Each attempt takes up to a second, so
  * parameters are tried only where both strings are short and plain, and changes to strings only where they show.
  */
-export function mistakeInPsk(password: string, nodeId: string, got: unknown): string | undefined {
+export function mistakesInPsk(password: string, nodeId: string, got: unknown): Causes {
   const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
-  if (algorithm !== undefined) return algorithm[1];
+  if (algorithm !== undefined) return [algorithm[1]];
   const right: Parameters = {
     password: utf8ToBytes(password),
     salt: sha256(nodeId),
@@ -108,7 +109,8 @@ export function mistakeInPsk(password: string, nodeId: string, got: unknown): st
   });
   const isPlain = PLAIN.test(password) && PLAIN.test(nodeId);
   const mistakes = isPlain ? PARAMETERS : STRINGS.filter((mistake) => !isSame(changed(mistake), right));
-  return mistakes.find((mistake) => derive(changed(mistake)) === got)?.cause;
+  const found = mistakes.find((mistake) => derive(changed(mistake)) === got);
+  return found === undefined ? [] : [found.cause];
 }
 
 function isSame(a: Parameters, b: Parameters): boolean {

@@ -1,0 +1,149 @@
+/** The mistakes that implementations of Noise make, as data: what each changes, and how to name it. */
+import type { Token } from '../protocol.ts';
+
+export interface Mistake {
+  /** What is wrong, and what would be right. */
+  readonly cause: string;
+  readonly nonce?: 'other-order' | 'counter-first' | 'one-ahead' | 'never-advanced' | 'never-reset';
+  /** A protocol name of 32 bytes or less is hashed; a longer one is cut. */
+  readonly name?: 'hashed' | 'cut';
+  readonly psk?: 'left-out' | 'not-hashed' | 'zeros' | 'two-outputs' | 'outputs-swapped';
+  /** Where the psk token stands: before the first message, or after message 1, 2 or 3. */
+  readonly pskAt?: 0 | 1 | 2 | 3;
+  readonly hkdf?: 'third-is-key' | 'not-chained' | 'from-zero' | 'inputs-swapped';
+  /** `e` is mixed into the hash alone, as in patterns without a psk. */
+  readonly ephemeralNotMixed?: true;
+  readonly prologue?: 'left-out';
+  readonly associatedData?: 'left-out';
+  /** What EncryptAndHash mixes into the hash in place of the ciphertext. */
+  readonly mixes?: 'plaintext' | 'nothing';
+  /** An empty payload is sent as nothing rather than as a tag. */
+  readonly emptyPayload?: 'left-out';
+  readonly dhSwapped?: true;
+  /** A token that is left out, and two that stand in the other order. */
+  readonly without?: Token;
+  readonly order?: readonly [Token, Token];
+  /** The pre-messages of KK: the responder's first, or none. */
+  readonly preMessages?: 'swapped' | 'left-out';
+  /** Each side sends with the other's key. */
+  readonly splitSwapped?: true;
+}
+
+export const MISTAKES: readonly Mistake[] = [
+  { cause: 'psk: the psk token is left out, so the password proves nothing', psk: 'left-out' },
+  {
+    cause:
+      'psk: it is mixed into the key alone; MixKeyAndHash also mixes it into the hash (Noise spec, section 5.2)',
+    psk: 'not-hashed',
+  },
+  { cause: 'psk: all zeros are used in place of the psk', psk: 'zeros' },
+  {
+    cause:
+      'psk: MixKeyAndHash takes two outputs of HKDF; it takes three, the third of which is the key (Noise spec, section 5.2)',
+    psk: 'two-outputs',
+  },
+  {
+    cause:
+      'psk: the second output of HKDF becomes the key and the third is hashed; it is the other way round (Noise spec, section 5.2)',
+    psk: 'outputs-swapped',
+  },
+  ...([0, 1, 2, 3] as const).map((pskAt) => ({
+    cause: `psk: the psk token stands as in psk${pskAt}; XXpsk2 has it at the end of message 2, KKpsk0 at the start of message 1 (Noise spec, section 9.4)`,
+    pskAt,
+  })),
+  {
+    cause:
+      'e is not mixed into the key: in patterns with a psk, e is MixHash and MixKey (Noise spec, section 9.2)',
+    ephemeralNotMixed: true,
+  },
+  {
+    cause: 'HKDF: MixKey takes the third output as the key; it takes the second (Noise spec, section 5.2)',
+    hkdf: 'third-is-key',
+  },
+  {
+    cause:
+      'HKDF: the outputs do not chain; each is the HMAC of the one before it and its number (Noise spec, section 4.3)',
+    hkdf: 'not-chained',
+  },
+  {
+    cause: 'HKDF: the outputs are numbered from 0; they are numbered from 1 (Noise spec, section 4.3)',
+    hkdf: 'from-zero',
+  },
+  {
+    cause: 'HKDF: the input is the key of the first HMAC; the chaining key is (Noise spec, section 4.3)',
+    hkdf: 'inputs-swapped',
+  },
+  { cause: 'prologue: it is not mixed into the hash', prologue: 'left-out' },
+  {
+    cause: 'associated data: there is none; EncryptAndHash passes the hash h (Noise spec, section 5.2)',
+    associatedData: 'left-out',
+  },
+  {
+    cause:
+      'hash: the plaintext is mixed into it; EncryptAndHash mixes the ciphertext (Noise spec, section 5.2)',
+    mixes: 'plaintext',
+  },
+  {
+    cause:
+      'hash: nothing is mixed into it after encrypting; EncryptAndHash mixes the ciphertext (Noise spec, section 5.2)',
+    mixes: 'nothing',
+  },
+  {
+    cause: 'payload: an empty payload is left out; once there is a key it is sent as its tag, 16 bytes',
+    emptyPayload: 'left-out',
+  },
+  {
+    cause:
+      'nonce order: ChaChaPoly’s counter is little-endian, AESGCM’s is big-endian (Noise spec, section 12); here it is the other way round',
+    nonce: 'other-order',
+  },
+  {
+    cause: 'nonce: the four zeros follow the counter; they come before it (Noise spec, section 12)',
+    nonce: 'counter-first',
+  },
+  { cause: 'nonce: the counter starts at 1; it starts at 0', nonce: 'one-ahead' },
+  {
+    cause: 'nonce: the counter does not advance; it counts every message under its key',
+    nonce: 'never-advanced',
+  },
+  { cause: 'nonce: MixKey does not reset the counter; a new key starts at 0', nonce: 'never-reset' },
+  {
+    cause:
+      'protocol name: it is hashed although it fits; AESGCM’s names have exactly 32 bytes, and h starts as the name (Noise spec, section 5.2)',
+    name: 'hashed',
+  },
+  {
+    cause: 'protocol name: it is cut to 32 bytes; a longer one is hashed (Noise spec, section 5.2)',
+    name: 'cut',
+  },
+  { cause: 'keys: es and se are taken for one another', dhSwapped: true },
+  ...(['ee', 'es', 'se', 'ss'] as const).map((without) => ({
+    cause: `keys: the token ${without} is left out`,
+    without,
+  })),
+  ...(
+    [
+      ['es', 'ss'],
+      ['ee', 'se'],
+      ['ee', 's'],
+      ['s', 'es'],
+      ['s', 'se'],
+    ] as const
+  ).map((order) => ({
+    cause: `token order: ${order[1]} comes before ${order[0]}; it comes after it`,
+    order,
+  })),
+  {
+    cause:
+      'pre-messages: the responder’s static key is hashed first; the initiator’s comes first, whoever you are',
+    preMessages: 'swapped',
+  },
+  {
+    cause: 'pre-messages: the static keys are not hashed; KK hashes both before message 1',
+    preMessages: 'left-out',
+  },
+  {
+    cause: 'split: each side sends with the other’s key; the first key is the initiator’s',
+    splitSwapped: true,
+  },
+];
