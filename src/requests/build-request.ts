@@ -4,8 +4,10 @@
  */
 
 import { assertObject, readArgument } from '../arguments.ts';
+import { kindOf } from '../bytes.ts';
+import { LocalError } from '../errors.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
-import { type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
+import { isJsonObject, type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
 import { assertNotBlank } from './arguments.ts';
 
 /** The type of the bus message that carries every request. */
@@ -13,7 +15,7 @@ export const UTTERANCE = 'recognizer_loop:utterance';
 
 /** The fields that all requests share. Ids are sent as given. None of the strings may be blank. */
 export interface RequestFields {
-  /** Comes back in the events that answer the request (spec: `request_id`). Unique among the requests in flight. */
+  /** The id that the events of the reply carry (spec: `request_id`). Unique among the requests in flight. */
   requestId: string;
   /**
    * The session of the request (spec: `session_id`). Without it, the request belongs to the session of the connection,
@@ -22,17 +24,19 @@ export interface RequestFields {
   sessionId?: string | undefined;
   /** The site id of the identity (spec: `site_id`). An empty string counts as absent. */
   siteId?: string | undefined;
-  /** A language tag, by default `en-us`, as the public clients send it. */
+  /** A language tag (default `en-us`, as the public clients send it). */
   lang?: string | undefined;
   /** Further fields of the context. Its `session` may have further fields too; the ids above replace those in it. */
   context?: JsonObject | undefined;
 }
 
+/** A request in natural language. */
 export interface UtteranceRequest extends RequestFields {
   /** What the person said or wrote. */
   text: string;
 }
 
+/** A structured command. */
 export interface ActionRequest extends RequestFields {
   /** The command, such as `/choose{"id":"42"}` or the `payload` of a choice. */
   payload: string;
@@ -40,10 +44,11 @@ export interface ActionRequest extends RequestFields {
   title?: string | undefined;
 }
 
+/** A scanned or typed code. */
 export interface CodeRequest extends RequestFields {
   /** The code, such as a serial number. */
   value: string;
-  /** How the code was read, such as `qr`. Default `code`. */
+  /** How the code was read, such as `qr` (default `code`). */
   kind?: string | undefined;
   /** What the code is, such as `serial`. */
   label?: string | undefined;
@@ -128,11 +133,13 @@ function contextOf(request: RequestFields, lang: string, input: JsonObject | und
   return context;
 }
 
-/** A shallow copy, with no fields where there is no object. */
+/** A shallow copy of an object; an empty object for `undefined`. */
 function copyOf(object: Json | undefined, name: string): JsonObject {
   const copy: JsonObject = {};
   if (object === undefined) return copy;
-  assertObject(object, name);
+  if (!isJsonObject(object)) {
+    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(object)}`);
+  }
   const keys = Object.keys(object);
   for (let i = 0; i < keys.length; i++) setField(copy, keys[i]!, object[keys[i]!]!);
   return copy;
