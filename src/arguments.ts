@@ -4,7 +4,9 @@ import { LocalError } from './errors.ts';
 
 /**
  * Runs code that reads an argument. A getter that throws or a revoked proxy is the caller's mistake like any other.
- * @throws LocalError what the code throws; `bad-argument` for any other error
+ * @param name - of the argument, for the error message
+ * @returns what the code returns
+ * @throws LocalError any that the code throws; `bad-argument`, with the error as its cause, for any other error
  */
 export function readArgument<T>(name: string, read: () => T): T {
   try {
@@ -15,7 +17,10 @@ export function readArgument<T>(name: string, read: () => T): T {
   }
 }
 
-/** @throws LocalError `bad-argument` for anything but an object that is not an array */
+/**
+ * Checks that an argument is an object and not an array.
+ * @throws LocalError `bad-argument`
+ */
 export function assertObject(
   value: unknown,
   name: string,
@@ -26,7 +31,8 @@ export function assertObject(
 }
 
 /**
- * Copies options, so that each is read once, and refuses those that do not exist, so that a misspelt one is not ignored.
+ * Copies options, so that each is read only once. Unknown options are refused, so that a misspelt one is not ignored.
+ * @param name - of the argument, for the error message
  * @param known - the names of all options
  * @throws LocalError `bad-argument`
  */

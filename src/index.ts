@@ -1,6 +1,7 @@
 /**
- * hub-protocol: protocol 3 between a client and a hub, sans I/O. This is the core, which depends on nothing;
- * cryptography is passed in, from `hub-protocol/noble`, `hub-protocol/node` or the integrator's own.
+ * hub-protocol: HiveMind's protocol 3 between a client and a hub, sans I/O. This is the core, which has no
+ * dependencies. Cryptography is passed in: from `hub-protocol/noble`, `hub-protocol/noble-aesgcm` or
+ * `hub-protocol/node`, or the integrator's own.
  */
 
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto/crypto.ts';

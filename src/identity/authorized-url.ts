@@ -1,4 +1,4 @@
-/** The URL of a hub's WebSocket with the authorization that the hub expects in its query. */
+/** Adds the authorization that a hub expects to the query of its WebSocket URL. */
 
 import { readArgument } from '../arguments.ts';
 import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
@@ -7,13 +7,16 @@ import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts
 import { splitUrl } from '../issued/url.ts';
 
 /**
- * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in base64, percent-encoded. The URL is
- * then a secret like the access key: follow no redirect, and log neither the URL nor messages of libraries that show it.
- * @param url - wss:, or with `allowPlaintext` ws:, as from selectEndpoint(). Its query is kept, apart from fields named
- *   `authorization`, however they are written.
+ * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in UTF-8, base64 and percent-encoding.
+ * The URL is then a secret like the access key: follow no redirect, and log neither the URL nor error messages of
+ * libraries that show it.
+ * @param url - wss:, or with `allowPlaintext` ws:, as from selectEndpoint(). Its query is kept, except for fields named
+ *   `authorization`, even if their names are percent-encoded.
  * @param userAgent - the program's name, without a colon
- * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed; `bad-argument`;
- *   `lone-surrogate` for a string that UTF-8 cannot encode
+ * @param accessKey - `identity.accessKey`
+ * @param options - `allowPlaintext`: whether to accept a ws: URL (default false)
+ * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed;
+ *   `bad-argument`; `lone-surrogate` for a string that UTF-8 cannot encode
  */
 export function authorizedUrl(
   url: string,
@@ -29,12 +32,12 @@ export function authorizedUrl(
     if (userAgent.indexOf(':') >= 0) {
       throw new LocalError(
         'bad-argument',
-        '"userAgent" expected a string without a colon, which the hub ends it at',
+        '"userAgent" expected a string without a colon, because the hub reads it up to the first colon',
       );
     }
     const parts = splitUrl(url);
     if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
-      throw new LocalError('bad-endpoint', '"url" expected a URL of a WebSocket without a fragment');
+      throw new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
     }
     if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
     const { path, query } = parts;
@@ -49,7 +52,7 @@ export function authorizedUrl(
   });
 }
 
-/** The name of a field of a query, decoded as far as ASCII goes. */
+/** The name of a query field. Percent-encoded ASCII characters are decoded. */
 function nameOf(field: string): string {
   const name = field.split('=')[0]!;
   return name.replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number(`0x${digits}`)));

@@ -1,6 +1,6 @@
 /**
- * The AI disclosure: people are told at first contact that they are talking to an AI assistant. This decides when it is
- * due and which text to give; the text itself comes from the API only. Spec, "AI-disclosure client rules".
+ * The AI disclosure: people are told at first contact that they are talking to an AI assistant. This module decides
+ * when it is due and which text to give. The text itself comes only from the API. Spec, "AI-disclosure client rules".
  */
 
 import { readArgument } from '../arguments.ts';
@@ -9,15 +9,20 @@ import { LocalError } from '../errors.ts';
 import { isObject } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';
 
-/** What the client knows of the conversation that is about to go on. */
+/** What the client knows about the conversation that is about to start. */
 export interface DisclosureSituation {
   /** The client's language, as a tag such as `fr-CA` (default `en`). */
   language?: string | undefined;
   /** When this client last gave the disclosure to the person. If it cannot tell, as after a restart, `never`. */
   lastGiven: 'never' | 'earlier-session' | 'this-session';
-  /** Whether the client speaks (default false): it speaks the disclosure once in each session, not with each reply. */
+  /**
+   * Whether the client speaks (default false): it then speaks the disclosure once in each session, not with each reply.
+   */
   isVoice?: boolean | undefined;
-  /** Whether the client is a shared device, a kiosk or a public page (default false): each session may be another person's. */
+  /**
+   * Whether the client is a shared device, a kiosk or a public page (default false): each session may be another
+   * person's.
+   */
   isShared?: boolean | undefined;
 }
 
@@ -37,9 +42,9 @@ export type Disclosure =
 
 /**
  * Decides whether the disclosure is due, and returns its text: French for a French client, English for any other. An
- * identity usually contains English alone, so a French client has to fetch its text, and so has a client whose identity
- * contains none. Call it at the start of each session, and once with `lastGiven: 'never'` when the identity is loaded, so
- * that the text is there when it is due.
+ * identity usually contains only the English text, so a French client has to fetch its own; so does a client whose
+ * identity contains no text. Call this at the start of each session, and once with `lastGiven: 'never'` when the
+ * identity is loaded, so that the text has been fetched by the time it is due.
  *
  *     let { aiDisclosure } = identity;
  *     let disclosure = disclosureDue({ aiDisclosure }, situation);
@@ -49,7 +54,8 @@ export type Disclosure =
  *     }
  *
  * The disclosure does not replace help in a crisis.
- * @param source - the identity; or, as `aiDisclosure`, the `ai_disclosure` that was fetched
+ * @param source - the identity, or an object whose `aiDisclosure` is the `ai_disclosure` that was fetched
+ * @param situation - what the client knows about the conversation
  * @throws LocalError `bad-argument`
  */
 export function disclosureDue(

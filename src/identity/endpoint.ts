@@ -12,6 +12,7 @@ import { readBrokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
 import type { Identity, Protocols } from './identity.ts';
 import { identityOf } from './read-identity.ts';
 
+/** The options of selectEndpoint(). */
 export interface EndpointOptions extends PlaintextOptions {
   /** The protocols that the caller supports (default all), in any order. */
   supported?: readonly (keyof Protocols)[] | undefined;
@@ -19,11 +20,13 @@ export interface EndpointOptions extends PlaintextOptions {
   requested?: keyof Protocols | undefined;
 }
 
+/** The address to connect to. */
 export interface SelectedEndpoint {
+  /** The protocol to use. */
   readonly protocol: keyof Protocols;
-  /** It may contain credentials. */
+  /** The URL, which may contain credentials. */
   readonly url: string;
-  /** Whether connections to it use TLS. */
+  /** Whether connections to this URL use TLS. */
   readonly tls: boolean;
 }
 
@@ -31,15 +34,18 @@ const PREFERENCE: readonly (keyof Protocols)[] = ['wss', 'https', 'mqtt'];
 const WITHOUT_TLS = { wss: 'ws', https: 'http' };
 
 /**
- * Returns the first protocol that the hub serves, the caller supports and the identity has an address with TLS for. Only
- * where there is none, and only with `allowPlaintext: true`, it returns the first with an address without TLS.
+ * Selects the first of WSS, HTTPS and MQTT that the hub serves, that the caller supports, and for which the identity
+ * has an address with TLS. If there is none, it selects the first with an address without TLS, but only with
+ * `allowPlaintext: true`.
  *
- * The address for WSS and HTTPS is that of `dataPlaneEndpoints`, and without one `defaultMaster` with port and path; for
- * MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not passed over.
+ * The address for WSS and HTTPS is that in `dataPlaneEndpoints`; without one, it is `defaultMaster` with port and path.
+ * For MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not passed over.
  * @param identity - from parseIdentity(), or the object as issued
- * @throws LocalError `unsupported-protocol` where the requested protocol is not supported; `no-endpoint`; `bad-endpoint` for
- *   an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
- *   `plaintext-endpoint` where all addresses are without TLS; `bad-argument`; as parseIdentity()
+ * @param options - which protocols to consider, and whether to accept an address without TLS
+ * @throws LocalError `unsupported-protocol` if the requested protocol is not among the supported ones; `no-endpoint`;
+ *   `bad-endpoint` for an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
+ *   `plaintext-endpoint` if every address is without TLS and that is not allowed; `bad-argument`; and the codes of
+ *   parseIdentity()
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
   return readArgument('identity', () => {
@@ -90,7 +96,7 @@ function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEnd
   return { protocol, url, tls: scheme === protocol };
 }
 
-/** What default_master, default_port and default_path make together. */
+/** The address that default_master, default_port and default_path form together. */
 function defaultAddress(protocol: 'wss' | 'https', identity: Identity): string | undefined {
   assertReadable(identity, currentName(IDENTITY.defaultMaster));
   const master = identity.defaultMaster?.trim();

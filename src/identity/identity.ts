@@ -1,37 +1,40 @@
 /**
- * A client's identity, as it is read from what was issued: what names the client to a hub, what proves it, and where the
- * hub is. Spec, "Client identity".
+ * A client's identity as parseIdentity() returns it: what names the client to a hub, what proves that it is this
+ * client, and where the hub is. Spec, "Client identity".
  */
 import type { Mqtt } from '../mqtt-topics/mqtt.ts';
 
 /** Explicit addresses of the hub, as issued. They may contain credentials. */
 export interface Endpoints {
+  /** A wss: or ws: URL. */
   readonly wss?: string;
+  /** An https: or http: URL. */
   readonly https?: string;
+  /** The broker's address, used if `mqtt` has none. */
   readonly mqtt?: string;
 }
 
 /** Whether the hub serves each protocol. */
 export interface Protocols {
-  /** Default true. */
+  /** WebSocket, with or without TLS (default true). */
   readonly wss: boolean;
-  /** Default false. */
+  /** HTTP, with or without TLS (default false). */
   readonly https: boolean;
-  /** Default: whether `mqtt` is there. */
+  /** MQTT (default: true if the identity has an `mqtt` object with the broker's credentials). */
   readonly mqtt: boolean;
 }
 
 /**
- * Fields that hold a secret do not enumerate, so spread, Object.keys and structuredClone pass over them: read them by
- * their names. These are the credentials, the topics, and every string with one of them, or with credentials of a URL,
- * inside.
+ * A client's identity. Fields that hold a secret do not enumerate, so spread, Object.keys and structuredClone skip
+ * them: read them by name. They are the credentials, the topics, and every string that contains one of these or the
+ * credentials of a URL.
  */
 export interface Identity {
-  /** What the hub knows the client by. */
+  /** The name by which the hub knows the client. It is a secret. */
   readonly accessKey: string;
-  /** What the PSK is derived from. */
+  /** The password from which the PSK is derived. */
   readonly password: string;
-  /** A label for the client, service, device or runtime, which it sends to the hub; empty by default. */
+  /** A label of the client, service, device or runtime, which the client sends to the hub; empty by default. */
   readonly siteId: string;
   /** As issued. Protocol 3 does not use it. */
   readonly cryptoKey?: string;
@@ -43,10 +46,12 @@ export interface Identity {
   readonly defaultPort: number;
   /** For `defaultMaster`; empty by default. */
   readonly defaultPath: string;
+  /** The explicit addresses that were issued; empty by default. */
   readonly dataPlaneEndpoints: Endpoints;
+  /** Which protocols the hub serves. */
   readonly protocols: Protocols;
-  /** Present if an address, a user name and a password were issued for the broker. */
+  /** The MQTT broker. Present if an address, a user name and a password were issued for the broker. */
   readonly mqtt?: Mqtt;
-  /** The text to show at first contact: in English, or one for each language. */
+  /** The text to show at first contact: an English text, or one text for each language, by language tag. */
   readonly aiDisclosure?: string | { readonly [language: string]: string };
 }

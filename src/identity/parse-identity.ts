@@ -8,20 +8,20 @@ import { readIdentity } from './read-identity.ts';
 import { redactIdentity } from './redact.ts';
 
 /**
- * Reads an identity. Each field is found under every name that it has been issued with. `null` counts as absent, and
+ * Reads an identity. Each field is found under every name under which it has been issued. `null` counts as absent, and
  * optional fields have defaults.
  *
- * Only an access key and a password are needed. Unknown fields and members are ignored, and so are other fields of a type
- * that cannot be read: they count as absent, redactIdentity() lists them, and serializeIdentity() writes them back. What
- * needs one of them refuses it: selectEndpoint() an address, deriveTopics() a part of a topic.
+ * Only the access key and the password are required. Unknown fields are ignored, and so is any other field of a type
+ * that cannot be read: it counts as absent, redactIdentity() lists it, and serializeIdentity() writes it back. Only a
+ * function that needs such a field refuses it: selectEndpoint() an address, deriveTopics() a part of a topic.
  *
- * JSON.stringify and Node's inspection show of an identity what redactIdentity() returns. Fields that hold a secret do
- * not enumerate, so that console.dir, console.table, structuredClone and the messages of assertions show none either. A
- * copy made by spreading lacks them.
+ * For an identity, JSON.stringify and Node's inspection show what redactIdentity() returns. Fields that hold a secret
+ * do not enumerate, so console.dir, console.table, structuredClone and the messages of assertions show none either. A
+ * copy made by spreading lacks these fields.
  * @param input - JSON as a string or as UTF-8 bytes, or the object itself
- * @throws LocalError `identity-not-json`, also for JSON with a key twice in one object; `identity-not-an-object`;
- *   `identity-access-key`, `identity-password` where that is missing, empty or not a string; `bad-argument` where a getter
- *   or a proxy throws. No error shows a value.
+ * @throws LocalError `identity-not-json`, also if one JSON object has the same key twice; `identity-not-an-object`;
+ *   `identity-access-key` or `identity-password` if that field is missing, empty or not a string; `bad-argument` if a
+ *   getter or a proxy throws. No error shows a value.
  */
 export function parseIdentity(input: string | Uint8Array | object): Identity {
   return readArgument('input', () => {

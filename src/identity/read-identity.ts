@@ -12,14 +12,17 @@ import type { Endpoints, Identity, Protocols } from './identity.ts';
 const DEFAULT_PORT = 5679;
 
 /**
- * Where a function takes an identity, the object as issued will do.
- * @throws LocalError as parseIdentity()
+ * Returns an identity for an argument that is one already, or that is the object as issued.
+ * @throws LocalError the codes of parseIdentity()
  */
 export function identityOf(identity: Identity): Identity {
   return isObject(identity) && issuedOf(identity) ? identity : readIdentity(identity);
 }
 
-/** Reads an identity, whose secret fields still enumerate. */
+/**
+ * Reads an identity. Its secret fields still enumerate.
+ * @throws LocalError the codes of parseIdentity()
+ */
 export function readIdentity(input: unknown): Identity {
   const isJson = typeof input === 'string' || isBytes(input);
   const object = objectOf(isJson ? parse(input) : input);
@@ -52,7 +55,7 @@ export function readIdentity(input: unknown): Identity {
     mqtt,
     aiDisclosure: disclosure(fields),
   });
-  // The broker's access key is the identity's, whatever `mqtt` has.
+  // `mqtt.accessKey` is the access key of the identity, whatever `mqtt` contains.
   const unreadableMqtt = mqttFields.unreadable.filter((name) => name !== currentName(MQTT.accessKey));
   if (mqtt !== undefined) keepIssued(mqtt, new Issued({}, [], unreadableMqtt));
   const unreadable = fields.unreadable.concat(
@@ -76,12 +79,12 @@ function parse(input: string | Uint8Array): unknown {
   }
 }
 
-/** The fields of an object; for an identity that was read before, all those that it was read from. */
+/** The fields of an object. For an identity that was read before, those are the fields that it was read from. */
 function objectOf(value: unknown): Fields {
   if (isObject(value)) return issuedOf(value)?.fields ?? value;
   throw new LocalError(
     'identity-not-an-object',
-    `the identity is not an object but of type ${kindOf(value)}: is the file the right one?`,
+    `the identity is not an object but of type ${kindOf(value)}: is this the right file?`,
   );
 }
 
@@ -92,7 +95,7 @@ function missing(code: 'identity-access-key' | 'identity-password', name: string
   );
 }
 
-/** An object of those fields that have a value. */
+/** An object with only the fields that have a value. */
 function present<T extends object>(fields: { [Name in keyof T]: T[Name] | undefined }): T {
   const present = {} as T;
   const names = Object.keys(fields) as (keyof T)[];
@@ -115,12 +118,12 @@ function protocols(fields: IssuedFields, hasBroker: boolean): Protocols {
   };
 }
 
-/** `mqtt.endpoint`, else `data_plane_endpoints.mqtt`. `undefined` where neither was issued. */
+/** `mqtt.endpoint`, else `data_plane_endpoints.mqtt`; `undefined` if neither was issued. */
 function addressOfBroker(mqtt: IssuedFields, endpoints: IssuedFields): string | undefined {
   return address(mqtt.value(MQTT.endpoint)) ?? address(endpoints.value(DATA_PLANE_ENDPOINTS.mqtt));
 }
 
-/** A blank address counts as absent. One of another type becomes empty, and is refused when it is to be used. */
+/** A blank address counts as absent. An address of another type becomes empty, and is refused once it is needed. */
 function address(value: unknown): string | undefined {
   if (typeof value !== 'string') return value === undefined ? undefined : '';
   return value.trim() === '' ? undefined : value;

@@ -1,7 +1,7 @@
 /**
- * Identities without their secrets: access key, passwords, keys, credentials in URLs, and topics, which contain the
- * access key. No other string is shown if it contains one of these, such as an address with the access key in its path.
- * Of unknown fields only the names are shown. Spec, "Local configuration".
+ * Shows identities without their secrets: access key, passwords, keys, credentials in URLs, and topics, which contain
+ * the access key. Any other string that contains one of these, such as an address with the access key in its path, is
+ * not shown either. Of unknown fields only the names are shown. Spec, "Local configuration".
  */
 
 import { readArgument } from '../arguments.ts';
@@ -15,16 +15,16 @@ import { identityOf } from './read-identity.ts';
 
 const REDACTED = '[redacted]';
 
-/** The fields of an identity as they may be shown, and the names of those that were ignored. */
+/** The fields of an identity as they may be shown, and the names of the fields that were ignored. */
 export type RedactedIdentity = {
   readonly [Field in keyof Identity | 'unknownFields' | 'unreadableFields']?: unknown;
 };
 
 /**
- * Returns what may be shown of an identity. `unknownFields` names the fields that were ignored, and `unreadableFields`
- * those with a type that cannot be read.
+ * Returns what may be shown of an identity. `unknownFields` lists the names of unknown fields, and `unreadableFields`
+ * those of fields with a type that cannot be read.
  * @param identity - from parseIdentity(), or the object as issued
- * @throws LocalError as parseIdentity()
+ * @throws LocalError the codes of parseIdentity()
  */
 export function redactIdentity(identity: Identity): RedactedIdentity {
   return readArgument('identity', () => redact(identityOf(identity)));
@@ -50,7 +50,7 @@ function redact(identity: Identity): RedactedIdentity {
   return withoutSecrets(shown, needlesOf(identity));
 }
 
-/** The known fields of an object, those that do not enumerate included. */
+/** The known fields of an object, including those that do not enumerate. */
 function fieldsOf(object: object, known: object): { [name: string]: unknown } {
   const fields: { [name: string]: unknown } = {};
   const names = Object.keys(known);
@@ -59,8 +59,8 @@ function fieldsOf(object: object, known: object): { [name: string]: unknown } {
 }
 
 /**
- * A URL without what comes before its last @, and without its query and fragment. Nothing but the scheme is shown where
- * an unescaped ? or # makes it impossible to tell a password from a query, and nothing at all where there is no scheme.
+ * A URL without its user information (all that precedes the last @), query and fragment. If an unescaped ? or # makes
+ * it impossible to tell a password from a query, only the scheme is shown; if there is no scheme, nothing is shown.
  */
 function redactUrl(url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
@@ -73,7 +73,7 @@ function redactUrl(url: string | undefined): string | undefined {
   return scheme[0] + redactQuery(at < 0 ? rest : `${REDACTED}${rest.slice(at)}`);
 }
 
-/** A host is shown, alone or with its port. */
+/** A host, alone or with its port, is shown as it is. */
 function redactMaster(master: string | undefined): string | undefined {
   return master !== undefined && /^[a-z0-9.-]+(:[0-9]*)?$/i.test(master) ? master : redactUrl(master);
 }
@@ -83,12 +83,12 @@ function redactQuery(path: string): string {
 }
 
 /**
- * How much of a secret is searched for. Any occurrence of the secret contains this much of it, and the time of a search
- * stays proportional to the text, however long and repetitive both are.
+ * How many characters of a secret are searched for. Any occurrence of the secret contains them, and the time of a
+ * search stays proportional to the length of the string searched, however long and repetitive both are.
  */
 const NEEDLE = 64;
 
-/** What strings that are shown must not contain: the identity's secrets as they are, in base64 and in hex. */
+/** What no string that is shown may contain: the identity's secrets as they are, in base64 and in hex. */
 function needlesOf({ accessKey, password, cryptoKey, mqtt }: Identity): string[] {
   let secrets = [accessKey, password, cryptoKey];
   if (mqtt !== undefined) {
@@ -98,14 +98,14 @@ function needlesOf({ accessKey, password, cryptoKey, mqtt }: Identity): string[]
   const needles: string[] = [];
   for (let i = 0; i < secrets.length; i++) {
     const bytes = encodeUtf8(secrets[i] ?? '');
-    if (bytes === undefined || bytes.length === 0) continue; // withoutSecrets() shows no string that contains the former
+    if (bytes === undefined || bytes.length === 0) continue; // withoutSecrets() shows no string with a lone surrogate
     const base64 = bytesToBase64(bytes).replace(/=+$/, '');
     needles.push(searchable(bytes), folded(base64), bytesToHex(bytes));
   }
   return needles.map((needle) => needle.slice(0, NEEDLE));
 }
 
-/** A copy of what has a value, in which no string contains a secret. */
+/** A copy without undefined fields, in which every string that contains a secret is redacted. */
 function withoutSecrets<T>(value: T, needles: string[]): T;
 function withoutSecrets(value: unknown, needles: string[]): unknown {
   if (typeof value === 'string') return containsAny(value, needles) ? REDACTED : value;
@@ -121,7 +121,10 @@ function withoutSecrets(value: unknown, needles: string[]): unknown {
   return shown;
 }
 
-/** Also where a string is percent-encoded, all of it or in part; and a string that UTF-8 cannot encode might. */
+/**
+ * Whether a string contains any of the needles, also percent-encoded in whole or in part. True for a string that UTF-8
+ * cannot encode: it might.
+ */
 function containsAny(text: string, needles: string[]): boolean {
   const bytes = encodeUtf8(text);
   if (bytes === undefined) return true;
@@ -143,14 +146,14 @@ function percentDecoded(bytes: Uint8Array): Uint8Array {
   return decoded.subarray(0, length);
 }
 
-/** Bytes as a string of one unit each, as those of ASCII are a string anyway. */
+/** Bytes as a folded string with one UTF-16 unit for each byte. */
 function searchable(bytes: Uint8Array): string {
   const units: string[] = [];
   for (let i = 0; i < bytes.length; i++) units.push(String.fromCharCode(bytes[i]!));
   return folded(units.join(''));
 }
 
-/** Without the difference between cases, and between the two alphabets of base64. */
+/** Removes the differences between cases and between the two base64 alphabets (RFC 4648, sections 4 and 5). */
 function folded(text: string): string {
   return text.toLowerCase().replace(/-/g, '+').replace(/_/g, '/');
 }

@@ -1,4 +1,7 @@
-/** Writes identities as JSON: whole, to be stored, or without their secrets. Spec, "Local configuration". */
+/**
+ * Writes identities as JSON: complete, to be stored, or without their secrets, to be shown. Spec, "Local
+ * configuration".
+ */
 import { readArgument } from '../arguments.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { stringifyJson } from '../wire/write-json.ts';
@@ -9,12 +12,13 @@ import { redactIdentity } from './redact.ts';
 /**
  * Returns an identity as JSON.
  *
- * Without `secrets` it is what redactIdentity() returns, to be shown. With `secrets: true` it is what the identity was
- * read from: each field under its current name with the value that it was issued with, unknown fields included, and
- * numbers as the tokens that they came as. What counted as absent is left out. Parsed, it is the same identity again.
+ * Without `secrets`, that is what redactIdentity() returns. With `secrets: true`, it is what the identity was read
+ * from: each field under its current name with the value that was issued, including unknown fields, and each number as
+ * the token that was read. Fields that counted as absent are left out. Parsing the result returns the same identity.
  * @param identity - from parseIdentity(), or the object as issued
- * @throws LocalError as parseIdentity(); with `secrets`, `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth`
- *   for an identity that was read from an object that JSON cannot represent
+ * @param options - `secrets`: whether to include the secrets (default false)
+ * @throws LocalError the codes of parseIdentity(); with `secrets`, also `not-json`, `unsafe-number`, `lone-surrogate`
+ *   or `json-depth` if the identity was read from an object that JSON cannot represent
  */
 export function serializeIdentity(
   identity: Identity,

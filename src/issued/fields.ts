@@ -1,17 +1,19 @@
 /**
- * Reads the fields of an object as it was issued: each under every name that it has had, with `null` counting as absent.
+ * Reads the fields of an object as it was issued: each field under every name that it has had. `null` counts as absent.
  *
- * A value of a type that cannot be read counts as absent too, since most fields are optional and a newer issuer may give
- * them another form. `unreadable` lists these fields for callers that cannot do without one.
+ * A value of a type that cannot be read counts as absent too, since most fields are optional and a newer issuer may
+ * give them another form. `unreadable` lists these fields for callers that need one of them.
  */
 import { LocalError } from '../errors.ts';
 import { JsonNumber } from '../wire/json.ts';
 
+/** An object as issued: any field may have a value of any type. */
 export type Fields = { readonly [name: string]: unknown };
 
 /** All names of a field, separated by bars, the current one first: see aliases.ts. */
 export type Names = string;
 
+/** All names of a field, the current one first. */
 export function namesOf(names: Names): string[] {
   return names.split('|');
 }
@@ -21,7 +23,7 @@ export function currentName(names: Names): string {
   return namesOf(names)[0]!;
 }
 
-/** The first of a field's names under which the object has a value. */
+/** The first of a field's names under which the object has a value; `undefined` if there is none. */
 export function nameIn(fields: Fields, names: Names): string | undefined {
   const all = namesOf(names);
   for (let i = 0; i < all.length; i++) {
@@ -32,7 +34,7 @@ export function nameIn(fields: Fields, names: Names): string | undefined {
   return undefined;
 }
 
-/** Whether a value is an object that can have fields. */
+/** Whether a value is an object with fields: not null, an array or a JsonNumber. */
 export function isObject(value: unknown): value is Fields {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonNumber)
@@ -42,6 +44,7 @@ export function isObject(value: unknown): value is Fields {
 const TRUE = ['1', 'true', 'yes', 'on'];
 const FALSE = ['0', 'false', 'no', 'off'];
 
+/** The fields of one object as issued. Every reader returns `undefined` for a field that counts as absent. */
 export class IssuedFields {
   /** The current names of the fields whose values cannot be read. */
   readonly unreadable: string[];
@@ -60,12 +63,16 @@ export class IssuedFields {
     return value instanceof JsonNumber ? value.valueOf() : value;
   }
 
+  /** A string. */
   string(names: Names): string | undefined {
     const value = this.value(names);
     return typeof value === 'string' ? value : this.unread(names, value);
   }
 
-  /** A boolean; or 1, 0, `true`, `false`, `yes`, `no`, `on` or `off`, as a string in either case. */
+  /**
+   * A flag: a boolean, 1 or 0, or one of the strings `1`, `0`, `true`, `false`, `yes`, `no`, `on` and `off` in either
+   * case.
+   */
   flag(names: Names): boolean | undefined {
     return this.flagFrom(this.value(names), names);
   }
@@ -83,7 +90,7 @@ export class IssuedFields {
     return this.unread(names, value);
   }
 
-  /** An integer in a range; or its decimal digits as a string, without a leading zero. */
+  /** An integer from `least` to `most`, or its decimal digits as a string without a leading zero. */
   integer(names: Names, least: number, most: number): number | undefined {
     const value = this.value(names);
     const number = typeof value === 'string' && String(Number(value)) === value ? Number(value) : value;
@@ -91,7 +98,7 @@ export class IssuedFields {
     return isInteger && number >= least && number <= most ? number : this.unread(names, value);
   }
 
-  /** The fields of an object; none where it is absent. */
+  /** The fields of an object; none if the object is absent. */
   object(names: Names): IssuedFields {
     const value = this.value(names);
     return new IssuedFields(isObject(value) ? value : (this.unread(names, value) ?? {}));
@@ -105,11 +112,13 @@ export class IssuedFields {
     }
   }
 
+  /** Notes that a field has a value, but of a type that cannot be read. */
   private unread(names: Names, value: unknown): undefined {
     if (value !== undefined) this.unreadable.push(currentName(names));
   }
 }
 
+/** The error for a field that is needed and has the wrong type. */
 export function badField(name: string, expected: string): LocalError {
   return new LocalError('identity-field', `the identity’s field ${name} is not ${expected}`);
 }

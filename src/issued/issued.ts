@@ -1,6 +1,6 @@
 /**
- * What an object was read from, kept with it: all fields as they were issued, unknown ones included, so that an identity
- * can be written back whole, and the names of those that could not be read.
+ * Keeps with an object what it was read from: all fields as they were issued, including unknown ones, so that an
+ * identity can be written back completely, and the names of the fields that could not be read.
  */
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
@@ -18,10 +18,11 @@ const OBJECTS: { readonly [name: string]: Aliases } = {
   mqtt: MQTT,
 };
 
+/** What an object was read from. */
 export class Issued {
-  /** Every field with its value, known ones under their current names. */
+  /** Every field with its value; known fields are under their current names. */
   readonly fields: JsonObject;
-  /** The names of the unknown fields. Here and below, a field in an object has that object's name before its own. */
+  /** The names of the unknown fields. Here and below, a field of a nested object has the form `object.field`. */
   readonly unknown: readonly string[];
   /** The current names of the fields whose values could not be read. */
   readonly unreadable: readonly string[];
@@ -39,7 +40,7 @@ export function keepIssued(object: object, issued: Issued): void {
   Object.defineProperty(object, 'issued', { value: issued });
 }
 
-/** What an object was read from; `undefined` where nothing was kept, as for an object that the caller made. */
+/** What an object was read from; `undefined` if nothing was kept, as for an object that the caller made. */
 export function issuedOf(object: object): Issued | undefined {
   const { issued } = object as { issued?: unknown };
   return issued instanceof Issued ? issued : undefined;
@@ -54,7 +55,7 @@ export function issuedFrom(fields: Fields, unreadable: readonly string[], copy: 
   return new Issued(renamed(fields, IDENTITY, '', copy, unknown), unknown, unreadable);
 }
 
-/** Fields under their current names. Where a field has several names, the one that counts is kept. */
+/** Fields under their current names. If a field is there under several names, only the value that counts is kept. */
 function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, unknown: string[]): JsonObject {
   const kept: JsonObject = {};
   const keys = Object.keys(fields);
@@ -74,7 +75,7 @@ function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, un
   return kept;
 }
 
-/** All names of the field that has this one. */
+/** All names of the field that has this name; `undefined` if the field is unknown. */
 function namesLike(name: string, known: Aliases): Names | undefined {
   const fields = Object.keys(known);
   for (let i = 0; i < fields.length; i++) {
@@ -84,7 +85,7 @@ function namesLike(name: string, known: Aliases): Names | undefined {
   return undefined;
 }
 
-/** A value that JSON cannot represent stays as it is: serializeIdentity() refuses it. */
+/** A deep copy. A value that JSON cannot represent is returned itself: serializeIdentity() refuses it. */
 function copyOf(value: unknown): Json {
   if (typeof value !== 'object' || value === null) return value as Json;
   try {

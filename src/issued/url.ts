@@ -1,9 +1,10 @@
 /**
  * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs where there is no URL
- * class. Nothing is decoded or normalized but the case of the scheme.
+ * class. The scheme is converted to lower case; nothing else is decoded or normalized.
  */
 import { forEachPiece } from '../bytes.ts';
 
+/** The parts of a URL. */
 export interface UrlParts {
   /** In lower case, without the colon. */
   readonly scheme: string;
@@ -11,7 +12,7 @@ export interface UrlParts {
   readonly userinfo: string;
   /** An IPv6 address is in brackets. */
   readonly host: string;
-  /** 1 to 65535; `undefined` where there is none. */
+  /** 1 to 65535; `undefined` if there is none. */
   readonly port: number | undefined;
   /** Starts with a slash, or is empty. */
   readonly path: string;
@@ -21,13 +22,15 @@ export interface UrlParts {
   readonly fragment: string;
 }
 
-/** What no host contains: ASCII other than letters, digits and -._~ (Espruino takes an unescaped slash for the end.) */
+/**
+ * ASCII that no host contains: all but letters, digits and -._~. Espruino ends the expression at an unescaped slash.
+ */
 const DELIMITERS = /[!-,\x2f:-@\x5b-\x5e`{-}]/;
 
-/** The parts of a URL that has a host; `undefined` for any other string. */
+/** Splits a URL that has a host. Returns `undefined` for any other string. */
 export function splitUrl(url: string): UrlParts | undefined {
   const colon = url.indexOf('://');
-  // Some programs read a backslash as a slash, and so find another host.
+  // Some programs read a backslash as a slash, and so would connect to another host.
   if (colon < 0 || hasBlanks(url) || url.indexOf('\\') >= 0) return undefined;
   const scheme = url.slice(0, colon).toLowerCase();
   const rest = url.slice(colon + 3);
@@ -52,7 +55,7 @@ export function splitUrl(url: string): UrlParts | undefined {
   };
 }
 
-/** What comes before the first occurrence of a mark; all of it where there is none. */
+/** What precedes the first occurrence of a mark; the whole string if there is none. */
 function upTo(mark: string, text: string): string {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);
@@ -63,15 +66,15 @@ function isHost(host: string): boolean {
   return host !== '' && !DELIMITERS.test(host);
 }
 
-/** 0 where the string is not a port. */
+/** The port; 0 if the string is not one. */
 function portOf(digits: string): number {
   const port = /^[0-9]+$/.test(digits) ? Number(digits) : 0;
   return port <= 65535 ? port : 0;
 }
 
 /**
- * Whether a string contains white space, as of String.prototype.trim and U+0085, or a control character of ASCII. That
- * includes U+FEFF.
+ * Whether a string contains white space or an ASCII control character. White space is what String.prototype.trim
+ * removes, which includes U+FEFF, and U+0085.
  */
 export function hasBlanks(text: string): boolean {
   let found = false;
@@ -84,7 +87,7 @@ export function hasBlanks(text: string): boolean {
   return found;
 }
 
-/** A path without slashes at either end. */
+/** Removes the slashes at both ends of a path. */
 export function trimSlashes(path: string): string {
   let start = 0;
   let end = path.length;

@@ -1,6 +1,6 @@
 /**
- * Where the broker is, and whether the connection uses TLS. The resulting URL decides: the flag `tls` turns mqtt: into
- * mqtts: and ws: into wss:, and turns nothing off.
+ * Where the broker is, and whether the connection uses TLS. The scheme of the resulting URL decides: the flag `tls`
+ * turns mqtt: into mqtts: and ws: into wss:, and never turns TLS off.
  */
 
 import { readArgument } from '../arguments.ts';
@@ -10,13 +10,15 @@ import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts
 import { splitUrl } from '../issued/url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';
 
+/** The address of an MQTT broker. */
 export interface BrokerEndpoint {
   /** The URL to connect to: mqtt:, mqtts:, ssl:, ws: or wss:. It contains no credentials. */
   readonly url: string;
-  /** An IPv6 address has no brackets. */
+  /** The host. An IPv6 address has no brackets. */
   readonly host: string;
-  /** As given, or the default of the URL's scheme. */
+  /** The port, 1 to 65535: that of the URL, or the default of its scheme. */
   readonly port: number;
+  /** Whether the connection uses TLS. */
   readonly tls: boolean;
 }
 
@@ -26,9 +28,10 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
 /**
  * Returns the broker's address.
  * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
- * @throws LocalError `bad-endpoint` for a URL with another scheme, and for one with a user, a password, a query or a
- *   fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field` where `mqtt` is no object;
- *   `bad-argument`
+ * @param options - `allowPlaintext`: whether to accept an address without TLS (default false)
+ * @throws LocalError `bad-endpoint` for anything but a URL with one of these schemes, and for a URL with a user, a
+ *   password, a query or a fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field`
+ *   if `mqtt` is not an object; `bad-argument`
  */
 export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
   return readArgument('mqtt', () => {

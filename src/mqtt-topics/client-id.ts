@@ -6,12 +6,13 @@ import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
 
 /**
- * Returns `<name>-<access key>`, with a hyphen for each character of the access key other than letters of ASCII, digits,
- * `_` and `-`, and at most 48 characters of it.
+ * Returns `<name>-<access key>`. Each character of the access key other than an ASCII letter, a digit, `_` and `-`
+ * becomes a hyphen, and only the first 48 characters are used.
  *
- * The client id is the same at every start, so the broker ends a client's old, half-dead connection and publishes its
- * will before it accepts the new one. With random ids that will comes late, and ends the new session.
- * @param name - of the program; used as it is
+ * The client id is the same at every start, so the broker closes a half-dead old connection of this client and
+ * publishes its will before it accepts the new one. With random ids that will would come late, and end the new session.
+ * @param name - the program's name, used as it is
+ * @param accessKey - `identity.accessKey`
  * @throws LocalError `bad-argument`
  */
 export function clientId(name: string, accessKey: string): string {

@@ -1,23 +1,31 @@
-/** The `mqtt` object of an identity: the broker, the credentials for it, and the client's topics. Spec, "Client identity". */
+/**
+ * The `mqtt` object of an identity: the broker, the credentials for it, and the client's topics. Spec, "Client
+ * identity".
+ */
 import { MQTT } from '../issued/aliases.ts';
 import { badField, IssuedFields, isObject } from '../issued/fields.ts';
 import { issuedOf } from '../issued/issued.ts';
 
-/** Where an `mqtt` object is taken as an argument, the object as issued will do, under any names. */
+/**
+ * The broker, the credentials for it, and the client's topics. A function with an `mqtt` parameter accepts this, or the
+ * object as issued, with any of the names of its fields.
+ */
 export interface Mqtt {
-  /** The broker's address; empty where it was issued with a type that cannot be read. */
+  /** The broker's address; empty if it was issued with a type that cannot be read. */
   readonly endpoint: string;
+  /** The user name for the broker. */
   readonly username: string;
+  /** The password for the broker. */
   readonly password: string;
-  /** Whether to connect over TLS even where the address does not say so (default: whether it starts with `mqtts:`). */
+  /** Whether to use TLS even if the address does not say so (default: whether the address starts with `mqtts:`). */
   readonly tls: boolean;
-  /** The quality of service of data, both ways (default 1). */
+  /** The quality of service of data in both directions (default 1). */
   readonly qos: 0 | 1 | 2;
-  /** The identity's. Topics contain it. */
+  /** The access key of the identity. Topics contain it. */
   readonly accessKey: string;
-  /** What the names of all topics start with; today it ends with the access key. */
+  /** The levels with which all topics start. In the current layout the last level names the client. */
   readonly topicPrefix?: string;
-  /** With earlier hubs, a level of the topics' names. */
+  /** With earlier hubs, a level of the topics. */
   readonly hubId?: string;
   /** The topic to publish to. */
   readonly c2sTopic?: string;
@@ -25,11 +33,11 @@ export interface Mqtt {
   readonly s2cTopic?: string;
   /** The topic of the client's presence. */
   readonly statusTopic?: string;
-  /** With earlier hubs, whether topics contain a hash of the access key in its place (default false). */
+  /** With earlier hubs, whether topics contain a hash of the access key in place of the key (default false). */
   readonly hashTopics: boolean;
 }
 
-/** The same fields, any of which without a default may be missing. */
+/** The same fields as issued: those without a default may be missing. */
 export type IssuedMqtt = { -readonly [Name in keyof Mqtt]-?: Mqtt[Name] | undefined };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * What a client publishes on its status topic: retained messages, so that whoever subscribes later reads the last one. A
- * hub ends the session of a client that is `offline`.
+ * What a client publishes on its status topic. The messages are retained, so that a later subscriber receives the last
+ * one. A hub ends the session of a client that is `offline`.
  */
 
 import { readArgument } from '../arguments.ts';
@@ -9,18 +9,23 @@ import type { Topics } from './topics.ts';
 
 /** A message to publish as it is, or to register with the broker as the will. */
 export interface PresenceMessage {
+  /** The status topic. */
   readonly topic: string;
+  /** The presence, in ASCII. */
   readonly payload: 'offline' | 'online';
+  /** The quality of service: at least once. */
   readonly qos: 1;
+  /** Whether the broker keeps the message for later subscribers. */
   readonly retain: true;
 }
 
+/** The messages of a client's presence. */
 export interface Presence {
-  /** For CONNECT: the broker publishes it when the connection breaks. */
+  /** The will, for CONNECT: the broker publishes it when the connection breaks. */
   readonly will: PresenceMessage;
-  /** To publish once the session is ready, not before. */
+  /** Publish this once the session is ready, not before. */
   readonly online: PresenceMessage;
-  /** To publish before the HELLO of each attempt and before DISCONNECT, after which a broker publishes no will. */
+  /** Publish this before the HELLO of each attempt, and before DISCONNECT, after which a broker publishes no will. */
   readonly offline: PresenceMessage;
 }
 

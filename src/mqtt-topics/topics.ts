@@ -1,10 +1,10 @@
 /**
- * The three topics of a client: as issued, once they are checked to lie in the client's scope, or derived.
+ * The three topics of a client: the issued ones, checked to lie in the client's scope, or derived ones.
  *
- * The current layout is `<prefix>/in`, `<prefix>/out` and `<prefix>/status`, where the prefix ends with the client's own
- * level. Earlier hubs use `<prefix>/<hub id>/c2s/<key>`, `…/s2c/<key>` and `…/status/<key>`. Spec, "Client library
- * contract": topics are the returned ones, or derived only inside the client's scope. The layouts are those of public
- * hubs and clients.
+ * The current layout is `<prefix>/in`, `<prefix>/out` and `<prefix>/status`, where the prefix ends with the client's
+ * own level. Earlier hubs use `<prefix>/<hub id>/c2s/<key>`, `…/s2c/<key>` and `…/status/<key>`. Spec, "Client library
+ * contract": a client uses the topics that the API returned, or derives them only inside its scope. The layouts are
+ * those of public hubs and clients.
  */
 
 import { readArgument } from '../arguments.ts';
@@ -16,39 +16,43 @@ import { hasBlanks, trimSlashes } from '../issued/url.ts';
 import { MAX_TOPIC } from '../limits.ts';
 import { type IssuedMqtt, mqttFields, readMqtt } from './mqtt.ts';
 
+/** The topics of a client. */
 export interface Topics {
   /** From the client to the hub. */
   readonly publish: string;
   /** From the hub to the client. */
   readonly subscribe: string;
-  /** The client's presence, retained: see presence(). */
+  /** For the client's presence, retained: see presence(). */
   readonly status: string;
 }
 
 /** Where the topics of a client lie. */
 interface Scope {
-  /** What each starts with: levels and a slash, or nothing. */
+  /** With what each topic starts: levels and a slash, or nothing. */
   readonly start: string;
-  /** After that a topic has one of these levels, which name the client; `undefined` where `start` names it. */
+  /**
+   * Levels that name the client, one of which each topic has after `start`; `undefined` if `start` names the client.
+   */
   readonly ids: readonly string[] | undefined;
-  /** Whether a topic of a single level after `start` needs none of them. */
+  /** Whether a topic with a single level after `start` needs none of these levels. */
   readonly isPrefixed: boolean;
-  /** The topics derived; `undefined` where too little was issued. */
+  /** The derived topics; `undefined` if too little was issued. */
   readonly topics: Topics | undefined;
 }
 
 /**
- * Returns the topics that a client uses. Topics that were issued count, each on its own; the others are derived.
+ * Returns the topics that a client uses: each is the issued one, or derived if none was issued.
  *
- * An issued topic must start with the issued prefix, or with prefix and hub id in the layout of earlier hubs. Unless the
- * prefix ends with a level that names the client (access key, its hash, or user name), the topic must have such a level
- * itself, or be a single level below the prefix, like the derived ones. Where neither prefix nor hub id were issued,
+ * An issued topic must start with the issued prefix, or with prefix and hub id in the layout of earlier hubs. Unless
+ * the prefix ends with a level that names the client (access key, its hash, or user name), the topic must have such a
+ * level itself, or be a single level below the prefix, as derived topics are. If neither prefix nor hub id was issued,
  * such a level anywhere in the topic is all that can be checked.
  * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
- * @param options - `accessKey`, where `mqtt` does not contain it; without one, the user name at the broker counts as it
- * @throws LocalError `no-topics` where too little was issued; `bad-topic` for one that breaks the rules of MQTT or contains
- *   white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the wrong type;
- *   `lone-surrogate` for the access key; `bad-argument`
+ * @param options - `accessKey`: needed if `mqtt` does not contain it; without either, the user name for the broker is
+ *   used
+ * @throws LocalError `no-topics` if too little was issued; `bad-topic` for a topic that breaks the rules of MQTT (5.0,
+ *   section 4.7) or contains white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the
+ *   wrong type; `lone-surrogate` for an access key that UTF-8 cannot encode; `bad-argument`
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
   return readArgument('mqtt', () => {
@@ -92,7 +96,7 @@ function scopeOf(issued: IssuedMqtt, accessKey: string | undefined): Scope {
     const isOwn = ids.indexOf(prefix.slice(prefix.lastIndexOf('/') + 1)) >= 0;
     if (hub === undefined || isOwn) {
       const topics = { publish: `${prefix}/in`, subscribe: `${prefix}/out`, status: `${prefix}/status` };
-      // Where nothing else names the client, the prefix is all there is to go by.
+      // If nothing else names the client, only the prefix can be checked.
       const isNamed = isOwn || ids.length === 0;
       return { start: `${prefix}/`, ids: isNamed ? undefined : ids, isPrefixed: true, topics };
     }
@@ -136,7 +140,7 @@ function badTopic(what: string): LocalError {
   );
 }
 
-/** The status topic beside one that the client publishes to, where a level of that names its direction. */
+/** The status topic that belongs to a publish topic; `undefined` if no level of the latter names the direction. */
 function siblingStatus(publish: string | undefined): string | undefined {
   if (publish === undefined) return undefined;
   const levels = publish.split('/');
@@ -147,7 +151,10 @@ function siblingStatus(publish: string | undefined): string | undefined {
   return levels.join('/');
 }
 
-/** Returns the same topic, if any, once it is checked. */
+/**
+ * Checks an issued or derived topic, and returns it.
+ * @throws LocalError `bad-topic`, `topic-out-of-scope`
+ */
 function inScope(topic: string | undefined, { start, ids, isPrefixed }: Scope): string | undefined {
   if (topic === undefined) return undefined;
   if (!isTopic(topic)) throw badTopic('a topic of the identity’s mqtt');
@@ -159,7 +166,7 @@ function inScope(topic: string | undefined, { start, ids, isPrefixed }: Scope): 
   if (topic.indexOf(start) !== 0 || !isInside) {
     throw new LocalError(
       'topic-out-of-scope',
-      'a topic of the identity’s mqtt lies outside of this client’s scope: issue the identity again, or pass its access key',
+      'a topic of the identity’s mqtt lies outside this client’s scope: issue the identity again, or pass its access key',
     );
   }
   return topic;

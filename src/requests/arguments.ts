@@ -1,10 +1,11 @@
-/** Checks of what callers pass to requests and replies. */
+/** Checks what callers pass to requests and replies. */
 import { assertString, kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isBlank } from './white-space.ts';
 
 /**
- * Returns the string itself if it contains more than white space.
+ * Checks that an argument is a string with more than white space in it.
+ * @returns the string itself
  * @throws LocalError `bad-argument`
  */
 export function assertNotBlank(value: unknown, name: string): string {
@@ -16,7 +17,8 @@ export function assertNotBlank(value: unknown, name: string): string {
 }
 
 /**
- * Returns the number itself if it can be a time.
+ * Checks that an argument is a finite number: a time in milliseconds.
+ * @returns the number itself
  * @throws LocalError `bad-argument`
  */
 export function assertTime(value: unknown, name: string): number {

@@ -1,6 +1,7 @@
 /**
- * What an event shows beside its text: choices, tables, images and attachments. Hubs send them in `rich_media_data`,
- * `rich_media` or `display` of the event's data, or in the data itself, as JSON or as a string that contains JSON.
+ * What an event shows in addition to its text: choices, tables, images and attachments. Hubs send them in
+ * `rich_media_data`, `rich_media` or `display` of the event's data, or in the data itself, as JSON or as a string that
+ * contains JSON.
  */
 import { MAX_REPLY_PARTS } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -9,6 +10,7 @@ import { stringIn } from './hub-event.ts';
 
 /** One of the answers that a person may choose. */
 export interface Choice {
+  /** The label to show. */
   readonly title: string;
   /** What to send if the person chooses it: pass it to `buildAction`. */
   readonly payload: string;
@@ -16,7 +18,9 @@ export interface Choice {
   readonly data: Json;
 }
 
-/** What to show, by `kind`; `data` is the item as received. */
+/**
+ * What to show, by `kind`. `data` is the item as received. An image or attachment has a `title` if the hub sent one.
+ */
 export type DisplayItem =
   | { readonly kind: 'choices'; readonly choices: Choice[] }
   | { readonly kind: 'table'; readonly data: Json }
@@ -92,7 +96,9 @@ function valueIn(object: JsonObject, names: string[]): Json | undefined {
   return undefined;
 }
 
-/** How JSON begins. An error costs more than a look, and most strings are addresses or words. `\x5b` is `[`. */
+/**
+ * How JSON begins. A failed parse costs more than this test, and most strings are addresses or words. `\x5b` is `[`.
+ */
 const JSON_START = /^\s*[\x5b{"0-9tfn-]/;
 
 /** The JSON in a string, or the string itself if it is not JSON. */
@@ -105,7 +111,7 @@ function parsedOr(string: string): Json {
   }
 }
 
-/** The same for a list; a single value counts as a list of one. */
+/** The value of the first of these fields that is present, as a list. A single value counts as a list of one. */
 function listIn(object: JsonObject, names: string[]): Json[] {
   const value = valueIn(object, names);
   if (value === undefined) return [];
@@ -128,7 +134,7 @@ function mediaItem(kind: 'image' | 'attachment', url: string | undefined, data: 
   return item as DisplayItem;
 }
 
-/** A choice needs a title or a payload; either stands in for the other. */
+/** The choices in a list. A choice has a title or a payload; either is used for the other if that is missing. */
 function choicesOf(list: Json[]): Choice[] {
   const choices: Choice[] = [];
   for (let i = 0; i < list.length; i++) {

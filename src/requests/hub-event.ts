@@ -5,13 +5,13 @@ import { isBlank } from './white-space.ts';
 
 /** An event of the hub's bus. */
 export interface HubEvent {
-  /** Such as `speak`. */
+  /** The type of the event, such as `speak`. */
   readonly type: string;
-  /** The event's data; empty where it carries none. */
+  /** The event's data; empty if it carries none. */
   readonly data: JsonObject;
-  /** The id of the request that the event answers, where it carries one. */
+  /** The id of the request that the event answers, if it carries one. */
   readonly requestId: string | undefined;
-  /** The session id as the hub returns it, where the event carries one: compare with `sessionIdsMatch`. */
+  /** The session id as the hub returns it, if the event carries one. Compare it with `sessionIdsMatch`. */
   readonly sessionId: string | undefined;
   /** `{type, data, context}` as received. */
   readonly payload: JsonObject;
@@ -20,7 +20,8 @@ export interface HubEvent {
 const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
 
 /**
- * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty. Never throws.
+ * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty. Never
+ * throws.
  * @param message - the `text` of a `message` event, or the value parsed from it
  * @returns `undefined` if the message is not JSON, or not a bus message
  */

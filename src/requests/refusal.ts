@@ -1,6 +1,6 @@
 /**
- * How a hub refuses a message: the event `hive.policy.denied`, whose `data.data` carries the figures of the policy that
- * decided.
+ * How a hub refuses a message: with the event `hive.policy.denied`, whose `data.data` carries the figures of the policy
+ * that decided.
  */
 import {
   isJsonObject,
@@ -13,11 +13,13 @@ import {
 import { objectIn } from './hub-event.ts';
 import { collapse } from './white-space.ts';
 
-/** A used-up allowance. Figures are integers from 0 to 2^53 - 1, and 0 where the hub sent no such figure. */
+/** A used-up allowance. Figures are integers from 0 to 2^53 - 1, and 0 if the hub sent no such figure. */
 export interface Quota {
-  /** Such as `daily` or `monthly`; empty where the hub names none. */
+  /** The period of the allowance, such as `daily` or `monthly`; empty if the hub names none. */
   readonly period: string;
+  /** The size of the allowance in each period. */
   readonly limit: number;
+  /** How much of it has been used in the present period. */
   readonly used: number;
   /** Seconds until the allowance is renewed (on the wire: `reset_after`). */
   readonly resetAfter: number;
@@ -28,27 +30,27 @@ export interface Refusal {
   /** The type of the refused message (on the wire: `denied_type`). */
   readonly deniedType: string;
   /**
-   * Such as `acl_disallowed_type` or `intent_quota_exceeded`. Two codes are not decisions of policy: `backend_unavailable`
-   * (the hub's own bus is down) and `malformed_payload` (the hub could not read the message).
+   * The hub's code, such as `acl_disallowed_type` or `intent_quota_exceeded`. Two codes are not decisions of policy:
+   * `backend_unavailable` (the hub's own bus is down) and `malformed_payload` (the hub could not read the message).
    */
   readonly code: string;
-  /** A sentence of the hub's. */
+  /** The hub's explanation, a sentence. */
   readonly reason: string;
   /** The types that this client may send. */
   readonly allowed: string[];
-  /** Present with the code `intent_quota_exceeded`, and null with any other. */
+  /** The allowance that is used up, with the code `intent_quota_exceeded`; null with any other. */
   readonly quota: Quota | null;
 }
 
 const DENIED = 'hive.policy.denied';
 
-/** The codes that hubs send in the event of a refusal by policy, though no policy refused anything. */
+/** The codes that hubs send in the same event although no policy refused anything. */
 const NOT_BY_POLICY = ['backend_unavailable', 'malformed_payload'];
 
 /**
  * Reads a refusal. Never throws.
- * @param payload - the payload of an event, such as `rawEvent` of a reply
- * @returns null if it is not a refusal
+ * @param payload - the payload of an event, such as the `rawEvent` of a reply
+ * @returns the refusal; null if the payload is not one
  */
 export function readRefusal(payload: Json): Refusal | null {
   try {
@@ -58,7 +60,7 @@ export function readRefusal(payload: Json): Refusal | null {
   }
 }
 
-/** Whether access policy decided (spec: `policy_denied`). An unknown code counts as one of a policy. */
+/** Whether access policy decided (spec: `policy_denied`). An unknown code counts as a decision of policy. */
 export function isByPolicy(refusal: Refusal): boolean {
   return NOT_BY_POLICY.indexOf(refusal.code) < 0;
 }

@@ -1,6 +1,6 @@
 /**
- * ReplyCollector: assembles the hub's reply to one request from the events of its bus. No I/O and no clock: messages in,
- * a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
+ * ReplyCollector: assembles the hub's reply to one request from the events of its bus. No I/O and no clock: messages
+ * in, a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
 
 import { readArgument, readOptions } from '../arguments.ts';
@@ -17,9 +17,9 @@ import { sessionIdsMatch } from './session-ids.ts';
 import { speakable } from './speakable.ts';
 import { collapse } from './white-space.ts';
 
-/** The spec's Reply object. */
+/** The reply to a request: the spec's Reply object. */
 export interface Reply {
-  /** What the hub said, with white space collapsed; empty if it said nothing (spec: `text`). */
+  /** What the hub said, with white space collapsed; empty if the hub said nothing (spec: `text`). */
   readonly text: string;
   /** The same for a voice: without markup, entities resolved (spec: `speech`). */
   readonly speech: string;
@@ -30,8 +30,8 @@ export interface Reply {
   /** The id of the request (spec: `request_id`). */
   readonly requestId: string;
   /**
-   * Whether access policy blocked the request (spec: `policy_denied`). It did not where the hub's bus was down or the hub
-   * could not read the request, though the `ending` is `denied` there too. `readRefusal` tells.
+   * Whether access policy blocked the request (spec: `policy_denied`). False if the hub's bus was down or the hub could
+   * not read the request, although the `ending` is `denied` then too. `readRefusal` tells these apart.
    */
   readonly policyDenied: boolean;
   /**
@@ -42,16 +42,16 @@ export interface Reply {
 }
 
 /**
- * The state of a request. `waiting`: nothing came yet. `speaking`: the hub said something and may say more. `unmatched`:
- * no intent matched, but a fallback may still speak. `completed`: the hub is done without a word, but some hubs speak a
- * moment later. `done`: nothing counts any more.
+ * The state of a request. `waiting`: nothing has come yet. `speaking`: the hub has said something and may say more.
+ * `unmatched`: no intent matched, but a fallback may still speak. `completed`: the hub is done and has said nothing,
+ * but some hubs speak a moment later. `done`: the request has ended, and nothing counts any more.
  */
 export type ReplyState = 'waiting' | 'speaking' | 'unmatched' | 'completed' | 'done';
 
 /**
- * How a request ended. `handled`: the hub said that it is done. `spoken`: the hub spoke, and said no more until the
- * deadline. `unanswered`: no intent matched, and nobody spoke. `denied`: the hub refused the request. `query-timeout`:
- * the hub gave up. `timeout`: nothing came until the deadline. `closed`: the connection ended first.
+ * How a request ended. `handled`: the hub reported that it is done. `spoken`: the hub spoke, and then said nothing more
+ * until the deadline. `unanswered`: no intent matched, and no fallback spoke. `denied`: the hub refused the request.
+ * `query-timeout`: the hub gave up. `timeout`: nothing came before the deadline. `closed`: the connection ended first.
  */
 export type ReplyEnding =
   | 'handled'
@@ -79,7 +79,7 @@ export const CAUSES: { readonly [type: string]: Cause } = {
 type Next = ReplyState | ReplyEnding;
 type Row = { readonly [cause in Cause]: Next };
 
-/** From each state but `done`, which nothing leaves. docs/requests.md shows the same table. */
+/** The transitions from each state but `done`, which is final. docs/requests.md shows the same table. */
 export const TRANSITIONS: { readonly [state: string]: Row } = {
   waiting: {
     speech: 'speaking',
@@ -119,23 +119,25 @@ export const TRANSITIONS: { readonly [state: string]: Row } = {
   },
 };
 
+/** The options of a ReplyCollector. */
 export interface CollectorOptions {
-  /** The id in the request. */
+  /** The id of the request. */
   requestId: string;
   /**
-   * The session id that the request declares; if it declares none, the id of the connection's session, which the `ready`
-   * event carries. Without either, only events with the request id count.
+   * The session id that the request declares; if it declares none, the id of the connection's session, which the
+   * `ready` event carries. If neither is known, only events that carry the request id count.
    */
   sessionId?: string | undefined;
-  /** The type of the bus message that was sent; by default the one that the builders send. */
+  /** The type of the bus message that was sent (default `recognizer_loop:utterance`, which the builders send). */
   type?: string | undefined;
 }
 
 /**
  * Collects the reply to one request. Create one for each request before you send it.
  *
- * A reply keeps at most MAX_REPLY_PARTS parts and MAX_REPLY_SIZE units of what the hub says and shows. From the first
- * part that exceeds either on, nothing more is kept, and `isTruncated` is true; the events still change the state.
+ * A reply keeps at most 1000 parts (speech, display items and choices; MAX_REPLY_PARTS) and 4 Mi UTF-16 units of text
+ * and items (MAX_REPLY_SIZE). The first part that exceeds either limit and all later ones are left out, and
+ * `isTruncated` is true. The events still change the state.
  */
 export class ReplyCollector {
   private readonly requestId: string;
@@ -165,6 +167,7 @@ export class ReplyCollector {
     this.type = assertNotBlank(type, 'type');
   }
 
+  /** The state of the request. */
   get state(): ReplyState {
     return this.current;
   }
@@ -179,7 +182,9 @@ export class ReplyCollector {
     return this.isFull;
   }
 
-  /** The reply so far. Takes time linear in what it keeps, so read it when you need it and not after each event. */
+  /**
+   * The reply so far. Takes time linear in the size of the reply, so read it once at the end and not after each event.
+   */
   get reply(): Reply {
     return {
       text: this.said.join(' '),
@@ -193,10 +198,10 @@ export class ReplyCollector {
   }
 
   /**
-   * Takes a message of the hub. Those that are not readable, or belong elsewhere, change nothing.
+   * Takes a message from the hub. One that cannot be read, or that belongs to something else, changes nothing.
    * @param message - the `text` of a `message` event, or what `readHubEvent` returned for it
-   * @param sole - whether this is the only request in flight, so that a refusal which names no request must be its own.
-   *   A message sent without waiting for a reply counts as in flight for 10 seconds
+   * @param sole - whether this is the only request in flight, so that a refusal without a request id must belong to it.
+   *   A message sent without waiting for a reply counts as in flight for 10 seconds.
    * @returns the state after the message
    * @throws LocalError `bad-argument` if `message` is neither
    */
@@ -208,8 +213,9 @@ export class ReplyCollector {
   }
 
   /**
-   * Whether an event belongs to this request and matters to its reply. A request id decides. Without one the session id
-   * does, except for refusals, which carry neither.
+   * Whether an event belongs to this request and matters to its reply. If the event carries a request id, that decides,
+   * otherwise the session id. A refusal without a request id belongs to the request if `sole` is true and it names the
+   * type that was sent.
    * @param sole - as for `push`
    * @throws LocalError `bad-argument`
    */
@@ -217,12 +223,18 @@ export class ReplyCollector {
     return this.matches(copyOf(event), sole);
   }
 
-  /** A deadline has passed, and you wait no longer. The reply keeps what was said. The first end counts. */
+  /**
+   * Ends the request because a deadline has passed. The reply keeps what was said. Does nothing if the request has
+   * ended.
+   */
   timeout(): void {
     this.advance('timeout');
   }
 
-  /** The connection ended, and the request with it: no other connection answers it. The first end counts. */
+  /**
+   * Ends the request because the connection ended: no other connection can answer it. Does nothing if the request has
+   * ended.
+   */
   closed(): void {
     this.advance('closed');
   }
@@ -253,7 +265,9 @@ export class ReplyCollector {
     this.advance(cause);
   }
 
-  /** Keeps what is said and shown; false if that is nothing, or what was just said under the other name. */
+  /**
+   * Keeps what is said and shown. Returns false if that is nothing, or what was just said with the other event type.
+   */
   private hear(type: string, { text, items, sizes }: Speech): boolean {
     if (text === '' && items.length === 0) return false;
     const isRepeated = this.lastSpeech?.text === text;
@@ -291,7 +305,7 @@ export class ReplyCollector {
 interface Speech {
   readonly text: string;
   readonly items: DisplayItem[];
-  /** Of each item. */
+  /** The size of each item, as `sizeOf` measures it. */
   readonly sizes: number[];
 }
 
@@ -300,7 +314,7 @@ function speechIn(data: JsonObject): Speech {
   return { text: collapse(textIn(data)), items, sizes: items.map((item) => sizeOf(item, MAX_REPLY_SIZE)) };
 }
 
-/** The text of speech. Of several utterances it is the first: the others are alternatives to it. */
+/** The text of speech. Of several utterances only the first counts: the others are alternatives to it. */
 function textIn(data: JsonObject): string {
   const text = stringIn(data, ['utterance', 'text', 'utterances']);
   if (text !== undefined) return text;
@@ -309,7 +323,7 @@ function textIn(data: JsonObject): string {
   return typeof first === 'string' ? first : '';
 }
 
-/** A caller's event, each field read once. */
+/** A copy of a caller's event, each field of which is read once. */
 function copyOf(event: HubEvent): HubEvent {
   return readArgument('message', () => {
     const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;

@@ -1,6 +1,7 @@
 /**
- * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event belongs
- * to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md has the rules as tables.
+ * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event
+ * belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md lists the
+ * rules.
  */
 
 import { readOptions } from '../arguments.ts';
@@ -14,25 +15,31 @@ import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.
 /** Pass `envelope` to `sendJson`, and write everything that it returns. */
 export interface SendDecision {
   readonly do: 'send';
+  /** The id of the request. */
   readonly requestId: string;
+  /** The envelope as it was passed to `request`. */
   readonly envelope: JsonObject;
 }
 
-/** Hand the reply to whoever asked. */
+/** Hand the reply to the part of the program that made the request. */
 export interface FinishDecision {
   readonly do: 'finish';
+  /** The id of the request. */
   readonly requestId: string;
+  /** How the request ended. */
   readonly ending: ReplyEnding;
+  /** The reply; with an empty text if the hub said nothing. */
   readonly reply: Reply;
   /** Whether the hub said or showed more than a reply keeps. */
   readonly isTruncated: boolean;
-  /** False if the request never left, so that it may be sent on another connection without being carried out twice. */
+  /** Whether the request was sent. If not, it can be sent on another connection without being carried out twice. */
   readonly wasSent: boolean;
 }
 
-/** Handle an event that is part of no reply in flight, such as speech that nobody asked for. */
+/** Handle an event that belongs to no request in flight, such as unsolicited speech. */
 export interface HandleDecision {
   readonly do: 'handle';
+  /** The event. */
   readonly event: HubEvent;
 }
 
@@ -41,31 +48,35 @@ export type RequestDecision = SendDecision | FinishDecision | HandleDecision;
 
 /** How long to wait in each state of a request, in milliseconds. */
 export interface ReplyDeadlines {
-  /** From sending the request to the end of its reply, whatever comes in between. Default 12000. */
+  /** From sending the request to the end of its reply, whatever comes in between (default 12000). */
   readonly waiting: number;
-  /** From the latest event of the reply, for more speech. Default 250. */
+  /** From the latest event of the reply, for more speech (default 250). */
   readonly speaking: number;
-  /** From the first event that says that no intent matched, for speech all the same. Default 5000. */
+  /** From the first event that reports that no intent matched, for the speech of a fallback (default 5000). */
   readonly unmatched: number;
-  /** From the completion without a word, for speech. Default 5000. */
+  /** From a completion before any speech, for late speech (default 5000). */
   readonly completed: number;
 }
 
 /** The deadlines of the public clients. */
 export const DEADLINES: ReplyDeadlines = { waiting: 12000, speaking: 250, unmatched: 5000, completed: 5000 };
 
-/** How long the hub may still refuse a message, in milliseconds. It takes milliseconds; this is what public clients wait. */
+/**
+ * How long a message may still be refused after it was sent, in milliseconds. Hubs refuse within milliseconds; this is
+ * how long the public clients wait.
+ */
 const REFUSAL_WINDOW = 10000;
 
+/** The options of a RequestScheduler. */
 export interface SchedulerOptions {
-  /** The id of the connection's session, as in the `ready` event: requests that declare no session belong to it. */
+  /** The id of the connection's session, from the `ready` event. Requests that declare no session belong to it. */
   sessionId?: string | undefined;
   /**
-   * Whether each event of the hub that answers a request carries its id. By default false: then there is one request in
-   * flight in each session, and further ones wait.
+   * Whether every event with which the hub answers a request carries the request's id (default false). If not, only one
+   * request is in flight in each session, and further ones wait.
    */
   returnsRequestIds?: boolean | undefined;
-  /** Deadlines other than the default ones. */
+  /** The deadlines that differ from the defaults. */
   deadlines?: Partial<ReplyDeadlines> | undefined;
 }
 
@@ -74,24 +85,24 @@ interface Scheduled {
   readonly session: string;
   readonly envelope: JsonObject;
   readonly collector: ReplyCollector;
-  /** `undefined` while it waits for its turn. */
+  /** When it was sent; `undefined` while it waits for its turn. */
   sentAt: number | undefined;
-  /** When its state began, or while speaking, when its latest event came. */
+  /** When its state began; in the state `speaking`, when its latest event came. */
   since: number;
 }
 
 /**
- * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call `expire`
- * when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such as
- * `performance.now()`.
+ * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call
+ * `expire` when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such
+ * as `performance.now()`.
  */
 export class RequestScheduler {
   private readonly ownSession: string | undefined;
   private readonly isConcurrent: boolean;
   private readonly deadlines: ReplyDeadlines;
-  /** All requests that have not ended, in the order in which they came. */
+  /** All requests that have not ended, in the order in which they were made. */
   private requests: Scheduled[] = [];
-  /** Until then, a refusal without a request id may be that of a message which is not in `requests`. */
+  /** Until then, a refusal without a request id may refuse a message that is not in `requests`. */
   private refusableUntil = -Infinity;
   private isOver = false;
 
@@ -108,17 +119,19 @@ export class RequestScheduler {
   }
 
   /**
-   * Takes a request. It is sent at once, or when its session is free.
-   * @param envelope - what `buildUtterance`, `buildAction` or `buildCode` returned, or another bus message with a request
-   *   id that no request in flight has
-   * @throws LocalError `bad-argument`, or `session-over` after `closed`
+   * Schedules a request: it is sent at once, or when its session is free.
+   * @param envelope - what `buildUtterance`, `buildAction` or `buildCode` returned, or another bus message with a
+   *   request id that no unfinished request has
+   * @param now - the time, in milliseconds
+   * @returns the decisions to carry out, in order
+   * @throws LocalError `bad-argument`; `session-over` after `closed`
    */
   request(envelope: JsonObject, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
     if (this.isOver) {
       throw new LocalError(
         'session-over',
-        'the connection ended: take a new RequestScheduler for the next one',
+        'the connection ended: create a new RequestScheduler for the next one',
       );
     }
     const event = isJsonObject(envelope) ? readHubEvent(envelope) : undefined;
@@ -129,7 +142,7 @@ export class RequestScheduler {
     if (this.unfinished(requestId) !== undefined) {
       throw new LocalError(
         'bad-argument',
-        '"envelope" has the request id of a request in flight: take a new one',
+        '"envelope" has the request id of a request that has not ended: use a new one',
       );
     }
     const { type, sessionId = this.ownSession } = event;
@@ -146,8 +159,9 @@ export class RequestScheduler {
   }
 
   /**
-   * Notes that you sent a message without waiting for a reply. For 10 seconds, a refusal that names no request may be of
-   * that message, and ends no request.
+   * Notes that you sent a message without waiting for a reply. For 10 seconds, a refusal without a request id may
+   * refuse that message, so it ends no request.
+   * @param now - the time, in milliseconds
    * @throws LocalError `bad-argument`
    */
   noteSent(now: number): void {
@@ -155,9 +169,11 @@ export class RequestScheduler {
   }
 
   /**
-   * Takes a message of the hub. A message that comes after a deadline still counts, unless `expire` was called in between.
+   * Takes a message from the hub. A message that comes after a deadline still counts, unless `expire` was called in
+   * between.
    * @param message - the `text` of a `message` event
-   * @returns nothing for a message that is not an event of the hub's bus
+   * @param now - the time, in milliseconds
+   * @returns the decisions to carry out, in order; none for a message that is not an event of the hub's bus
    * @throws LocalError `bad-argument`
    */
   receive(message: string, now: number): RequestDecision[] {
@@ -175,7 +191,12 @@ export class RequestScheduler {
     return this.decide(at);
   }
 
-  /** Ends the requests whose deadline has passed. Called too early, it does nothing. @throws LocalError `bad-argument` */
+  /**
+   * Ends the requests whose deadline has passed. Does nothing if it is called too early.
+   * @param now - the time, in milliseconds
+   * @returns the decisions to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
   expire(now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
     for (let i = 0; i < this.requests.length; i++) {
@@ -186,7 +207,8 @@ export class RequestScheduler {
   }
 
   /**
-   * When to call `expire`.
+   * Tells when to call `expire`.
+   * @param now - the time, in milliseconds
    * @returns milliseconds from now; `undefined` if no request is in flight
    * @throws LocalError `bad-argument`
    */
@@ -200,9 +222,11 @@ export class RequestScheduler {
   }
 
   /**
-   * Ends a request as if its deadline had passed. What the hub still says to it is handled as speech that nobody asked
-   * for or, without request ids, goes to the next request in its session.
-   * @returns nothing if no such request is in flight or waits
+   * Ends a request as if its deadline had passed. What the hub still says in reply becomes unsolicited speech or, if
+   * the hub returns no request ids, part of the reply to the next request in the session.
+   * @param requestId - of a request that is in flight or waits; with any other, nothing happens
+   * @param now - the time, in milliseconds
+   * @returns the decisions to carry out, in order
    * @throws LocalError `bad-argument`
    */
   cancel(requestId: string, now: number): RequestDecision[] {
@@ -213,7 +237,11 @@ export class RequestScheduler {
     return this.decide(at);
   }
 
-  /** The connection ended: so do all requests, those that wait included. Send none of them again unasked. */
+  /**
+   * Ends all requests, including those that wait, because the connection ended. Do not send one again unasked, unless
+   * its `wasSent` is false: the hub may have acted on it.
+   * @returns the decisions to carry out, in order
+   */
   closed(): FinishDecision[] {
     this.isOver = true;
     for (let i = 0; i < this.requests.length; i++) this.requests[i]!.collector.closed();
@@ -235,7 +263,7 @@ export class RequestScheduler {
   }
 
   private finish({ requestId, collector, sentAt }: Scheduled, ending: ReplyEnding): FinishDecision {
-    if (ending === 'timeout' && sentAt !== undefined) this.mayBeRefused(sentAt); // for nothing of its own came
+    if (ending === 'timeout' && sentAt !== undefined) this.mayBeRefused(sentAt); // nothing has answered it
     const { reply, isTruncated } = collector;
     return { do: 'finish', requestId, ending, reply, isTruncated, wasSent: sentAt !== undefined };
   }
@@ -254,7 +282,7 @@ export class RequestScheduler {
     const busy: { [session: string]: true } = {};
     for (let i = 0; i < left.length; i++) {
       const request = left[i]!;
-      const key = `:${request.session}`; // so that it is no name that all objects have
+      const key = `:${request.session}`; // prefixed, since a session may be called `__proto__`
       if (request.sentAt === undefined && (this.isConcurrent || busy[key] !== true)) {
         request.sentAt = request.since = now;
         decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });

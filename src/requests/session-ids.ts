@@ -3,11 +3,11 @@ import { isBlank } from './white-space.ts';
 
 /**
  * Whether two session ids name the same session. To keep its clients apart, a hub rewrites every id to
- * `<namespace>:<declared>`, and takes a new namespace for each connection. So the ids match if they are equal, or if
+ * `<namespace>:<declared>`, with a new namespace for each connection. So the ids match if they are equal, or if
  * everything after the first colon of the returned id equals the declared one.
  * @param declared - the id that was sent
  * @param returned - the id that an event carries
- * @returns false where either is missing or blank
+ * @returns false if either is missing or blank
  */
 export function sessionIdsMatch(declared: string | undefined, returned: string | undefined): boolean {
   if (typeof declared !== 'string' || typeof returned !== 'string' || isBlank(declared)) return false;

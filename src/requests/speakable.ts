@@ -1,10 +1,13 @@
 /**
- * Text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain text, and plain text that contains
- * characters which look like markup.
+ * Converts what a hub says to plain text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain
+ * text, and plain text with characters that look like markup.
  */
 import { collapse } from './white-space.ts';
 
-/** Elements that separate words; any other may stand inside a word. `\x2f` is `/`, which Espruino misreads in a class. */
+/**
+ * Tags of elements that separate words; any other may be inside a word. `\x2f` is `/`, which Espruino misreads in a
+ * class.
+ */
 const SEPARATING = /^\x2f?(?:audio|break|p|s|speak)[\s\x2f>]/i;
 
 const ENTITY = /&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi;
@@ -19,14 +22,17 @@ const NAMED: { readonly [name: string]: string } = {
 };
 
 /**
- * Removes tags, resolves the entities of XML and `&nbsp;` once, and collapses white space. What only looks like a tag or
- * an entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length.
+ * Removes tags, resolves XML's entities and `&nbsp;` once, and collapses white space. What only looks like a tag or an
+ * entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length of the text.
  */
 export function speakable(text: string): string {
   return collapse(withoutTags(text).replace(ENTITY, resolve));
 }
 
-/** No tag, comment or processing instruction of XML contains a `<`, so each lies between two of them. */
+/**
+ * Removes tags, comments and processing instructions. None of them is taken to contain a second `<`, so each is at the
+ * start of a segment.
+ */
 function withoutTags(text: string): string {
   const segments = text.split('<');
   const pieces = [segments[0]!];
@@ -39,7 +45,9 @@ function withoutTags(text: string): string {
   return pieces.join('');
 }
 
-/** How much of what follows a `<` is markup: up to the first `>`, which in a tag may also stand in quotation marks. */
+/**
+ * How much of what follows a `<` is markup: up to the first `>`, except that a tag may contain a quoted one; 0 if none.
+ */
 function tagEnd(segment: string): number {
   const first = segment.charAt(0);
   const isTag = /[a-z\x2f]/i.test(first);
@@ -58,6 +66,7 @@ function tagEnd(segment: string): number {
   return 0;
 }
 
+/** What an entity stands for; the entity itself if that is unknown. */
 function resolve(entity: string, name: string): string {
   if (name.charAt(0) !== '#') {
     return Object.prototype.hasOwnProperty.call(NAMED, name) ? NAMED[name]! : entity;

@@ -1,4 +1,4 @@
-/** The options of a ClientSession, and what becomes of them until the handshake is done. */
+/** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
 import { assertFlag, kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
@@ -10,23 +10,26 @@ import type { SessionOptions } from './session.ts';
 
 /** The options of a ClientSession. A keyring supplies several of them: `...keyringOptions(keyring)`. */
 export interface ClientOptions extends SessionOptions {
-  /** The identity's site id, which the client tells the hub in its HELLO. It may be empty. */
+  /** The identity's site id, which the client sends to the hub in its HELLO. It may be empty. */
   siteId: string;
   /**
    * Looks up the stored static key of a hub. Return its 32 bytes, or `undefined` if none was ever stored. If the pin
    * store is unreadable, throw; never return `undefined`. The session then ends before message 1.
    */
   pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
-  /** Looks up a stored PSK for this identity at that hub. Anything but 32 bytes counts as none. */
+  /** Looks up the stored PSK, 32 bytes, of this identity at a hub. Anything else, or a throw, counts as none. */
   psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
   /**
-   * Which hubs to trust: `first-use` (default, as in the spec) trusts a hub that is not pinned if it knows the password,
-   * and pins it; `pinned-only` ends the session with `unknown-hub` before it sends such a hub anything.
+   * Which hubs to trust. `first-use` (default, as in the spec) trusts a hub that is not pinned if it knows the
+   * password, and pins it. `pinned-only` ends the session with `unknown-hub` before message 1 is sent to such a hub.
    */
   trust?: 'first-use' | 'pinned-only' | undefined;
-  /** Whether any hub is pinned (default false). If so, a hub that is not pinned raises the event `new-hub`. */
+  /** Whether any hub is pinned (default false). If so, a hub that is not pinned is announced by the event `new-hub`. */
   hasPins?: boolean | undefined;
-  /** Whether no hub has accepted this static key yet (default false). A pinned hub then most likely knows another. */
+  /**
+   * Whether no hub has accepted this static key yet (default false). If so, a pinned hub most likely knows another key
+   * of this client, and the session warns with the event `static-key-fresh`.
+   */
   staticKeyIsFresh?: boolean | undefined;
   /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id`. */
   hello?: JsonObject | undefined;
@@ -39,8 +42,8 @@ export interface ClientOptions extends SessionOptions {
   /**
    * What to do with the pin after a failed KKpsk0. `unpin` (default, as in the spec) drops it, and the next attempt
    * trusts any hub that knows the password. `keep-pin` (default with `trust: 'pinned-only'`, which could not connect
-   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, in which the pin still holds.
-   * Anybody between client and hub can spoil a KKpsk0, without knowing any secret.
+   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds.
+   * Anyone between client and hub can make a KKpsk0 fail, without knowing any secret.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /**
@@ -50,7 +53,7 @@ export interface ClientOptions extends SessionOptions {
   streams?: boolean | undefined;
 }
 
-/** The names of all options; any other is refused. */
+/** The names of all options. Any other is refused. */
 export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
   'crypto',
   'staticKey',
@@ -72,7 +75,7 @@ export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
   'streams',
 ];
 
-/** Everything that only the handshake needs. It is dropped when the handshake is done, and when the session ends. */
+/** What only the handshake needs. It is dropped when the handshake is done, and when the session ends. */
 export interface Preparation {
   readonly pinOf: ((nodeId: string) => unknown) | undefined;
   readonly pskOf: ((nodeId: string) => unknown) | undefined;
@@ -86,15 +89,19 @@ export interface Preparation {
   hubHello: Uint8Array;
   prologue: Uint8Array;
   pin: Uint8Array | undefined;
-  /** What message 2 said, while message 3 waits for a shared secret. */
+  /** The encoding that message 2 named, while message 3 waits for a shared secret. */
   encoding: string | undefined;
-  /** The last shared secret that was provided, to notice that it is provided again. */
+  /** The last shared secret that was provided, to recognize it if it is provided again. */
   sharedSecret: Uint8Array | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
 
-/** @throws LocalError `bad-argument`, or what is wrong with `hello` as JSON */
+/**
+ * Checks the options that only the handshake needs.
+ * @throws LocalError `bad-argument`; `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if `encodings` or
+ *   `hello` cannot be written as JSON
+ */
 export function prepare(options: ClientOptions): Preparation {
   const { siteId, pin, psk, trust, hasPins, staticKeyIsFresh, hello, binarize, encodings, patterns } =
     options;

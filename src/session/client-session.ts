@@ -50,9 +50,7 @@ export type ClientState = keyof typeof CLIENT_TRANSITIONS;
 
 type Next<Action extends string> = After<typeof CLIENT_TRANSITIONS, Action>;
 
-/**
- * One connection to a hub. A new connection takes a new session, however the last one ended.
- */
+/** One connection to a hub. Create a new session for each connection, however the last one ended. */
 export class ClientSession extends Session<ClientState, SessionEvent> {
   private preparation: Preparation | undefined;
   private readonly unpins: boolean;
@@ -62,7 +60,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private hasUnpinned = false;
 
   /**
-   * @throws LocalError `bad-argument` (also for an unknown option), `bad-length`, or what is wrong with `hello` as JSON
+   * @throws LocalError `bad-argument`, also for an unknown option; `bad-length`; `not-json`, `unsafe-number`,
+   *   `lone-surrogate` or `json-depth` if `hello` or `encodings` cannot be written as JSON
    */
   constructor(options: ClientOptions) {
     const given = readOptions(options, 'options', CLIENT_OPTIONS);
@@ -75,8 +74,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   /**
-   * MQTT only: the cleartext HELLO that makes the hub greet this client. It names neither session nor site, which the
-   * sealed HELLO does later. Over a WebSocket the hub speaks first.
+   * MQTT only: sends the cleartext HELLO that makes the hub greet this client. It names neither session nor site; the
+   * sealed HELLO names them later. Over a WebSocket the hub speaks first.
+   * @returns one `transmit` event
    * @throws LocalError `wrong-state` unless it is the first call, before anything was received
    */
   start(): SessionEvent[] {
@@ -91,9 +91,11 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   /**
-   * Answers `psk-needed`. A call that comes late, or a second time, does nothing.
-   * @param psk - 32 bytes, derived by `derivePsk` or provisioned
-   * @throws LocalError `wrong-state` before `psk-needed`, `bad-argument` or `bad-length`; none of them changes anything
+   * Answers `psk-needed`. A late or second call does nothing.
+   * @param psk - 32 bytes, derived by `derivePsk` or provisioned; the caller may wipe them afterwards
+   * @returns the events that follow, in order
+   * @throws LocalError `wrong-state` before `psk-needed` and in a callback of this session; `bad-argument`;
+   *   `bad-length`. None of these changes anything.
    */
   providePsk(psk: Uint8Array): SessionEvent[] {
     this.assertIdle('providePsk');
@@ -109,9 +111,12 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   /**
-   * Answers `dh-needed`. A call that comes late, or a second time, does nothing.
-   * @param sharedSecret - X25519 of the client's static private key and the public key of the event, 32 bytes
-   * @throws LocalError `wrong-state` before `dh-needed`, `bad-argument` or `bad-length`; none of them changes anything
+   * Answers `dh-needed`. A late or second call does nothing.
+   * @param sharedSecret - X25519 of the client's static private key and the public key of the event, 32 bytes; the
+   *   caller may wipe them afterwards
+   * @returns the events that follow, in order
+   * @throws LocalError `wrong-state` before `dh-needed` and in a callback of this session; `bad-argument`;
+   *   `bad-length`. None of these changes anything.
    */
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
     this.assertIdle('provideSharedSecret');
@@ -223,12 +228,12 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const preparation = this.preparation!;
     const { pin } = preparation;
     const handshake = this.handshake!;
-    // A hub with the wrong key gets nothing more, least of all our static key in message 3.
+    // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3.
     const key = handshake.remoteStaticKey!;
     if (pin !== undefined && !equalBytes(pin, key)) {
       throw new RemoteError(
         'hub-key-changed',
-        'the hub has another key than the one that is pinned: make sure that it is the same hub, then drop the pin',
+        'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
       );
     }
     if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });
@@ -250,7 +255,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private finish(encoding: string | undefined, events: SessionEvent[]): 'ready' {
     const { hello } = this.preparation!;
     const { handshakeHash, remoteStaticKey } = this.establish();
-    // Unless the integrator gave a session, one of this connection's own.
+    // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
     const greeting = mergeFields({ pubkey: '', session }, hello);
     const messages = this.sealText(writeEnvelope('hello', greeting));
@@ -279,7 +284,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     return state;
   }
 
-  /** Reads message 2, and says what it means if that fails. */
+  /** Reads message 2. If that fails, emits what is in doubt, and throws an error that names the cause. */
   private explaining<Result>(events: SessionEvent[], read: () => Result): Result {
     try {
       return read();
@@ -296,7 +301,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
   }
 
-  /** After a failed KKpsk0. */
+  /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */
   private doubtPin(events: SessionEvent[]): void {
     if (!this.unpins) return;
     this.hasUnpinned = true;
@@ -325,7 +330,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     return copyBytes(pin);
   }
 
-  /** A stored PSK that cannot be read is derived again. */
+  /** A stored PSK that cannot be read counts as none, since it can be derived again. */
   private lookUpPsk({ pskOf }: Preparation): Uint8Array | undefined {
     if (pskOf === undefined) return undefined;
     try {
@@ -349,7 +354,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     };
   }
 
-  /** Once the pin is dropped, the next attempt is another one, so it may come at once. */
+  /** If the pin was dropped, the next attempt is a different one, so it may be made at once. */
   protected override endedByFailure(
     failure: LocalError | RemoteError,
   ): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
@@ -365,7 +370,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 }
 opaque(ClientSession.prototype, 'ClientSession');
 
-/** The methods that the table names. */
+/** The methods that CLIENT_TRANSITIONS names. */
 type Action =
   | 'takeHello'
   | 'takeOffer'
@@ -385,7 +390,7 @@ function staticKeyFresh(): LocalError {
   );
 }
 
-/** The session id in a HELLO payload; `undefined` if the integrator's own session has none. */
+/** The session id in a HELLO payload; `undefined` if the `session` of the `hello` option has none. */
 function sessionIdOf({ session }: JsonObject): string | undefined {
   const id = isJsonObject(session) ? ownField(session, 'session_id') : undefined;
   return typeof id === 'string' ? id : undefined;

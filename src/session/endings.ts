@@ -1,6 +1,6 @@
 /**
- * How a connection ended: told from what had happened on it, and from how its transport closed. The tables are data; the
- * first row that matches counts. `vectors/tables.json` holds the same rows for ports.
+ * Works out how a connection ended, from what had happened on it and from how its transport closed. The tables are
+ * data; the first row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
 import { readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
@@ -32,10 +32,13 @@ export type CloseKind =
   | 'timeout'
   | 'loss'; // any other code, or none
 
-/** One row. A field that is absent matches anything. */
+/** A row for a session that had not failed. A field that is absent matches anything. */
 export interface EndingRow {
+  /** How the transport closed. */
   readonly close?: CloseKind;
+  /** The states in which the session was. */
   readonly states?: readonly string[];
+  /** The handshake pattern that had been chosen. */
   readonly pattern?: Pattern;
   /** Whether a transport message of the peer has opened. */
   readonly heard?: boolean;
@@ -60,7 +63,7 @@ const BEFORE_MESSAGE_1 = ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 's
 const AWAITING_MESSAGE_2 = ['awaiting-message-2'];
 const READY = ['ready'];
 
-/** For a client that had not failed. */
+/** The endings of a client that had not failed. */
 export const CLIENT_ENDINGS: readonly EndingRow[] = [
   { close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },
   { close: 'unavailable', reason: 'dropped', retry: 'later', error: 'unavailable' },
@@ -86,14 +89,18 @@ export const CLIENT_ENDINGS: readonly EndingRow[] = [
   { reason: 'refused', retry: 'later', error: 'refused' },
 ];
 
-/** For a hub. It never dials, so it never retries; and it reads no close code, since many clients cannot choose one. */
+/**
+ * The endings of a hub that had not failed. A hub never dials, so it never retries. It ignores close codes, since many
+ * clients cannot choose one.
+ */
 export const HUB_ENDINGS: readonly EndingRow[] = [
   { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },
   { reason: 'dropped', retry: 'never', error: 'dropped' },
 ];
 
-/** For a client that had failed: what its error means for the next attempt. A field that is absent matches anything. */
+/** A row for a session that had failed: what its error means for the next attempt. An absent field matches anything. */
 export interface FailureRow {
+  /** The code of the error. */
   readonly error?: string;
   /** Whether the fault was on this side. */
   readonly isLocal?: boolean;
@@ -103,6 +110,7 @@ export interface FailureRow {
   readonly retry: EndedEvent['retry'];
 }
 
+/** The endings of a client that had failed. */
 export const CLIENT_FAILURES: readonly FailureRow[] = [
   { error: 'hub-key-changed', reason: 'refused', retry: 'never' },
   { error: 'unknown-hub', reason: 'refused', retry: 'never' },
@@ -112,12 +120,13 @@ export const CLIENT_FAILURES: readonly FailureRow[] = [
   { reason: 'refused', retry: 'later' },
 ];
 
+/** The endings of a hub that had failed. */
 export const HUB_FAILURES: readonly FailureRow[] = [
   { isEstablished: true, reason: 'dropped', retry: 'never' },
   { reason: 'refused', retry: 'never' },
 ];
 
-/** A closing as the tables and the `ended` event take it. */
+/** A `Closing` in the form that the tables and the `ended` event use. */
 export interface ReadClosing {
   readonly kind: CloseKind;
   readonly code: number | undefined;
@@ -125,7 +134,10 @@ export interface ReadClosing {
   readonly closeReason: string | undefined;
 }
 
-/** @throws LocalError `bad-argument` */
+/**
+ * Reads the argument of `closed`. `undefined` means that the connection was lost.
+ * @throws LocalError `bad-argument`
+ */
 export function readClosing(closing: Closing | undefined): ReadClosing {
   const isObject = typeof closing === 'object' && closing !== null;
   const { code, status, reason }: Exclude<Closing, number | 'timeout'> = isObject
@@ -184,6 +196,7 @@ export function findEnding(table: readonly EndingRow[], facts: EndingFacts): End
   }
 }
 
+/** The first row of a table that matches. Each table ends with a row that matches everything. */
 export function findFailure(
   table: readonly FailureRow[],
   facts: { readonly error: string; readonly isLocal: boolean; readonly isEstablished: boolean },
@@ -217,16 +230,16 @@ export function clientEndingError(code: EndingCode, state: string): RemoteError 
         `no message arrived in state ${state}: the hub is slow, or it refuses in silence`,
       );
     case 'unavailable':
-      return new RemoteError(code, 'the hub takes no connection at the moment: connect again later');
+      return new RemoteError(code, 'the hub accepts no connection at the moment: connect again later');
     case 'access-refused':
       return new RemoteError(
         code,
-        'the hub refused the connection: it does not know the access key, has not admitted it yet, or takes no more clients',
+        'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients',
       );
     case 'negotiation-refused':
       return new RemoteError(
         code,
-        'the hub closed the connection on message 1: it refuses the access key, the pattern or the suite, or it bound ' +
+        'the hub closed the connection after message 1: it refuses the access key, the pattern or the suite, or it bound ' +
           'a different HELLO or HANDSHAKE',
       );
     case 'kk-refused':
@@ -241,7 +254,7 @@ export function clientEndingError(code: EndingCode, state: string): RemoteError 
     case 'refused':
       return new RemoteError(
         code,
-        'the hub closed the connection before it sent anything: it may have revoked the access key, or takes no more clients',
+        'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients',
       );
     case 'dropped':
       return new RemoteError(code, `the connection was lost in state ${state}: connect again`);

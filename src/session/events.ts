@@ -1,19 +1,21 @@
-/** What a session tells its integrator, in order: one union for each side, discriminated by `type`. */
+/** The events of sessions: one union for each side, discriminated by `type`. */
 import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import type { JsonObject } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
 import type { Pattern, Suite } from './protocol.ts';
 
-/** Write `data`, all of it and in order: a cleartext envelope as a string, or a transport message as bytes. */
+/** Write `data` to the transport, all of it and in order. */
 export interface TransmitEvent {
   readonly type: 'transmit';
+  /** A cleartext envelope as a string, or a transport message as bytes. */
   readonly data: string | Bytes;
 }
 
 /** Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. The session waits as long as it takes. */
 export interface PskNeededEvent {
   readonly type: 'psk-needed';
+  /** The hub's node id, to which the PSK is bound. */
   readonly nodeId: string;
   /** SHA-256 of the node id, 32 bytes. */
   readonly salt: Bytes;
@@ -21,16 +23,17 @@ export interface PskNeededEvent {
 
 /**
  * Message 2 of XXpsk2 did not open with the PSK that was used for this hub: forget it if it was derived. A provisioned
- * PSK stays, since nothing on the device could replace it.
+ * PSK stays, since the device may be unable to derive it again.
  */
 export interface PskSuspectEvent {
   readonly type: 'psk-suspect';
+  /** The hub's node id. */
   readonly nodeId: string;
 }
 
 /**
- * Compute X25519 of the client's static private key and `publicKey`, then call `provideSharedSecret`. Only with a static
- * key that answers later, such as one in a secure element.
+ * Compute X25519 of the client's static private key and `publicKey`, then call `provideSharedSecret`. Only with a
+ * static key that answers later, such as one in a secure element.
  */
 export interface DhNeededEvent {
   readonly type: 'dh-needed';
@@ -39,25 +42,28 @@ export interface DhNeededEvent {
 }
 
 /**
- * This hub is not pinned, although other hubs are: a new hub, a known hub under a new name, or an impostor who knows the
- * password. The session goes on. An application can warn the person, or call `closed()` before it writes anything.
+ * This hub is not pinned, although other hubs are: a new hub, a known hub under a new name, or an impostor who knows
+ * the password. The session goes on. An application can warn the person, or call `closed()` before it writes anything.
  */
 export interface NewHubEvent {
   readonly type: 'new-hub';
+  /** The hub's node id. */
   readonly nodeId: string;
 }
 
-/** Store the hub's static key with the identity, before anything else is done. */
+/** Store the hub's static key with the identity, before you carry out the events that follow. */
 export interface PinEvent {
   readonly type: 'pin';
+  /** The hub's node id. */
   readonly nodeId: string;
   /** The hub's static public key, 32 bytes. */
   readonly key: Bytes;
 }
 
-/** Drop the stored key of this hub: a KKpsk0 with it failed, and the next attempt is to use XXpsk2. */
+/** Drop the stored key of this hub: a KKpsk0 with it failed, so the next attempt has to use XXpsk2. */
 export interface UnpinEvent {
   readonly type: 'unpin';
+  /** The hub's node id. */
   readonly nodeId: string;
 }
 
@@ -68,20 +74,24 @@ export interface UnpinEvent {
  */
 export interface StaticKeyFreshEvent {
   readonly type: 'static-key-fresh';
+  /** The hub's node id. */
   readonly nodeId: string;
+  /** A LocalError with the code `static-key-fresh`. */
   readonly error: LocalError;
 }
 
 /** Messages may be sent. A hub that has pinned another key for this client may still close: see `closed`. */
 export interface ReadyEvent {
   readonly type: 'ready';
-  /** The name of the hub that proved to hold `hubKey`. */
+  /** The node id of the hub, which has proved that it holds `hubKey`. */
   readonly nodeId: string;
+  /** The handshake pattern that was used. */
   readonly pattern: Pattern;
+  /** The cipher suite that was used. */
   readonly suite: Suite;
   /** The hub's static public key, 32 bytes. */
   readonly hubKey: Bytes;
-  /** For channel binding, 32 bytes. */
+  /** The handshake hash, for channel binding (Noise spec, section 11.2), 32 bytes. */
   readonly handshakeHash: Bytes;
   /** The session id in the client's HELLO; `undefined` if the `session` of the `hello` option has none. */
   readonly sessionId: string | undefined;
@@ -95,8 +105,9 @@ export interface ReadyEvent {
  */
 export interface CloseEvent {
   readonly type: 'close';
+  /** The WebSocket close code. */
   readonly code: 1008 | 1002;
-  /** Why. Its message says what an operator can do. */
+  /** Why the session failed. The message says what an operator can do. */
   readonly error: LocalError | RemoteError;
 }
 
@@ -125,21 +136,23 @@ export interface EndedEvent {
   readonly closeReason: string | undefined;
 }
 
-/** Store the client's static key with its access key: one such key for each access key. */
+/** Store the client's static key with its access key. Each access key has one such key. */
 export interface PinClientEvent {
   readonly type: 'pin';
   /** The client's static public key, 32 bytes. */
   readonly key: Bytes;
 }
 
-/** This client knows the password, holds `clientKey`, and takes part in this very connection. */
+/** Messages may be sent: this client knows the password, holds `clientKey`, and takes part in this very connection. */
 export interface HubReadyEvent {
   readonly type: 'ready';
+  /** The handshake pattern that was used. */
   readonly pattern: Pattern;
+  /** The cipher suite that was used. */
   readonly suite: Suite;
   /** The client's static public key, 32 bytes. */
   readonly clientKey: Bytes;
-  /** For channel binding, 32 bytes. */
+  /** The handshake hash, for channel binding (Noise spec, section 11.2), 32 bytes. */
   readonly handshakeHash: Bytes;
   /** Whether the client prefers binary frames, from message 1. */
   readonly binarize: boolean;
@@ -148,8 +161,8 @@ export interface HubReadyEvent {
 }
 
 /**
- * The client's first transport message: the payload of its HELLO, or the error that it is not a valid one. If it is not
- * a HELLO at all, it follows as a message too.
+ * The client's first transport message: the payload of its HELLO, or a RemoteError: `bad-hello` if the HELLO is not
+ * valid, `no-hello` if it is not a HELLO at all. In the latter case it follows as a message too.
  */
 export type HelloEvent =
   | { readonly type: 'hello'; readonly payload: JsonObject; readonly error: undefined }

@@ -1,6 +1,6 @@
 /**
- * HubSession: the hub's side of protocol 3, for one connection of one client. The peer for tests, demos and ports.
- * Spec, "Hub connection (protocol v3)".
+ * HubSession: the hub's side of protocol 3, for one connection of one client. It serves as the peer in tests and demos,
+ * and for ports. Spec, "Hub connection (protocol v3)".
  */
 
 import { readOptions } from '../arguments.ts';
@@ -44,9 +44,9 @@ import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
 import { type Incoming, Session, type SessionOptions } from './session.ts';
 import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
-/** The options of a HubSession. Its static key must answer at once: 32 bytes, or an object with `sharedSecret`. */
+/** The options of a HubSession. Its static key must be 32 bytes, or a key pair with `sharedSecret`. */
 export interface HubOptions extends SessionOptions {
-  /** The name under which clients pin this hub's static key; not empty. */
+  /** The node id, under which clients pin this hub's static key; not empty. */
   nodeId: string;
   /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
   psk: Uint8Array;
@@ -56,7 +56,7 @@ export interface HubOptions extends SessionOptions {
   patterns?: Pattern[] | undefined;
   /** The suites to offer (default all that the crypto supports). The one with ChaChaPoly must be among them. */
   suites?: Suite[] | undefined;
-  /** Permits an offer without the required pattern or suite (default false). For tests of clients only. */
+  /** Whether to permit an offer without the required pattern or suite (default false). Only for tests of clients. */
   allowIncompleteOffer?: boolean | undefined;
   /** Further fields of the HELLO payload. */
   hello?: JsonObject | undefined;
@@ -86,14 +86,14 @@ export type HubState = keyof typeof HUB_TRANSITIONS;
 
 type Next<Action extends string> = After<typeof HUB_TRANSITIONS, Action>;
 
-/** The methods that the table names. */
+/** The methods that HUB_TRANSITIONS names. */
 type Action = 'greet' | 'takeMessage1' | 'takeMessage3' | 'takeFirstFrame' | 'takeFrame';
 
 /**
- * One connection of one client. A new connection takes a new session.
+ * One connection of one client. Create a new session for each connection.
  *
- * Under XXpsk2 it is ready once message 3 has opened. Under KKpsk0 it is ready once the client's first transport message
- * has opened: message 1 alone may be a replay.
+ * Under XXpsk2 it is ready once message 3 has opened. Under KKpsk0 it is ready once the client's first transport
+ * message has opened: message 1 alone may be a replay.
  */
 export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly psk: Uint8Array;
@@ -102,15 +102,15 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly suites: readonly Suite[];
   /** HELLO and HANDSHAKE, until they are sent. */
   private greeting: readonly string[];
-  /** The prologue without the protocol name, until the handshake is over. */
+  /** The prologue without the protocol name, until the handshake is done. */
   private bound: Uint8Array;
   private suite: Suite | undefined = undefined;
   private message1Payload: Message1Payload | undefined = undefined;
   private expectsHello = true;
 
   /**
-   * @throws LocalError `bad-argument` (also for an unknown option), `bad-length`, `suite-unavailable`, or what is wrong
-   *   with a field as JSON
+   * @throws LocalError `bad-argument`, also for an unknown option; `bad-length`; `suite-unavailable`; `not-json`,
+   *   `unsafe-number`, `lone-surrogate` or `json-depth` if `nodeId`, `hello` or `handshake` cannot be written as JSON
    */
   constructor(options: HubOptions) {
     const given = readOptions(options, 'options', OPTIONS);
@@ -120,7 +120,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     if (!isBytes(given.staticKey) && given.staticKey.sharedSecret === undefined) {
       throw new LocalError(
         'bad-argument',
-        '"staticKey" expected a key that answers at once, with sharedSecret()',
+        '"staticKey" expected 32 bytes, or a key pair with sharedSecret()',
       );
     }
     assertBytes(psk, 'psk', KEY_LENGTH);
@@ -170,6 +170,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
 
   /**
    * Starts the connection: the hub speaks first, with HELLO and HANDSHAKE.
+   * @returns two `transmit` events
    * @throws LocalError `wrong-state` unless it is the first call
    */
   start(): HubSessionEvent[] {
@@ -178,7 +179,12 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     return this.run('start', (events) => this.dispatch('start', EMPTY, events));
   }
 
-  /** @throws LocalError `wrong-state` before `start`; otherwise as `receive` of every session */
+  /**
+   * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
+   * @returns the events that follow, in order; none if the session has failed or closed
+   * @throws LocalError `wrong-state` before `start` and in a callback of this session; `bad-argument` for anything but
+   *   a string or a Uint8Array. Nothing that the peer sends makes it throw.
+   */
   override receive(data: string | Uint8Array): HubSessionEvent[] {
     if (this.phase === 'new') {
       throw new LocalError('wrong-state', 'receive() before start(): the hub speaks first');
@@ -233,7 +239,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     return 'awaiting-first-message';
   }
 
-  /** Reads message 1, and says what it means if that fails. */
+  /** Reads message 1. If that fails, throws an error that names the cause. */
   private openMessage1(handshake: HandshakeState, message: Uint8Array): Uint8Array {
     try {
       return handshake.readMessage(message);
@@ -261,7 +267,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     } else if (!equalBytes(this.clientKey, key)) {
       throw new RemoteError(
         'client-key-changed',
-        'the client has another static key than the one that is pinned for its access key',
+        'the client has a different static key from the one that is pinned for its access key',
       );
     }
     this.establish();
@@ -323,10 +329,14 @@ opaque(HubSession.prototype, 'HubSession');
 
 const EMPTY = new Uint8Array(0);
 
-/** JSON without an encoding, since no client asked for one. Peers that cannot read an empty payload can read this. */
+/** An empty object, which names no encoding. Unlike an empty payload, every client can read it. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
 
-/** The suites given, if the crypto supports them, or all that it supports. */
+/**
+ * Checks that the crypto supports the suites given.
+ * @returns the suites, by default all that the crypto supports
+ * @throws LocalError `bad-argument`, `suite-unavailable`
+ */
 function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
   if (suites !== undefined && !isStringArray(suites)) {
     throw new LocalError('bad-argument', '"suites" expected an array of suite names');

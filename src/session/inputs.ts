@@ -1,9 +1,10 @@
-/** Which input of a session a cleartext message is. */
+/** Tells which input of a session a message is. */
 import { RemoteError } from '../errors.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, ownField } from '../wire/json.ts';
 import type { Input } from './transitions.ts';
 
+/** The input that an envelope is before the session is encrypted. */
 export function inputOf({ type, payload }: Envelope): Input {
   if (type === 'hello') return 'hello';
   if (type !== 'shake') return 'other';
@@ -13,20 +14,20 @@ export function inputOf({ type, payload }: Envelope): Input {
   return opens ? 'message-1' : 'later-message';
 }
 
-/** Whether an input repeats a part of the handshake, if the state does not wait for it. */
+/** Whether an input that the state does not wait for repeats a part of the handshake. */
 export function isRepeat(input: Input): boolean {
   return input === 'hello' || input === 'offer' || input === 'message-1' || input === 'later-message';
 }
 
 /**
  * Whether an input repeats a part of the handshake once the session is encrypted. Over MQTT, where cleartext arrives as
- * bytes, a greeting is no repeat: a hub greets only a client that it does not know, so it has lost the session.
+ * bytes, a greeting is not a repeat: a hub greets only a client that it does not know, so it has lost the session.
  */
 export function isLateRepeat(input: Input, isText: boolean): boolean {
   return isText ? isRepeat(input) : input === 'message-1' || input === 'later-message';
 }
 
-/** The error of an input that has no place in a state. */
+/** The error for an input that a state neither handles nor ignores. */
 export function unexpected(input: Input, state: string): RemoteError {
   if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {
     return new RemoteError(
@@ -37,7 +38,10 @@ export function unexpected(input: Input, state: string): RemoteError {
   return new RemoteError('unexpected-message', `a cleartext message has no place in state ${state}`);
 }
 
-/** Whether bytes may be JSON: they start like an object, or with white space. A sealed message does so one time in 50. */
+/**
+ * Whether bytes may be a JSON object: they start with `{` or white space. About one sealed message in 50 (5 of 256
+ * values) does so by chance.
+ */
 export function mayBeJson(data: Uint8Array): boolean {
   const first = data[0];
   return first === 0x7b || first === 0x20 || first === 0x0a || first === 0x0d || first === 0x09;
@@ -52,10 +56,11 @@ export function lateInputOf(data: string | Uint8Array, maxEnvelope: number): Inp
   }
 }
 
+/** The error for cleartext once the session is encrypted. */
 export function textAfterReady(): RemoteError {
   return new RemoteError(
     'text-after-ready',
     'a cleartext message arrived on the encrypted session: the peer has lost the session, as a hub on MQTT does after ' +
-      'minutes without a message, or a third party writes. Connect again',
+      'minutes without a message, or a third party wrote it. Connect again',
   );
 }

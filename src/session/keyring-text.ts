@@ -1,4 +1,4 @@
-/** Keyrings as JSON, to be stored. */
+/** Writes keyrings as JSON, to be stored, and reads them. */
 import { assertString, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -19,9 +19,9 @@ const FIELDS = [
 ];
 
 /**
- * Writes a keyring as JSON. The string holds every secret of the keyring: store it where only this client can read it,
- * and replace it atomically.
- * @throws LocalError `bad-argument`
+ * Writes a keyring as JSON. The string contains every secret of the keyring: store it where only this client can read
+ * it, and replace it atomically.
+ * @throws LocalError `bad-argument` for anything but a keyring
  */
 export function serializeKeyring(keyring: Keyring): string {
   assertKeyring(keyring);
@@ -40,10 +40,10 @@ export function serializeKeyring(keyring: Keyring): string {
 }
 
 /**
- * Reads a stored keyring. A keyring that cannot be read is an error and never taken for a missing one: without its pins
- * a stranger gets in, and with a new static key the client is locked out. Keep the stored string, and restore it. Only
- * derived PSKs are left out if they cannot be read, since they can be derived again.
- * @param input - what `serializeKeyring` wrote, as a string or as UTF-8
+ * Reads a stored keyring. A keyring that cannot be read is an error, and must not be treated as a missing one: without
+ * its pins the client would trust an impostor, and with a new static key it would be locked out. Keep the stored
+ * string, and restore it. Only a derived PSK that cannot be read is left out, since it can be derived again.
+ * @param input - what `serializeKeyring` returned, as a string or as UTF-8 bytes
  * @param accessKey - the access key of the identity, to which the keyring must belong
  * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;
  *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
@@ -54,7 +54,7 @@ export function parseKeyring(input: string | Uint8Array, accessKey: string): Key
   if (ownField(fields, 'version') !== VERSION) {
     throw new LocalError(
       'keyring-version',
-      `the keyring has another version than ${VERSION}: find out which program wrote it`,
+      `the keyring does not have version ${VERSION}: find out which program wrote it`,
     );
   }
   if (!hasOnly(fields, FIELDS)) throw badField('is unknown or misspelt');
@@ -87,7 +87,7 @@ function parseObject(input: string | Uint8Array): JsonObject {
   if (isJsonObject(value)) return value;
   throw new LocalError(
     'keyring-not-json',
-    'the keyring is not a JSON object in UTF-8: perhaps it was not written to the end. Restore it',
+    'the keyring is not a JSON object in UTF-8: perhaps it was not written completely. Restore it',
   );
 }
 
@@ -115,7 +115,7 @@ function readKey(hex: Json | undefined): Uint8Array | undefined {
   return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
 }
 
-/** Whether a hub has an entry already. Prefixed, since a hub may be called `__proto__`. */
+/** Whether a hub has been seen before; notes that it has been seen. Prefixed, since a hub may be called `__proto__`. */
 function isSeen(seen: { [key: string]: true }, nodeId: string): boolean {
   const key = `=${nodeId}`;
   if (seen[key]) return true;
@@ -141,7 +141,7 @@ function readPins(entries: Json | undefined): HubPin[] {
   return pins;
 }
 
-/** Of two PSKs for one hub the first counts; if it is wrong, its first use shows that. */
+/** Reads the PSKs. Of two for one hub the first counts; if it is wrong, its first use shows that. */
 function readPsks(entries: Json | undefined): HubPsk[] {
   const seen: { [key: string]: true } = {};
   const psks: HubPsk[] = [];

@@ -1,6 +1,7 @@
 /**
- * The keyring: all that a client keeps beside its identity, for as long as it has that identity. A keyring is a value.
- * Each update returns a new keyring; store it before you send anything more. The old one stays as it was.
+ * The keyring: everything that a client stores in addition to its identity, for as long as it has that identity. A
+ * keyring is a value: each update returns a new keyring, and the old one stays as it was. Store the new one before you
+ * send anything more.
  *
  *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32) })
  *                                        : parseKeyring(stored, accessKey);
@@ -29,23 +30,30 @@ import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { SessionEvent } from './events.ts';
 
-/** The static public key of a hub. */
+/** A pin: the static public key of a hub. */
 export interface HubPin {
+  /** The hub's node id. */
   readonly nodeId: string;
-  /** 32 bytes. */
+  /** The key, 32 bytes. */
   readonly key: Uint8Array;
 }
 
 /** The PSK of the identity at a hub. */
 export interface HubPsk {
+  /** The hub's node id. */
   readonly nodeId: string;
-  /** 32 bytes. Does not enumerate. */
+  /** The PSK, 32 bytes. This field does not enumerate. */
   readonly key: Uint8Array;
-  /** Whether it was provisioned. No event removes such a PSK, since the device may be unable to derive it again. */
+  /**
+   * Whether the PSK was provisioned. No event removes such a PSK, since the device may be unable to derive it again.
+   */
   readonly isProvisioned: boolean;
 }
 
-/** The keys of one client. Its fields do not enumerate, so logs and clones show none of them; `serializeKeyring` does. */
+/**
+ * The keys of one client. Its fields do not enumerate, so logs and clones show none of them; `serializeKeyring` writes
+ * them.
+ */
 export interface Keyring {
   /** The access key of the identity that the keyring belongs to. */
   readonly accessKey: string;
@@ -56,22 +64,29 @@ export interface Keyring {
   readonly staticKey: Uint8Array | { readonly publicKey: Uint8Array };
   /** Whether no hub has accepted the static key yet. */
   readonly staticKeyIsFresh: boolean;
+  /** The pins, at most one for each hub. */
   readonly pins: readonly HubPin[];
+  /** The PSKs, at most one for each hub. */
   readonly psks: readonly HubPsk[];
 }
 
 /** What a ClientSession takes from a keyring: `...keyringOptions(keyring)`. */
 export interface KeyringOptions {
+  /** The private key, 32 bytes, or `{ publicKey }` of 32 bytes. */
   staticKey: Uint8Array | { readonly publicKey: Uint8Array };
+  /** Whether no hub has accepted the static key yet. */
   staticKeyIsFresh: boolean;
+  /** Whether the keyring has any pin. */
   hasPins: boolean;
+  /** Returns the pin of a hub, 32 bytes, or `undefined`. */
   pin: (nodeId: string) => Uint8Array | undefined;
+  /** Returns the PSK for a hub, 32 bytes, or `undefined`. */
   psk: (nodeId: string) => Uint8Array | undefined;
 }
 
 /**
  * Creates the keyring of a new client. Do this once for each access key, and never because a stored keyring cannot be
- * read: a hub that has pinned the lost static key locks out a client with another one.
+ * read: a hub that has pinned the lost static key refuses a client with another one.
  * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
  *   elsewhere, such as in a secure element
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
@@ -89,8 +104,8 @@ export function createKeyring(options: { accessKey: string; staticKey: Keyring['
 }
 
 /**
- * The options that a ClientSession takes from a keyring. They answer from this keyring, whatever later ones hold. They
- * have to enumerate in order to be spread, so do not log them.
+ * Returns the options that a ClientSession takes from a keyring. `pin` and `psk` look into this keyring, not into later
+ * ones. The options enumerate, so that they can be spread: do not log them.
  * @throws LocalError `bad-argument`
  */
 export function keyringOptions(keyring: Keyring): KeyringOptions {
@@ -108,11 +123,11 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
 }
 
 /**
- * Applies an event of a session: `pin` and `unpin` change the pins; `psk-suspect` forgets a PSK, unless it was
- * provisioned; and once the hub has proved that it accepts the static key, that key is not fresh any more.
+ * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk-suspect` removes a PSK, unless it was
+ * provisioned; and once the hub has proved that it accepts the static key, that key is no longer fresh.
  * @returns a new keyring, or the same one if nothing changes
- * @throws LocalError `pin-differs` if another key of the hub has been pinned meanwhile: the pin stays, and the session
- *   must not go on; `bad-argument`
+ * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and the
+ *   session must not go on; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
  */
 export function updateKeyring(keyring: Keyring, event: SessionEvent): Keyring {
   assertKeyring(keyring);
@@ -128,7 +143,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
       if (pinned !== undefined && !equalBytes(pinned.key, key)) {
         throw new LocalError(
           'pin-differs',
-          'another key of this hub was pinned meanwhile: close this session, and make sure which hub it is',
+          'another key of this hub was pinned in the meantime: close this session, and make sure which hub it is',
         );
       }
       return changed(keyring, { pins: withPin(pins, nodeId, key) });
@@ -153,10 +168,12 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
 }
 
 /**
- * Keeps a PSK. Store a derived one when the session is ready, not before: until then the peer has not proved to be the
- * hub of that node id.
- * @param psk - 32 bytes
+ * Stores a PSK. Store a derived one when the session is ready, not before: until then the peer has not proved that it
+ * is the hub with that node id.
+ * @param nodeId - of the hub
+ * @param psk - 32 bytes, which are copied
  * @param options - `isProvisioned`: whether the PSK was provisioned (default false), so that no event may remove it
+ * @returns a new keyring, or the same one if nothing changes
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  */
 export function storePsk(
@@ -180,19 +197,27 @@ export function storePsk(
   });
 }
 
-/** Forgets all PSKs, provisioned ones too. Call it when the password of the identity has changed. */
+/**
+ * Removes all PSKs, including provisioned ones. Call this when the password of the identity has changed.
+ * @returns a new keyring, or the same one if it has no PSK
+ * @throws LocalError `bad-argument`
+ */
 export function forgetPsks(keyring: Keyring): Keyring {
   assertKeyring(keyring);
   return keyring.psks.length === 0 ? keyring : changed(keyring, { psks: [] });
 }
 
-/** Drops the pin of a hub that is known to have a new key. This is a person's decision. */
+/**
+ * Removes the pin of a hub that is known to have a new key. That is a person's decision.
+ * @returns a new keyring, or the same one if the hub is not pinned
+ * @throws LocalError `bad-argument`
+ */
 export function dropPin(keyring: Keyring, nodeId: string): Keyring {
   assertKeyring(keyring);
   return changed(keyring, { pins: withoutHub(keyring.pins, nodeId) });
 }
 
-/** The entry of a hub. Lists rather than objects, since a hub may be called `__proto__`; few clients have many hubs. */
+/** The entry of a hub. A list is enough, since few clients have many hubs, and a hub may be called `__proto__`. */
 function findHub<Entry extends { readonly nodeId: string }>(
   entries: readonly Entry[],
   nodeId: string,
@@ -201,14 +226,14 @@ function findHub<Entry extends { readonly nodeId: string }>(
   return undefined;
 }
 
-/** The same list if the hub has this key in it already. */
+/** A list with the pin of a hub; the same list if the hub is in it already. */
 function withPin(pins: readonly HubPin[], nodeId: string, key: Uint8Array): readonly HubPin[] {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
   return findHub(pins, nodeId) !== undefined ? pins : pins.concat({ nodeId, key: copyBytes(key) });
 }
 
-/** The same list if the hub is not in it. */
+/** A list without a hub; the same list if the hub is not in it. */
 function withoutHub<Entry extends { readonly nodeId: string }>(
   entries: readonly Entry[],
   nodeId: string,
@@ -218,6 +243,7 @@ function withoutHub<Entry extends { readonly nodeId: string }>(
     : entries.filter((entry) => entry.nodeId !== nodeId);
 }
 
+/** Makes an entry, whose key does not enumerate. */
 export function hubPsk(nodeId: string, key: Uint8Array, isProvisioned: boolean): HubPsk {
   const psk: HubPsk = { nodeId, key, isProvisioned };
   opaque(psk, () => ({ nodeId, isProvisioned }));
@@ -225,14 +251,14 @@ export function hubPsk(nodeId: string, key: Uint8Array, isProvisioned: boolean):
   return psk;
 }
 
-/** Makes a keyring of its fields, which do not enumerate. */
+/** Makes an object a keyring: its fields no longer enumerate. */
 export function keyringOf(fields: Keyring): Keyring {
   opaque(fields, 'Keyring');
   hideFields(fields);
   return fields;
 }
 
-/** The same keyring if nothing changes. */
+/** A keyring with some fields changed; the same keyring if nothing changes. */
 function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
   const { accessKey, staticKey } = keyring;
   const { staticKeyIsFresh = keyring.staticKeyIsFresh, pins = keyring.pins, psks = keyring.psks } = change;
@@ -247,7 +273,10 @@ function copyStaticKey(staticKey: Keyring['staticKey']): Keyring['staticKey'] {
   return isBytes(staticKey) ? copyBytes(staticKey) : { publicKey: copyBytes(staticKey.publicKey) };
 }
 
-/** @throws LocalError `bad-argument` */
+/**
+ * Checks that an argument is a keyring.
+ * @throws LocalError `bad-argument`
+ */
 export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
   const isKeyring = readArgument('keyring', () => {
     const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring as Keyring;
@@ -275,7 +304,10 @@ function isKey(key: unknown): boolean {
   return isBytes(key) && key.length === KEY_LENGTH;
 }
 
-/** Checks a string that is to be stored. */
+/**
+ * Checks a string that is to be stored: not empty, and without lone surrogates.
+ * @throws LocalError `bad-argument`, `lone-surrogate`
+ */
 export function assertUtf8(value: unknown, name: string): asserts value is string {
   assertString(value, name);
   if (utf8Length(value) < 0) {

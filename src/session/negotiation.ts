@@ -1,4 +1,4 @@
-/** Which pattern and suite a client chooses (spec, "Hub connection (protocol v3)", Selection). */
+/** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
 
 import { readArgument } from '../arguments.ts';
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
@@ -6,14 +6,19 @@ import { LocalError, RemoteError } from '../errors.ts';
 import { isStringArray } from '../wire/handshake.ts';
 import { CIPHERS, type Pattern, SUITES, type Suite } from './protocol.ts';
 
-/** The patterns and suites in a hub's HANDSHAKE. A client skips names that it does not know. */
+/** What a hub offers in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
+  /** The names of the handshake patterns. */
   readonly patterns: readonly string[];
+  /** The names of the cipher suites. */
   readonly suites: readonly string[];
 }
 
+/** What a client chooses. */
 export interface Selection {
+  /** The handshake pattern. */
   readonly pattern: Pattern;
+  /** The cipher suite. */
   readonly suite: Suite;
 }
 
@@ -31,10 +36,10 @@ export function suitesOf(crypto: Crypto): Suite[] {
 }
 
 /**
- * Selects the first of the client's suites that the hub offers too, then KKpsk0 if the client holds a pin for the hub and
- * the hub offers it, otherwise XXpsk2.
+ * Selects the first of the client's suites that the hub offers too; then KKpsk0 if the hub is pinned and offers it,
+ * otherwise XXpsk2.
  * @param offer - the patterns and suites that the hub offers
- * @param own - the client's suites in order of preference, and whether it has pinned the hub
+ * @param own - `suites`: the client's suites in order of preference; `pinned`: whether the client has pinned the hub
  * @returns the pattern and the suite
  * @throws RemoteError `no-common-suite`, `no-common-pattern`
  * @throws LocalError `bad-argument`

@@ -1,4 +1,4 @@
-/** Checks of the options that both sessions take. */
+/** Checks the options of sessions. */
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_ENVELOPE, MAX_MESSAGE } from '../limits.ts';
@@ -6,7 +6,11 @@ import { isStringArray } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { isPattern, PATTERNS, type Pattern } from './protocol.ts';
 
-/** The patterns given, or all of protocol 3. */
+/**
+ * Checks patterns.
+ * @returns the patterns, by default all of protocol 3
+ * @throws LocalError `bad-argument`
+ */
 export function assertPatterns(patterns: readonly Pattern[] | undefined): readonly Pattern[] {
   if (patterns === undefined) return PATTERNS;
   if (!isStringArray(patterns) || patterns.length === 0 || !patterns.every(isPattern)) {
@@ -15,7 +19,11 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
   return patterns.slice();
 }
 
-/** The further fields of a payload, or none. */
+/**
+ * Checks further fields of a payload.
+ * @returns the fields, by default none
+ * @throws LocalError `bad-argument`
+ */
 export function assertFields(fields: JsonObject | undefined, name: string): JsonObject {
   if (fields === undefined) return {};
   if (!isJsonObject(fields)) {
@@ -24,13 +32,18 @@ export function assertFields(fields: JsonObject | undefined, name: string): Json
   return fields;
 }
 
+/** @throws LocalError `bad-argument` for anything but a function */
 export function assertFunction(value: unknown, name: string): void {
   if (typeof value !== 'function') {
     throw new LocalError('bad-argument', `"${name}" expected function, got ${kindOf(value)}`);
   }
 }
 
-/** The one of these values that was given, or the first. */
+/**
+ * Checks that an option is one of a few strings.
+ * @returns the string, by default the first
+ * @throws LocalError `bad-argument`
+ */
 export function assertChoice<Choice extends string>(
   value: Choice | undefined,
   name: string,
@@ -43,7 +56,11 @@ export function assertChoice<Choice extends string>(
   return value;
 }
 
-/** The cap for cleartext envelopes, in bytes. */
+/**
+ * Checks the cap for cleartext envelopes.
+ * @returns the cap in bytes, by default MAX_ENVELOPE
+ * @throws LocalError `bad-argument`
+ */
 export function assertMaxEnvelope(maxEnvelope: number | undefined): number {
   if (maxEnvelope === undefined) return MAX_ENVELOPE;
   if (typeof maxEnvelope !== 'number' || !(maxEnvelope > 0 && maxEnvelope <= MAX_MESSAGE)) {

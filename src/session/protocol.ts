@@ -22,6 +22,7 @@ export const CIPHERS: { readonly [suite in Suite]: CipherName } = {
   '25519_AESGCM_SHA256': 'AESGCM',
 };
 
+/** Whether a value is the name of a handshake pattern of protocol 3. */
 export function isPattern(value: unknown): value is Pattern {
   return PATTERNS.indexOf(value as Pattern) >= 0;
 }

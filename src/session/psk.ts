@@ -6,31 +6,34 @@ import type { Crypto } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { argon2id } from '../noise/argon2id.ts';
 
+/** The options of derivePsk(). */
 export interface PskOptions {
+  /** The cryptography. It needs `blake2b` or `argon2id`. */
   crypto: Crypto;
-  /** The client's password; taken as UTF-8, without normalization. */
+  /** The client's password; encoded as UTF-8, without normalization. */
   password: string;
-  /** The hub's, as it stands in its HELLO. */
+  /** The hub's node id, as in the `psk-needed` event. */
   nodeId: string;
-  /** 64 MiB to work in, aligned to 4 bytes; wiped at the end. */
+  /** 64 MiB of memory to work in, aligned to 4 bytes; wiped at the end. Allocated if absent. */
   memory?: Uint8Array | undefined;
-  /** Told of the progress, from 0 to 1, about a hundred times. */
+  /** Called about a hundred times with the progress, from 0 to 1. */
   onProgress?: ((progress: number) => void) | undefined;
 }
 
 const OPTIONS: readonly (keyof PskOptions)[] = ['crypto', 'password', 'nodeId', 'memory', 'onProgress'];
 
-/** SHA-256 of a hub's node id: the salt; 32 bytes. */
+/** The salt: SHA-256 of a hub's node id, 32 bytes. */
 export function pskSalt(crypto: Crypto, nodeId: string): Uint8Array {
   const bytes = utf8ToBytes(nodeId);
   return callInjected('sha256', KEY_LENGTH, () => crypto.sha256(bytes));
 }
 
 /**
- * Argon2id of the password with the protocol's own parameters: 3 passes over 64 MiB, 1 lane, and the SHA-256 of
- * the hub's node id as salt. It takes seconds and 64 MiB; a device that has neither is given the result.
+ * Derives the PSK: Argon2id (RFC 9106) of the password with the protocol's parameters: 3 passes over 64 MiB, 1 lane,
+ * and the SHA-256 of the hub's node id as salt. It takes seconds and 64 MiB; a device that cannot afford them is
+ * provisioned with the result.
  * @returns 32 bytes, bound to this password and this hub
- * @throws LocalError as {@link argon2id}, and `lone-surrogate`
+ * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
  */
 export function derivePsk(options: PskOptions): Uint8Array {
   const { crypto, password, nodeId, memory, onProgress } = readOptions(options, 'options', OPTIONS);

@@ -40,14 +40,16 @@ import { assertFunction, assertMaxEnvelope } from './options.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, TransitionTable } from './transitions.ts';
 
+/** The options that both sessions share. */
 export interface SessionOptions {
+  /** The cryptography, such as `nobleCrypto` or `nodeCrypto`. */
   crypto: Crypto;
   /**
-   * The static key: a private key of 32 bytes, or a key pair that keeps the private key to itself. It must outlive the
-   * program, since the peer pins its public key.
+   * The static key: a private key of 32 bytes, or a key pair that does not reveal its private key. Store it: the peer
+   * pins its public key, so it must be the same after a restart.
    */
   staticKey: Uint8Array | KeyPair;
-  /** The source of ephemeral keys, called once for 32 bytes. */
+  /** The random number generator, called once for the 32 bytes of the ephemeral key. */
   randomBytes: RandomBytes;
   /** The longest message to accept, in bytes (default and maximum 32 MiB). A longer one is dropped. */
   maxMessage?: number | undefined;
@@ -55,15 +57,16 @@ export interface SessionOptions {
   maxEnvelope?: number | undefined;
   /**
    * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
-   * second array of up to 65519 bytes, but overwrites the first one, and events hand out views of it. It needs a
-   * cipher with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
+   * second array of up to 65519 bytes, but overwrites the first one, and events contain views of it. It needs a cipher
+   * with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
    */
   inPlace?: boolean | undefined;
 }
 
-/** What a cleartext message or a transport message is to the state that handles it. */
+/** What a state handles: the payload of an envelope, or bytes (a transport message, a PSK or a shared secret). */
 export type Incoming = JsonObject | Uint8Array;
 
+/** One connection, as either side sees it. */
 export abstract class Session<State extends string, Event extends { readonly type: string }> {
   protected readonly crypto: Crypto;
   protected readonly randomBytes: RandomBytes;
@@ -107,7 +110,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.staticKey = isBytes(staticKey) ? copyBytes(staticKey) : staticKey;
   }
 
-  /** The name of the present state, for deadlines and logs. */
+  /** The name of the current state, for deadlines and logs. */
   get state(): State | 'failed' | 'closed' {
     return this.phase;
   }
@@ -115,8 +118,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
   /**
    * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
    * @returns the events that follow, in order; none if the session has failed or closed
-   * @throws LocalError `bad-argument` for anything but a string or a Uint8Array, `wrong-state` when called from a
-   *   callback of this session. Nothing that the peer sends makes it throw.
+   * @throws LocalError `bad-argument` for anything but a string or a Uint8Array; `wrong-state` in a callback of this
+   *   session. Nothing that the peer sends makes it throw.
    */
   receive(data: string | Uint8Array): (Event | CommonEvent)[] {
     if (typeof data !== 'string' && !isBytes(data)) {
@@ -129,8 +132,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a JSON message.
-   * @param value - a JSON value, or a string that holds JSON and is sent as it is
-   * @returns the transport messages: write all of them, in order, with nothing between them
+   * @param value - a JSON value, or a string that contains JSON and is sent as it is
+   * @returns the transport messages, of at most 65535 bytes each: write all of them, in order, with nothing in between
    * @throws LocalError `wrong-state` before `ready`, while a streamed message is unfinished, and in a callback of this
    *   session; `session-over` after the end; `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is
    *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
@@ -141,17 +144,19 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a binary message.
-   * @returns the transport messages, as `sendJson` does
-   * @throws LocalError as `sendJson` does, and `bad-argument`
+   * @returns the transport messages, as from `sendJson`
+   * @throws LocalError the codes of `sendJson` apart from those about JSON, and `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
     return all(this.streamBinary(bytes));
   }
 
   /**
-   * Seals a JSON message one transport message at a time, as the transport drains: a device then holds one of them, not
-   * all. Nothing else can be sent until the last one has been sealed.
-   * @throws LocalError as `sendJson` does
+   * Seals a JSON message one transport message at a time, as fast as the transport accepts them, so that a device holds
+   * only one of them in memory. Nothing else can be sent until the last one has been sealed.
+   * @param value - as for `sendJson`
+   * @returns the message, whose `next()` seals the transport messages
+   * @throws LocalError the codes of `sendJson`
    */
   streamJson(value: Json | string): OutgoingMessage {
     return this.exclusively('streamJson', () => {
@@ -163,8 +168,9 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a binary message one transport message at a time, as `streamJson` does.
-   * @param bytes - must not change until the last transport message has been sealed
-   * @throws LocalError as `sendBinary` does
+   * @param bytes - the message, which must not change until the last transport message has been sealed
+   * @returns the message, whose `next()` seals the transport messages
+   * @throws LocalError the codes of `sendBinary`
    */
   streamBinary(bytes: Uint8Array): OutgoingMessage {
     return this.exclusively('streamBinary', () => {
@@ -175,11 +181,12 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   /**
-   * Tells the session that the transport has closed, or that the integrator gives up waiting. The first call counts.
+   * Tells the session that the transport has closed, or that the integrator has stopped waiting. Only the first call
+   * counts.
    * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`: `status` is that of a refused HTTP
    *   upgrade. Without an argument the connection was lost.
    * @returns `ended`, after any events that change what is stored; nothing on later calls
-   * @throws LocalError `bad-argument`; `wrong-state` when called from a callback of this session
+   * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session
    */
   closed(closing?: Closing): (Event | CommonEvent)[] {
     const { kind, code, status, closeReason } = readClosing(closing);
@@ -197,13 +204,13 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Calls the method that the table names for an input, and returns the state that follows. */
   protected abstract act(action: string, incoming: Incoming, events: (Event | CommonEvent)[]): State;
-  /** How a session ends that had not failed. Other events may come before. */
+  /** How a session that had not failed ends. It may push events that precede `ended`. */
   protected abstract endedByPeer(
     facts: EndingFacts,
     events: (Event | CommonEvent)[],
   ): Pick<EndedEvent, 'reason' | 'retry' | 'error'>;
 
-  /** How a session ends that had failed. */
+  /** How a session that had failed ends. */
   protected endedByFailure(error: LocalError | RemoteError): Pick<EndedEvent, 'reason' | 'retry' | 'error'> {
     const isLocal = error instanceof LocalError;
     const { isEstablished } = this;
@@ -211,7 +218,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     return { reason, retry, error };
   }
 
-  /** Runs a method of the integrator's that yields events. What it throws ends the session. */
+  /** Runs a method that returns events. If it throws, the session fails. */
   protected run(method: string, body: (events: (Event | CommonEvent)[]) => void): (Event | CommonEvent)[] {
     return this.exclusively(method, () => {
       const events: (Event | CommonEvent)[] = [];
@@ -224,7 +231,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     });
   }
 
-  /** Handles an input that has arrived or that the integrator has given. */
+  /** Handles an input that has arrived or that the integrator has provided. */
   protected dispatch(input: Input, incoming: Incoming, events: (Event | CommonEvent)[]): void {
     const row = this.transitions[this.phase]!;
     const transition = row.on[input];
@@ -232,7 +239,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     else if (!row.ignoresRepeats || !isRepeat(input)) throw unexpected(input, this.phase);
   }
 
-  /** Whether the present state handles an input. */
+  /** Whether the current state handles an input. */
   protected handles(input: Input): boolean {
     const row = this.transitions[this.phase];
     return row !== undefined && row.on[input] !== undefined;
@@ -250,7 +257,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     return this.transport;
   }
 
-  /** Opens a transport message, and puts the message together if this was its end. */
+  /** Opens a transport message, and returns the message that it completes, if any. */
   protected open(sealed: Uint8Array): Reassembled | undefined {
     const frame = this.transport!.decrypt(sealed, this.inPlace);
     this.heard = true;
@@ -278,11 +285,12 @@ export abstract class Session<State extends string, Event extends { readonly typ
     if (this.isBusy) {
       throw new LocalError(
         'wrong-state',
-        `${method}() was called from a callback of the same session: call it when the callback has returned`,
+        `${method}() was called from a callback of the same session: call it after the callback has returned`,
       );
     }
   }
 
+  /** Runs a method, during which no other may run. @throws LocalError `wrong-state` */
   private exclusively<Result>(method: string, body: () => Result): Result {
     this.assertIdle(method);
     this.isBusy = true;
@@ -299,7 +307,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
       this.dispatch(inputOf(envelope), envelope.payload, events);
       return;
     }
-    // Over MQTT cleartext arrives as bytes too: what is an envelope was never sealed.
+    // Over MQTT cleartext arrives as bytes too: bytes that are an envelope were never sealed.
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data, this.maxEnvelope);
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
@@ -308,7 +316,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.dispatch('frame', data as Uint8Array, events);
   }
 
-  /** Ends the session for good, whatever was thrown, and returns the event that says so. */
+  /** Fails the session, which is final, and wipes its keys. Returns the `close` event with the error. */
   private fail(error: unknown): CommonEvent {
     this.failure = failureOf(error);
     this.phase = 'failed';
@@ -367,14 +375,15 @@ export interface OutgoingMessage {
   /** The number of transport messages, at least 1. */
   readonly count: number;
   /**
-   * Seals the next transport message, to be written at once and in order.
-   * @returns the transport message, or `undefined` once all have been returned
-   * @throws LocalError `session-over` if the session has ended meanwhile; `nonce-exhausted` and `crypto-failed`, which end it;
-   *   `wrong-state` in a callback of the session
+   * Seals the next transport message. Write it before you seal another.
+   * @returns the transport message, of at most 65535 bytes, or `undefined` once all have been returned
+   * @throws LocalError `session-over` if the session has ended in the meantime; `nonce-exhausted` and `crypto-failed`,
+   *   which end it; `wrong-state` in a callback of the session
    */
   next(): Bytes | undefined;
 }
 
+/** All transport messages of a message. */
 function all(message: OutgoingMessage): Bytes[] {
   const messages: Bytes[] = [];
   for (let next = message.next(); next !== undefined; next = message.next()) messages.push(next);
@@ -385,7 +394,7 @@ function sessionOver(failure: LocalError | RemoteError | undefined): LocalError 
   return new LocalError('session-over', 'the session is over: connect again with a new one', failure);
 }
 
-/** A string that holds JSON, as UTF-8. */
+/** A string that contains JSON, as UTF-8. */
 function encodeText(text: string): Uint8Array {
   const bytes = utf8ToBytes(text);
   try {

@@ -4,7 +4,7 @@
  * its next states.
  *
  * Two transitions are the same in every state and are not repeated here: any failure leads to `failed`, and `closed()`
- * leads to `closed`. There is no way back from either.
+ * leads to `closed`. Neither leads back.
  */
 
 /**
@@ -30,15 +30,18 @@ export interface Transition {
   readonly next: readonly string[];
 }
 
+/** What a state does with its inputs. */
 export interface StateRow {
+  /** The inputs that the state handles. */
   readonly on: { readonly [input in Input]?: Transition };
   /**
-   * Whether the handshake envelopes that `on` does not list change nothing. A repeated envelope is ignored in every state
-   * from the offer on.
+   * Whether handshake envelopes that `on` does not list are ignored. Repeated envelopes are ignored in every state from
+   * the offer on.
    */
   readonly ignoresRepeats: boolean;
 }
 
+/** The states of a session, by their names. */
 export interface TransitionTable {
   readonly [state: string]: StateRow;
 }
@@ -56,8 +59,8 @@ export type After<Table extends TransitionTable, Action extends string> = {
 }[keyof Table];
 
 /**
- * A client. `sealing-message-1`, `opening-message-2` and `sealing-message-3` occur only with a static key that answers
- * later: the session waits for a shared secret.
+ * The states of a client. `sealing-message-1`, `opening-message-2` and `sealing-message-3` occur only if the private
+ * key is kept elsewhere: the session then waits for a shared secret.
  */
 export const CLIENT_TRANSITIONS = {
   'awaiting-hello': {
@@ -101,7 +104,7 @@ export const CLIENT_TRANSITIONS = {
   },
 } as const;
 
-/** A hub, for one connection of one client. Over MQTT a client says HELLO first, which changes nothing here. */
+/** The states of a hub. Over MQTT a client sends a HELLO before the hub starts, which changes nothing here. */
 export const HUB_TRANSITIONS = {
   new: {
     on: { start: { action: 'greet', next: ['awaiting-message-1'] } },
@@ -110,7 +113,7 @@ export const HUB_TRANSITIONS = {
   'awaiting-message-1': {
     on: {
       'message-1': { action: 'takeMessage1', next: ['awaiting-message-3', 'awaiting-first-message'] },
-      // Message 1 without a pattern and a suite: an error, which the action names.
+      // Message 1 without a pattern and a suite: the action throws the error that names this.
       'later-message': { action: 'takeMessage1', next: [] },
     },
     ignoresRepeats: true,
