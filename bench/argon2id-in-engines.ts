@@ -1,4 +1,4 @@
-/** What is bundled for the engines: both derivations by name, as text in and out. */
+/** Bundled for the engines by argon2id.ts: both implementations as global functions that return strings. */
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { argon2id } from '../dist/index.js';

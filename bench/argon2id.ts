@@ -1,4 +1,8 @@
-/** Argon2id beside its peers: time, slices, memory; on Node, in XS and in QuickJS. `npm run bench` */
+/**
+ * Compares Argon2id with other implementations: time, slices and memory, in Node, XS and QuickJS.
+ *
+ *     npm run bench        some two minutes
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -65,7 +69,7 @@ report(
   ),
 );
 
-/** Derives in slices of at least so many milliseconds, as a caller that paces itself by the clock. */
+/** Derives in slices of at least `sliceMs` milliseconds, as a caller does that watches the clock. */
 function sliced(sliceMs: number): void {
   const derivation = new Argon2id({ ...PROTOCOL, memory });
   for (let done = false; !done; ) {

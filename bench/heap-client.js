@@ -1,11 +1,12 @@
-// A client in an engine, fed by heap.ts: loaded before the measuring begins. Its globals are `incoming` and `outgoing`.
+// The client that heap.ts drives in an engine, loaded before measuring begins. Input is in the globals `incoming` and
+// `outgoing`.
 let session;
 let seen;
 
 globalThis.bytes = (hex) => {
   const all = new Uint8Array(hex.length / 2);
   for (let at = 0; at < hex.length; at += 256) {
-    const piece = hex.slice(at, at + 256); // in XS, a character costs its distance from the start
+    const piece = hex.slice(at, at + 256); // XS finds a character by counting from the start
     for (let i = 0; i < piece.length; i += 2) all[(at + i) / 2] = parseInt(piece.slice(i, i + 2), 16);
   }
   return all;
@@ -25,7 +26,7 @@ globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage, inPlace 
   seen = { chunks: 0, bytes: 0, lasts: 0, others: [] };
 };
 
-/** Gives the session what came in, and forgets it. */
+/** Passes all of `incoming` to the session, and releases it. */
 globalThis.receive = (expected) => {
   let events = [];
   for (let i = 0; i < incoming.length; i++) {
@@ -38,7 +39,7 @@ globalThis.receive = (expected) => {
     throw new Error(`no ${expected}`);
 };
 
-/** Gives the session one transport message, and notes what came of it. */
+/** Passes one transport message to the session, and counts the events. */
 globalThis.handleCommand = (buffer) => {
   for (const event of session.receive(new Uint8Array(buffer))) {
     if (event.type === 'chunk') {

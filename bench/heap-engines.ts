@@ -1,4 +1,4 @@
-/** Engines whose heap is read after each statement, with heap-client.js loaded. */
+/** Engines with heap-client.js loaded, whose heap is measured with each statement. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { getQuickJS, startMeteredXs } from '../test/engines/engines.ts';
@@ -7,20 +7,20 @@ const client = fileURLToPath(new URL('heap-client.js', import.meta.url));
 
 export interface Metered {
   name: string;
-  /** Bytes in use at most while the statement ran. */
+  /** Returns the peak of the bytes in use while the statement ran. */
   run(statement: string): Promise<number>;
-  /** Bytes in use, once garbage is collected. */
+  /** Returns the bytes in use after a garbage collection. */
   live(): Promise<number>;
   load(file: string): Promise<number>;
   stop(): void;
 }
 
 export interface MeteredXs extends Metered {
-  /** Gives the session a transport message, in an ArrayBuffer that only this call holds, as a WebSocket would. */
+  /** Passes a transport message to the session, in an ArrayBuffer of its own, as a WebSocket does. */
   give(message: Uint8Array): Promise<void>;
 }
 
-/** XS with slots of 32 bits, metered. */
+/** Starts XS as built for 32-bit microcontrollers. */
 export async function meteredXs(): Promise<MeteredXs> {
   let reports = '';
   const engine = await startMeteredXs((text) => {
@@ -53,7 +53,7 @@ export async function meteredXs(): Promise<MeteredXs> {
   };
 }
 
-/** QuickJS, looked at each 10000 operations. */
+/** Starts QuickJS, whose heap is read every 10000 operations. */
 export async function meteredQuickJs(): Promise<Metered> {
   const runtime = (await getQuickJS()).newRuntime();
   runtime.setModuleLoader((name) => readFileSync(name, 'utf8'));

@@ -1,16 +1,16 @@
 /**
- * What becomes of a large message where 100 KB of heap are free once the library is loaded: the handshake, the
- * session, and each transport message as it comes have to do with them.
+ * Receives a large message in an engine that has 100 KB of free heap once the library is loaded: for the handshake, the
+ * session and each transport message.
  */
 import { meteredXs } from './heap-engines.ts';
 import { Peer } from './heap-peer.ts';
 
 const KB = 1024;
 const FREE = 100_000; // bytes
-const SLOTS = 1024; // of 16 bytes, which are part of it: XS has its objects in slots, and all else in chunks
+const SLOTS = 1024; // of 16 bytes, included in FREE: XS keeps objects in slots, and everything else in chunks
 const SMALL = 100;
 
-/** What came of the messages in heap-client.js: of parts their number, bytes and ends, and all other events. */
+/** What heap-client.js counts: chunk events with their bytes and ends, and all other events by name. */
 interface Seen {
   chunks: number;
   bytes: number;
@@ -18,7 +18,7 @@ interface Seen {
   others: string[];
 }
 
-/** How to receive, and what comes of a large message and a small one after it. */
+/** The ways to receive, each with the events expected for a large message and a small one after it. */
 const modes = (large: number): [options: object, what: string, expected: Seen][] => [
   [
     { streams: true, inPlace: true },
@@ -32,7 +32,7 @@ const modes = (large: number): [options: object, what: string, expected: Seen][]
   ],
 ];
 
-/** Reports each mode, and that the limit bites: without `inPlace` the first transport message is too much. */
+/** Reports each mode, and that the limit holds: without `inPlace` the first transport message is too much. */
 export async function measureLarge(
   file: string,
   large: number,
@@ -42,7 +42,7 @@ export async function measureLarge(
     const began = performance.now();
     const failure = await receiveLarge(file, large, options, what, expected);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
-    report(what, failure ?? `received, and a small message after it, in ${seconds} s`, failure === undefined);
+    report(what, failure ?? `received in ${seconds} s, and a small message after it`, failure === undefined);
   }
   const [, , expected] = modes(large)[0]!;
   const failure = await receiveLarge(file, large, { streams: true }, 'not in place', expected);
@@ -54,7 +54,7 @@ export async function measureLarge(
   );
 }
 
-/** The step at which a session did not survive, and why; nothing where all went as expected. */
+/** Returns the step that failed and why, or `undefined` if all went as expected. */
 async function receiveLarge(
   file: string,
   large: number,

@@ -1,4 +1,4 @@
-/** The hub of the client in heap-client.js. */
+/** The hub that the client in heap-client.js talks to. */
 
 import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
 import { ClientSession, HubSession } from '../dist/index.js';
@@ -6,7 +6,7 @@ import { ClientSession, HubSession } from '../dist/index.js';
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const keys = { staticKey: randomBytes(32), ephemeralKey: randomBytes(32), psk: randomBytes(32) };
 
-/** It talks to a client in Node with the same keys as the one in the engine, which says the same. */
+/** Talks to a client in Node that has the same keys as the one in the engine, and so sends the same. */
 export class Peer {
   readonly #crypto = { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } };
   readonly #client = new ClientSession({
@@ -24,15 +24,15 @@ export class Peer {
     psk: keys.psk,
   });
 
-  /** Statements that open a session in the engine, the last of which has to make it ready. */
+  /** Returns statements that open a session in the engine; after the last one it must be ready. */
   handshake(options: object = {}): [open: string, ...received: string[]] {
-    const said: string[] = [];
+    const sent: string[] = [];
     const toClient = (events: ReturnType<HubSession['start']>): void => {
       for (const event of events) {
         if (event.type !== 'transmit') continue;
-        said.push(event.data as string);
-        for (const answer of this.#client.receive(event.data)) {
-          if (answer.type === 'transmit') toClient(this.#hub.receive(answer.data));
+        sent.push(event.data as string);
+        for (const reply of this.#client.receive(event.data)) {
+          if (reply.type === 'transmit') toClient(this.#hub.receive(reply.data));
         }
       }
     };
@@ -41,24 +41,24 @@ export class Peer {
     const hexKeys = { staticKey: hex(staticKey), ephemeralKey: hex(ephemeralKey), psk: hex(psk) };
     return [
       `open(${JSON.stringify({ ...hexKeys, ...options })}); 0`,
-      ...said.map(
+      ...sent.map(
         (text, i) =>
           `incoming = [${JSON.stringify(text)}]; receive(${['undefined', "'transmit'", "'ready'"][i]}); 0`,
       ),
     ];
   }
 
-  /** The transport messages of a binary message of so many bytes. */
+  /** Returns the transport messages of a binary message of `length` bytes. */
   binary(length: number): Uint8Array[] {
     return this.#hub.sendBinary(new Uint8Array(length));
   }
 
-  /** The transport messages of so many messages of so many bytes. */
+  /** Returns the transport messages of `count` JSON messages of `length` bytes each. */
   json(count: number, length: number): Uint8Array[] {
     const text = textOf(length);
     return Array.from({ length: count }, () => this.#hub.sendJson(text)).flat();
   }
 }
 
-/** JSON text of so many bytes. */
+/** Returns JSON text of `length` bytes. */
 export const textOf = (length: number): string => JSON.stringify('x'.repeat(length - 2));

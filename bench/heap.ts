@@ -1,8 +1,8 @@
 /**
- * What a single file takes of the heap, in bytes above the bare realm: live, and at most meanwhile. And in XS, that a
- * session whose heap is limited survives a message that is larger than the heap.
+ * Measures the heap that single files and sessions take, in bytes above an empty realm: live, and at the peak. In XS, also
+ * shows that a session with a limited heap survives a message larger than the heap.
  *
- *     npm run bench:heap [MIB]        the size of that message, by default 32
+ *     npm run bench:heap -- [MIB]        the size of that message, 32 by default
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +72,7 @@ rmSync(dirname(AES_GCM), { recursive: true });
 
 async function measureSession(engine: Metered, bare: number, isXs: boolean): Promise<void> {
   const peer = new Peer();
-  /** The greatest of the peaks of some statements, and what is live afterwards. */
+  /** Returns the bytes live after some statements, and the highest of their peaks. */
   const measure = async (...statements: string[]): Promise<[live: number, peak: number]> => {
     let peak = 0;
     for (const statement of statements) peak = Math.max(peak, await engine.run(statement));
@@ -99,7 +99,7 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
     report(`${name} received`, await measure(`receive('message')`), length === KB);
   }
   if (isXs) row('  at most, up to 1 KiB each way', '', highest, held(highest, CEILINGS.peak));
-  // Every statement leaves its name behind in XS, so that runs of two lengths are compared, after one that warms up.
+  // Each statement leaves its name behind in XS, so runs of two lengths are compared, after one that warms up.
   const growth: number[] = [];
   for (const count of [1500, 500, 1500]) {
     const before = await engine.live();
@@ -112,8 +112,7 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
   row('  more after 1000 messages each way', grown, '', grown === 0 ? 'none' : 'IT GROWS');
   if (grown !== 0) process.exitCode = 1;
 
-  // A message in chunks takes what one of them does, however many there are. XS collects no sooner than it has to, so
-  // that heap-large.ts says more about it.
+  // A message in chunks takes no more than one chunk. XS collects garbage as late as it can, so heap-large.ts measures it.
   if (isXs) return;
   for (const [how, options, last] of [
     ['streamed', { streams: true }, 'chunk'],

@@ -1,11 +1,11 @@
-/** Measures things side by side in one run: in turns, so that whatever slows the machine slows all of them. */
+/** Measures contenders in turns within one run, so that whatever slows the machine down slows all of them down. */
 
 export interface Contender {
   name: string;
   run: () => unknown;
 }
 
-/** The median time of each contender, in milliseconds, and what it takes in times of the first one. */
+/** Returns the median time of each contender in milliseconds, and its ratio to that of the first one. */
 export async function paired(
   contenders: Contender[],
   rounds: number,
@@ -27,7 +27,7 @@ function median(values: number[]): number {
   return sorted[sorted.length >> 1]!;
 }
 
-/** Prints a heading, then a line for each contender. */
+/** Prints a heading and a line for each contender. */
 export function report(heading: string, results: Awaited<ReturnType<typeof paired>>): void {
   console.log(`\n${heading}`);
   for (const { name, ms, ratio } of results) {

@@ -1,4 +1,8 @@
-/** The single files in bytes, as they are (minified) and gzipped, against their ceilings. `npm run size` */
+/**
+ * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
+ *
+ *     npm run size
+ */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';

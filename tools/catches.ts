@@ -1,11 +1,11 @@
 /**
- * Gives the variable of a `catch` a name that its function has nowhere else. In MicroQuickJS it is a variable of the whole
- * function, and must not exist yet; minifiers choose one name for several.
+ * Renames catch variables whose name their function uses elsewhere. MicroQuickJS declares them in the whole function and
+ * rejects a name that exists, while minifiers give one name to several.
  */
 import type { AnyNode, Identifier } from 'acorn';
 import { type Edit, edited, isFunction, parseModule, walk } from './syntax.ts';
 
-/** A variable of a `catch`: the function around it, where it has its name, and all other names of the function. */
+/** A catch variable: the enclosing function, all identifiers that refer to it, and the function's other names. */
 interface Catch {
   readonly scope: AnyNode;
   readonly name: string;
@@ -13,7 +13,7 @@ interface Catch {
   readonly others: ReadonlySet<string>;
 }
 
-/** The most frequent ones first, which compresses best. */
+/** The most frequent names come first, which compresses best. */
 const NAMES = [...'etnrisouaflchpmdgvySTCEPLAxwkOMD_zq$BFGHIJKNQRUVWXYZbj'];
 
 export function withUniqueCatches(code: string): string {
@@ -35,7 +35,7 @@ function areApart(a: AnyNode, b: AnyNode): boolean {
   return a.end <= b.start || b.end <= a.start;
 }
 
-/** Each variable of a `catch`. A name that is given to two in one function is among the other names of both. */
+/** Finds all catch variables. If two in a function share a name, it is among the other names of both. */
 export function catchesIn(code: string): Catch[] {
   const catches: Catch[] = [];
   const look = (scope: AnyNode): void =>
@@ -55,7 +55,7 @@ export function catchesIn(code: string): Catch[] {
   return catches;
 }
 
-/** All identifiers but the names of members. */
+/** Returns all identifiers except the names of members. */
 function identifiersIn(tree: AnyNode): Identifier[] {
   const members = new Set<AnyNode>();
   const identifiers: Identifier[] = [];

@@ -1,28 +1,28 @@
 /**
- * Makes a device's single file smaller than a minifier can: takes the error messages out, a sixth of the file, and lists
- * the private members that may have shorter names. Programs read `error.code`, which stays.
+ * Makes single files for devices smaller than a minifier can: removes error messages, a sixth of the file, and lists the
+ * private members that can have shorter names. Programs read `error.code`, which stays.
  *
- * A message is known by its position, never by its looks. It is
+ * Messages are identified by position, never by content. A message is
  *
- * 1. the second argument of `new LocalError(code, message, cause)` and `new RemoteError(code, message)`,
- * 2. the argument of a plain error that is thrown, as in `throw new RangeError(message)`: only noble has these, and
- * 3. what is read in messages alone: the argument for a parameter, and the value of a variable, such as `fault` where
- *    ``new LocalError('bad-endpoint', `the URL ${fault}`)`` is all that is done with it.
+ * 1. the second argument of `new LocalError(code, message, cause)` or `new RemoteError(code, message)`;
+ * 2. the argument of a plain error that is thrown, as in `throw new RangeError(message)`, which only noble does;
+ * 3. an argument or the value of a variable that is used in messages only, like `fault` if its only use is
+ *    ``new LocalError('bad-endpoint', `the URL ${fault}`)``.
  *
- * A message that starts with the quoted name of an argument is cut down to code and name: `"crypto" expected object`
+ * A message that starts with the quoted name of an argument is reduced to code and name: `"crypto" expected object`
  * becomes `bad-argument: crypto`. test/bundles/compact.test.ts shows that nothing else changes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AnyNode, CallExpression, NewExpression } from 'acorn';
 import { type Edit, edited, isNamed, Names, parseModule, walk } from './syntax.ts';
 
-/** What stays of a message, and the expression of the original that is in it, if any. */
+/** The replacement for a message, and the expression of the original that it contains, if any. */
 interface Kept {
   readonly text: string;
   readonly expression?: AnyNode;
 }
 
-/** Takes the messages out of a bundled module. Lines stay where they are, for the source map. */
+/** Removes the messages from a bundled module. Line numbers stay the same, for the source map. */
 export function withoutMessages(code: string): string {
   const tree = parseModule(code);
   const names = new Names(tree);
@@ -53,7 +53,7 @@ export function withoutMessages(code: string): string {
     return true;
   });
 
-  // One that is cut may have been all that read another, so until no more are found.
+  // Removing a message may remove the last other use of an argument or variable, so repeat until no more are found.
   for (let found = -1; found < edits.length; ) {
     found = edits.length;
     for (const { definitions, calls } of names.callables.values()) {
@@ -69,7 +69,7 @@ export function withoutMessages(code: string): string {
   return edited(code, edits);
 }
 
-/** The code of an error and the quoted name that its message starts with: a word, or a variable between the quotes. */
+/** The code of an error with the quoted name that its message starts with: a literal name, or a variable. */
 function codeAndName({ arguments: [code, message] }: NewExpression): Kept | undefined {
   if (code?.type !== 'Literal') return undefined;
   let start = '';
@@ -96,8 +96,8 @@ function actsOrCalls(value: AnyNode): boolean {
 }
 
 /**
- * The private members that may have shorter names: those that appear in the bundle as methods and after `this` only, and
- * in no string, by which they could be called.
+ * Returns the private members that can have shorter names: those that the bundle uses only as methods and after `this`, and
+ * that are in no string literal, which could be used to access them.
  */
 export function privateNames(sources: string, bundle: string): string[] {
   const names = new Set<string>();

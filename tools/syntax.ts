@@ -1,4 +1,4 @@
-/** Syntax trees of JavaScript: parsing, walking, and what the names in a bundle stand for. */
+/** JavaScript syntax trees: parsing, walking, editing, and resolving names in a bundle. */
 import { type AnyNode, type CallExpression, type Function as FunctionNode, parse } from 'acorn';
 
 export function parseModule(code: string): AnyNode {
@@ -23,14 +23,14 @@ export function isFunction({ type }: AnyNode): boolean {
   return /Function/.test(type);
 }
 
-/** What takes the place of a part of the code. */
+/** A replacement for a range of the code. */
 export interface Edit {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** Makes the edits, but for those within others. What becomes shorter is filled up with spaces, for the source map. */
+/** Applies edits, except those inside others. Shorter replacements are padded with spaces, for the source map. */
 export function edited(code: string, edits: readonly Edit[]): string {
   let result = '';
   let at = 0;
@@ -42,21 +42,21 @@ export function edited(code: string, edits: readonly Edit[]): string {
   return result + code.slice(at);
 }
 
-/** The functions `f`, or the methods `m` of all classes, of one name, with the calls `f()` or `this.m()`. */
+/** All functions `f`, or all methods `m` of any class, with one name, and the calls `f()` or `this.m()`. */
 export interface Callable {
   readonly definitions: FunctionNode[];
   readonly calls: CallExpression[];
 }
 
-/** A variable that starts with a value, and all that has its name where it can be read. */
+/** The initial value of a variable, and all identifiers with the variable's name in its scope. */
 export interface Variable {
   readonly value: AnyNode;
   readonly reads: readonly AnyNode[];
 }
 
 /**
- * What the names in a bundle stand for, as far as that is certain: a name with a second meaning somewhere is left out, and
- * whatever has the name of a variable counts as a read of it.
+ * Resolves the names in a bundle, conservatively: functions and methods whose name has a second meaning anywhere are left
+ * out, and every identifier with a variable's name in its scope counts as a read of it.
  */
 export class Names {
   readonly callables: ReadonlyMap<string, Callable>;
@@ -74,7 +74,7 @@ export class Names {
     this.variables = this.variablesOf(tree, tree);
   }
 
-  /** All reads of an argument in the function that it is given to. */
+  /** Returns all reads of an argument within the function that is called with it. */
   readsOfArgument(index: number, { params, body }: FunctionNode): readonly AnyNode[] {
     const all = this.within(body, 'arguments');
     const parameter = params[index];
@@ -145,7 +145,7 @@ function callablesOf(tree: AnyNode): Map<string, Callable> {
   return callables;
 }
 
-/** With a dot, since a function and a method of one name are two. */
+/** The name with a dot before it, since a function and a method may share a name. */
 function memberName(key: AnyNode): string {
   return key.type === 'Identifier' || key.type === 'PrivateIdentifier' ? `.${key.name}` : '';
 }

@@ -1,8 +1,8 @@
 /**
- * Runs test files (uvu) in as many processes as there are cores, one file at a time in each, and fails loudly: also where a
- * test throws what is no Error, where a hook fails, where a file has no tests, and where a process ends too early.
+ * Runs test files (uvu) in one process per core, each of which takes one file after the other. Unlike uvu alone, it also
+ * fails if a test throws something other than an Error, a hook throws, a file has no tests, or a process exits early.
  *
- *     node --import tsx tools/test.ts [--serial] PATTERN        the files of test/ whose path matches the pattern
+ *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,20 +10,20 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** What a process reports of one file. */
+/** The result of one file. */
 interface Report {
   readonly passed: number;
   readonly total: number;
   readonly failures: string;
 }
 
-/** A suite, as uvu queues it. */
+/** A suite in uvu's queue. */
 type Suite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 
-/** The files that take longest, which are started first. */
+/** The slowest files, which start first. */
 const LONGEST = ['judge/self', 'judge/live', 'judge/cli', 'fuzz', 'bundles/gates', 'noise/known-answers'];
 
-/** A dot for each test, the counts, and the name of a suite. */
+/** What uvu prints while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 
 const TESTS = new URL('../test/', import.meta.url);
@@ -65,7 +65,7 @@ function rank(file: string): number {
   return at < 0 ? LONGEST.length : at;
 }
 
-/** Gives files to a process until none is left. One that ends in the middle is followed by another. */
+/** Runs files in a process until none is left. If the process exits early, another one continues. */
 async function drain(
   files: string[],
   report: (file: string, seconds: number, report: Report) => void,
@@ -75,7 +75,7 @@ async function drain(
   const died = (): Report => {
     const how = child!.signalCode ?? `code ${child!.exitCode}`;
     child = undefined;
-    return { passed: 0, total: 1, failures: `  the process ended too early, with ${how}\n` };
+    return { passed: 0, total: 1, failures: `  the process exited early, with ${how}\n` };
   };
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
     if (child && !child.connected) report(last, 0, died());
@@ -92,7 +92,7 @@ async function drain(
   if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
 }
 
-/** What a process reports of a file; `undefined` where it ends instead. */
+/** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
 function answerOf(child: ChildProcess, file: string): Promise<Report | undefined> {
   return new Promise((resolve) => {
     const end = (): void => resolve(undefined);
@@ -105,7 +105,7 @@ function answerOf(child: ChildProcess, file: string): Promise<Report | undefined
   });
 }
 
-/** In a process of its own: runs the files that it is sent. */
+/** The child process: runs the files that it is sent. */
 function work(): void {
   const queue: Suite[][] = [];
   Object.assign(globalThis, { UVU_DEFER: 1, UVU_QUEUE: queue, UVU_INDEX: 0 });
@@ -113,7 +113,7 @@ function work(): void {
   process.stdout.write = ((data: string, ...rest: []) =>
     UVU_PRINTS.test(data) || write(data, ...rest)) as typeof write;
   process.on('message', async (file: string) => {
-    process.channel!.unref(); // a test that waits for what never comes lets the process end
+    process.channel!.unref(); // so that the process exits if a test waits for ever
     const report = await run(new URL(file, TESTS).href, queue);
     process.channel!.ref();
     process.send!(report);
@@ -132,7 +132,7 @@ async function run(url: string, queue: Suite[][]): Promise<Report> {
       total += all;
       if (errors !== true) failures += errors;
       else if (ran !== all)
-        failures += `  ${ran} of ${all} tests ran: a hook failed, or what was thrown is no Error\n`;
+        failures += `  ${ran} of ${all} tests ran: a hook failed, or a test threw something other than an Error\n`;
     }
     if (total === 0) failures += '  no tests: does the file end with test.run()?\n';
   } catch (error) {

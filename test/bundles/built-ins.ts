@@ -1,8 +1,8 @@
-/** What a script or module touches of the language's library, read from its syntax tree. */
+/** Finds the built-ins that a script or module uses, from its syntax tree. */
 import { type AnyNode, parse } from 'acorn';
 import { walk } from '../../tools/syntax.ts';
 
-/** The names of methods and accessors of the classes that come with the language, as this Node has them. */
+/** The names of methods and accessors of the built-in classes, as this version of Node has them. */
 const METHODS = new Set<string>();
 const CLASSES = [
   Object,
@@ -24,8 +24,8 @@ for (const { prototype } of [...CLASSES, Uint8Array, Map, Set, WeakMap, Symbol, 
 }
 
 /**
- * The globals of a file, with the members it takes of them (`Object.keys`), and after a dot, the methods of
- * built-in classes that it names (`.slice`). A member of its own by such a name is among them, to be on the safe side.
+ * Returns the globals that a file uses, with their members (`Object.keys`), and names of methods of built-in classes
+ * (`.slice`). Members of the file's own classes are included if they have such a name, to be on the safe side.
  */
 export function builtInsOf(code: string, sourceType: 'script' | 'module'): string[] {
   const tree = parse(code, { ecmaVersion: 2022, sourceType });
@@ -51,8 +51,8 @@ export function builtInsOf(code: string, sourceType: 'script' | 'module'): strin
 }
 
 /**
- * The functions and variables that a script names before they are declared, where Espruino does not know them yet. What is
- * named in another function is left out, since that runs later, but for one that is called on the spot.
+ * Returns the functions and variables that a script uses before their declaration, where Espruino does not know them yet.
+ * Uses in other functions are left out, since these run later, except for functions called on the spot.
  */
 export function namedTooEarly(code: string): string[] {
   const early: string[] = [];
@@ -80,15 +80,15 @@ export function namedTooEarly(code: string): string[] {
 
 const isFunction = (node: AnyNode): boolean => /^Function/.test(node.type);
 
-/** Visits what is in a function or script, and of the functions in that nothing but themselves. */
+/** Visits the nodes of a function or script, without the insides of nested functions. */
 function inScope(scope: AnyNode, visit: (node: AnyNode) => boolean): void {
   walk(scope, (node) => node === scope || (visit(node) && !isFunction(node)));
 }
 
-/** Reports each name that is read or written there, and where; of functions called on the spot what they do not declare. */
+/** Reports each name that is read or written, with its position, also within functions called on the spot. */
 function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => void): void {
   const members = new Set<AnyNode>();
-  if ('id' in scope && scope.id) members.add(scope.id); // which a variable of the function may shadow
+  if ('id' in scope && scope.id) members.add(scope.id); // a variable of the function may shadow it
   inScope(scope, (node) => {
     if (node.type === 'MemberExpression' && !node.computed) members.add(node.property);
     if (node.type === 'Property' && !node.computed) members.add(node.key);
@@ -103,7 +103,7 @@ function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => void)
   });
 }
 
-/** All names that are bound anywhere in the file. */
+/** All names that are declared anywhere in the file. */
 function declaredIn(tree: AnyNode): Set<string> {
   const declared = new Set<string>(['undefined', 'arguments', 'NaN', 'Infinity']);
   const bind = (pattern: AnyNode | null | undefined): void => {
@@ -129,7 +129,7 @@ function declaredIn(tree: AnyNode): Set<string> {
   return declared;
 }
 
-/** Identifiers that are names and no references, and nothing else: of fields, methods, labels and exports. */
+/** Identifiers that are never references: the names of fields, methods, labels and exports. */
 function namesAlone(tree: AnyNode): Set<string> {
   const names = new Set<string>();
   const references = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * The examples for devices. The one for QuickJS runs in QuickJS; those for Moddable and Espruino run in Node, with
- * stand-ins for what these have: what that shows is that they use the library rightly, and no more.
+ * The examples for devices. The one for QuickJS runs in QuickJS. Those for Moddable and Espruino run in Node with stand-ins
+ * for the modules of these engines, which shows only that they use the library rightly.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +36,7 @@ const PSK = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password, nodeId:
 const hubKey = randomBytes(32);
 let clientKey: Uint8Array | undefined;
 
-/** A hub at the other end of a line. It echoes. */
+/** A hub at the other end of a connection, which echoes JSON messages. */
 function hubAt(send: (data: string | Uint8Array) => void) {
   const { ChaChaPoly } = nodeCrypto.ciphers;
   const options = {
@@ -63,27 +63,27 @@ function hubAt(send: (data: string | Uint8Array) => void) {
   };
 }
 
-/** Lets what was queued happen. */
+/** Waits for queued callbacks. */
 const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-test('the client in QuickJS makes first contact, is known again, and asks', async () => {
+test('the QuickJS example makes first contact, reconnects with its pin, and sends messages', async () => {
   clientKey = undefined;
   const store = new Map([['identity', JSON.stringify(IDENTITY)]]);
-  const said: string[] = [];
+  const printed: string[] = [];
   for (const pattern of ['XXpsk2', 'KKpsk0']) {
     let hub: ReturnType<typeof hubAt> | undefined;
     const send = (data: string | Uint8Array) => queueMicrotask(() => hub!.receive(data));
-    const client = await startClient({ store, send, say: (text) => said.push(text) });
+    const client = await startClient({ store, send, say: (text) => printed.push(text) });
     hub = hubAt((data) => queueMicrotask(() => client.received(data)));
     client.connected();
     hub.start();
     await settled();
-    assert.equal(said.splice(0), [`ready: ${pattern}`]);
+    assert.equal(printed.splice(0), [`ready: ${pattern}`]);
     client.send({ say: 'hello' });
     await settled();
-    assert.equal(said.splice(0), ['{"echo":"{\\"say\\":\\"hello\\"}"}']);
+    assert.equal(printed.splice(0), ['{"echo":"{\\"say\\":\\"hello\\"}"}']);
     client.disconnected(1006);
-    assert.equal(said.splice(0), ['ended: dropped']);
+    assert.equal(printed.splice(0), ['ended: dropped']);
     client.stop();
   }
   const device = parseKeyring(store.get('keyring')!, IDENTITY.access_key);
@@ -91,7 +91,7 @@ test('the client in QuickJS makes first contact, is known again, and asks', asyn
   assert.is(device.staticKeyIsFresh, false);
 });
 
-test('the client for Moddable makes first contact, keeps the pin, and is known again', async () => {
+test('the Moddable example makes first contact, stores the pin, and reconnects with it', async () => {
   clientKey = undefined;
   const fresh = createKeyring({ accessKey: IDENTITY.access_key, staticKey: randomBytes(32) });
   const preferences = new Map([
@@ -165,7 +165,7 @@ test('the client for Moddable makes first contact, keeps the pin, and is known a
   assert.is(ready?.type === 'ready' && ready.pattern, 'KKpsk0');
 });
 
-/** Moddable's main.js as one script, with its modules taken from `modules`. */
+/** Bundles the Moddable example into one script, with its modules taken from `modules`. */
 async function bundleMain(names: string[]): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [example('moddable/main.js')],
@@ -193,7 +193,7 @@ async function bundleMain(names: string[]): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-test('a client with the compact AESGCM talks to a hub that has no other cipher', () => {
+test('a client with the compact AESGCM talks to a hub that has only AESGCM', () => {
   const { AESGCM } = nodeCrypto.ciphers;
   const common = { randomBytes, staticKey: randomBytes(32) };
   const hub = new HubSession({
@@ -224,13 +224,13 @@ test('a client with the compact AESGCM talks to a hub that has no other cipher',
   assert.is(close?.type === 'close' && close.error.code, 'not-authentic');
 });
 
-test('Moddable’s manifest names the device’s file and preloads it', () => {
+test('the Moddable manifest names hub-protocol.js and preloads it', () => {
   const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
   assert.is(manifest.modules['hub-protocol'], '../../dist/hub-protocol');
   assert.equal(manifest.preload, ['hub-protocol']);
 });
 
-test('the client for Espruino makes first contact over a serial line, keeps the pin, and is known again', () => {
+test('the Espruino example makes first contact over a serial line, stores the pin, and reconnects with it', () => {
   clientKey = undefined;
   const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
   const record = {
@@ -265,7 +265,7 @@ test('the client for Espruino makes first contact over a serial line, keeps the 
     const line = (data: string | Uint8Array): string => `${typeof data === 'string' ? data : hex(data)}\r\n`;
     const hub = hubAt((data) => {
       const characters = Buffer.from(line(data)).toString('latin1');
-      for (const part of characters.match(/.{1,20}|\s+/g)!) onData(part); // as serial lines cut them
+      for (const part of characters.match(/.{1,20}|\s+/g)!) onData(part); // as serial lines split them
     });
     const serial = {
       on: (_event: 'data', callback: typeof onData) => {
@@ -286,7 +286,7 @@ test('the client for Espruino makes first contact over a serial line, keeps the 
   }
 });
 
-test('the client for Espruino has none of the syntax that Espruino lacks', () => {
+test('the Espruino example has no syntax that Espruino lacks', () => {
   const lacking = ['RestElement', 'SpreadElement', 'AssignmentPattern', 'ObjectPattern', 'ArrayPattern'];
   const found: string[] = [];
   walk(parse(readFileSync(example('espruino/main.js'), 'utf8'), { ecmaVersion: 2015 }), ({ type }) => {

@@ -1,11 +1,11 @@
-/** Bundles suite.ts into a script of ES5 that sets `suite`. */
+/** Bundles suite.ts into an ES5 script that sets the global `suite`. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { lower } from '../../tools/es5.ts';
 
 const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
 
-/** Modules that the adapter imports, as CommonJS. */
+/** Replacements for the modules that the adapter imports, as CommonJS. */
 const MODULES: { readonly [name: string]: string } = {
   'hub-protocol': 'module.exports = hubProtocol;',
   'hub-protocol/node': '',

@@ -11,15 +11,15 @@ import { getQuickJS } from 'quickjs-emscripten';
 
 export { getQuickJS };
 
-/** Scripts that were loaded once, and statements run after them, in a realm of their own. */
+/** A realm with scripts loaded, in which statements can be run. */
 export interface Engine {
   name: string;
-  /** Rejects where the statement throws. */
+  /** Rejects if the statement throws. */
   run(statement: string): Promise<void>;
   stop(): void;
 }
 
-/** The path of a file to load: a script, or an ES module whose namespace becomes the global `hubProtocol`. */
+/** A file to load, by its path: a script, or an ES module whose namespace becomes the global `hubProtocol`. */
 export type Source = { script: string } | { module: string };
 
 export type StartEngine = (sources: Source[]) => Promise<Engine>;
@@ -27,7 +27,7 @@ export type StartEngine = (sources: Source[]) => Promise<Engine>;
 const { resolve } = createRequire(import.meta.url);
 const folderOf = (name: string): string => dirname(resolve(`${name}/package.json`));
 
-/** A module that makes another one's namespace global. */
+/** Source code of a module that makes the namespace of another one global. */
 const globalizing = (path: string): string =>
   `import * as all from ${JSON.stringify(path)};\nglobalThis.hubProtocol = all;\n`;
 
@@ -63,16 +63,16 @@ export async function startQuickJs(sources: Source[]): Promise<Engine> {
   };
 }
 
-/** XS as npm installs `@agoric/xsnap`: with slots of 32 bytes, and strings of UTF-16 units. */
+/** XS as npm installs `@agoric/xsnap`: slots of 32 bytes, strings of UTF-16 units. */
 export const startXs: StartEngine = (sources) =>
   startWorker('XS', join(folderOf('@agoric/xsnap'), 'xsnap-native/xsnap'), sources);
 
 const XS_MCU = fileURLToPath(new URL('node_modules/xs-mcu', import.meta.url));
 
-/** XS as Moddable builds it for microcontrollers, where a string is indexed by code point: '😀' has length 1. */
+/** XS as Moddable builds it for microcontrollers: slots of 16 bytes, strings of code points (`'😀'.length` is 1). */
 export const startXsMcu: StartEngine = (sources) => startWorker('XS 32-bit', XS_MCU, sources);
 
-/** The same with a heap that starts small, reported on standard error at each reply. */
+/** The same build with a heap that starts small; it reports its heap on standard error with each reply. */
 export const startMeteredXs = (onError: (text: string) => void): Promise<XsWorker> =>
   startWorker('XS 32-bit', XS_MCU, [], ['-m'], onError);
 
@@ -82,8 +82,8 @@ export interface XsWorker extends Engine {
 }
 
 /**
- * xsnap's worker takes netstrings on file descriptor 3 and answers on 4: `s` a script's path, `m` a module's, `e` code,
- * `?` bytes, `q` the end.
+ * Starts xsnap's worker, which reads netstrings from file descriptor 3 and replies on 4. The commands: `s` runs a script
+ * and `m` a module by its path, `e` evaluates code, `?` passes bytes to `handleCommand`, `q` quits.
  */
 async function startWorker(
   name: string,
@@ -121,7 +121,7 @@ async function startWorker(
     const why = code === OUT_OF_MEMORY ? 'ran out of memory' : `ended with ${code}`;
     for (const { reject } of waiting.splice(0)) reject(new Error(`XS ${why}`));
   });
-  input.on('error', () => {}); // the exit says more
+  input.on('error', () => {}); // `exit` follows, and says why
   const send = (command: string, data: string | Uint8Array): Promise<void> => {
     const bytes = Buffer.from(data);
     input.write(Buffer.concat([Buffer.from(`${1 + bytes.length}:${command}`), bytes, Buffer.from(',')]));
@@ -145,14 +145,14 @@ async function startWorker(
   };
 }
 
-const OUT_OF_MEMORY = 11; // the worker's exit code
+const OUT_OF_MEMORY = 11; // the worker's exit code for it
 
 export const startHermes: StartEngine = (sources) =>
   startProgram('Hermes', join(folderOf('hermes-engine-cli'), 'linux64-bin/hermes'), sources);
 
 export const startDuktape: StartEngine = (sources) => startProgram('Duktape', 'duk', sources);
 
-/** An engine that runs one file and ends: each statement is run with all scripts before it. */
+/** An engine that runs one file and exits: each statement runs in a new process, after all scripts. */
 async function startProgram(name: string, command: string, sources: Source[]): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
   const scripts = sources.map((source) => {
@@ -166,7 +166,7 @@ async function startProgram(name: string, command: string, sources: Source[]): P
       const tried = `try { ${statement}\n print('done'); } catch (error) { print(String(error)); }`;
       writeFileSync(path, [...scripts, tried].join('\n'));
       const { stdout } = await promisify(execFile)(command, [path], { maxBuffer: 1 << 26 });
-      if (!/^done$/m.test(stdout)) throw new Error(`${name}: ${stdout || 'ended without a word'}`);
+      if (!/^done$/m.test(stdout)) throw new Error(`${name}: ${stdout || 'no output'}`);
     },
     stop: () => rmSync(folder, { recursive: true }),
   };

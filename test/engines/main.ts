@@ -1,7 +1,9 @@
 /**
- * The vectors, put to each single file in the engines that it is for. `npm run test:engines`
+ * Runs the vectors against each single file, in the engines that the file is for.
  *
- * An engine has to fail first: it is given a wrong answer before the right ones.
+ *     npm run test:engines
+ *
+ * Each engine is first given a wrong expected response, which must fail.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -50,7 +52,7 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.requests.js', isForRequests],
   [[startNode, startHermes, startDuktape], 'hub-protocol.requests.es5.js', isForRequests],
   [[startNode], 'hub-protocol.full.js', () => true],
-  // The rest of it is in the device's file, and has just been asked.
+  // The rest of it is in hub-protocol.js, which is tested above.
   [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
   [[startNode, startHermes, startDuktape], 'hub-protocol.no-crypto.es5.js', isForDevice],
@@ -62,16 +64,19 @@ const dist = process.argv[2] ?? fileURLToPath(new URL('../../dist', import.meta.
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
-const renamed = join(folder, 'renamed.js'); // the suite asks the global of the other files
+const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
 writeFileSync(renamed, 'hubProtocol = hubProtocolRequests;');
-const { dialogues, left, answers } = await record();
-console.log(`${dialogues.length} vectors; ${left} more, of 32 MiB or 64 MiB of memory, are for npm test\n`);
+console.log('Recording the vectors in Node; everything takes about MINUTES minutes.');
+const { dialogues, left, results } = await record();
+console.log(
+  `${dialogues.length} vectors. ${left} more need 32 MiB or 64 MiB of memory: npm test has them.\n`,
+);
 
 let [passed, failed] = [0, 0];
 async function run([start, file, isFor]: Task): Promise<void> {
   const chosen = dialogues.filter(isFor);
   const began = performance.now();
-  const [name, failures] = await put(start, file, chosen);
+  const [name, failures] = await runVectors(start, file, chosen);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   failed += failures.length;
   passed += chosen.length - failures.length;
@@ -80,7 +85,7 @@ async function run([start, file, isFor]: Task): Promise<void> {
   for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
 }
 
-// Engines that are programs of their own run side by side, those within this one after them.
+// Engines that are programs run side by side; those within this process run after them.
 const tasks: Task[] = RUNS.flatMap(([engines, file, isFor]) =>
   engines.map((start): Task => [start, file, isFor]),
 );
@@ -96,24 +101,27 @@ rmSync(folder, { recursive: true });
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Puts dialogues to a file in an engine; the name of the engine, and what failed. */
-async function put(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
+/** Runs dialogues against a file in an engine. Returns the name of the engine, and what failed. */
+async function runVectors(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
   const path = join(dist, file);
   const sources: Source[] = [file.endsWith('.es5.js') ? { script: path } : { module: path }];
   if (file === 'hub-protocol.requests.es5.js') sources.push({ script: renamed });
   const engine = await start([...sources, { script: suite }]);
-  const setUp = /\.(?:core|no-crypto)\./.test(file) ? `suite.useAnswers(${parsed(answers)});` : '';
+  const setUp = /\.(?:core|no-crypto)\./.test(file) ? `suite.providePlainCrypto(${parsed(results)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];
   const [first] = chosen;
-  const wrong = { ...first!, turns: first!.turns.map((turn) => ({ ...turn, answer: { canonical: 'ff' } })) };
+  const wrong = {
+    ...first!,
+    turns: first!.turns.map((turn) => ({ ...turn, response: { canonical: 'ff' } })),
+  };
   if (
     await check([wrong]).then(
       () => true,
       () => false,
     )
   )
-    failures.push('a wrong answer passes');
+    failures.push('a wrong response passes');
   for (const batch of batches(chosen)) {
     try {
       await check(batch);
@@ -126,8 +134,8 @@ async function put(start: StartEngine, file: string, chosen: Recorded[]): Promis
 }
 
 /**
- * As JSON that the engine parses, since in an object literal `__proto__` is no field; in ASCII, since the engines do not
- * agree on line separators in a literal.
+ * Code that parses the value from JSON: in an object literal `__proto__` would not be a field. In ASCII, since engines
+ * disagree on line separators in string literals.
  */
 function parsed(value: unknown): string {
   const literal = JSON.stringify(JSON.stringify(value));

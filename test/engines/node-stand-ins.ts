@@ -1,4 +1,4 @@
-/** What the judge's adapter takes from Node and from newer engines, in ES5's means: put in its place by bundle-suite.ts. */
+/** ES5 replacements for what the judge's adapter uses of Node and of newer engines. bundle-suite.ts puts them in. */
 import { bytesToHex, bytesToUtf8, concatBytes, hexToBytes, utf8ToBytes } from '../../src/bytes.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 
@@ -33,7 +33,7 @@ export function fromEntries(entries: [string, unknown][]): object {
   return fields;
 }
 
-/** In place of a BigInt, its digits. */
+/** Stands for BigInt(): the digits are enough for `setBigUint64`. */
 export function bigInt(digits: string): string {
   return digits;
 }

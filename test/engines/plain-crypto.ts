@@ -1,37 +1,37 @@
 /**
- * Cryptography without BigInt, for engines that have none: what an integrator's native code would do. X25519 is looked
- * up, since computing it takes such an engine a second; the rest is computed. Not constant-time, and only for tests.
+ * Cryptography without BigInt, in place of an integrator's native code, for engines without BigInt. X25519 is looked up,
+ * since such an engine needs a second to compute it. Not constant-time: for tests only.
  */
 import { bytesToHex, concatBytes, equalBytes, hexToBytes } from '../../src/bytes.ts';
 import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 
-/** Answers of X25519 in hexadecimal, by what was asked. */
-export type X25519Answers = { readonly [asked: string]: string };
+/** Recorded results of X25519 in hex, by their inputs. */
+export type X25519Results = { readonly [inputs: string]: string };
 
-/** The key under which an answer is kept: a private key, and a public one where a secret is to be shared. */
-export function asked(privateKey: Uint8Array, publicKey?: Uint8Array): string {
+/** The inputs of a result: a private key alone for its public key, both keys for a shared secret. */
+export function inputsOf(privateKey: Uint8Array, publicKey?: Uint8Array): string {
   return bytesToHex(privateKey) + (publicKey === undefined ? '' : bytesToHex(publicKey));
 }
 
-export function plainCrypto(answers: X25519Answers): Crypto {
-  function lookUp(key: string): Uint8Array {
-    const answer = answers[key];
-    if (answer === undefined) throw new Error('X25519 of keys that no vector has');
-    return hexToBytes(answer)!;
+export function plainCrypto(results: X25519Results): Crypto {
+  function lookUp(inputs: string): Uint8Array {
+    const result = results[inputs];
+    if (result === undefined) throw new Error('no result of X25519 was recorded for these keys');
+    return hexToBytes(result)!;
   }
   return {
     sha256: (...parts) => sha256(concatBytes(parts)),
     hmacSha256: (key, ...parts) => hmac(key, concatBytes(parts)),
     x25519: {
-      publicKey: (privateKey) => lookUp(asked(privateKey)),
-      sharedSecret: (privateKey, publicKey) => lookUp(asked(privateKey, publicKey)),
+      publicKey: (privateKey) => lookUp(inputsOf(privateKey)),
+      sharedSecret: (privateKey, publicKey) => lookUp(inputsOf(privateKey, publicKey)),
     },
     ciphers: { ChaChaPoly: chaChaPoly },
   };
 }
 
-/** RFC 2104, for keys of at most a block. */
+/** HMAC-SHA-256 (RFC 2104), for keys of at most 64 bytes. */
 function hmac(key: Uint8Array, message: Uint8Array): Uint8Array {
   const pad = (value: number): Uint8Array => {
     const block = new Uint8Array(64);
@@ -41,7 +41,7 @@ function hmac(key: Uint8Array, message: Uint8Array): Uint8Array {
   return sha256(concatBytes([pad(0x5c), sha256(concatBytes([pad(0x36), message]))]));
 }
 
-/** RFC 8439, section 2.8. */
+/** ChaCha20-Poly1305 (RFC 8439, section 2.8). */
 function chaChaPoly(key: Uint8Array): Cipher {
   function tagOf(nonce: Uint8Array, associatedData: Uint8Array, ciphertext: Uint8Array): Uint8Array {
     const padded = (bytes: Uint8Array): Uint8Array => new Uint8Array(-bytes.length & 15);
@@ -73,7 +73,7 @@ function readWord(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** RFC 8439, sections 2.3 and 2.4. */
+/** ChaCha20 (RFC 8439, sections 2.3 and 2.4). */
 function xorKeyStream(key: Uint8Array, nonce: Uint8Array, counter: number, text: Uint8Array): Uint8Array {
   const start = new Int32Array(16);
   start.set([0x61707865, 0x3320646e, 0x79622d32, 0x6b206574]);
@@ -112,7 +112,7 @@ function rotate(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
 
-/** RFC 8439, section 2.5, with numbers of 17 bytes, the lowest first. */
+/** Poly1305 (RFC 8439, section 2.5), with numbers of 17 bytes, the lowest first. */
 function poly1305(key: Uint8Array, message: Uint8Array): Uint8Array {
   const r: number[] = [];
   for (let i = 0; i < 17; i++) r.push(i < 16 ? key[i]! & CLAMP[i]! : 0);
@@ -123,7 +123,7 @@ function poly1305(key: Uint8Array, message: Uint8Array): Uint8Array {
     sum[block.length]! += 1;
     sum = multiplied(sum, r);
   }
-  // Modulo 2^130 - 5: what is at least that, plus 5, has bit 130.
+  // Modulo 2^130 - 5: a number that is at least that has bit 130 set once 5 is added.
   sum = carried(sum);
   const above = carried(
     sum.map((byte, i) => byte + (i === 0 ? 5 : 0)),
@@ -146,14 +146,14 @@ function multiplied(a: number[], b: number[]): number[] {
   const product: number[] = [];
   for (let i = 0; i < 17; i++) {
     let sum = 0;
-    // 2^136 is 2^6 times 5.
+    // 2^136 is congruent to 5 * 2^6.
     for (let j = 0; j < 17; j++) sum += j <= i ? a[j]! * b[i - j]! : 320 * a[j]! * b[i + 17 - j]!;
     product.push(sum);
   }
   return carried(carried(product));
 }
 
-/** With bytes for digits; and unless that is not wanted, with what is past bit 130 brought back as five times itself. */
+/** Propagates carries, so that every digit is a byte, and unless told otherwise folds the bits from 130 on back, times 5. */
 function carried(digits: number[], reduces = true): number[] {
   const bytes: number[] = [];
   let carry = 0;

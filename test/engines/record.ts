@@ -1,19 +1,19 @@
-/** Puts the vectors to this library in Node, by the judge's checks, and records requests and responses. */
+/** Runs the vectors against this library in Node, by the judge's checks, and records requests and responses. */
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
-import { asked, type X25519Answers } from './plain-crypto.ts';
+import { inputsOf, type X25519Results } from './plain-crypto.ts';
 import type { Dialogue } from './suite.ts';
 
 export interface Recorded extends Dialogue {
   readonly operation: string;
-  /** Whether it takes a hub's session, or AESGCM, or nonces put at a counter. */
+  /** What not every single file has: hub sessions, AESGCM. */
   readonly needs: readonly ('hub' | 'AESGCM')[];
 }
 
-/** Messages of 32 MiB are left to Node, where `npm test` has them, and so are derivations over 64 MiB. */
+/** Messages of 32 MiB and derivations in 64 MiB are left to `npm test`. */
 function isTooLarge({ type, test }: Task): boolean {
   if (type === 'Psk') return true;
   if (type === 'Argon2id') return test.memoryKiB * test.passes > 256;
@@ -32,20 +32,19 @@ function needsOf({ operation, test }: Task): Recorded['needs'] {
   return needs;
 }
 
-/** All dialogues, how many vectors were too large, and every answer of X25519 that was needed. */
-export async function record(): Promise<{ dialogues: Recorded[]; left: number; answers: X25519Answers }> {
-  const answers: { [asked: string]: string } = {};
-  const keep = (key: string, answer: () => Uint8Array): Uint8Array => {
-    const bytes = answer();
-    answers[key] = Buffer.from(bytes).toString('hex');
-    return bytes;
+/** @returns all dialogues, how many vectors were left out, and the results of X25519 that they need */
+export async function record(): Promise<{ dialogues: Recorded[]; left: number; results: X25519Results }> {
+  const results: { [inputs: string]: string } = {};
+  const keep = (inputs: string, result: Uint8Array): Uint8Array => {
+    results[inputs] = Buffer.from(result).toString('hex');
+    return result;
   };
   const { publicKey, sharedSecret } = nodeCrypto.x25519;
   const crypto: Crypto = {
     ...nodeCrypto,
     x25519: {
-      publicKey: (own) => keep(asked(own), () => publicKey(own)),
-      sharedSecret: (own, other) => keep(asked(own, other), () => sharedSecret(own, other)),
+      publicKey: (own) => keep(inputsOf(own), publicKey(own)),
+      sharedSecret: (own, other) => keep(inputsOf(own, other), sharedSecret(own, other)),
     },
   };
   const all = listTasks();
@@ -53,15 +52,15 @@ export async function record(): Promise<{ dialogues: Recorded[]; left: number; a
   for (const task of all) {
     if (isTooLarge(task)) continue;
     const respond = createAdapterWithAnyCounter(crypto);
-    const turns: { request: Fields; answer: Fields }[] = [];
+    const turns: { request: Fields; response: Fields }[] = [];
     const send = async (request: Fields): Promise<Fields> => {
-      const answer = JSON.parse(JSON.stringify(respond(request)));
-      turns.push({ request, answer });
-      return answer;
+      const response = JSON.parse(JSON.stringify(respond(request)));
+      turns.push({ request, response });
+      return response;
     };
     const { result, name } = await runVector(task, { send, stop: async () => {} });
-    if (result !== 'passed') throw new Error(`${name} ${result} in Node: run npm test`);
+    if (result !== 'passed') throw new Error(`${name} ${result} in Node: mend that first, with npm test`);
     dialogues.push({ name, operation: task.operation, needs: needsOf(task), turns });
   }
-  return { dialogues, left: all.length - dialogues.length, answers };
+  return { dialogues, left: all.length - dialogues.length, results };
 }

@@ -1,38 +1,39 @@
 /**
- * What runs in an engine: the judge's adapter over the file under test, asked what the judge asked, and held to the
- * answers that it accepted. Bundled and lowered to ES5 once for all engines; `hubProtocol` is loaded before it.
+ * The part of the tests that runs in an engine: sends recorded requests to the judge's adapter, which uses the file under
+ * test, and compares the responses with those that the judge accepted. Bundled and lowered to ES5 once for all engines;
+ * `hubProtocol` is loaded before it.
  */
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
-import { plainCrypto, type X25519Answers } from './plain-crypto.ts';
+import { plainCrypto, type X25519Results } from './plain-crypto.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: requests and answers have the fields of their operation
+// biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 
-/** A test of a vector file. */
+/** One vector: what the judge sent for it, and the responses that it accepted. */
 export interface Dialogue {
   readonly name: string;
-  readonly turns: readonly { readonly request: Fields; readonly answer: Fields }[];
+  readonly turns: readonly { readonly request: Fields; readonly response: Fields }[];
 }
 
 declare const hubProtocol: { deviceCrypto?: Crypto; nobleCryptoWithAesGcm?: Crypto };
 
 let crypto: Crypto = (hubProtocol.deviceCrypto ?? hubProtocol.nobleCryptoWithAesGcm)!;
 
-/** For a file without cryptography. */
-export function useAnswers(answers: X25519Answers): void {
-  crypto = plainCrypto(answers);
+/** Provides cryptography to a file that has none. */
+export function providePlainCrypto(results: X25519Results): void {
+  crypto = plainCrypto(results);
 }
 
 const { subarray } = Uint8Array.prototype;
 
-/** Espruino's reads on beyond the end of the array. */
+/** Throws where Espruino's `subarray` would read beyond the end of the array. */
 function strictSubarray(this: Uint8Array, start?: number, end?: number): Uint8Array<ArrayBuffer> {
   if ((end ?? 0) > this.length) throw new Error(`subarray(${start}, ${end}) of ${this.length} bytes`);
   return subarray.call(this, start, end) as Uint8Array<ArrayBuffer>;
 }
 
-/** @throws Error that names the dialogues in which another answer was given */
+/** @throws Error that names the dialogues with a wrong response */
 export function check(dialogues: readonly Dialogue[]): void {
   Uint8Array.prototype.subarray = strictSubarray;
   try {
@@ -46,9 +47,9 @@ function checkAll(dialogues: readonly Dialogue[]): void {
   const failures: string[] = [];
   for (const { name, turns } of dialogues) {
     const adapter = createAdapterWithAnyCounter(crypto);
-    for (const { request, answer } of turns) {
-      const expected = JSON.stringify(sorted(answer));
-      const got = answerOf(adapter, request);
+    for (const { request, response } of turns) {
+      const expected = JSON.stringify(sorted(response));
+      const got = responseOf(adapter, request);
       if (got === expected) continue;
       failures.push(`${name}, ${JSON.stringify(request)}: expected ${expected}, got ${got}`);
       break;
@@ -57,7 +58,7 @@ function checkAll(dialogues: readonly Dialogue[]): void {
   if (failures.length > 0) throw new Error(`${failures.length} failed; ${failures.slice(0, 3).join('; ')}`);
 }
 
-function answerOf(adapter: (request: Fields) => Fields, request: Fields): string {
+function responseOf(adapter: (request: Fields) => Fields, request: Fields): string {
   try {
     return JSON.stringify(sorted(adapter(request)));
   } catch (error) {
@@ -65,7 +66,7 @@ function answerOf(adapter: (request: Fields) => Fields, request: Fields): string
   }
 }
 
-/** With the fields of all objects in one order. */
+/** Sorts the fields of all objects. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,4 +1,4 @@
-/** The runner of strangers' vectors, on small files in their formats that are made of values of our own vectors. */
+/** The runner of public vectors, on small files in their formats, made from our own vectors. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const HANDSHAKES = readVectors('handshake', 'Handshake');
 const transportHas = (vector: Vector, side: string) =>
   vector.transport.some(({ from }: { from: string }) => from === side);
 
-/** One of each protocol, with transport messages of both sides. */
+/** One vector of each protocol, with transport messages from both sides. */
 const FOUR = ALL_PATTERNS.flatMap((pattern) =>
   ALL_SUITES.map((suite) => {
     const its = HANDSHAKES.filter((vector) => vector.pattern === pattern && vector.suite === suite);
@@ -29,7 +29,7 @@ test.before.each((context) => {
 });
 test.after.each(({ folder }) => rmSync(folder, { recursive: true }));
 
-/** Writes files, by their paths; values other than text are written as JSON. */
+/** Writes files, given by their paths. Values other than strings are written as JSON. */
 function write(folder: string, files: { [path: string]: unknown }): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
@@ -37,7 +37,7 @@ function write(folder: string, files: { [path: string]: unknown }): void {
   }
 }
 
-/** The only line of the table. */
+/** Runs the vectors of a folder, and returns the only row of the table. */
 function rowOf(folder: string): Row {
   const { rows, unrecognised } = run([folder]);
   assert.equal(unrecognised, []);
@@ -47,7 +47,7 @@ function rowOf(folder: string): Row {
 
 const counts = ({ passed, failures, skipped }: Row) => [passed, failures.length, Object.fromEntries(skipped)];
 
-/** The same hex with its last digit changed. */
+/** Changes the last digit of hex. */
 function flip(hex: string): string {
   return hex.slice(0, -1) + (Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16);
 }
@@ -57,7 +57,7 @@ interface Message {
   ciphertext: string;
 }
 
-/** The messages of a transcript, the transport ones in turns that begin with the one given. */
+/** The messages of a transcript; transport messages take turns, beginning with the given side. */
 function messagesOf(vector: Vector, first: 'init' | 'resp'): Message[] {
   const from = (side: string): Message[] =>
     vector.transport
@@ -66,10 +66,10 @@ function messagesOf(vector: Vector, first: 'init' | 'resp'): Message[] {
         payload: plaintext,
         ciphertext: message,
       }));
-  const [sent, answered] = [from(first), from(first === 'init' ? 'resp' : 'init')];
-  const turns = Array.from({ length: Math.min(sent.length, answered.length, 3) }, (_, i) => [
+  const [sent, replies] = [from(first), from(first === 'init' ? 'resp' : 'init')];
+  const turns = Array.from({ length: Math.min(sent.length, replies.length, 3) }, (_, i) => [
     sent[i]!,
-    answered[i]!,
+    replies[i]!,
   ]);
   assert.ok(turns.length > 0);
   const handshake = vector.messages.map(({ payload, message }: { [field: string]: string }) => ({
@@ -79,7 +79,7 @@ function messagesOf(vector: Vector, first: 'init' | 'resp'): Message[] {
   return [...handshake, ...turns.flat()];
 }
 
-/** A transcript as cacophony writes it. */
+/** A transcript in the format of cacophony. */
 function noiseJson(vector: Vector) {
   const knowsPeer = vector.pattern === 'KKpsk0';
   return {
@@ -99,12 +99,12 @@ function noiseJson(vector: Vector) {
   };
 }
 
-/** The same transcript with another message in one place. */
+/** A copy of a transcript with one message replaced. */
 function withMessage(transcript: ReturnType<typeof noiseJson>, index: number, message: Message) {
   return { ...transcript, messages: transcript.messages.map((old, i) => (i === index ? message : old)) };
 }
 
-/** A transcript as flynn/noise writes it. */
+/** A transcript in the format of flynn/noise. */
 function noiseLines(vector: Vector): string {
   const messages = messagesOf(vector, 'init').map(
     ({ payload, ciphertext }, i) => `msg_${i}_payload=${payload}\nmsg_${i}_ciphertext=${ciphertext}\n`,
@@ -120,12 +120,12 @@ ${messages.join('')}`;
 
 const OTHER = { ...noiseJson(FOUR[0]!), protocol_name: 'Noise_NNpsk0_25519_ChaChaPoly_SHA256' };
 
-test('replays transcripts in JSON of each of the four protocols, and skips others', ({ folder }) => {
+test('replays JSON transcripts of the four protocols and skips others', ({ folder }) => {
   write(folder, { 'cacophony.txt': { vectors: [...FOUR.map(noiseJson), OTHER] } });
   assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('takes an array of transcripts, and the name that noise-c gives to the protocol', ({ folder }) => {
+test('accepts an array of transcripts, with the protocol name where noise-c has it', ({ folder }) => {
   const vectors = [...FOUR.map(noiseJson), OTHER].map(({ protocol_name, ...vector }) => ({
     name: protocol_name,
     ...vector,
@@ -134,13 +134,15 @@ test('takes an array of transcripts, and the name that noise-c gives to the prot
   assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('replays transcripts in lines, in which the initiator goes on after the handshake', ({ folder }) => {
+test('replays transcripts in lines, in which the initiator sends the first transport message', ({
+  folder,
+}) => {
   const other = noiseLines(FOUR[0]!).replace('psk', 'psk1+psk');
-  write(folder, { 'vectors.txt': ['# made by hand\n', ...FOUR.map(noiseLines), other].join('\n') });
+  write(folder, { 'vectors.txt': ['# a comment\n', ...FOUR.map(noiseLines), other].join('\n') });
   assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('one flipped digit anywhere in a transcript fails it', ({ folder }) => {
+test('fails a transcript with one flipped digit anywhere', ({ folder }) => {
   for (const vector of FOUR) {
     const right = noiseJson(vector);
     const messages = right.messages.flatMap((message, i) =>
@@ -162,7 +164,7 @@ test('one flipped digit anywhere in a transcript fails it', ({ folder }) => {
   }
 });
 
-test('a failure tells the step, what was expected and what came', ({ folder }) => {
+test('reports the step of a failure with the expected and the actual value', ({ folder }) => {
   const right = noiseJson(FOUR[0]!);
   const { payload, ciphertext } = right.messages[0]!;
   const wrong = withMessage(right, 0, { payload, ciphertext: flip(ciphertext) });
@@ -178,7 +180,7 @@ test('a failure tells the step, what was expected and what came', ({ folder }) =
   ]);
 });
 
-/** A file of Wycheproof's form with one group. */
+/** A file in the format of Wycheproof, with one group. */
 function wycheproof(algorithm: string, group: object, tests: object[]): object {
   const tested = tests.map((test, i) => ({ tcId: i + 1, comment: '', flags: [], result: 'valid', ...test }));
   return { algorithm, numberOfTests: tests.length, testGroups: [{ ...group, tests: tested }] };
@@ -203,19 +205,19 @@ for (const [algorithm, type] of AEADS) {
   );
   const damaged = right.map((test) => ({ ...test, tag: flip(test.tag) }));
 
-  test(`${algorithm}: valid tests are sealed and opened, invalid ones refused`, ({ folder }) => {
+  test(`${algorithm}: seals and opens valid tests, and rejects invalid ones`, ({ folder }) => {
     const refused = damaged.map((test) => ({ ...test, result: 'invalid' }));
     write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...right, ...refused]) });
     assert.equal(counts(rowOf(folder)), [2 * right.length, 0, {}]);
   });
 
-  test(`${algorithm}: a wrong tag and a wrong result fail`, ({ folder }) => {
+  test(`${algorithm}: fails tests with a wrong tag or a wrong result`, ({ folder }) => {
     const accepted = right.map((test) => ({ ...test, result: 'invalid' }));
     write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...damaged, ...accepted]) });
     assert.equal(counts(rowOf(folder)), [0, 2 * right.length, {}]);
   });
 
-  test(`${algorithm}: other lengths are skipped`, ({ folder }) => {
+  test(`${algorithm}: skips other lengths`, ({ folder }) => {
     write(folder, {
       'key.json': wycheproof(algorithm, { ...sizes, keySize: 128 }, right),
       'nonce.json': wycheproof(algorithm, { ...sizes, ivSize: 64 }, right),
@@ -240,15 +242,13 @@ const LOW_ORDER = {
 };
 const CURVE = { type: 'XdhComp', curve: 'curve25519' };
 
-test('X25519: shared secrets are compared, and keys of low order refused', ({ folder }) => {
+test('X25519: compares shared secrets and rejects keys of low order', ({ folder }) => {
   const lowOrder = { ...X25519[0], ...LOW_ORDER };
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, [...X25519, lowOrder]) });
   assert.equal(counts(rowOf(folder)), [X25519.length + 1, 0, {}]);
 });
 
-test('X25519: a wrong secret fails, for a key of low order too, and a good key that is said to be one', ({
-  folder,
-}) => {
+test('X25519: fails tests with a wrong secret or a wrong claim of low order', ({ folder }) => {
   const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
   const zero = { ...X25519[0], ...LOW_ORDER };
   const tests = [...wrong, { ...zero, shared: flip(zero.shared) }, { ...zero, public: X25519[0]!.public }];
@@ -256,7 +256,7 @@ test('X25519: a wrong secret fails, for a key of low order too, and a good key t
   assert.equal(counts(rowOf(folder)), [0, tests.length, {}]);
 });
 
-test('X25519: other encodings, curves and algorithms are skipped, in one line', ({ folder }) => {
+test('skips other encodings, curves and algorithms, in one row', ({ folder }) => {
   write(folder, {
     'x25519_pem.json': wycheproof('XDH', { ...CURVE, type: 'XdhPemComp' }, [{}]),
     'x448.json': wycheproof('XDH', { ...CURVE, curve: 'curve448' }, [{}]),
@@ -272,7 +272,7 @@ const HMAC = readVectors('rfc', 'HmacSha256').map(({ key, message, mac }) => ({
   tag: mac,
 }));
 
-test('HMAC-SHA-256: tags are compared, short ones with the beginning', ({ folder }) => {
+test('HMAC-SHA-256: compares tags, truncated ones too', ({ folder }) => {
   const short = HMAC.map((test) => ({ ...test, tag: test.tag.slice(0, 32) }));
   const refused = (tests: typeof HMAC) =>
     tests.map((test) => ({ ...test, tag: flip(test.tag), result: 'invalid' }));
@@ -285,14 +285,14 @@ test('HMAC-SHA-256: tags are compared, short ones with the beginning', ({ folder
   ]);
 });
 
-test('HMAC-SHA-256: a wrong tag and a wrong result fail', ({ folder }) => {
+test('HMAC-SHA-256: fails tests with a wrong tag or a wrong result', ({ folder }) => {
   const wrong = HMAC.map((test) => ({ ...test, tag: flip(test.tag) }));
   const accepted = HMAC.map((test) => ({ ...test, result: 'invalid' }));
   write(folder, { 'hmac.json': wycheproof('HMACSHA256', { tagSize: 256 }, [...wrong, ...accepted]) });
   assert.equal(counts(rowOf(folder)), [0, 2 * HMAC.length, {}]);
 });
 
-test('a suite of JSON texts is one line, and says where the parser is stricter on purpose', ({ folder }) => {
+test('shows a JSON suite in one row, with a note where the parser is stricter on purpose', ({ folder }) => {
   write(folder, {
     'y_number.json': '[1.0, 1e400]',
     'n_comment.json': '[1] // one',
@@ -303,10 +303,10 @@ test('a suite of JSON texts is one line, and says where the parser is stricter o
   const row = rowOf(folder);
   assert.equal(counts(row), [5, 0, {}]);
   assert.is(row.files, 5);
-  assert.equal([...row.remarks], [['stricter on purpose: a duplicate key is refused', 1]]);
+  assert.equal([...row.remarks], [['stricter on purpose: duplicate keys are rejected', 1]]);
 });
 
-test('JSON texts that are read or refused against their name fail', ({ folder }) => {
+test('fails JSON files that are accepted or rejected against their names', ({ folder }) => {
   write(folder, {
     'y_comment.json': '[1] // one',
     'y_object_duplicated_key.json': '{"a":1,"b":2}',
@@ -315,18 +315,18 @@ test('JSON texts that are read or refused against their name fail', ({ folder })
   assert.equal(counts(rowOf(folder)), [0, 3, {}]);
 });
 
-test('progress goes from the first file to the last', ({ folder }) => {
+test('reports progress from the first file to the last', ({ folder }) => {
   write(folder, { 'a.json': { vectors: FOUR.map(noiseJson) }, 'b.json': '{}' });
   const seen: number[] = [];
   run([folder], (done) => seen.push(done));
   assert.equal(seen, [0, 0, 1 / 8, 2 / 8, 3 / 8, 1 / 2]);
 });
 
-test('the vectors of this project are nobody else’s', () => {
+test('recognises none of this project’s own vectors', () => {
   assert.equal(run([`${ROOT}vectors`]).rows, []);
 });
 
-/** Runs the program as `npm run vectors:external` does. */
+/** Runs the command as `npm run vectors:external` does. */
 function program(...paths: string[]) {
   const { NODE_V8_COVERAGE: _, ...env } = process.env;
   return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {
@@ -336,7 +336,7 @@ function program(...paths: string[]) {
   });
 }
 
-test('the program prints a table and exits with 0 where everything passed', ({ folder }) => {
+test('the command prints a table and exits with 0 if everything passed', ({ folder }) => {
   write(folder, { 'noise/cacophony.txt': { vectors: [noiseJson(FOUR[2]!), OTHER] }, 'README.md': 'read me' });
   const { status, stdout, stderr } = program(folder);
   assert.is(stderr, '');
@@ -347,9 +347,7 @@ test('the program prints a table and exits with 0 where everything passed', ({ f
   assert.match(stdout, 'All 1 passed.');
 });
 
-test('the program shows what was expected and what came, and exits with 1 where something failed', ({
-  folder,
-}) => {
+test('the command shows expected and actual values and exits with 1 if something failed', ({ folder }) => {
   const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, wrong) });
   const { status, stdout } = program(join(folder, 'x25519.json'));
@@ -358,7 +356,7 @@ test('the program shows what was expected and what came, and exits with 1 where 
   assert.match(stdout, `${wrong.length} failed, 0 passed.`);
 });
 
-test('the program says what it understands, and exits with 2, where nothing is recognised', ({ folder }) => {
+test('the command lists the known formats and exits with 2 if it recognises nothing', ({ folder }) => {
   write(folder, { 'a.json': '{"vectors":[{"name":"x"}]}', 'b.json': '[]', 'c.txt': 'handshake\n', d: '' });
   for (const paths of [[folder], []]) {
     const { status, stderr } = program(...paths);
@@ -367,7 +365,7 @@ test('the program says what it understands, and exits with 2, where nothing is r
   }
 });
 
-test('the program exits with 2 for a path that does not exist', ({ folder }) => {
+test('the command exits with 2 if a path does not exist', ({ folder }) => {
   const { status, stderr } = program(join(folder, 'nowhere'));
   assert.is(status, 2);
   assert.match(stderr, 'ENOENT');

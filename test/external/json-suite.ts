@@ -1,14 +1,14 @@
 /**
- * Suites of files for JSON parsers, as JSONTestSuite: `y_….json` must be read, `n_….json` must be refused, and
- * `i_….json` is left to the parser. What was read must keep its canonical form when that is read again.
+ * Test suites for JSON parsers, in the form of JSONTestSuite: `y_….json` must be accepted, `n_….json` rejected, and
+ * `i_….json` may be either. The canonical form of what was accepted must not change when it is parsed again.
  */
 import { bytesToHex } from '../../src/bytes.ts';
 import { RemoteError } from '../../src/errors.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { canonicalJson } from '../../src/wire/write-json.ts';
-import { answers, Mismatch, refuses, type Vector, type VectorSet } from './vector-set.ts';
+import { expectError, expectResult, Mismatch, type Vector, type VectorSet } from './vector-set.ts';
 
-/** Reads one file of a suite, known by its name; `undefined` where it is something else. */
+/** Reads one file of a suite, recognised by its name. Returns `undefined` for other files. */
 export function jsonSuite(name: string, content: Uint8Array): VectorSet | undefined {
   const [, verdict] = /^([yni])_.*\.json$/.exec(name) ?? [];
   if (verdict === undefined) return undefined;
@@ -17,12 +17,13 @@ export function jsonSuite(name: string, content: Uint8Array): VectorSet | undefi
 }
 
 function vector(name: string, verdict: string, content: Uint8Array): Vector {
-  // RFC 8259 leaves duplicate keys to the reader. What is signed and compared must not read differently elsewhere.
+  // RFC 8259 leaves duplicate keys to the parser. What is authenticated must not mean something else elsewhere.
   if (/^y_object_duplicated_key/.test(name)) {
     return {
       name,
-      remark: 'stricter on purpose: a duplicate key is refused',
-      run: () => refuses('parseJson', 'RemoteError [duplicate-key]', () => canonicalJson(parseJson(content))),
+      remark: 'stricter on purpose: duplicate keys are rejected',
+      run: () =>
+        expectError('parseJson', 'RemoteError [duplicate-key]', () => canonicalJson(parseJson(content))),
     };
   }
   return { name, run: () => check(verdict, content) };
@@ -34,10 +35,10 @@ function check(verdict: string, content: Uint8Array): void {
     canonical = canonicalJson(parseJson(content));
   } catch (error) {
     if (error instanceof RemoteError && verdict !== 'y') return;
-    throw new Mismatch('parseJson', verdict === 'y' ? 'a value' : 'a value, or a RemoteError', `${error}`);
+    throw new Mismatch('parseJson', verdict === 'y' ? 'a value' : 'a value or a RemoteError', `${error}`);
   }
   if (verdict === 'n') throw new Mismatch('parseJson', 'a RemoteError', Buffer.from(canonical).toString());
-  answers('canonicalJson, read and written again', bytesToHex(canonical), () =>
+  expectResult('canonicalJson, parsed and written again', bytesToHex(canonical), () =>
     canonicalJson(parseJson(canonical)),
   );
 }

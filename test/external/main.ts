@@ -1,14 +1,15 @@
 /**
- * Runs public test vectors, which nobody of this project made, against the library.
- * `npm run vectors:external -- PATH…`
+ * Runs public test vectors, made by others, against the library.
+ *
+ *     npm run vectors:external -- PATH…
  */
 import { dirname } from 'node:path';
 import { type Failure, type OnProgress, type Outcome, type Row, run } from './run.ts';
 
 const USAGE = `npm run vectors:external -- PATH…
 
-Runs public test vectors, which nobody of this project made, against the library. A path is a file or a directory.
-Exits with 1 if a vector failed, and with 2 if there was none. These are recognised, by what is in them:
+Runs public test vectors, made by others, against the library. PATH is a file or a directory. All of Wycheproof takes
+about a minute. Exits with 1 if a vector failed, and with 2 if there was none. Files are recognised by their content:
 
   Noise transcripts    as JSON       github.com/centromere/cacophony  vectors/
                                      github.com/mcginty/snow          tests/vectors/
@@ -17,13 +18,13 @@ Exits with 1 if a vector failed, and with 2 if there was none. These are recogni
   Wycheproof           as JSON       github.com/C2SP/wycheproof       testvectors_v1/
   JSON parsing suites  y_, n_, i_    github.com/nst/JSONTestSuite     test_parsing/
 
-A transcript is replayed if it is of Noise_XXpsk2 or Noise_KKpsk0 with 25519, ChaChaPoly or AESGCM, and SHA256; a test
-of Wycheproof is asked if it is of X25519, ChaCha20-Poly1305, AES-GCM or HMAC-SHA-256 with the lengths used here.
+Transcripts are replayed if they are of Noise_XXpsk2 or Noise_KKpsk0 with 25519, ChaChaPoly or AESGCM, and SHA256. Tests
+of Wycheproof are run if they are of X25519, ChaCha20-Poly1305, AES-GCM or HMAC-SHA-256 with the lengths used here.
 `;
 
-/** How many failures are shown. */
+/** The number of failures shown. */
 const SHOWN = 10;
-/** How much of a long value is shown around the first difference, in characters. */
+/** The number of characters shown of a long value, around the first difference. */
 const WINDOW = 96;
 
 /** @returns the exit code */
@@ -58,7 +59,7 @@ function main(paths: readonly string[]): number {
   if (failures.length > SHOWN) console.log(`\n… and ${failures.length - SHOWN} further failures`);
   if (failures.length > 0) console.log(`\n${failures.length} failed, ${passed} passed.`);
   else if (passed > 0) console.log(`\nAll ${passed} passed.`);
-  else console.log('\nNothing was asked of the library: all of these vectors are about something else.');
+  else console.log('\nNo vector was run: all of them are for algorithms that the library does not have.');
   return failures.length > 0 ? 1 : 0;
 }
 
@@ -92,7 +93,7 @@ function printFailure({ path, name, what, expected, got }: Failure): void {
   console.log(`\nFAILED ${path}, ${name}\n  ${what}\n  expected  ${cut(expected)}\n  got       ${cut(got)}`);
 }
 
-/** A bar on a terminal, drawn ten times a second; nothing elsewhere. */
+/** Draws a progress bar ten times a second, on terminals only. */
 function progressBar(): OnProgress {
   if (!process.stderr.isTTY) return () => {};
   let drawn = 0;

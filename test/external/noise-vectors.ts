@@ -1,21 +1,21 @@
 /**
- * Transcripts of Noise handshakes, in the two formats that implementations publish them in:
+ * Transcripts of Noise handshakes, in the two formats in which implementations publish them:
  *
- * - JSON, as of cacophony, snow and noise-c: `{vectors: [{protocol_name or name, init_…, resp_…, messages}]}`, or an
- *   array of these. The transport messages go on alternating, so after XXpsk2 the responder's comes first.
- * - `field=value` lines, as of flynn/noise, with an empty line after each transcript. The initiator's transport
- *   message always comes first.
+ * - JSON, from cacophony, snow and noise-c: `{vectors: [{protocol_name or name, init_…, resp_…, messages}]}`, or an array
+ *   of these. Transport messages go on alternating, so after XXpsk2 the responder sends the first one.
+ * - `field=value` lines, from flynn/noise, with an empty line after each transcript. The initiator always sends the first
+ *   transport message.
  *
- * Transcripts of our four protocols are replayed in both roles, others are skipped.
+ * Transcripts of our four protocols are replayed in both roles; others are skipped.
  */
 import { bytesToHex } from '../../src/bytes.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { ALL_PATTERNS, ALL_SUITES, PATTERNS, protocolName, SUITES } from '../../src/noise/patterns.ts';
 import {
-  answers,
   bytes,
   count,
+  expectResult,
   type Fields,
   isObject,
   Mismatch,
@@ -26,13 +26,13 @@ import {
 
 type Role = 'initiator' | 'responder';
 
-/** What one side knows; all bytes are in hex. */
+/** What one side knows, in hex. */
 interface Side {
   readonly prologue: string;
   readonly psk: string;
   readonly staticKey: string;
   readonly ephemeralKey: string;
-  /** Where the transcript gives it, although the peer's private key gives it too. */
+  /** In some transcripts, although it follows from the peer's private key. */
   readonly remoteStaticKey: string | undefined;
 }
 
@@ -41,7 +41,7 @@ interface Transcript {
   readonly sides: { readonly [role in Role]: Side };
   readonly messages: readonly { readonly payload: string; readonly ciphertext: string }[];
   readonly handshakeHash: string | undefined;
-  /** Whether the transport messages begin with the initiator, whoever wrote the last handshake message. */
+  /** Whether the initiator sends the first transport message, whoever sent the last handshake message. */
   readonly initiatorFirst: boolean;
 }
 
@@ -51,7 +51,7 @@ const OURS = new Map(
   ),
 );
 
-/** One side of the transcript: its messages are written and compared, the other side's are read and compared. */
+/** Replays a transcript in one role: writes that side's messages, reads the other's, and compares all. */
 function replay(transcript: Transcript, crypto: Crypto, role: Role, title: string): void {
   const { protocolName, sides, messages, handshakeHash, initiatorFirst } = transcript;
   const { pattern, suite } = OURS.get(protocolName)!;
@@ -59,7 +59,7 @@ function replay(transcript: Transcript, crypto: Crypto, role: Role, title: strin
   const peer = sides[role === 'initiator' ? 'responder' : 'initiator'];
   const remoteStaticKey = crypto.x25519.publicKey(bytes(peer.staticKey));
   if (own.remoteStaticKey !== undefined) {
-    answers(`${title}: the peer's static public key`, own.remoteStaticKey, () => remoteStaticKey);
+    expectResult(`${title}: the peer's static public key`, own.remoteStaticKey, () => remoteStaticKey);
   }
 
   const { staticKeysKnown, messages: handshake } = PATTERNS[pattern];
@@ -75,33 +75,33 @@ function replay(transcript: Transcript, crypto: Crypto, role: Role, title: strin
     randomBytes: () => bytes(own.ephemeralKey),
   });
   if (messages.length < handshake.length) {
-    throw new Mismatch(`${title}: messages`, `at least ${handshake.length}`, `${messages.length}`);
+    throw new Mismatch(`${title}: number of messages`, `at least ${handshake.length}`, `${messages.length}`);
   }
   const isOurs = (turn: number) => (turn % 2 === 0) === (role === 'initiator');
   handshake.forEach((_, i) => {
     const { payload, ciphertext } = messages[i]!;
     const what = `${title}: message ${i}`;
-    if (isOurs(i)) answers(what, ciphertext, () => state.writeMessage(bytes(payload)));
-    else answers(`${what}, its payload`, payload, () => state.readMessage(bytes(ciphertext)));
+    if (isOurs(i)) expectResult(what, ciphertext, () => state.writeMessage(bytes(payload)));
+    else expectResult(`${what}, its payload`, payload, () => state.readMessage(bytes(ciphertext)));
   });
 
   const transport = state.split();
-  answers(`${title}: remoteStaticKey`, bytesToHex(remoteStaticKey), () => transport.remoteStaticKey);
+  expectResult(`${title}: remoteStaticKey`, bytesToHex(remoteStaticKey), () => transport.remoteStaticKey);
   if (handshakeHash !== undefined) {
-    answers(`${title}: handshakeHash`, handshakeHash, () => transport.handshakeHash);
+    expectResult(`${title}: handshakeHash`, handshakeHash, () => transport.handshakeHash);
   }
   for (let i = handshake.length; i < messages.length; i++) {
     const { payload, ciphertext } = messages[i]!;
     const what = `${title}: transport message ${i}`;
     if (isOurs(initiatorFirst ? i - handshake.length : i)) {
-      answers(what, ciphertext, () => transport.encrypt(bytes(payload)));
+      expectResult(what, ciphertext, () => transport.encrypt(bytes(payload)));
     } else {
-      answers(`${what}, its plaintext`, payload, () => transport.decrypt(bytes(ciphertext)));
+      expectResult(`${what}, its plaintext`, payload, () => transport.decrypt(bytes(ciphertext)));
     }
   }
 }
 
-/** The set, given the name of each transcript's protocol and how to read those that are ours. */
+/** Makes a set of vectors from the protocol names of all transcripts, and a function that reads one of ours. */
 function vectorSet(names: readonly string[], read: (index: number) => Transcript): VectorSet {
   const vectors: Vector[] = [];
   const skipped = new Map<string, number>();
@@ -124,7 +124,7 @@ function vectorSet(names: readonly string[], read: (index: number) => Transcript
   return { kind: 'Noise transcripts', vectors, skipped };
 }
 
-/** Reads the JSON of cacophony, snow and noise-c; `undefined` where it is something else. */
+/** Reads the JSON of cacophony, snow and noise-c. Returns `undefined` for anything else. */
 export function noiseJson(json: unknown): VectorSet | undefined {
   const entries = flatten(json);
   const names = entries.map((entry) => (isObject(entry) ? (entry.protocol_name ?? entry.name) : undefined));
@@ -155,7 +155,7 @@ function flatten(json: unknown): unknown[] {
   return isObject(json) && Array.isArray(json.vectors) ? json.vectors.flatMap(flatten) : [json];
 }
 
-/** Reads the lines of flynn/noise; `undefined` where it is something else. */
+/** Reads the lines of flynn/noise. Returns `undefined` for anything else. */
 export function noiseLines(text: string): VectorSet | undefined {
   if (!/^handshake=Noise_/m.test(text)) return undefined;
   const blocks = text

@@ -1,4 +1,4 @@
-/** Finds the vectors under the paths given, runs them, and counts. */
+/** Finds the vectors below the given paths, runs them, and counts the results. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { jsonSuite } from './json-suite.ts';
@@ -9,7 +9,7 @@ import { wycheproof } from './wycheproof.ts';
 export interface Failure {
   readonly path: string;
   readonly name: string;
-  /** Which provider, which step. */
+  /** The provider and the step. */
   readonly what: string;
   readonly expected: string;
   readonly got: string;
@@ -29,14 +29,14 @@ export interface Row {
 
 export interface Outcome {
   readonly rows: Row[];
-  /** The files that are in none of the formats. */
+  /** Files in none of the known formats. */
   readonly unrecognised: string[];
 }
 
-/** Told the part of the work that is done, from 0 to 1, and the file and vector at hand. */
+/** Receives the share of the work that is done, from 0 to 1, and the current file and vector. */
 export type OnProgress = (done: number, what: string) => void;
 
-/** @throws the file system's error for a path that cannot be read. */
+/** @throws the error of node:fs for a path that cannot be read */
 export function run(paths: readonly string[], onProgress: OnProgress = () => {}): Outcome {
   const rows = new Map<string, Row>();
   const unrecognised: string[] = [];
@@ -90,7 +90,7 @@ function recognise(path: string): VectorSet | undefined {
   const content = new Uint8Array(readFileSync(path));
   const suite = jsonSuite(basename(path), content);
   if (suite !== undefined) return suite;
-  const text = new TextDecoder().decode(content); // which takes a byte order mark away
+  const text = new TextDecoder().decode(content); // without a byte order mark
   let json: unknown;
   try {
     json = JSON.parse(text);

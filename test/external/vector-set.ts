@@ -1,7 +1,4 @@
-/**
- * What the formats have in common: a file is read into vectors, and each of them passes, or throws what was expected
- * and what came instead.
- */
+/** What all formats share: a file becomes a set of vectors, each of which passes or throws a `Mismatch`. */
 import { bytesToHex, hexToBytes } from '../../src/bytes.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
@@ -10,32 +7,32 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 
 /** One vector, ready to run. */
 export interface Vector {
-  /** What finds it again in its file. */
+  /** Identifies it in its file. */
   readonly name: string;
-  /** What the table says of it once it passed, where that needs saying. */
+  /** A note for the table, shown if it passes. */
   readonly remark?: string;
-  /** @throws Mismatch, or an error that the library should not have thrown. */
+  /** @throws Mismatch, or whatever the library threw unexpectedly */
   run(): void;
 }
 
-/** What a file holds. */
+/** The vectors of one file. */
 export interface VectorSet {
   readonly kind: string;
   readonly vectors: readonly Vector[];
-  /** The number of vectors that are not for this library, by the reason. */
+  /** The number of vectors that this library cannot run, by reason. */
   readonly skipped: ReadonlyMap<string, number>;
-  /** Whether all the files of this kind in a directory are one line of the table. */
+  /** Whether all files of this kind in a directory share one line of the table. */
   readonly isPartOfMany?: boolean;
 }
 
-/** Each provider that the package has, by the name of its entry. */
+/** The package's providers of cryptography, by the names of their entries. */
 export const PROVIDERS: readonly (readonly [string, Crypto])[] = [
   ['noble', nobleCrypto],
   ['noble-aesgcm', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
 ];
 
-/** What a vector expected, and what the library answered instead. */
+/** A result that differs from the expected one. */
 export class Mismatch extends Error {
   override readonly name = 'Mismatch';
   readonly expected: string;
@@ -48,8 +45,8 @@ export class Mismatch extends Error {
   }
 }
 
-/** Compares what a call returns with bytes in hex, or with 'undefined'. */
-export function answers(what: string, expected: string, call: () => Uint8Array | undefined): void {
+/** Compares what a call returns with the expected bytes in hex, or with 'undefined'. */
+export function expectResult(what: string, expected: string, call: () => Uint8Array | undefined): void {
   let got: string;
   try {
     const returned = call();
@@ -60,8 +57,8 @@ export function answers(what: string, expected: string, call: () => Uint8Array |
   if (got !== expected.toLowerCase()) throw new Mismatch(what, expected.toLowerCase(), got);
 }
 
-/** Compares what a call throws with one of our errors, such as 'RemoteError [low-order-key]'. */
-export function refuses(what: string, expected: string, call: () => Uint8Array): void {
+/** Compares what a call throws with the name and code of an error, such as 'RemoteError [low-order-key]'. */
+export function expectError(what: string, expected: string, call: () => Uint8Array): void {
   let got: string;
   try {
     got = bytesToHex(call());
@@ -72,19 +69,19 @@ export function refuses(what: string, expected: string, call: () => Uint8Array):
   throw new Mismatch(what, expected, got);
 }
 
-/** Reads hex strictly: a vector that is cut short must not pass for a shorter one. */
+/** Parses hex strictly, so that a truncated vector cannot pass as a shorter one. */
 export function bytes(hex: string): Uint8Array {
   const read = typeof hex === 'string' ? hexToBytes(hex) : undefined;
   if (read === undefined) throw new Mismatch('a field of the vector', 'hex', String(hex));
   return read;
 }
 
-/** Counts one more of this reason. */
+/** Adds to the count of a reason. */
 export function count(reasons: Map<string, number>, reason: string, more = 1): void {
   reasons.set(reason, (reasons.get(reason) ?? 0) + more);
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a stranger's file holds is found out by looking
+// biome-ignore lint/suspicious/noExplicitAny: files made by others may hold anything
 export type Fields = { readonly [field: string]: any };
 
 export function isObject(value: unknown): value is Fields {

@@ -1,27 +1,27 @@
 /**
- * Wycheproof's JSON, `testvectors` and `testvectors_v1`, for the primitives that the protocol builds on: the two
- * ciphers, X25519 with raw keys, and HMAC-SHA-256. Each test is asked of every provider that has the algorithm.
+ * Wycheproof's JSON, `testvectors` and `testvectors_v1`, for the protocol's primitives: the two ciphers, X25519 with raw
+ * keys, and HMAC-SHA-256. Each test is run with every provider that has the algorithm.
  */
 import { concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
 import type { CipherName, Crypto } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import {
-  answers,
   bytes,
   count,
+  expectError,
+  expectResult,
   type Fields,
   isObject,
   Mismatch,
   PROVIDERS,
-  refuses,
   type Vector,
   type VectorSet,
 } from './vector-set.ts';
 
-/** An algorithm of Wycheproof's that the library uses. */
+/** An algorithm of Wycheproof that the library uses. */
 interface Algorithm {
   readonly kind: string;
-  /** Why the tests of a group are not for this library, if so. */
+  /** Returns why this library cannot run the tests of a group, or `undefined` if it can. */
   skip(group: Fields): string | undefined;
   check(test: Fields, group: Fields, crypto: Crypto, provider: string): void;
 }
@@ -42,11 +42,11 @@ function aead(kind: string, cipherName: CipherName): Algorithm {
       const cipher = createCipher(bytes(test.key));
       const open = () => cipher.open(nonce, associatedData, sealed);
       if (test.result === 'invalid') {
-        answers(`${provider}, open`, 'undefined', open);
+        expectResult(`${provider}, open`, 'undefined', open);
       } else {
         const seal = () => cipher.seal(nonce, associatedData, bytes(test.msg));
-        answers(`${provider}, seal`, test.ct + test.tag, seal);
-        answers(`${provider}, open`, test.msg, open);
+        expectResult(`${provider}, seal`, test.ct + test.tag, seal);
+        expectResult(`${provider}, open`, test.msg, open);
       }
     },
   };
@@ -65,22 +65,22 @@ const X25519: Algorithm = {
     if (isZero(shared)) {
       checkLowOrder(privateKey, publicKey, crypto, provider);
     } else {
-      // Also where the result is "acceptable": RFC 7748 computes with points on the twist and with non-canonical ones.
-      answers(`${provider}, sharedSecret`, test.shared, () =>
+      // "acceptable" counts as valid: RFC 7748 accepts points on the twist and non-canonical ones.
+      expectResult(`${provider}, sharedSecret`, test.shared, () =>
         crypto.x25519.sharedSecret(privateKey, publicKey),
       );
     }
   },
 };
 
-/** A provider must return zeros; a handshake must refuse the key, whether it was pinned or received. */
+/** A provider must return zeros, and a handshake must reject the key, whether it was pinned or received. */
 function checkLowOrder(
   privateKey: Uint8Array,
   publicKey: Uint8Array,
   crypto: Crypto,
   provider: string,
 ): void {
-  answers(`${provider}, sharedSecret`, '00'.repeat(32), () =>
+  expectResult(`${provider}, sharedSecret`, '00'.repeat(32), () =>
     crypto.x25519.sharedSecret(privateKey, publicKey),
   );
   const options = {
@@ -92,10 +92,10 @@ function checkLowOrder(
     staticKey: privateKey,
     randomBytes: () => copyBytes(privateKey),
   } as const;
-  refuses(`${provider}, a remoteStaticKey of KKpsk0`, 'LocalError [low-order-key]', () =>
+  expectError(`${provider}, a remoteStaticKey of KKpsk0`, 'LocalError [low-order-key]', () =>
     new HandshakeState({ ...options, pattern: 'KKpsk0', remoteStaticKey: publicKey }).writeMessage(),
   );
-  refuses(`${provider}, an ephemeral key in message 2 of XXpsk2`, 'RemoteError [low-order-key]', () => {
+  expectError(`${provider}, an ephemeral key in message 2 of XXpsk2`, 'RemoteError [low-order-key]', () => {
     const state = new HandshakeState({ ...options, pattern: 'XXpsk2' });
     state.writeMessage();
     return state.readMessage(concatBytes([publicKey, new Uint8Array(64)]));
@@ -108,7 +108,7 @@ const HMAC: Algorithm = {
   check(test, { tagSize }, crypto, provider) {
     const mac = () => crypto.hmacSha256(bytes(test.key), bytes(test.msg)).subarray(0, tagSize / 8);
     if (test.result !== 'invalid') {
-      answers(`${provider}, hmacSha256`, test.tag, mac);
+      expectResult(`${provider}, hmacSha256`, test.tag, mac);
     } else if (Buffer.from(mac()).equals(bytes(test.tag))) {
       throw new Mismatch(`${provider}, hmacSha256`, 'another tag', test.tag);
     }
@@ -122,7 +122,7 @@ const ALGORITHMS = new Map<string, Algorithm>([
   ['HMACSHA256', HMAC],
 ]);
 
-/** Reads Wycheproof's JSON; `undefined` where it is something else. */
+/** Reads Wycheproof's JSON. Returns `undefined` for anything else. */
 export function wycheproof(json: unknown): VectorSet | undefined {
   if (!isObject(json) || typeof json.algorithm !== 'string' || !Array.isArray(json.testGroups)) {
     return undefined;
