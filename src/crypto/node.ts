@@ -3,8 +3,9 @@
  * randomness. BLAKE2b is noble's, since OpenSSL's has a single output length. Where OpenSSL lacks ChaCha20-Poly1305, as
  * in FIPS builds and in Bun, ChaChaPoly is noble's.
  *
- * Node can import a raw X25519 key quickly as a JWK only, whose members are strings. A private key given as bytes is
- * therefore a string in V8's heap for a while, which nothing can wipe: to avoid that, pass a KeyPair over a KeyObject.
+ * Keys are imported as JWK, since Node takes ten times as long for anything else. A private key is then a string on V8's
+ * heap, and bytes in Node's memory, that nothing can wipe: both last until their memory is reused. A static key that
+ * must never be there is made in OpenSSL or in a chip, and passed as a KeyPair.
  */
 import {
   type CipherChaCha20Poly1305Types,
@@ -36,36 +37,47 @@ function plain(buffer: Buffer): Uint8Array {
   return bytes;
 }
 
-function sha256(parts: Uint8Array[]): Uint8Array {
-  return plain(hash('sha256', parts.length === 1 ? parts[0]! : Buffer.concat(parts), 'buffer'));
-}
-
 const BLOCK = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** The pads, and after them what is hashed: here for all calls, since memory takes longer to get than to hash. */
+/** What is hashed, and in HMAC its key before it: for all calls, since memory takes longer to get than to hash. */
 const inner = Buffer.alloc(4 * BLOCK, INNER_PAD);
 const outer = Buffer.alloc(BLOCK + KEY_LENGTH, OUTER_PAD);
 
+/** Writes the parts into `inner`; returns where they end, or -1 if there is no room for them. */
+function gather(parts: Uint8Array[], start: number): number {
+  let at = start;
+  for (const part of parts) {
+    if (at + part.length > inner.length) return -1;
+    inner.set(part, at);
+    at += part.length;
+  }
+  return at;
+}
+
+function sha256(parts: Uint8Array[]): Uint8Array {
+  const end = gather(parts, 0);
+  try {
+    const input = end < 0 ? Buffer.concat(parts) : inner.subarray(0, end);
+    return plain(hash('sha256', input, 'buffer'));
+  } finally {
+    inner.fill(INNER_PAD);
+  }
+}
+
 /** HMAC-SHA-256 (RFC 2104) over the bare hash: OpenSSL's own HMAC takes longer to set up than to compute. */
 function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
-  let length = BLOCK;
-  for (const part of parts) length += part.length;
-  if (key.length > BLOCK || length > inner.length) return longHmacSha256(key, parts);
+  const end = gather(parts, BLOCK);
   try {
+    if (key.length > BLOCK || end < 0) return longHmacSha256(key, parts);
     for (let i = 0; i < key.length; i++) {
-      inner[i] = key[i]! ^ INNER_PAD;
-      outer[i] = key[i]! ^ OUTER_PAD;
+      inner[i]! ^= key[i]!;
+      outer[i]! ^= key[i]!;
     }
-    let at = BLOCK;
-    for (const part of parts) {
-      inner.set(part, at);
-      at += part.length;
-    }
-    outer.set(hash('sha256', inner.subarray(0, length), 'buffer'), BLOCK);
+    outer.set(hash('sha256', inner.subarray(0, end), 'buffer'), BLOCK);
     return plain(hash('sha256', outer, 'buffer'));
   } finally {
-    inner.fill(INNER_PAD, 0, length);
+    inner.fill(INNER_PAD);
     outer.fill(OUTER_PAD);
   }
 }
@@ -83,9 +95,9 @@ function base64Url({ buffer, byteOffset, length }: Uint8Array): string {
 
 const JWK = { kty: 'OKP', crv: 'X25519' };
 
+/** `x` has to be there, but Node computes the public key itself. */
 function importPrivateKey(privateKey: Uint8Array): KeyObject {
   assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-  // `x` has to be there, but Node computes the public key and does not look at it.
   return createPrivateKey({ key: { ...JWK, d: base64Url(privateKey), x: '' }, format: 'jwk' });
 }
 
@@ -106,9 +118,9 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Imports an X25519 private key: a static key pair to be used for many sessions, whose public key is computed once and
- * whose private key is in OpenSSL's memory.
+ * Imports a static private key once for many sessions.
  * @param privateKey - 32 bytes; yours to wipe
+ * @returns a key pair for the `staticKey` options
  * @throws LocalError `bad-argument`, `bad-length`
  */
 export function importKey(privateKey: Uint8Array): KeyPair {
