@@ -4,7 +4,14 @@
  * `hub-protocol/node`, or the integrator's own.
  */
 
-export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto/crypto.ts';
+export type {
+  Argon2idParameters,
+  Cipher,
+  CipherFactory,
+  Crypto,
+  KeyPair,
+  RandomBytes,
+} from './crypto/crypto.ts';
 export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 export { authorizedUrl } from './identity/authorized-url.ts';
 export { type Disclosure, type DisclosureSituation, disclosureDue } from './identity/disclosure.ts';
@@ -19,7 +26,8 @@ export { clientId } from './mqtt-topics/client-id.ts';
 export type { Mqtt } from './mqtt-topics/mqtt.ts';
 export { type Presence, type PresenceMessage, presence } from './mqtt-topics/presence.ts';
 export { deriveTopics, type Topics } from './mqtt-topics/topics.ts';
-export { Argon2id, type Argon2idOptions, argon2id } from './noise/argon2id.ts';
+export { Argon2id, argon2id } from './noise/argon2id.ts';
+export type { Argon2idOptions } from './noise/argon2id-options.ts';
 export type { HandshakeOptions } from './noise/handshake-options.ts';
 export { HandshakeState } from './noise/handshake-state.ts';
 export { protocolName } from './noise/patterns.ts';

@@ -1,4 +1,5 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
+import { readArgument } from '../arguments.ts';
 import { assertBytes, copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
@@ -20,9 +21,12 @@ export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
   const ciphers = field(crypto, 'crypto', 'ciphers');
   assertOptionalFunction(ciphers, 'crypto.ciphers', 'ChaChaPoly');
   assertOptionalFunction(ciphers, 'crypto.ciphers', 'AESGCM');
+  assertOptionalFunction(crypto, 'crypto', 'blake2b');
+  assertOptionalFunction(crypto, 'crypto', 'argon2id');
 }
 
-function assertOptionalFunction(object: unknown, name: string, key: string): void {
+/** @throws LocalError `bad-argument` for anything but a function or `undefined` */
+export function assertOptionalFunction(object: unknown, name: string, key: string): void {
   if (field(object, name, key) !== undefined) assertFunction(object, name, key);
 }
 
@@ -38,11 +42,7 @@ function field(object: unknown, name: string, key: string): unknown {
   if (typeof object !== 'object' || object === null) {
     throw new LocalError('bad-argument', `"${name}" expected an object, got ${kindOf(object)}`);
   }
-  try {
-    return (object as { [key: string]: unknown })[key];
-  } catch (error) {
-    throw new LocalError('bad-argument', `"${name}.${key}" threw when it was read`, error);
-  }
+  return readArgument(`${name}.${key}`, () => (object as { [key: string]: unknown })[key]);
 }
 
 /**

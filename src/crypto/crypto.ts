@@ -53,8 +53,30 @@ export interface Crypto {
   };
   /** The ciphers that can be negotiated, in order of preference. */
   ciphers: { ChaChaPoly?: CipherFactory | undefined; AESGCM?: CipherFactory | undefined };
-  /** BLAKE2b (RFC 7693) with an output of `length` bytes, 1 to 64. Only argon2id needs it. */
+  /** BLAKE2b (RFC 7693) with an output of `length` bytes, 1 to 64. Only the library's own Argon2id needs it. */
   blake2b?(length: number, ...parts: Uint8Array[]): Uint8Array;
+  /** A native Argon2id (RFC 9106, version 0x13), which the functions argon2id and derivePsk use instead of their own. */
+  argon2id?(parameters: Argon2idParameters): Uint8Array;
+}
+
+/** What Argon2id is computed from, by the names of RFC 9106, section 3.1. Lengths are in bytes. */
+export interface Argon2idParameters {
+  /** P. */
+  readonly password: Uint8Array;
+  /** S: at least 8 bytes. */
+  readonly salt: Uint8Array;
+  /** t: the number of passes over the memory, at least 1. */
+  readonly passes: number;
+  /** m: the memory in KiB, at least 8 for each lane. */
+  readonly memoryKiB: number;
+  /** p: the number of lanes, 1 to 2^24 - 1. */
+  readonly parallelism: number;
+  /** T: the length of the tag, at least 4. */
+  readonly length: number;
+  /** K: the secret value; may be empty. */
+  readonly secret: Uint8Array;
+  /** X: the associated data; may be empty. */
+  readonly associatedData: Uint8Array;
 }
 
 /**

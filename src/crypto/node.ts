@@ -1,13 +1,13 @@
 /**
  * `hub-protocol/node`: the Crypto interface over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
- * randomness. BLAKE2b is noble's, since OpenSSL's has a single output length. Where OpenSSL lacks ChaCha20-Poly1305, as
+ * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is noble's, since OpenSSL's has a single output length. Where OpenSSL lacks ChaCha20-Poly1305, as
  * in FIPS builds and in Bun, ChaChaPoly is noble's.
  *
  * Keys are imported as JWK, since Node takes ten times as long for anything else. A private key is then a string on V8's
  * heap, and bytes in Node's memory, that nothing can wipe: both last until their memory is reused. A static key that
  * must never be there is made in OpenSSL or in a chip, and passed as a KeyPair.
  */
-import {
+import nodeModule, {
   type CipherChaCha20Poly1305Types,
   type CipherGCMTypes,
   createCipheriv,
@@ -23,7 +23,7 @@ import {
 } from 'node:crypto';
 import { assertBytes, copyBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto.ts';
+import type { Argon2idParameters, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
 
@@ -172,6 +172,26 @@ function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types): CipherFactory
   };
 }
 
+/** Node's own Argon2id, which it has from version 24.7 on. */
+type Argon2Sync = (algorithm: 'argon2id', parameters: object) => Buffer;
+const { argon2Sync } = nodeModule as { argon2Sync?: Argon2Sync };
+
+function argon2id(parameters: Argon2idParameters): Uint8Array {
+  const { password, salt, passes, memoryKiB, parallelism, length, secret, associatedData } = parameters;
+  return plain(
+    argon2Sync!('argon2id', {
+      message: password,
+      nonce: salt,
+      memory: memoryKiB,
+      tagLength: length,
+      passes,
+      parallelism,
+      secret,
+      associatedData,
+    }),
+  );
+}
+
 const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
 
 export const nodeCrypto: Crypto = {
@@ -187,6 +207,7 @@ export const nodeCrypto: Crypto = {
     AESGCM: aead('aes-256-gcm'),
   },
   blake2b: nobleCrypto.blake2b!,
+  ...(argon2Sync !== undefined ? { argon2id } : {}),
 };
 
 /** Bytes from the operating system's generator. */

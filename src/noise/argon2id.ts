@@ -4,54 +4,51 @@
  * Memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word lies in it as two
  * of 32 bits, the low one first. Blocks are filled slice by slice; within a slice, lane by lane.
  */
-import { assertBytes, concatBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
-import { assertCrypto, callInjected, failureOf } from '../crypto/checked.ts';
-import type { Crypto } from '../crypto/crypto.ts';
+import { concatBytes, wipe } from '../bytes.ts';
+import { callInjected, failureOf } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
-import { opaque } from '../opaque.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import {
+  type Argon2idInputs,
+  type Argon2idOptions,
+  assertInteger,
+  BLOCK_BYTES,
+  blocksOf,
+  readArgon2idOptions,
+  SLICES,
+} from './argon2id-options.ts';
 import { permuteColumn, permuteRow } from './argon2id-permutation.ts';
-
-export interface Argon2idOptions {
-  crypto: Crypto;
-  /** P: bytes, or text that is taken as UTF-8. */
-  password: string | Uint8Array;
-  /** S: at least 8 bytes. */
-  salt: Uint8Array;
-  /** t: the number of passes over the memory, at least 1. */
-  passes: number;
-  /** m: the memory in KiB, at least 8 for each lane and less than 8 GiB. */
-  memoryKiB: number;
-  /** p: the number of lanes, 1 to 2^24 - 1. They are filled one after the other. */
-  parallelism: number;
-  /** T: the length of the tag in bytes, at least 4. */
-  length: number;
-  /** K: the secret value, if any. */
-  secret?: Uint8Array | undefined;
-  /** X: associated data, if any. */
-  associatedData?: Uint8Array | undefined;
-  /** Memory to work in, at least `memoryKiB` KiB and aligned to 4 bytes; it is wiped at the end. */
-  memory?: Uint8Array | undefined;
-  /** Told of the progress, from 0 to 1, about a hundred times. */
-  onProgress?: ((progress: number) => void) | undefined;
-}
 
 const VERSION = 0x13;
 const TYPE_ARGON2ID = 2;
-const SLICES = 4; // SL, the synchronization points of a pass
 const BLOCK_WORDS = 256; // of 32 bits
-const BLOCK_BYTES = 1024;
-const MAX_MEMORY_KIB = 0x7fffff; // so that the index of a word is a signed integer of 32 bits
 const ADDRESSES_IN_BLOCK = 128;
 const INPUT = BLOCK_WORDS; // where the blocks of `addressing` start, after the zeros
 const ADDRESSES = 2 * BLOCK_WORDS;
 
 /**
- * Derives a tag in one go.
+ * Derives a tag in one call, with the native Argon2id of the injected crypto where it has one.
  * @returns `length` bytes
  * @throws LocalError as {@link Argon2id}
  */
 export function argon2id(options: Argon2idOptions): Uint8Array {
-  const derivation = new Argon2id(options);
+  const inputs = readArgon2idOptions(options);
+  try {
+    return inputs.crypto.argon2id !== undefined ? deriveNatively(inputs) : deriveInSlices(inputs);
+  } finally {
+    wipe(inputs.password);
+  }
+}
+
+function deriveNatively(inputs: Argon2idInputs): Uint8Array {
+  const { crypto, onProgress } = inputs;
+  const tag = callInjected('argon2id', inputs.length, () => crypto.argon2id!(inputs));
+  if (onProgress !== undefined) onProgress(1);
+  return tag;
+}
+
+function deriveInSlices(inputs: Argon2idInputs): Uint8Array {
+  const derivation = new Argon2id(inputs);
   try {
     while (!derivation.run(ADDRESSES_IN_BLOCK));
     return derivation.result();
@@ -60,9 +57,12 @@ export function argon2id(options: Argon2idOptions): Uint8Array {
   }
 }
 
-/** One derivation: `run` until it answers true, then `result`; or `destroy` at any time. */
+/**
+ * One derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then `result`; or
+ * `destroy` at any time.
+ */
 export class Argon2id {
-  private readonly crypto: Crypto;
+  private readonly crypto: Argon2idInputs['crypto'];
   private readonly passes: number;
   private readonly lanes: number;
   private readonly tagLength: number;
@@ -74,7 +74,7 @@ export class Argon2id {
   /** For the data-independent addresses, three blocks: zeros, the input, and the pairs J1, J2 made of it. */
   private readonly addressing: Int32Array = new Int32Array(3 * BLOCK_WORDS);
 
-  // Where the next block is.
+  // Where the next block is:
   private pass = 0;
   private slice = 0;
   private lane = 0;
@@ -86,40 +86,32 @@ export class Argon2id {
 
   /** @throws LocalError `bad-argument`, `bad-length`, `blake2b-unavailable`, `out-of-memory`, `crypto-failed` */
   constructor(options: Argon2idOptions) {
-    const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = options;
-    assertCrypto(crypto);
-    const secret = options.secret ?? new Uint8Array(0);
-    const associatedData = options.associatedData ?? new Uint8Array(0);
-    assertBytes(salt, 'salt');
-    if (salt.length < 8) {
-      throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
-    }
-    assertBytes(secret, 'secret');
-    assertBytes(associatedData, 'associatedData');
-    assertCount(passes, 'passes', 1, 0xffffffff);
-    assertCount(parallelism, 'parallelism', 1, 0xffffff);
-    assertCount(memoryKiB, 'memoryKiB', 8 * parallelism, MAX_MEMORY_KIB);
-    assertCount(length, 'length', 4, 0xffffffff);
+    const inputs = readArgon2idOptions(options);
+    const { crypto, password, salt, passes, memoryKiB, parallelism, length, secret, associatedData } = inputs;
     if (crypto.blake2b === undefined) {
+      wipe(password);
       throw new LocalError(
         'blake2b-unavailable',
-        'argon2id needs a crypto with blake2b: provide the 32 bytes instead',
+        'Argon2id needs a crypto with blake2b: inject one, or derive the bytes elsewhere',
       );
     }
-    const password = typeof options.password === 'string' ? utf8ToBytes(options.password) : options.password;
-    assertBytes(password, 'password');
-
     this.crypto = crypto;
     this.passes = passes;
     this.lanes = parallelism;
     this.tagLength = length;
-    this.onProgress = onProgress;
+    this.onProgress = inputs.onProgress;
     this.segmentLength = Math.floor(memoryKiB / (SLICES * parallelism));
     this.laneLength = SLICES * this.segmentLength;
-    const blocks = parallelism * this.laneLength; // m'
+    const blocks = blocksOf(memoryKiB, parallelism);
     this.total = passes * blocks;
     this.done = 2 * parallelism;
-    this.memory = wordsOf(memory, blocks);
+
+    try {
+      this.memory = wordsOf(inputs.memory, blocks);
+    } catch (error) {
+      wipe(password);
+      throw error;
+    }
 
     this.addressing.set([0, 0, 0, 0, 0, 0, blocks, 0, passes, 0, TYPE_ARGON2ID], INPUT);
     try {
@@ -129,9 +121,10 @@ export class Argon2id {
       this.destroy();
       throw failureOf(error);
     } finally {
-      if (password !== options.password) wipe(password);
+      wipe(password);
     }
     if (this.index === this.segmentLength) this.nextSegment();
+    hideFields(this);
   }
 
   /** How much is done, from 0 to 1. */
@@ -146,7 +139,7 @@ export class Argon2id {
    */
   run(blocks: number): boolean {
     this.assertNotOver();
-    assertCount(blocks, 'blocks', 1, Infinity);
+    assertInteger(blocks, 'blocks', 1, Infinity);
     for (let left = blocks; left > 0 && this.pass < this.passes; left--) this.fillBlock();
     return this.pass === this.passes;
   }
@@ -298,7 +291,7 @@ function highProduct(a: number, b: number): number {
 }
 
 /** The variable-length hash H' (section 3.3). */
-function variableHash(crypto: Crypto, length: number, parts: Uint8Array[]): Uint8Array {
+function variableHash(crypto: Argon2idInputs['crypto'], length: number, parts: Uint8Array[]): Uint8Array {
   const input = concatBytes([littleEndian([length])].concat(parts));
   const out = new Uint8Array(length);
   let v = blake2b(crypto, Math.min(length, 64), input);
@@ -315,7 +308,7 @@ function variableHash(crypto: Crypto, length: number, parts: Uint8Array[]): Uint
   return out;
 }
 
-function blake2b(crypto: Crypto, length: number, input: Uint8Array): Uint8Array {
+function blake2b(crypto: Argon2idInputs['crypto'], length: number, input: Uint8Array): Uint8Array {
   return callInjected('blake2b', length, () => crypto.blake2b!(length, input));
 }
 
@@ -339,19 +332,5 @@ function wordsOf(memory: Uint8Array | undefined, blocks: number): Int32Array {
       throw new LocalError('out-of-memory', `no ${blocks} KiB to work in: have the result derived elsewhere`);
     }
   }
-  assertBytes(memory, 'memory');
-  if (memory.length < blocks * BLOCK_BYTES || memory.byteOffset % 4 !== 0) {
-    throw new LocalError(
-      'bad-length',
-      `"memory" expected ${blocks * BLOCK_BYTES} bytes or more, aligned to 4`,
-    );
-  }
   return new Int32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);
-}
-
-function assertCount(value: unknown, name: string, least: number, most: number): void {
-  if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
-    const got = typeof value === 'number' ? value : kindOf(value);
-    throw new LocalError('bad-argument', `"${name}" expected an integer of at least ${least}, got ${got}`);
-  }
 }

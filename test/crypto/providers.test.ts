@@ -243,19 +243,56 @@ for (const length of [0, 1, 32, 65537]) {
   });
 }
 
-test('node falls back to noble’s ChaChaPoly where OpenSSL has none', () => {
+/** Runs a program in a Node whose node:crypto is changed first; asserts that it throws nothing. */
+function runWith(change: string, program: string): void {
   const script = `
+    import assert from 'node:assert/strict';
     import crypto from 'node:crypto';
     import { syncBuiltinESMExports } from 'node:module';
-    const { getCiphers } = crypto;
-    crypto.getCiphers = () => getCiphers().filter((name) => name !== 'chacha20-poly1305');
+    ${change}
     syncBuiltinESMExports();
     const { nodeCrypto } = await import('./src/crypto/node.ts');
     const { nobleCrypto } = await import('./src/crypto/noble.ts');
-    const isNoble = nodeCrypto.ciphers.ChaChaPoly === nobleCrypto.ciphers.ChaChaPoly;
-    process.exit(isNoble && nodeCrypto.ciphers.AESGCM !== undefined ? 0 : 1);`;
-  const run = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script]);
-  assert.is(run.status, 0, run.stderr.toString());
+    ${program}`;
+  const { status, stderr } = spawnSync(process.execPath, [
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '--eval',
+    script,
+  ]);
+  assert.is(status, 0, stderr.toString());
+}
+
+test('node falls back to noble’s ChaChaPoly where OpenSSL has none', () => {
+  runWith(
+    `const { getCiphers } = crypto;
+    crypto.getCiphers = () => getCiphers().filter((name) => name !== 'chacha20-poly1305');`,
+    `assert.equal(nodeCrypto.ciphers.ChaChaPoly, nobleCrypto.ciphers.ChaChaPoly);
+    assert.notEqual(nodeCrypto.ciphers.AESGCM, undefined);`,
+  );
+});
+
+test('node has an argon2id where Node has one, and passes on what it is given', () => {
+  const parameters = {
+    password: series(3),
+    salt: series(8),
+    passes: 1,
+    memoryKiB: 8,
+    parallelism: 1,
+    length: 32,
+    secret: series(1),
+    associatedData: series(2),
+  };
+  runWith('delete crypto.argon2Sync;', 'assert.equal(nodeCrypto.argon2id, undefined);');
+  runWith(
+    'crypto.argon2Sync = (...args) => Buffer.from(JSON.stringify(args));',
+    `const parameters = JSON.parse(${JSON.stringify(JSON.stringify(parameters))});
+    const [algorithm, given] = JSON.parse(Buffer.from(nodeCrypto.argon2id(parameters)).toString());
+    assert.equal(algorithm, 'argon2id');
+    const { password, salt, memoryKiB, length, ...same } = parameters;
+    assert.deepEqual(given, { ...same, message: password, nonce: salt, memory: memoryKiB, tagLength: length });`,
+  );
 });
 
 test('randomBytes answers other bytes each time', () => {

@@ -6,7 +6,8 @@ import { isZero } from '../../src/bytes.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import type { LocalCode } from '../../src/errors.ts';
-import { Argon2id, type Argon2idOptions, argon2id } from '../../src/noise/argon2id.ts';
+import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
+import type { Argon2idOptions } from '../../src/noise/argon2id-options.ts';
 import { raisesLocal } from '../raises.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 
@@ -250,6 +251,82 @@ test('shows its name and nothing else', () => {
   derivation.run(10);
   assert.is(JSON.stringify({ derivation }), '{"derivation":"[Argon2id]"}');
   assert.is(inspect(derivation, { showHidden: true, depth: Infinity }), '[Argon2id]');
+});
+
+/** A native Argon2id that is made of the library's own. */
+function native(calls: object[] = []): Crypto {
+  return {
+    ...nobleCrypto,
+    blake2b: undefined as never,
+    argon2id(parameters) {
+      calls.push(parameters);
+      return argon2id({ ...optionsOf(RFC!), length: parameters.length });
+    },
+  };
+}
+
+test('uses the native Argon2id of the crypto, with all that it is given', () => {
+  const calls: { password: Uint8Array; secret: Uint8Array }[] = [];
+  const reports: number[] = [];
+  const onProgress = (progress: number) => reports.push(progress);
+  const { crypto, ...options } = rfc({ crypto: native(calls), onProgress });
+  const { secret, associatedData } = options;
+  assert.is(toHex(argon2id({ crypto, ...options })), RFC!.tag);
+  assert.is(calls.length, 1);
+  const { password, ...given } = calls[0]!;
+  const { passes, memoryKiB, parallelism, length, salt } = options;
+  const expected = { passes, memoryKiB, parallelism, length, salt, secret, associatedData };
+  for (const [name, value] of Object.entries(expected)) {
+    assert.equal((given as Record<string, unknown>)[name], value, name);
+  }
+  assert.ok(isZero(password), 'the copy of the password is wiped');
+  assert.equal(reports, [1]);
+});
+
+test('the native Argon2id is refused the same arguments', () => {
+  const calls: object[] = [];
+  for (const [changes, code] of [
+    [{ salt: new Uint8Array(7) }, 'bad-length'],
+    [{ passes: 0 }, 'bad-argument'],
+    [{ memory: new Uint8Array(16) }, 'bad-length'],
+    [{ onProgress: 'yes' }, 'bad-argument'],
+    [{ password: '\ud800' }, 'lone-surrogate'],
+    [{ passess: 1 }, 'bad-argument'],
+  ] as const) {
+    raisesLocal(() => argon2id(rfc({ crypto: native(calls), ...changes })), code);
+  }
+  assert.equal(calls, []);
+});
+
+test('a native Argon2id that throws, or returns another length, is a local fault', () => {
+  const cause = new Error('no memory');
+  for (const [answer, expected] of [
+    [() => new Uint8Array(31), undefined],
+    [() => 'tag', undefined],
+    [
+      () => {
+        throw cause;
+      },
+      cause,
+    ],
+  ] as const) {
+    const crypto = { argon2id: answer as unknown as () => Uint8Array };
+    assert.is(raisesLocal(() => argon2id(rfc({ crypto })), 'crypto-failed').cause, expected);
+  }
+});
+
+test('the class Argon2id is the library’s own whatever the crypto has', () => {
+  const calls: object[] = [];
+  const crypto = { ...native(calls), blake2b: nobleCrypto.blake2b! };
+  const derivation = new Argon2id(rfc({ crypto }));
+  while (!derivation.run(100));
+  assert.is(toHex(derivation.result()), RFC!.tag);
+  assert.equal(calls, []);
+  raisesLocal(() => new Argon2id(rfc({ crypto: native() })), 'blake2b-unavailable');
+});
+
+test('has no fields that enumerate', () => {
+  assert.equal(Object.keys(new Argon2id(rfc())), []);
 });
 
 test.run();

@@ -5,6 +5,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { failureOf } from '../../src/crypto/checked.ts';
 import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { LocalError, RemoteError } from '../../src/errors.ts';
@@ -23,7 +24,7 @@ import {
   writerOf,
 } from './handshakes.ts';
 
-/** Replaces the nth result of injected functions, counted over all of them. */
+/** Makes another result of the right one, or throws. */
 type Fault = (result: unknown) => unknown;
 
 /** Node's crypto, whose nth call returns what `fault` makes of its result; `calls` counts them. */
@@ -160,6 +161,14 @@ test('a cipher out of memory while message 2 is read does not say that the messa
   });
   state.writeMessage(PAYLOADS[0]);
   raisesLocal(() => state.readMessage(transcriptOf('XXpsk2')[1]!), 'crypto-failed');
+});
+
+test('an error of the engine itself, such as for lack of memory, is a local fault', () => {
+  const cause = new RangeError('Array buffer allocation failed');
+  const failure = failureOf(cause);
+  assert.instance(failure, LocalError);
+  assert.is(failure.code, 'crypto-failed');
+  assert.is(failure.cause, cause);
 });
 
 const INCOMPLETE: { [missing: string]: unknown } = {

@@ -1,0 +1,122 @@
+/** What Argon2id is computed from, as the caller gives it. */
+import { readOptions } from '../arguments.ts';
+import { assertBytes, copyBytes, kindOf, utf8ToBytes } from '../bytes.ts';
+import { assertOptionalFunction } from '../crypto/checked.ts';
+import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
+import { LocalError } from '../errors.ts';
+
+export interface Argon2idOptions {
+  /** A Crypto, or what there is of it: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
+  crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
+  /** P: bytes, or a string that is encoded as UTF-8. */
+  password: string | Uint8Array;
+  /** S: at least 8 bytes. */
+  salt: Uint8Array;
+  /** t: the number of passes over the memory, at least 1. */
+  passes: number;
+  /** m: the memory in KiB, at least 8 for each lane and less than 8 GiB. */
+  memoryKiB: number;
+  /** p: the number of lanes, 1 to 2^24 - 1. They are filled one after the other. */
+  parallelism: number;
+  /** T: the length of the tag in bytes, at least 4. */
+  length: number;
+  /** K: the secret value (default none). */
+  secret?: Uint8Array | undefined;
+  /** X: the associated data (default none). */
+  associatedData?: Uint8Array | undefined;
+  /**
+   * Memory to work in: at least `memoryKiB` KiB, aligned to 4 bytes, which is wiped at the end. A native `argon2id` has its
+   * own.
+   */
+  memory?: Uint8Array | undefined;
+  /** Called with the progress, from 0 to 1, about a hundred times; by a native `argon2id` once, with 1. */
+  onProgress?: ((progress: number) => void) | undefined;
+}
+
+const NAMES: readonly (keyof Argon2idOptions)[] = [
+  'crypto',
+  'password',
+  'salt',
+  'passes',
+  'memoryKiB',
+  'parallelism',
+  'length',
+  'secret',
+  'associatedData',
+  'memory',
+  'onProgress',
+];
+
+export const SLICES = 4; // SL, the synchronization points of a pass
+export const BLOCK_BYTES = 1024;
+const MAX_MEMORY_KIB = 0x7fffff; // so that the index of a word is a signed integer of 32 bits
+
+/** The options, read once and checked. */
+export interface Argon2idInputs extends Argon2idParameters {
+  readonly crypto: Argon2idOptions['crypto'];
+  /** A copy, which has to be wiped. */
+  readonly password: Uint8Array;
+  readonly memory: Uint8Array | undefined;
+  readonly onProgress: ((progress: number) => void) | undefined;
+}
+
+/** @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate` */
+export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
+  const read = readOptions(options, 'options', NAMES);
+  const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = read;
+  const secret = read.secret ?? new Uint8Array(0);
+  const associatedData = read.associatedData ?? new Uint8Array(0);
+  assertOptionalFunction(crypto, 'crypto', 'blake2b');
+  assertOptionalFunction(crypto, 'crypto', 'argon2id');
+  assertBytes(salt, 'salt');
+  if (salt.length < 8) {
+    throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
+  }
+  assertBytes(secret, 'secret');
+  assertBytes(associatedData, 'associatedData');
+  assertInteger(passes, 'passes', 1, 0xffffffff);
+  assertInteger(parallelism, 'parallelism', 1, 0xffffff);
+  assertInteger(memoryKiB, 'memoryKiB', 8 * parallelism, MAX_MEMORY_KIB);
+  assertInteger(length, 'length', 4, 0xffffffff);
+  if (onProgress !== undefined && typeof onProgress !== 'function') {
+    throw new LocalError('bad-argument', `"onProgress" expected function, got ${kindOf(onProgress)}`);
+  }
+  if (memory !== undefined) {
+    assertBytes(memory, 'memory');
+    const least = blocksOf(memoryKiB, parallelism) * BLOCK_BYTES;
+    if (memory.length < least || memory.byteOffset % 4 !== 0) {
+      throw new LocalError('bad-length', `"memory" expected at least ${least} bytes, aligned to 4`);
+    }
+  }
+  if (typeof read.password !== 'string') assertBytes(read.password, 'password');
+  const password = typeof read.password === 'string' ? utf8ToBytes(read.password) : copyBytes(read.password);
+  return {
+    crypto,
+    password,
+    salt,
+    passes,
+    memoryKiB,
+    parallelism,
+    length,
+    secret,
+    associatedData,
+    memory,
+    onProgress,
+  };
+}
+
+/** m': the number of blocks, the same in each slice of each lane. */
+export function blocksOf(memoryKiB: number, parallelism: number): number {
+  return SLICES * parallelism * Math.floor(memoryKiB / (SLICES * parallelism));
+}
+
+/** @throws LocalError `bad-argument` */
+export function assertInteger(value: unknown, name: string, least: number, most: number): void {
+  if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
+    const got = typeof value === 'number' ? value : kindOf(value);
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected an integer from ${least} to ${most}, got ${got}`,
+    );
+  }
+}
