@@ -38,10 +38,19 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       return { pattern, suite, protocolName: protocol.protocolName(pattern, suite) };
     },
     psk: ({ password, nodeId }) => ({ psk: toHex(protocol.derivePsk({ crypto, password, nodeId })) }),
-    argon2id({ password, salt, secret, associatedData, ...numbers }) {
-      const inputs = { password: hex(password), salt: hex(salt), secret: hex(secret) };
-      const options = { crypto, ...inputs, associatedData: hex(associatedData), ...numbers };
-      return { tag: toHex(protocol.argon2id(options as protocol.Argon2idOptions)) };
+    argon2id({ password, salt, secret, associatedData, passes, memoryKiB, parallelism, length }) {
+      const tag = protocol.argon2id({
+        crypto,
+        password: hex(password),
+        salt: hex(salt),
+        secret: hex(secret),
+        associatedData: hex(associatedData),
+        passes,
+        memoryKiB,
+        parallelism,
+        length,
+      });
+      return { tag: toHex(tag) };
     },
     handshake(request) {
       if (request.do === 'write') return { message: toHex(handshake.writeMessage(hex(request.payload))) };
