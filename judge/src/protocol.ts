@@ -16,8 +16,8 @@ export { HandshakeState } from '../../src/noise/handshake-state.ts';
 export {
   ALL_PATTERNS,
   ALL_SUITES,
+  type HandshakePatternName as Pattern,
   PATTERNS,
-  type Pattern,
   protocolName,
   SUITES,
   type Suite,

@@ -155,6 +155,8 @@ export class CheckedCrypto {
 export class CheckedKeyPair {
   /** A copy. */
   readonly publicKey: Uint8Array;
+  /** Whether shared secrets are computed elsewhere and come later. */
+  readonly answersLater: boolean;
   private readonly pair: KeyPair;
   private readonly privateKey: Uint8Array | undefined;
 
@@ -163,11 +165,7 @@ export class CheckedKeyPair {
     this.pair = pair;
     this.privateKey = privateKey;
     this.publicKey = copyBytes(callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey));
-  }
-
-  /** Whether shared secrets are made elsewhere and come later. */
-  get answersLater(): boolean {
-    return this.pair.sharedSecret === undefined;
+    this.answersLater = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
   }
 
   /** All zeros for a public key of low order. */

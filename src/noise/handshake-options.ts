@@ -1,6 +1,7 @@
-/** What a HandshakeState is made from. */
+/** The options of a HandshakeState. */
+import { readOptions } from '../arguments.ts';
 import { assertBytes, kindOf } from '../bytes.ts';
-import { assertStaticKey, type CheckedCrypto } from '../crypto/checked.ts';
+import { assertStaticKey, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -26,9 +27,28 @@ export interface HandshakeOptions {
   randomBytes: RandomBytes;
 }
 
+const NAMES: readonly (keyof HandshakeOptions)[] = [
+  'crypto',
+  'role',
+  'pattern',
+  'suite',
+  'prologue',
+  'psk',
+  'staticKey',
+  'remoteStaticKey',
+  'randomBytes',
+];
+
+/** The options, read once and checked. */
+export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto'> {
+  readonly crypto: CheckedCrypto;
+}
+
 /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable` */
-export function assertHandshakeOptions(options: HandshakeOptions, crypto: CheckedCrypto): void {
-  const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
+export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs {
+  const read = readOptions(options, 'options', NAMES);
+  const crypto = new CheckedCrypto(read.crypto);
+  const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = read;
   if (role !== 'initiator' && role !== 'responder') {
     throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
   }
@@ -55,4 +75,5 @@ export function assertHandshakeOptions(options: HandshakeOptions, crypto: Checke
       '"remoteStaticKey" is transmitted in XXpsk2: compare it after the handshake',
     );
   }
+  return { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes };
 }

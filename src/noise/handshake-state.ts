@@ -3,12 +3,12 @@
  * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript.
  */
 import { assertBytes, concatBytes, copyBytes, isBytes, isZero, wipe } from '../bytes.ts';
-import { CheckedCrypto, CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
+import { type CheckedCrypto, CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
-import { assertHandshakeOptions, type HandshakeOptions } from './handshake-options.ts';
+import { type HandshakeOptions, readHandshakeOptions } from './handshake-options.ts';
 import { type HandshakePattern, PATTERNS, protocolName, SUITES, type Token } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 import { assertMessageLength, Transport } from './transport.ts';
@@ -53,9 +53,8 @@ export class HandshakeState {
 
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
-    const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = options;
-    const crypto = new CheckedCrypto(options.crypto);
-    assertHandshakeOptions(options, crypto);
+    const inputs = readHandshakeOptions(options);
+    const { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = inputs;
     const cipherName = SUITES[suite];
 
     this.crypto = crypto;

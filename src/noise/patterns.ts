@@ -1,17 +1,21 @@
-/** The handshake patterns and cipher suites of protocol 3, as data (Noise spec, sections 7.5, 9.4 and 8). */
+/**
+ * The handshake patterns and cipher suites that HandshakeState knows, as data (Noise spec, sections 7.5, 9.4 and 8). Which
+ * of them a protocol offers is for the protocol to say.
+ */
 import type { CipherName } from '../crypto/crypto.ts';
 
-/** A pattern that HandshakeState knows. Which of them a protocol offers is for the protocol to say. */
 export type HandshakePatternName = 'XXpsk2' | 'KKpsk0';
-export type Pattern = HandshakePatternName;
+
+/** A DH function, a cipher and a hash function, by their names in the Noise spec. */
 export type Suite = '25519_ChaChaPoly_SHA256' | '25519_AESGCM_SHA256';
 
+/** Section 7.1. `psk` mixes in the pre-shared key (section 9). */
 export type Token = 'e' | 's' | 'ee' | 'es' | 'se' | 'ss' | 'psk';
 
 export interface HandshakePattern {
-  /** Whether both static keys are known beforehand: the pre-messages `-> s` and `<- s`. */
+  /** Whether both static keys are known beforehand, as pre-messages `-> s` and `<- s`. */
   readonly staticKeysKnown: boolean;
-  /** The messages, the first one the initiator's. */
+  /** The tokens of the messages, the initiator's first. */
   readonly messages: readonly (readonly Token[])[];
 }
 
@@ -35,23 +39,24 @@ export const SUITES: { readonly [suite in Suite]: CipherName } = {
   '25519_AESGCM_SHA256': 'AESGCM',
 };
 
-/** The protocol's patterns, the required one first. */
-export const ALL_PATTERNS: readonly Pattern[] = Object.keys(PATTERNS) as Pattern[];
+export const ALL_PATTERNS: readonly HandshakePatternName[] = Object.keys(PATTERNS) as HandshakePatternName[];
 
-/** The protocol's suites, the required one first. */
 export const ALL_SUITES: readonly Suite[] = Object.keys(SUITES) as Suite[];
 
-/** Whether a value names a pattern of the protocol. */
-export function isPattern(value: unknown): value is Pattern {
-  return ALL_PATTERNS.indexOf(value as Pattern) >= 0;
+/** Whether a value is the name of a pattern that HandshakeState knows. */
+export function isPattern(value: unknown): value is HandshakePatternName {
+  return ALL_PATTERNS.indexOf(value as HandshakePatternName) >= 0;
 }
 
-/** Whether a value names a suite of the protocol. */
+/** Whether a value is the name of a suite that HandshakeState knows. */
 export function isSuite(value: unknown): value is Suite {
   return ALL_SUITES.indexOf(value as Suite) >= 0;
 }
 
-/** `Noise_<pattern>_<suite>`, the ASCII name that the handshake hash starts from (Noise spec, section 8). */
-export function protocolName(pattern: Pattern, suite: Suite): string {
+/**
+ * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8).
+ * @returns `Noise_<pattern>_<suite>`
+ */
+export function protocolName(pattern: HandshakePatternName, suite: Suite): string {
   return `Noise_${pattern}_${suite}`;
 }

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { Pattern } from '../../src/noise/patterns.ts';
+import type { HandshakePatternName } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 import { toHex } from '../vectors.ts';
 import {
@@ -117,7 +117,8 @@ for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
 }
 
 test('tells the remote static key once it is read, or from the start where it was given', () => {
-  const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
+  const known = (due: number, pattern: HandshakePatternName) =>
+    upTo(due, 'initiator', pattern).remoteStaticKey;
   const expected = publicKey(STATIC.responder);
   assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
   assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);

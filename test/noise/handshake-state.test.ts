@@ -7,7 +7,7 @@ import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
-import { ALL_PATTERNS, ALL_SUITES, type Pattern } from '../../src/noise/patterns.ts';
+import { ALL_PATTERNS, ALL_SUITES, type HandshakePatternName } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 import { hex, toHex } from '../vectors.ts';
 import {
@@ -109,7 +109,7 @@ function withPublicKey(answer: (privateKey: Uint8Array) => unknown): Crypto {
   return { ...nodeCrypto, x25519: { publicKey: answer as typeof publicKey, sharedSecret } };
 }
 
-const BAD_OPTIONS: { [code in LocalCode]?: [Pattern, string, Changes][] } = {
+const BAD_OPTIONS: { [code in LocalCode]?: [HandshakePatternName, string, Changes][] } = {
   'bad-argument': [
     ['XXpsk2', 'another role', { role: 'client' }],
     ['XXpsk2', 'a pattern that is a name of any object', { pattern: 'constructor' }],
@@ -124,6 +124,7 @@ const BAD_OPTIONS: { [code in LocalCode]?: [Pattern, string, Changes][] } = {
     ['KKpsk0', 'no remote static key', { remoteStaticKey: undefined }],
     ['KKpsk0', 'a remote static key in hex', { remoteStaticKey: toHex(key(1)) }],
     ['XXpsk2', 'a static key of zeros', { staticKey: key(0) }],
+    ['XXpsk2', 'a misspelt option', { prolog: key(0) } as object],
   ],
   'bad-length': [
     ['XXpsk2', 'a psk of 31 bytes', { psk: new Uint8Array(31) }],
@@ -182,7 +183,7 @@ test('ends when randomBytes throws, with its error as the cause', () => {
   assertDead(state, failure);
 });
 
-const DISAGREEMENTS: [string, Pattern, number, Changes][] = [
+const DISAGREEMENTS: [string, HandshakePatternName, number, Changes][] = [
   ['another psk', 'XXpsk2', 1, { psk: key(0x34) }], // the payload's code: its static key had opened before
   ['another psk', 'KKpsk0', 0, { psk: key(0x34) }],
   ['another prologue', 'XXpsk2', 0, { prologue: new Uint8Array([7, 7]) }],
@@ -207,11 +208,11 @@ function evil(index: number, nth: number): Uint8Array {
   return upTo(index, writerOf(index), 'XXpsk2', { crypto }).writeMessage();
 }
 
-function withLowOrderEphemeral(pattern: Pattern, index: number): Uint8Array {
+function withLowOrderEphemeral(pattern: HandshakePatternName, index: number): Uint8Array {
   return concatBytes([LOW_ORDER, transcriptOf(pattern)[index]!.subarray(32)]);
 }
 
-const LOW_ORDER_KEYS: [string, Pattern, number, () => Uint8Array][] = [
+const LOW_ORDER_KEYS: [string, HandshakePatternName, number, () => Uint8Array][] = [
   ['the responder’s ephemeral key', 'XXpsk2', 1, () => withLowOrderEphemeral('XXpsk2', 1)],
   ['the responder’s static key', 'XXpsk2', 1, () => evil(1, 0)],
   ['the initiator’s static key', 'XXpsk2', 2, () => evil(2, 0)],

@@ -5,7 +5,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
 import type { HandshakeOptions } from '../../src/noise/handshake-options.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { Pattern, Suite } from '../../src/noise/patterns.ts';
+import type { HandshakePatternName, Suite } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
 export type Role = HandshakeOptions['role'];
@@ -26,7 +26,7 @@ export const PAYLOADS: Uint8Array[] = [
 ];
 
 /** Where each message's fields start. */
-export const FIELDS: { [pattern in Pattern]: { [field: string]: number; payload: number }[] } = {
+export const FIELDS: { [pattern in HandshakePatternName]: { [field: string]: number; payload: number }[] } = {
   XXpsk2: [
     { e: 0, payload: 32 },
     { e: 0, s: 32, payload: 80 },
@@ -41,7 +41,11 @@ export const FIELDS: { [pattern in Pattern]: { [field: string]: number; payload:
 export const writerOf = (index: number): Role => (index % 2 === 0 ? 'initiator' : 'responder');
 export const readerOf = (index: number): Role => (index % 2 === 0 ? 'responder' : 'initiator');
 
-export function optionsOf(role: Role, pattern: Pattern, suite: Suite = CHACHA): HandshakeOptions {
+export function optionsOf(
+  role: Role,
+  pattern: HandshakePatternName,
+  suite: Suite = CHACHA,
+): HandshakeOptions {
   const peer = STATIC[role === 'initiator' ? 'responder' : 'initiator'];
   return {
     crypto: nodeCrypto,
@@ -56,14 +60,14 @@ export function optionsOf(role: Role, pattern: Pattern, suite: Suite = CHACHA): 
   };
 }
 
-export function create(role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
+export function create(role: Role, pattern: HandshakePatternName, changes: Changes = {}): HandshakeState {
   return new HandshakeState({ ...optionsOf(role, pattern), ...changes } as HandshakeOptions);
 }
 
 const transcripts: { [name: string]: Uint8Array[] } = {};
 
 /** The messages of a handshake without disturbance. With the randomness fixed they are always the same. */
-export function transcriptOf(pattern: Pattern, suite: unknown = CHACHA): Uint8Array[] {
+export function transcriptOf(pattern: HandshakePatternName, suite: unknown = CHACHA): Uint8Array[] {
   const name = `${pattern} ${suite}`;
   if (transcripts[name] === undefined) {
     const initiator = create('initiator', pattern, { suite });
@@ -78,7 +82,12 @@ export function transcriptOf(pattern: Pattern, suite: unknown = CHACHA): Uint8Ar
 }
 
 /** One side, with all messages before the one that is due written and read. */
-export function upTo(due: number, role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
+export function upTo(
+  due: number,
+  role: Role,
+  pattern: HandshakePatternName,
+  changes: Changes = {},
+): HandshakeState {
   const state = create(role, pattern, changes);
   const transcript = transcriptOf(pattern, changes.suite);
   for (let i = 0; i < due; i++) {
