@@ -6,7 +6,7 @@ import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
 import { assertChoice, assertFields, assertFunction, assertPatterns } from './options.ts';
 import type { Pattern } from './protocol.ts';
-import type { SessionOptions } from './session.ts';
+import { SESSION_OPTIONS, type SessionOptions } from './session.ts';
 
 /** The options of a ClientSession. A keyring supplies several of them: `...keyringOptions(keyring)`. */
 export interface ClientOptions extends SessionOptions {
@@ -54,13 +54,9 @@ export interface ClientOptions extends SessionOptions {
 }
 
 /** The names of all options. Any other is refused. */
-export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
-  'crypto',
-  'staticKey',
-  'randomBytes',
-  'maxMessage',
-  'maxEnvelope',
-  'inPlace',
+export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = (
+  SESSION_OPTIONS as readonly (keyof ClientOptions)[]
+).concat([
   'siteId',
   'pin',
   'psk',
@@ -73,7 +69,7 @@ export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = [
   'patterns',
   'onKkFailure',
   'streams',
-];
+]);
 
 /** What only the handshake needs. It is dropped when the handshake is done, and when the session ends. */
 export interface Preparation {

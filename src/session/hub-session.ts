@@ -41,7 +41,7 @@ import type { EndedEvent, HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
 import { assertFields, assertPatterns } from './options.ts';
 import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
-import { type Incoming, Session, type SessionOptions } from './session.ts';
+import { type Incoming, SESSION_OPTIONS, Session, type SessionOptions } from './session.ts';
 import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
 /** The options of a HubSession. Its static key must be 32 bytes, or a key pair with `sharedSecret`. */
@@ -64,13 +64,7 @@ export interface HubOptions extends SessionOptions {
   handshake?: JsonObject | undefined;
 }
 
-const OPTIONS: readonly (keyof HubOptions)[] = [
-  'crypto',
-  'staticKey',
-  'randomBytes',
-  'maxMessage',
-  'maxEnvelope',
-  'inPlace',
+const OPTIONS: readonly (keyof HubOptions)[] = (SESSION_OPTIONS as readonly (keyof HubOptions)[]).concat([
   'nodeId',
   'psk',
   'clientKey',
@@ -79,7 +73,7 @@ const OPTIONS: readonly (keyof HubOptions)[] = [
   'allowIncompleteOffer',
   'hello',
   'handshake',
-];
+]);
 
 /** The state of a HubSession. */
 export type HubState = keyof typeof HUB_TRANSITIONS;

@@ -63,6 +63,16 @@ export interface SessionOptions {
   inPlace?: boolean | undefined;
 }
 
+/** The names of these options. */
+export const SESSION_OPTIONS: readonly (keyof SessionOptions)[] = [
+  'crypto',
+  'staticKey',
+  'randomBytes',
+  'maxMessage',
+  'maxEnvelope',
+  'inPlace',
+];
+
 /** What a state handles: the payload of an envelope, or bytes (a transport message, a PSK or a shared secret). */
 export type Incoming = JsonObject | Uint8Array;
 

@@ -57,7 +57,7 @@ test('refuses a URL without TLS, unless it is allowed', () => {
   assert.is(url, 'ws://hub/?authorization=YTpi');
 });
 
-test('refuses a URL that is not a WebSocket’s', () => {
+test('refuses a URL that is not a WebSocket URL', () => {
   for (const url of ['https://hub', 'mqtts://hub', 'hub', 'wss://', 'wss://hub#a', ' wss://hub']) {
     raisesLocal(() => authorizedUrl(url, 'a', 'b'), 'bad-endpoint');
   }

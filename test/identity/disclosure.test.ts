@@ -54,7 +54,7 @@ test('selects French for a French client, and English for any other', () => {
   }
 });
 
-test('returns no text where there is none, so that it is fetched', () => {
+test('returns no text if it has to be fetched', () => {
   for (const source of [{}, { aiDisclosure: null } as never, carrying(), carrying(''), carrying({})]) {
     for (const language of ['en', 'fr'] as const) {
       const expected = { due: true, text: undefined, language } as const;

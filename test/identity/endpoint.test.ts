@@ -70,7 +70,7 @@ test('passes over a protocol that the hub does not serve, or that has no address
   assert.is(protocol, 'https');
 });
 
-test('finds no endpoint where nothing is left', () => {
+test('refuses an identity in which no endpoint can be used', () => {
   const none = (fields: object, options?: EndpointOptions) =>
     raisesLocal(() => select(fields, options), 'no-endpoint');
   none({});
@@ -84,7 +84,7 @@ test('finds no endpoint where nothing is left', () => {
   none({ default_master: 'hub', protocols: { mqtt: true } }, { requested: 'mqtt' });
 });
 
-test('selects MQTT where broker credentials exist and the identity says nothing of MQTT', () => {
+test('selects MQTT if broker credentials exist and protocols does not mention MQTT', () => {
   assert.equal(select({ mqtt: BROKER }), { protocol: 'mqtt', url: 'mqtts://broker', tls: true });
   const { endpoint: _, ...credentials } = BROKER;
   assert.is(select({ endpoints: { mqtt: 'mqtts://elsewhere' }, mqtt: credentials }).url, 'mqtts://elsewhere');
@@ -111,7 +111,7 @@ test('passes over plaintext endpoints for a later protocol with TLS, allowed or 
   }
 });
 
-test('refuses plaintext endpoints where there is no other, unless they are allowed', () => {
+test('refuses plaintext endpoints if there is no other, unless they are allowed', () => {
   for (const allowPlaintext of [undefined, false]) {
     raisesLocal(() => select(PLAIN, { allowPlaintext }), 'plaintext-endpoint');
     raisesLocal(() => select({ host: 'ws://hub' }, { allowPlaintext }), 'plaintext-endpoint');
@@ -159,14 +159,14 @@ test('refuses an endpoint that cannot be used, and does not pass over it', () =>
   }
 });
 
-test('looks at no endpoint of a protocol that is not considered', () => {
+test('ignores the endpoints of protocols that are not considered', () => {
   for (const wss of ['hub', 7]) {
     const fields = { ...ALL, endpoints: { wss, https: 'https://hub' } };
     assert.is(select(fields, { supported: ['https'] }).url, 'https://hub');
   }
 });
 
-test('refuses an address made of fields of the wrong type when it is to be used', () => {
+test('refuses an address formed from fields of the wrong type once it is needed', () => {
   for (const field of [
     { host: {} },
     { host: 'hub', port: {} },
@@ -180,7 +180,7 @@ test('refuses an address made of fields of the wrong type when it is to be used'
   raisesLocal(() => select({ mqtt: { ...BROKER, endpoint: 7 } }), 'bad-endpoint');
 });
 
-test('needs no default port where the host has a port', () => {
+test('needs no default port if the host has a port', () => {
   assert.is(wssOf({ host: 'hub:443', port: {} }), 'wss://hub:443');
 });
 
@@ -190,7 +190,7 @@ test('ignores objects of the wrong type', () => {
   }
 });
 
-test('makes an address of the default host, with the port 5679', () => {
+test('forms an address from the default host, with port 5679', () => {
   assert.is(wssOf({ default_master: 'hub.example' }), 'wss://hub.example:5679');
   assert.is(httpsOf({ default_master: 'hub.example' }), 'https://hub.example:5679');
   assert.is(wssOf({ default_master: ' [2001:db8::1] ' }), 'wss://[2001:db8::1]:5679');
@@ -262,7 +262,7 @@ test('takes an identity as it was issued, and the fields of one', () => {
   assert.is(selectEndpoint({ accessKey, password, defaultMaster } as Identity).url, 'wss://hub:5679');
 });
 
-test('refuses what is not an identity, and options of the wrong type', () => {
+test('refuses anything but an identity, and options of the wrong type', () => {
   for (const identity of [undefined, null, 'wss://hub', []]) {
     assert.throws(
       () => selectEndpoint(identity as never),

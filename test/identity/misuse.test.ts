@@ -1,4 +1,4 @@
-/** Whatever the functions on identities and MQTT are given, they throw LocalErrors only. */
+/** The functions for identities and MQTT throw nothing but LocalErrors, whatever their arguments are. */
 import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -21,7 +21,7 @@ const ISSUED = {
   mqtt: { topic_prefix: 'a', endpoint: 'mqtts://b' },
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: the arguments are of no type that is expected
+// biome-ignore lint/suspicious/noExplicitAny: the arguments are deliberately of unexpected types
 const CALLS: { readonly [name: string]: (value: any) => unknown } = {
   parseIdentity: (value) => parseIdentity(value),
   'parseIdentity: a field': (value) =>
@@ -143,7 +143,7 @@ for (const [name, call] of Object.entries(CALLS)) {
   });
 }
 
-test('refuses null with a code of its own kind', () => {
+test('refuses null as not an identity, or as a bad argument', () => {
   for (const name of ['parseIdentity', 'redactIdentity', 'serializeIdentity', 'selectEndpoint']) {
     assert.throws(
       () => CALLS[name]!(null),

@@ -23,7 +23,7 @@ const DEFAULTS = {
 
 const identityOf = (fields: object): Identity => parseIdentity({ ...KEYS, ...fields });
 const mqttOf = (fields: object): Mqtt => identityOf({ mqtt: { ...BROKER, ...fields } }).mqtt!;
-/** Asserts that fields are ignored, and named as such. */
+/** Asserts that fields are ignored, and listed as unreadable. */
 function assertIgnored(fields: object, name: string): void {
   const identity = identityOf(fields);
   assert.equal(plain(identity), DEFAULTS, JSON.stringify(fields));
@@ -132,14 +132,14 @@ test('reads a protocol as a flag, or as an object with one', () => {
   }
 });
 
-test('gives a protocol its default where it is neither on nor off', () => {
+test('gives a protocol its default if it is neither on nor off', () => {
   for (const value of [null, {}, { enabled: null }, 'maybe', 2, [], { enabled: 'maybe' }]) {
     const { protocols } = identityOf({ protocols: { wss: value, https: value, mqtt: value } });
     assert.equal(protocols, DEFAULTS.protocols, JSON.stringify(value));
   }
 });
 
-test('names a protocol that is neither on nor off as unreadable', () => {
+test('lists a protocol that is neither on nor off as unreadable', () => {
   for (const value of ['maybe', 2, [], { enabled: 'maybe' }, { enabled: [] }]) {
     assertIgnored({ protocols: { https: value } }, 'protocols.https');
   }
@@ -148,7 +148,7 @@ test('names a protocol that is neither on nor off as unreadable', () => {
   }
 });
 
-test('turns MQTT on where there are broker credentials, unless the identity turns it off', () => {
+test('turns MQTT on if there are broker credentials, unless the identity turns it off', () => {
   const isOn = (fields: object) => identityOf(fields).protocols.mqtt;
   assert.is(isOn({}), false);
   assert.is(isOn({ mqtt: BROKER }), true);
@@ -170,7 +170,7 @@ test('takes the broker’s address from mqtt.endpoint, and without it from data_
   assert.is(identityOf({ endpoints: { mqtt: 'mqtts://elsewhere' }, mqtt: credentials }).mqtt?.tls, true);
 });
 
-test('keeps an address of the broker that cannot be read empty', () => {
+test('reads a broker’s address of the wrong type as empty', () => {
   const { endpoint: _, ...credentials } = BROKER;
   for (const value of [7, {}, ['mqtt://broker']]) {
     const issued = { endpoints: { mqtt: 'mqtts://elsewhere' }, mqtt: { ...BROKER, endpoint: value } };
@@ -184,7 +184,7 @@ test('takes the first name that has a value', () => {
   assert.is(identityOf({ site_id: null, siteId: undefined, site: 'third' }).siteId, 'third');
 });
 
-test('takes null for absent', () => {
+test('reads null as absent', () => {
   const absent = { crypto_key: null, endpoints: null, protocols: null, mqtt: null, ai_disclosure: null };
   assert.equal(plain(identityOf(absent)), DEFAULTS);
   assert.equal(redactIdentity(identityOf(absent)).unreadableFields, undefined);
@@ -216,12 +216,12 @@ test('ignores a flag that is anything else', () => {
   }
 });
 
-test('takes TLS from the scheme where no flag says otherwise', () => {
+test('takes TLS from the scheme if no flag says otherwise', () => {
   for (const endpoint of ['mqtts://b', 'MQTTS://b', ' mqtts://b']) assert.is(mqttOf({ endpoint }).tls, true);
   for (const endpoint of ['mqtt://b', 'mqttsx://b', 'b/mqtts:']) assert.is(mqttOf({ endpoint }).tls, false);
 });
 
-test('takes credentials without an address, a user name or a password for absent', () => {
+test('reads credentials without an address, a user name or a password as absent', () => {
   for (const name of ['endpoint', 'username', 'password']) {
     for (const value of ['', null])
       assert.is(identityOf({ mqtt: { ...BROKER, [name]: value } }).mqtt, undefined);
@@ -232,7 +232,7 @@ test('takes credentials without an address, a user name or a password for absent
   assert.is('mqtt' in identityOf({ mqtt: {} }), false);
 });
 
-test('reads a quality of service of 0, 1 and 2, and takes anything else for 1', () => {
+test('reads a quality of service of 0, 1 and 2, and anything else as 1', () => {
   for (const qos of [0, 1, 2]) {
     assert.is(mqttOf({ qos }).qos, qos);
     assert.is(mqttOf({ qos: String(qos) }).qos, qos);
@@ -252,7 +252,7 @@ test('reads a disclosure for each language, whatever the language is called', ()
   assert.is(JSON.stringify(parseIdentity(json).aiDisclosure), '{"__proto__":"Hi","en|de":"Ho"}');
 });
 
-test('leaves out members of a disclosure that are no text', () => {
+test('leaves out languages of a disclosure that have no string', () => {
   const { aiDisclosure } = identityOf({ ai_disclosure: { en: 'A machine.', fr: null, version: 2, de: {} } });
   assert.equal(aiDisclosure, { en: 'A machine.' });
 });

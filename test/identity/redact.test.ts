@@ -115,7 +115,7 @@ test('leaves out fields that were not issued, and shows a URL without secrets', 
   });
 });
 
-test('shows nothing of a URL in which a password cannot be told from a query', () => {
+test('shows only the scheme of a URL in which a password cannot be told from a query', () => {
   const urls = ['wss://host/p?a=b@c&x=S3cr3t', 'wss://user:pa?S3cr3t@host', 'wss://user:pa#ss@host/S3cr3t'];
   for (const url of urls) {
     const { wss } = JSON.parse(JSON.stringify(identityOf({ endpoints: { wss: url } }))).dataPlaneEndpoints;
@@ -152,7 +152,7 @@ test('shows no field that contains a secret of another one', () => {
   }
 });
 
-test('shows no secret that is percent-encoded, in part, twice or beside what is no escape', () => {
+test('shows no secret that is percent-encoded, in part, twice or next to an invalid escape', () => {
   const access_key = 'S3cr3t/äKey?';
   const escaped = [...Buffer.from(access_key)].map((byte) => `%${byte.toString(16)}`).join('');
   const partly = access_key.replace('c', '%63').replace('K', '%4B').replace('ä', '%c3%A4');
@@ -198,7 +198,7 @@ test('redacts strings that UTF-8 cannot encode', () => {
   assert.equal([siteId, publicKey], ['[redacted]', '[redacted]']);
 });
 
-/** What takes a regular expression that backtracks, or a naive search, the square of the length. */
+/** The length of strings for which a backtracking regular expression or a naive search takes quadratic time. */
 const LONG = 2 ** 19;
 test('redacts long and repetitive strings in linear time', () => {
   const ones = '1'.repeat(LONG);

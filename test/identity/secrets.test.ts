@@ -67,7 +67,7 @@ function assertionMessage(value: unknown): string {
   }
 }
 
-/** All that is shown of a value by those who do not read a field of it by name. */
+/** Everything that tools show of a value without reading its fields by name. */
 function shown(value: unknown): string {
   const isRecord = typeof value === 'object' && value !== null;
   const views = [
@@ -109,7 +109,7 @@ const secretText = fc
   .map((parts) => parts.join(''));
 const secretBytes = fc.uint8Array({ minLength: 32, maxLength: 32 }).filter((key) => new Set(key).size > 8);
 
-/** Makes up an identity with secrets wherever there can be one, and lists them. */
+/** Generates an identity with secrets wherever there can be one, and lists them. */
 function makeUp(g: fc.GeneratorValue): { fields: Record<string, unknown>; secrets: string[] } {
   const secrets: string[] = [];
   const secret = (): string => {
@@ -133,7 +133,7 @@ function makeUp(g: fc.GeneratorValue): { fields: Record<string, unknown>; secret
     return value;
   };
   const accessKey = secret();
-  /** The access key where it does not belong. */
+  /** The access key in another field. */
   const stray = (): string => oneOf(...FORMS.slice(0, 6))(accessKey);
 
   const mqtt = {

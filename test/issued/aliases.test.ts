@@ -1,4 +1,4 @@
-/** The names of fields are listed once, in vectors/aliases/identity.json. This holds what depends on that list to it. */
+/** The names of fields are listed once, in vectors/aliases/identity.json. These tests compare everything that depends on it. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -10,7 +10,7 @@ import { readVectors } from '../vectors.ts';
 for (const generate of [aliasesModule, aliasesDocument]) {
   const { path, content } = generate();
   const name = path.slice(path.search(/src|docs/));
-  test(`${name} lists the names of vectors/aliases/identity.json: node --import tsx tools/aliases.ts`, () => {
+  test(`${name} lists the names of vectors/aliases/identity.json (if not, run node --import tsx tools/aliases.ts)`, () => {
     assert.is(readFileSync(path, 'utf8'), content);
   });
 }
@@ -35,7 +35,7 @@ for (const object of OBJECTS) {
       const others = names.filter((other) => other !== name);
       const isAlone = (issued: Issued) => name in issued && others.every((other) => !(other in issued));
 
-      test(`a vector has ${object}.${field} as ${name} alone`, () => {
+      test(`a vector issues ${object}.${field} only as ${name}`, () => {
         const found = VECTORS.filter(
           ({ flags, issued, identity }) =>
             flags.includes('Alias') &&

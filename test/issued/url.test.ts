@@ -88,7 +88,7 @@ test('refuses white space, controls and backslashes anywhere', () => {
   }
 });
 
-test('finds no other host than the URL class does', () => {
+test('finds no host other than the one that the URL class finds', () => {
   const piece = fc.constantFrom(
     '/',
     '?',

@@ -31,7 +31,7 @@ for (const [endpoint, tls, expected] of SCHEMES) {
   });
 }
 
-test('refuses an address without TLS, whatever cannot be read of the flag', () => {
+test('refuses an address without TLS if the flag cannot be read', () => {
   for (const tls of [' on', 'maybe', '', 2, [], {}]) {
     for (const endpoint of ['mqtt://b', 'ws://b']) {
       raisesLocal(() => brokerEndpoint({ endpoint, tls }), 'plaintext-endpoint');
@@ -53,7 +53,7 @@ test('reads schemes in either case, and ignores white space around the address',
   }
 });
 
-test('refuses other schemes whatever the flag says, and none', () => {
+test('refuses other schemes, and a missing one, whatever the flag says', () => {
   const schemes = ['tcp', 'http', 'https', 'tls', 'mqttss', 'mqt', 'file', 'constructor', 'tostring'];
   for (const endpoint of [...schemes.map((scheme) => `${scheme}://b`), 'b', 'b:1883', 'mqtt:b', '//b', '']) {
     for (const tls of [undefined, true, false]) refuses(endpoint, { tls });
@@ -83,7 +83,7 @@ test('keeps the path of a WebSocket without the slash at its end', () => {
   assert.is(urlOf('wss://b/a/mqtt/'), 'wss://b/a/mqtt');
 });
 
-test('leaves out a path where there is no WebSocket', () => {
+test('leaves out the path of an address that is not a WebSocket', () => {
   for (const path of ['', '/', '/a/b']) {
     assert.is(brokerEndpoint({ endpoint: `mqtts://b:1${path}` }).url, 'mqtts://b:1');
   }
@@ -97,7 +97,7 @@ test('refuses a user, a password, a query and a fragment', () => {
   }
 });
 
-test('reads an IPv6 address in brackets, and none without', () => {
+test('reads an IPv6 address in brackets, and refuses one without', () => {
   assert.equal(brokerEndpoint({ endpoint: 'mqtts://[2001:db8::1]:8884' }), {
     url: 'mqtts://[2001:db8::1]:8884',
     host: '2001:db8::1',

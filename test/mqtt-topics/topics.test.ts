@@ -30,7 +30,7 @@ test('derives the current topics from a prefix without a hub id', () => {
   assert.equal(deriveTopics({ topic_prefix: 'anything', access_key: 'ak' }), today('anything'));
 });
 
-test('derives the current topics beside a hub id where the prefix ends with the client’s own level', () => {
+test('derives the current topics despite a hub id if the prefix ends with the client’s own level', () => {
   for (const own of ['ak', hashOf('ak'), 'user']) {
     const mqtt = { topic_prefix: `hivemind/hub/${own}`, hub_id: 'hub', access_key: 'ak', username: 'user' };
     assert.equal(deriveTopics(mqtt), today(`hivemind/hub/${own}`));
@@ -54,12 +54,12 @@ test('does not add the hub’s id to a prefix that has it as a level', () => {
   assert.equal(deriveTopics(mqtt), earlier('a/hub1/hub', 'ak'));
 });
 
-test('needs the client’s own level at the end of the prefix', () => {
+test('derives an earlier hub’s topics if the client’s own level is not at the end of the prefix', () => {
   const mqtt = { topic_prefix: 'ak/b', hub_id: 'hub', access_key: 'ak' };
   assert.equal(deriveTopics(mqtt), earlier('ak/b/hub', 'ak'));
 });
 
-test('uses the hash of the access key with an earlier hub where hash_topics says so', () => {
+test('uses the hash of the access key with an earlier hub if hash_topics is set', () => {
   const mqtt = { hub_id: 'hub', access_key: 'clé🔑', hash_topics: true };
   assert.equal(deriveTopics(mqtt), earlier('hivemind/hub', hashOf('clé🔑')));
   assert.equal(deriveTopics({ ...mqtt, hash_topics: 'no' }), earlier('hivemind/hub', 'clé🔑'));
@@ -181,7 +181,7 @@ test('refuses issued topics of another client below a prefix that names none', (
   }
 });
 
-test('returns issued topics below a prefix that names no client if they are one level or have the client’s', () => {
+test('returns issued topics below a prefix that names no client if they are a single level or contain the client’s', () => {
   const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak', username: 'user' };
   for (const topic of [
     'hivemind/hub/up',
@@ -248,7 +248,7 @@ test('derives the status topic from the one to publish to', () => {
   assert.is(deriveTopics(mqtt).status, 'status/ak/in');
 });
 
-test('derives no status topic where no level names the direction', () => {
+test('derives no status topic if no level names the direction', () => {
   for (const topic of ['ak/up', 'in/ak', 'ak/c2s_', 'ak/xc2s', 'ak/xin', 'ak/IN']) {
     refuses({ access_key: 'ak', c2s_topic: topic, s2c_topic: 'ak/out' }, 'no-topics');
   }
@@ -258,7 +258,7 @@ test('refuses a derived status topic without the client’s level', () => {
   refuses({ access_key: 'c2s', c2s_topic: 'x/c2s', s2c_topic: 'x/c2s' }, 'topic-out-of-scope');
 });
 
-test('finds no topics where neither prefix nor hub id nor all topics were issued', () => {
+test('refuses to derive topics if neither prefix nor hub id nor all topics were issued', () => {
   refuses({}, 'no-topics');
   refuses({ access_key: 'ak', username: 'user', hash_topics: true }, 'no-topics');
   refuses({ topic_prefix: null, hub_id: null, access_key: 'ak' }, 'no-topics');
@@ -266,7 +266,7 @@ test('finds no topics where neither prefix nor hub id nor all topics were issued
   refuses({ access_key: 'ak', s2c_topic: 'ak/out', status_topic: 'ak/status' }, 'no-topics');
 });
 
-test('finds no topics at an earlier hub where nothing names the client', () => {
+test('refuses to derive an earlier hub’s topics if nothing names the client', () => {
   refuses({ hub_id: 'hub' }, 'no-topics');
 });
 

@@ -44,7 +44,7 @@ test('runs to its end', async () => {
     rest = rest.slice(at + 1);
   }
   assert.not.match(stdout, 'correct horse');
-  assert.not.match(stdout, '\x1b'); // no escape codes where the output is no terminal
+  assert.not.match(stdout, '\x1b'); // no escape codes if the output is not a terminal
 });
 
 test.run();

@@ -10,7 +10,7 @@ export class Line {
   readonly broker: MqttClient;
   readonly #kiosk: Kiosk;
   session!: ClientSession;
-  /** The events of the present session. */
+  /** The events of the current session. */
   events: SessionEvent[] = [];
 
   /** Connects with a will, and subscribes. */

@@ -35,7 +35,7 @@ test('a failed KKpsk0 is silence, which touches neither pin nor PSK', async () =
     ['transmit', 'transmit', 'ended'],
   );
   assert.is(kiosk.stored, stored);
-  const again = kiosk.dial({ deadline: DEADLINE }); // and so forever
+  const again = kiosk.dial({ deadline: DEADLINE }); // and so on, at every attempt
   assert.is((await again.ended).reason, 'timeout');
   assert.is(kiosk.stored, stored);
 });
@@ -125,7 +125,7 @@ test('a silent broker and a hub that has gone end at a deadline', async () => {
   assert.is(reason, 'timeout');
 });
 
-test('another static key than the hub has pinned: ready, then a greeting before anything else', async () => {
+test('a static key other than the one that the hub has pinned: ready, then a greeting before anything else', async () => {
   const { kiosk } = await pinned();
   // The keyring was lost, or another program uses the same identity.
   kiosk.keyring = createKeyring({ accessKey: kiosk.name, staticKey: randomBytes(32) });

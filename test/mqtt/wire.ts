@@ -36,7 +36,7 @@ export class Wire {
     });
   }
 
-  /** From now on the present connections pass nothing on, and neither side notices. */
+  /** From now on the existing connections pass nothing on, and neither side notices. */
   freeze(): void {
     for (const { near, far } of this.#pairs) {
       near.unpipe();

@@ -79,7 +79,7 @@ for (const [name, build] of Object.entries(BUILDERS)) {
 }
 
 for (const build of [buildUtterance, buildAction, buildCode]) {
-  test(`${build.name} refuses what is not an object`, () => {
+  test(`${build.name} refuses anything but an object`, () => {
     for (const request of [undefined, null, 'hello', 7, ['hello']]) {
       raisesLocal(() => build(request as never), 'bad-argument');
     }

@@ -1,4 +1,4 @@
-/** docs/requests.md: its example as it stands but for the import, and its tables against the code. */
+/** docs/requests.md: runs its example, unchanged except for the import, and compares its tables with the code. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -14,7 +14,7 @@ const SPOKEN = {
   },
 };
 
-test('reads an event that nobody asked for', () => {
+test('reads an unsolicited event', () => {
   assert.equal(readHubEvent(JSON.stringify(SPOKEN)), {
     type: 'speak',
     data: { utterance: 'Your timer has ended.' },
@@ -36,7 +36,7 @@ test('returns numbers in ids as they are written', () => {
   assert.is(event.sessionId, '12');
 });
 
-test('returns empty data where the hub sends none, or anything but an object', () => {
+test('returns empty data if the hub sends none, or anything but an object', () => {
   for (const payload of [
     { type: 'x' },
     { type: 'x', data: null },
@@ -55,7 +55,7 @@ test('returns undefined for messages that are not events', () => {
   assert.is(readHubEvent({ msg_type: 'bus', payload: JSON.stringify(payload) }), undefined);
 });
 
-test('throws nothing at values that are not JSON', () => {
+test('does not throw at values that are not JSON', () => {
   for (const message of [
     undefined,
     () => 1,

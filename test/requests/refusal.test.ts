@@ -19,7 +19,7 @@ test('reads why a message was refused', () => {
   });
 });
 
-test('returns null for what is not a refusal', () => {
+test('returns null for anything but a refusal', () => {
   for (const payload of [null, undefined, 'hive.policy.denied', [], {}, { type: 'speak' }]) {
     assert.is(readRefusal(payload as Json), null);
   }
@@ -53,7 +53,7 @@ test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anythin
   }
 });
 
-test('returns zeros where the policy is not an object', () => {
+test('returns zeros if the policy is not an object', () => {
   for (const policy of [null, 7, 'daily', ['daily']]) {
     assert.equal(quotaOf(policy), { period: '', limit: 0, used: 0, resetAfter: 0 });
   }

@@ -86,7 +86,7 @@ test('has no ending while speech may follow', () => {
   assert.is(collector.ending, 'handled');
 });
 
-test('leaves a refusal alone that may be of another request, or if nobody says whether it may', () => {
+test('ignores a refusal without a request id unless the request is the sole one in flight', () => {
   const collector = collect();
   assert.is(collector.push(DENIED, false), 'waiting');
   assert.is((collector.push as (message: string) => string).call(collector, DENIED), 'waiting');
@@ -94,7 +94,7 @@ test('leaves a refusal alone that may be of another request, or if nobody says w
   assert.is(collector.reply.policyDenied, true);
 });
 
-test('does not blame policy where the hub’s bus is down', () => {
+test('does not blame policy if the hub’s bus is down', () => {
   const data = { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' };
   const collector = collect(event('hive.policy.denied', data, {}));
   assert.is(collector.ending, 'denied');
@@ -149,7 +149,7 @@ test('refuses options that match no event', () => {
   refuse(withThrowing('sessionId', { requestId: 'req-1' }));
 });
 
-test('refuses an option that it does not know', () => {
+test('refuses an unknown option', () => {
   raisesLocal(() => new ReplyCollector({ requestId: 'req-1', sesionId: 's' } as never), 'bad-argument');
 });
 
@@ -203,7 +203,7 @@ const type = fc.constantFrom(
 );
 const message = fc.record({ msg_type: fc.constant('bus'), payload: fc.record({ type, data, context }) });
 
-test('throws nothing whatever the hub sends, and returns a reply of the same form', () => {
+test('does not throw whatever the hub sends, and returns a reply of the same form', () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(anything, message)), fc.boolean(), (messages, sole) => {
       const collector = new ReplyCollector({ requestId: 'req-1' });

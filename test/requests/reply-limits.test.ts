@@ -1,4 +1,4 @@
-/** What a reply keeps at most: at each limit, one past it, and of a hub that never stops. */
+/** How much a reply keeps: at each limit, one past it, and from a hub that never stops speaking. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../../src/limits.ts';
@@ -70,7 +70,7 @@ test('keeps nothing that follows what did not fit', () => {
   assert.is(collector.isTruncated, true);
 });
 
-test('goes on to follow the hub when nothing more is kept', () => {
+test('still follows the hub when nothing more is kept', () => {
   const collector = collect(...utterances(1001));
   assert.is(collector.state, 'speaking');
   assert.equal(collector.reply.rawEvent!.data, { utterance: '1000' });
@@ -88,13 +88,13 @@ test('measures what an item keeps: values, keys, strings and numbers', () => {
   assert.is(sizeOf(item([new JsonNumber('1.50')]), 1000) - empty, 1 + 4);
 });
 
-test('stops measuring at the limit, at values inside themselves too', () => {
+test('stops measuring at the limit, even for values that contain themselves', () => {
   const data: Json[] = [];
   data.push(data, data);
   assert.ok(sizeOf({ kind: 'table', data }, 1000) > 1000);
 });
 
-test('keeps little of a hub that never stops speaking, and reads it at once', () => {
+test('keeps little of what a hub that never stops speaking says, and is quick about it', () => {
   const collector = new ReplyCollector({ requestId: 'r' });
   for (let i = 0; i < 10_000; i++) collector.push(speak({ utterance: `part ${i}`, image: `${i}.png` }), true);
   const { text, displayItems } = collector.reply;

@@ -59,12 +59,12 @@ test('finishes with a reply that says what was refused', () => {
   assert.is(decision!.reply.policyDenied, true);
 });
 
-test('hands over the whole event that is part of no reply', () => {
+test('hands over an event that is part of no reply, complete', () => {
   const text = event('speak', {}, { utterance: 'Your timer has ended.' });
   assert.equal(new RequestScheduler().receive(text, 0), [{ do: 'handle', event: readHubEvent(text) }]);
 });
 
-test('takes no request after the end of the connection', () => {
+test('refuses a request after the end of the connection', () => {
   const scheduler = new RequestScheduler();
   scheduler.closed();
   raisesLocal(() => scheduler.request(request('r'), 0), 'session-over');
@@ -80,7 +80,7 @@ test('refuses the id of a request that has not ended', () => {
   assert.is(scheduler.request(request('a'), 0).length, 0);
 });
 
-test('refuses envelopes without a request id, and those that are none', () => {
+test('refuses envelopes without a request id, and anything but an envelope', () => {
   const scheduler = new RequestScheduler();
   const payload = { type: 'x', context: {} };
   const envelopes = [
@@ -129,19 +129,19 @@ test('refuses options of the wrong type', () => {
   for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY]) refuse({ deadlines: { waiting } });
 });
 
-test('refuses an option that it does not know, by its name', () => {
+test('refuses an unknown option by its name', () => {
   const error = raisesLocal(() => new RequestScheduler({ sesionId: 's' } as never), 'bad-argument');
   assert.match(error.message, 'sesionId');
   raisesLocal(() => new RequestScheduler({ deadlines: { settled: 1 } as never }), 'bad-argument');
 });
 
-test('takes deadlines that are undefined as the default ones', () => {
+test('uses the default for a deadline that is undefined', () => {
   const scheduler = new RequestScheduler({ deadlines: { waiting: undefined as never, speaking: 1 } });
   scheduler.request(request('r'), 0);
   assert.is(scheduler.nextDeadline(0), 12000);
 });
 
-test('takes messages that cannot be read for nothing', () => {
+test('ignores messages that cannot be read', () => {
   const scheduler = new RequestScheduler();
   for (const message of ['', '{', 'null', ...([undefined, null, 7, {}, ...UNREADABLE] as never[])]) {
     assert.equal(scheduler.receive(message, 0), []);

@@ -9,7 +9,7 @@ test('matches an id that is returned unchanged, or behind a namespace', () => {
   assert.not.ok(sessionIdsMatch('abc', 'n:abc:def'));
 });
 
-test('matches nothing where an id is missing or blank', () => {
+test('matches nothing if an id is missing or blank', () => {
   for (const none of [undefined, null, 7, '', ' ', '\u00a0', {}]) {
     assert.is(sessionIdsMatch(none as string, none as string), false);
     assert.is(sessionIdsMatch('abc', none as string), false);

@@ -1,4 +1,4 @@
-/** What a client says and binds in a handshake that succeeds. */
+/** What a client sends and binds in a handshake that succeeds. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';

@@ -1,4 +1,4 @@
-/** What the integrator can tell `closed`: a close code, a timeout, or an object with the HTTP status and the reason. */
+/** The argument of `closed`: a close code, a timeout, or an object with the HTTP status and the reason. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Closing } from '../../src/index.ts';
@@ -16,7 +16,7 @@ import {
   types,
 } from './pair.ts';
 
-test('an upgrade refused with 401 or 403 refuses access: a person has to act before it helps to dial', () => {
+test('an upgrade refused with 401 or 403 is a refusal of access', () => {
   for (const status of [401, 403]) {
     const events = newClient().closed({ status });
     assert.equal(outcomeOf(events), ['ended', 'refused', 'later', 'access-refused']);

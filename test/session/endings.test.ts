@@ -1,4 +1,4 @@
-/** How a connection ended: told from what had happened on it, and from how its transport closed. */
+/** How a connection ended, given what had happened on it and how its transport closed. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -190,7 +190,7 @@ test('after kk-failed, closed does not unpin a second time', () => {
   assert.equal(types(client.closed(1008)), ['ended']);
 });
 
-test('a hub never dials, and reads nothing into the code with which a client closes', () => {
+test('a hub never dials, and ignores the code with which a client closes', () => {
   const started = () => {
     const hub = newHub();
     hub.start();
@@ -266,12 +266,12 @@ test('with a stale PSK KKpsk0 is refused, and XXpsk2 says that the PSK differs',
   assert.equal(twoConnections('stale PSK', 'keep-pin'), ['kk-refused', 'psk-suspect', 'psk-differs']);
 });
 
-test('with a new key of the hub KKpsk0 is refused, and XXpsk2 pins it, or refuses it where the pin is kept', () => {
+test('with a new key of the hub KKpsk0 is refused, and XXpsk2 pins it, or refuses it if the pin is kept', () => {
   assert.equal(twoConnections('hub key', 'unpin'), ['kk-refused', 'ready XXpsk2']);
   assert.equal(twoConnections('hub key', 'keep-pin'), ['kk-refused', 'hub-key-changed']);
 });
 
-test('where the hub has another key of this client KKpsk0 is refused, and XXpsk2 ends at that key', () => {
+test('if the hub has pinned another key of this client, KKpsk0 is refused, and XXpsk2 ends with client-key-refused', () => {
   assert.equal(twoConnections('client key', 'unpin'), ['kk-refused', 'client-key-refused']);
   assert.equal(twoConnections('client key', 'keep-pin'), ['kk-refused', 'client-key-refused']);
 });

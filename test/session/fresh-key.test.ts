@@ -43,7 +43,7 @@ test('a fresh static key is reported to a pinned hub, and the session goes on', 
   assert.is(client.state, 'ready');
 });
 
-test('it is reported before the PSK is asked for, and also where only XXpsk2 may be used', () => {
+test('a fresh static key is reported before the PSK is asked for, even if only XXpsk2 may be used', () => {
   for (const patterns of [undefined, ['XXpsk2' as const]]) {
     const client = newClient({ pin: () => HUB_KEY, psk: undefined, staticKeyIsFresh: true, patterns });
     client.receive(HELLO);
@@ -51,7 +51,7 @@ test('it is reported before the PSK is asked for, and also where only XXpsk2 may
   }
 });
 
-test('it is not reported if the hub is unknown, the key was used before, or no handshake follows', () => {
+test('no fresh static key is reported if the hub is unknown, the key was used before, or no handshake follows', () => {
   const first = new Pair({ client: { staticKeyIsFresh: true } }).run();
   assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
   const used = new Pair({ ...KK, client: { ...KK.client, staticKeyIsFresh: false } }).run();
@@ -114,7 +114,7 @@ test('any transport message of the hub proves that it accepted the key', () => {
   }
 });
 
-test('ready under KKpsk0 proves it too: the hub has computed with the key', () => {
+test('ready under KKpsk0 proves that the hub accepted the key: it has computed with it', () => {
   assert.is(after(KK).staticKeyIsFresh, false);
 });
 

@@ -1,4 +1,4 @@
-/** Each bad input of a handshake has its code, ends the session for good, and is answered by nothing. */
+/** Each bad input of a handshake has its code, ends the session permanently, and is not answered. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
@@ -243,7 +243,7 @@ test('a public key of low order is refused on both sides', () => {
   assert.is(tampered(1, low, KK), 'low-order-key');
   assert.is(tampered(2, low), 'low-order-key');
   assert.is(tampered(2, low, KK), 'low-order-key');
-  // Under XXpsk2 nothing secret enters message 1, so a client can seal it with such a key: hence by hand.
+  // Under XXpsk2 nothing secret enters message 1, so a client can seal it with such a key: so it is built by hand.
   const hub = newHub();
   const crypto = {
     ...nodeCrypto,

@@ -1,4 +1,4 @@
-/** What a hub says, and what it makes of the client’s first message. */
+/** What a hub sends, and how it reads the client’s first message. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseJson } from '../../src/index.ts';
@@ -93,7 +93,7 @@ function recordedMessage1(): string {
   return readyPair(KK).sent[2]!.data as string;
 }
 
-test('a replayed message 1 of KKpsk0 makes no hub ready', () => {
+test('a replayed message 1 of KKpsk0 does not make a hub ready', () => {
   const hub = newHub(KK.hub);
   hub.start();
   assert.equal(types(hub.receive(recordedMessage1())), ['transmit']);
@@ -102,7 +102,7 @@ test('a replayed message 1 of KKpsk0 makes no hub ready', () => {
   raisesLocal(() => hub.sendBinary(new Uint8Array(1)), 'wrong-state');
 });
 
-test('whoever replayed message 1 cannot go on: the next message ends the session, without ready', () => {
+test('a client that replayed message 1 cannot go on: its next message ends the session, without ready', () => {
   const recorded = readyPair(KK).sent;
   for (const next of [recorded[4]!.data, new Uint8Array(20), new Uint8Array(100)]) {
     const hub = newHub(KK.hub);
@@ -116,7 +116,7 @@ test('whoever replayed message 1 cannot go on: the next message ends the session
   }
 });
 
-test('a hub that met a replay ends as one whose client left', () => {
+test('a hub that received a replay ends like one whose client has left', () => {
   const hub = newHub(KK.hub);
   hub.start();
   hub.receive(recordedMessage1());
@@ -140,7 +140,7 @@ test('under KKpsk0 one chunk of the first message is enough to be ready', () => 
   assert.equal(types(pair.hub.receive(pair.held[1]!.data)), ['hello']);
 });
 
-test('a key of the client that answers later makes no difference to the hub', () => {
+test('a client key kept outside of JavaScript makes no difference to the hub', () => {
   for (const options of [{}, KK]) {
     const pair = new Pair({ ...options, client: { ...(options as typeof KK).client, ...LATER } }).run();
     assert.equal(types(pair.hubEvents), types(new Pair(options).run().hubEvents));

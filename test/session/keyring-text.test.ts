@@ -73,7 +73,7 @@ test('a keyring of a public key is stored without a private key', () => {
   assert.equal((staticKey as { publicKey: Uint8Array }).publicKey, CLIENT_KEY);
 });
 
-test('what is not a whole JSON object in UTF-8 is refused', () => {
+test('anything but a complete JSON object in UTF-8 is refused', () => {
   const text = serializeKeyring(FULL);
   for (let end = 0; end < text.length; end++) {
     raisesLocal(() => parseKeyring(text.slice(0, end), ACCESS_KEY), 'keyring-not-json');
@@ -84,7 +84,7 @@ test('what is not a whole JSON object in UTF-8 is refused', () => {
   }
 });
 
-test('what is neither a string nor bytes is the caller’s mistake', () => {
+test('anything but a string or bytes is the caller’s mistake', () => {
   for (const input of [undefined, {}, null]) {
     raisesLocal(() => parseKeyring(input as never, ACCESS_KEY), 'bad-argument');
   }

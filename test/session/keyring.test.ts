@@ -115,7 +115,7 @@ test('a pin is not replaced by another key: a person drops it first', () => {
   assert.equal(pinOf(updateKeyring(dropPin(keyring, NODE_ID), event)), OTHER);
 });
 
-test('a PSK replaces another, and is forgotten where it is suspect', () => {
+test('a PSK replaces another, and is removed when it is suspect', () => {
   const keyring = storePsk(storePsk(storePsk(fresh(), NODE_ID, PSK), 'hub-2', PSK), NODE_ID, OTHER);
   assert.equal(pskOf(keyring), OTHER);
   assert.is(keyring.psks.length, 2);
@@ -136,7 +136,7 @@ test('no event removes a provisioned PSK', () => {
   assert.is(updateKeyring(keyring, suspect()), keyring);
 });
 
-test('a provisioned PSK is replaced by another, and removed by forgetPsks alone', () => {
+test('a provisioned PSK is replaced by another, and removed only by forgetPsks', () => {
   const keyring = storePsk(fresh(), NODE_ID, PSK, { isProvisioned: true });
   const derived = storePsk(keyring, NODE_ID, OTHER);
   assert.equal(pskOf(derived), OTHER);
@@ -175,7 +175,7 @@ test('hubs are kept apart, whatever they are called', () => {
   });
 });
 
-test('the options answer from the keyring that they were made of', () => {
+test('the options look into the keyring from which they were made', () => {
   const options = keyringOptions(FULL);
   forgetPsks(dropPin(FULL, NODE_ID));
   assert.equal(options.pin(NODE_ID), HUB_KEY);

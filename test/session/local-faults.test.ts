@@ -119,7 +119,7 @@ for (const side of ['client', 'hub'] as const) {
     ['XXpsk2', {}],
     ['KKpsk0', KK],
   ] as const) {
-    test(`injected code of a ${side} that fails at any moment of ${pattern} is a local fault, and sheds nothing`, () => {
+    test(`injected code of a ${side} that fails at any moment of ${pattern} is a local fault, and costs neither pin nor PSK`, () => {
       const whole = inject(side, -1, (result) => result);
       connect(side, options, whole);
       assert.ok(whole.calls() > 30);
@@ -150,7 +150,7 @@ test('a local fault is no reason to dial at once, and drops no pin when the hub 
   assert.equal(outcomeOf(closing), ['ended', 'dropped', 'later', 'crypto-failed']);
 });
 
-/** A static key outside of JavaScript that fails from a moment on. */
+/** A static key outside of JavaScript that fails from a given call on. */
 function element(fault: () => Uint8Array): {
   publicKey: Uint8Array;
   sharedSecret(key: Uint8Array): Uint8Array;

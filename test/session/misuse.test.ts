@@ -1,6 +1,6 @@
 /**
- * Arguments that are no use: each is a LocalError and changes nothing, whatever it is. None becomes a TypeError, and none
- * is blamed on the peer.
+ * Invalid arguments: each is refused with a LocalError and changes nothing. None causes a TypeError, and none is blamed on
+ * the peer.
  */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
@@ -62,7 +62,7 @@ const throwing = (): object =>
     },
   );
 
-/** Values that are of no use anywhere. */
+/** Values that no function accepts. */
 const USELESS: { readonly [what: string]: () => unknown } = {
   null: () => null,
   'a number': () => 7,
@@ -78,7 +78,7 @@ const USELESS: { readonly [what: string]: () => unknown } = {
   'an object that only inherits from Uint8Array': () => Object.create(Uint8Array.prototype),
   'a proxy of bytes': () => new Proxy(new Uint8Array(32), {}),
 };
-/** Values of which every use throws. */
+/** Values that throw whenever they are used. */
 const TRAPS: { readonly [what: string]: () => unknown } = {
   'a revoked proxy': () => revoked({}),
   'a revoked proxy of an array': () => revoked([]),
@@ -104,7 +104,7 @@ const METHODS: { readonly [name: string]: (pair: Pair, value: never) => unknown 
   'sendBinary() of a hub': ({ hub }, value) => hub.sendBinary(value),
 };
 for (const [name, call] of Object.entries(METHODS)) {
-  test(`${name} refuses what is not bytes or a string, and changes nothing`, () => {
+  test(`${name} refuses anything but bytes or a string, and changes nothing`, () => {
     const pair = readyPair();
     for (const [what, create] of EVERY) {
       raisesLocal(() => call(pair, create() as never), 'bad-argument');
@@ -131,7 +131,7 @@ test('received bytes whose memory was transferred are a message that cannot be r
   assert.equal(types(newClient().receive(detached())), ['close']);
 });
 
-test('providePsk() and provideSharedSecret() refuse what they cannot take, and the session goes on', () => {
+test('providePsk() and provideSharedSecret() refuse arguments of the wrong type, and the session goes on', () => {
   const asking = pairWithClientIn('awaiting-psk');
   const waiting = pairWithClientIn('sealing-message-3');
   for (const create of [...Object.values({ ...USELESS, ...TRAPS }), detached]) {
@@ -220,7 +220,7 @@ for (const [kind, values] of [
   ['is of no use', USELESS],
   ['throws when it is used', TRAPS],
 ] as const) {
-  test(`closed() either takes or refuses an argument that ${kind}`, () => {
+  test(`closed() either accepts or refuses an argument that ${kind}`, () => {
     for (const [what, create] of Object.entries(values)) {
       const { client } = pairWithClientIn('awaiting-message-2');
       isHandled(() => client.closed(create() as never), what);
@@ -228,7 +228,7 @@ for (const [kind, values] of [
     }
   });
 
-  test(`every option either takes or refuses a value that ${kind}`, () => {
+  test(`every option either accepts or refuses a value that ${kind}`, () => {
     for (const [what, create] of Object.entries(values)) {
       for (const name of CLIENT_OPTIONS.split(' ')) {
         isHandled(() => newClient({ [name]: create() } as never), `${name} of a client: ${what}`);
@@ -280,12 +280,12 @@ const KEYRING_CALLS: { readonly [name: string]: (value: never) => unknown } = {
   'the own suites of selectNoise()': (value) => selectNoise({ patterns: [], suites: [] }, value),
 };
 for (const [name, call] of Object.entries(KEYRING_CALLS)) {
-  test(`${name}: a value of no use is a LocalError`, () => {
+  test(`${name} refuses an invalid value with a LocalError`, () => {
     for (const [what, create] of Object.entries(USELESS)) isHandled(() => call(create() as never), what);
     isHandled(() => call(undefined as never), 'undefined');
   });
 
-  test(`${name}: a value that throws when it is used is a LocalError`, () => {
+  test(`${name} refuses a value that throws when it is used with a LocalError`, () => {
     for (const [what, create] of Object.entries(TRAPS)) isHandled(() => call(create() as never), what);
   });
 }

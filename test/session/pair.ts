@@ -67,10 +67,10 @@ export const KK: { client: Partial<ClientOptions>; hub: Partial<HubOptions> } = 
   hub: { clientKey: CLIENT_KEY },
 };
 
-/** The client's static key as one that answers later, by `dh-needed`. */
+/** The client's static key without its private key, which is asked for by `dh-needed`. */
 export const LATER: { staticKey: { publicKey: Uint8Array } } = { staticKey: { publicKey: CLIENT_KEY } };
 
-/** What the owner of that key answers. */
+/** The shared secret that the holder of that private key computes. */
 export function sharedSecretOf(publicKey: Uint8Array): Uint8Array {
   return nodeCrypto.x25519.sharedSecret(CLIENT_STATIC, publicKey);
 }
@@ -181,28 +181,26 @@ const HUB_RECIPES: { readonly [state in HubState]: Recipe } = {
 export const CLIENT_STATES: ClientState[] = Object.keys(CLIENT_RECIPES) as ClientState[];
 export const HUB_STATES: HubState[] = Object.keys(HUB_RECIPES) as HubState[];
 
-/** A pair whose client is in this state. What comes next is held back. */
-export function pairWithClientIn(state: ClientState, options: PairOptions = {}): Pair {
-  const recipe = CLIENT_RECIPES[state];
-  const pair = new Pair({
+/** A pair for a recipe, with further options. */
+function pairFor(recipe: Recipe, options: PairOptions): Pair {
+  return new Pair({
     ...options,
     ...recipe,
     client: { ...options.client, ...recipe.client },
     hub: { ...options.hub, ...recipe.hub },
-  }).run();
+  });
+}
+
+/** A pair whose client is in this state. What comes next is held back. */
+export function pairWithClientIn(state: ClientState, options: PairOptions = {}): Pair {
+  const pair = pairFor(CLIENT_RECIPES[state], options).run();
   assert.is(pair.client.state, state);
   return pair;
 }
 
 /** A pair whose hub is in this state. What comes next is held back. */
 export function pairWithHubIn(state: HubState, options: PairOptions = {}): Pair {
-  const recipe = HUB_RECIPES[state];
-  const pair = new Pair({
-    ...options,
-    ...recipe,
-    client: { ...options.client, ...recipe.client },
-    hub: { ...options.hub, ...recipe.hub },
-  });
+  const pair = pairFor(HUB_RECIPES[state], options);
   if (state !== 'new') pair.run();
   assert.is(pair.hub.state, state);
   return pair;
@@ -264,7 +262,7 @@ export function bytesOf(text: string): Bytes {
   return new Uint8Array(Buffer.from(text));
 }
 
-/** Asserts that an input ends a session with this code for good, and that nothing is transmitted. */
+/** Asserts that an input fails a session with this code, permanently, and that nothing is transmitted. */
 export function fails(session: ClientSession | HubSession, data: Data, code: string, closeCode = 1008): void {
   const events = session.receive(data);
   assert.is(codeOf(events), code, `${data}`.slice(0, 100));

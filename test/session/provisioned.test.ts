@@ -1,6 +1,6 @@
 /**
- * A device with a provisioned PSK: it has no memory for Argon2id and no BLAKE2b, so a PSK that it lost would be lost for
- * good. It applies every event to its keyring, stores that, and restarts after every attempt.
+ * A device with a provisioned PSK: it has no memory for Argon2id and no BLAKE2b, so it could not
+ * replace a PSK that it lost. It applies every event to its keyring, stores that, and restarts after every attempt.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

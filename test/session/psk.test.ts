@@ -26,7 +26,7 @@ test('derives the same key as argon2-cffi', () => {
   assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId })), psk);
 });
 
-test('derives it in the caller’s memory, wipes that, and reports the progress', () => {
+test('derives the key in the caller’s memory, wipes that memory, and reports the progress', () => {
   const { password, nodeId, psk } = UNICODE;
   const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
   const reports: number[] = [];

@@ -1,4 +1,4 @@
-/** Everything that can be reached from an object through its fields, hidden ones included. */
+/** Everything that can be reached from an object through its fields, including hidden ones. */
 
 /** All values: strings, bytes, functions and other objects, each object once. */
 export function reachable(root: object): unknown[] {

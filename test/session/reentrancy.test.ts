@@ -34,6 +34,8 @@ const CLIENT_METHODS: { [name: string]: (client: ClientSession) => unknown } = {
   'provideSharedSecret()': (client) => client.provideSharedSecret(SECRET),
   'sendJson()': (client) => client.sendJson({}),
   'sendBinary()': (client) => client.sendBinary(SECRET),
+  'streamJson()': (client) => client.streamJson({}),
+  'streamBinary()': (client) => client.streamBinary(SECRET),
   'closed()': (client) => client.closed(),
 };
 const HUB_METHODS: { [name: string]: (hub: HubSession) => unknown } = {
@@ -42,13 +44,15 @@ const HUB_METHODS: { [name: string]: (hub: HubSession) => unknown } = {
   'receive() of bytes': (hub) => hub.receive(new Uint8Array(20)),
   'sendJson()': (hub) => hub.sendJson({}),
   'sendBinary()': (hub) => hub.sendBinary(SECRET),
+  'streamJson()': (hub) => hub.streamJson({}),
+  'streamBinary()': (hub) => hub.streamBinary(SECRET),
   'closed()': (hub) => hub.closed(),
 };
 
 /** What callbacks do before they do their work. */
 type Within = () => void;
 
-/** Calls back, then returns a result. */
+/** Runs the callback's code, then returns a result. */
 function after<Result>(first: Within, result: () => Result): Result {
   first();
   return result();
@@ -113,7 +117,7 @@ function tryWithin<Session extends { state: string }>(
   assert.is(session.state, state);
 }
 
-/** A pair that gets ready, and sends a message each way. */
+/** A pair that becomes ready, and sends a message each way. */
 function converse(pair: Pair): string[][] {
   pair.run();
   if (pair.client.state === 'awaiting-psk') pair.goOn('client', pair.client.providePsk(PSK));

@@ -104,7 +104,7 @@ const GREETINGS: Kind[] = ['hello', 'offer', 'noise null', 'noise of another typ
 const AS_TEXT: ((text: string) => Data)[] = [(text) => text, (text) => `\n ${text}`];
 const AS_BYTES: ((text: string) => Data)[] = [bytesOf, (text) => bytesOf(` \t\r\n${text}`)];
 
-/** Hands over each message of a kind in each form, and asserts what becomes of it. */
+/** Hands over each message of a kind in each form, and asserts what the session does with it. */
 function meets(
   create: () => ClientSession | HubSession,
   kind: Kind,
@@ -254,7 +254,7 @@ test('HELLOs alone start no handshake', () => {
   assert.is(client.state, 'awaiting-offer');
 });
 
-test('a HELLO and an offer that come late belong to no prologue', () => {
+test('a HELLO and an offer that come late are not bound into the prologue', () => {
   // Two pairs were queued: the first starts the handshake and is bound, the second changes nothing.
   const late = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
   const pair = new Pair({

@@ -1,4 +1,4 @@
-/** Static keys outside of JavaScript: objects that answer at once, and keys that answer later, by `dh-needed`. */
+/** Static keys outside of JavaScript: key pairs with `sharedSecret`, and keys whose shared secrets `dh-needed` asks for. */
 import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

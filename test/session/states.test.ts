@@ -152,7 +152,7 @@ test('bad arguments are refused in every state in which they would be read', () 
   }
 });
 
-test('a pair held back in any state gets ready when it goes on', () => {
+test('a pair held back in any state becomes ready once its messages are released', () => {
   for (const state of CLIENT_STATES) {
     const pair = pairWithClientIn(state).release();
     assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);

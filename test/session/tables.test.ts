@@ -1,4 +1,4 @@
-/** The tables of the sessions, held to vectors/tables.json, which is written by hand, and to docs/sessions.md. */
+/** The tables of the sessions, compared with vectors/tables.json, which is written by hand, and docs/sessions.md. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -53,7 +53,7 @@ for (const { role, table, endings, failures } of SIDES) {
     for (const { state, input, form, next, ignored } of rows) {
       const { on, ignoresRepeats } = (table as TransitionTable)[state]!;
       assert.equal(on[input]?.next ?? [], next ?? [], `${state}, ${input}`);
-      if (!ENVELOPES.includes(input)) continue; // what a call does too late is the matter of its method
+      if (!ENVELOPES.includes(input)) continue; // a call that comes too late is handled by its method
       const isIgnored =
         on[input] === undefined &&
         ignoresRepeats &&

@@ -1,6 +1,6 @@
 /**
- * The tables of transitions.ts against what the sessions do: every step that either session takes is in its table, and
- * every row and every next state of the tables is taken by some session.
+ * Compares the tables of transitions.ts with what the sessions do: every step that either session takes is in its table,
+ * and some session takes every row and every next state of the tables.
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -30,7 +30,7 @@ function inputOf(data: Data): Input {
   return pattern !== undefined || suite !== undefined ? 'message-1' : 'later-message';
 }
 
-/** Records the steps of a session that a method causes. A failure is no step: it leads to `failed` in every state. */
+/** Records the steps of a session that a method causes. A failure is not a step: it leads to `failed` in every state. */
 function observe(session: object, method: string, inputOf: (argument: never) => Input, steps: Step[]): void {
   const observed = session as { state: string; [method: string]: unknown };
   const call = observed[method] as (argument: unknown) => unknown;
@@ -42,7 +42,7 @@ function observe(session: object, method: string, inputOf: (argument: never) => 
   };
 }
 
-/** The steps of both sessions in a connection that gets ready, and in one message each way. */
+/** The steps of both sessions in a connection that becomes ready, and in one message each way. */
 function stepsOf(options: PairOptions): { client: Step[]; hub: Step[] } {
   const pair = new Pair(options);
   const { client, hub } = pair;

@@ -1,4 +1,4 @@
-/** Each bad input of an encrypted session has its code, and ends it for good or is dropped. */
+/** Each bad input of an encrypted session has its code. It ends the session permanently, or is dropped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ClientSession, type HubSession, LocalError, RemoteError } from '../../src/index.ts';

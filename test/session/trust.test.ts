@@ -199,7 +199,7 @@ test('pinned-only keeps the pin after a failed KKpsk0, unless it is told to drop
   }
 });
 
-test('whoever spoils one KKpsk0 and knows the password gets in under unpin, and not under keep-pin or pinned-only', () => {
+test('an attacker who spoils one KKpsk0 and knows the password is trusted under unpin, but not under keep-pin or pinned-only', () => {
   assert.is(spoiledThenImpostor('unpin'), 'ready');
   assert.is(spoiledThenImpostor('keep-pin'), 'hub-key-changed');
   assert.is(spoiledThenImpostor('unpin', 'pinned-only'), 'unknown-hub');
