@@ -1,7 +1,7 @@
 /**
- * Writes what is generated from vectors/aliases/identity.json, the one place where the names of an identity's fields are
- * listed: the module that the library reads them from, and the table in docs/identity.md. (The vectors' generator reads
- * the list itself.)
+ * Generates two files from vectors/aliases/identity.json, the only list of the names of an identity's fields: the
+ * module from which the library reads them, and the table in docs/identity.md. The generator of the vectors reads the
+ * list itself.
  *
  *     node --import tsx tools/aliases.ts
  */
@@ -25,7 +25,7 @@ const DOCUMENT = 'docs/identity.md';
 const START = '<!-- aliases: written by tools/aliases.ts -->\n';
 const END = '<!-- end of aliases -->\n';
 
-/** The module: what it holds, and where. */
+/** The module: its path and its content. */
 export function aliasesModule(): { path: string; content: string } {
   const constants = OBJECTS.map((object) => {
     const name = object.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
@@ -45,7 +45,7 @@ export function aliasesModule(): { path: string; content: string } {
   return { path: file(MODULE), content: [comment, ...constants].join('\n') };
 }
 
-/** The document with the table as it should be. */
+/** The document with the table up to date: its path and its content. */
 export function aliasesDocument(): { path: string; content: string } {
   const rows = OBJECTS.flatMap((object) => {
     const parent = object === 'identity' ? '' : `${ALIASES.identity[object]![0]}.`;

@@ -21,7 +21,7 @@ import {
 
 const PAGE = new URL('../docs/sessions.md', import.meta.url);
 
-/** How the diagrams call an input. */
+/** The name of each input in the diagrams. */
 const LABELS: { readonly [input in Input]: string } = {
   hello: 'HELLO',
   offer: 'HANDSHAKE (offer)',
@@ -34,7 +34,7 @@ const LABELS: { readonly [input in Input]: string } = {
   frame: 'transport message',
 };
 
-/** What leads from one state to another without waiting: the diagram says so, since the input is the same. */
+/** Labels for edges that share their input with others, or that a more exact label explains. */
 const SHORTCUTS: { readonly [edge: string]: string } = {
   'awaiting-offer → awaiting-message-2': 'HANDSHAKE, PSK stored',
   'awaiting-offer → sealing-message-1': 'HANDSHAKE, PSK stored, static key elsewhere',
@@ -48,6 +48,7 @@ const SHORTCUTS: { readonly [edge: string]: string } = {
   'awaiting-first-message → ready': 'first transport message',
 };
 
+/** A state diagram in Mermaid. */
 function diagram(table: TransitionTable): string {
   const states = Object.keys(table);
   const edges = new Set<string>();
@@ -76,6 +77,7 @@ function idOf(state: string): string {
   return state.replace(/-/g, '_');
 }
 
+/** The table of endings of a session that had not failed. */
 function endings(rows: readonly EndingRow[]): string {
   return table(
     ['closed with', 'in state', 'pattern', 'hub heard', '`reason`', '`retry`', '`error.code`', 'pin'],
@@ -92,6 +94,7 @@ function endings(rows: readonly EndingRow[]): string {
   );
 }
 
+/** The table of endings of a session that had failed. */
 function failures(rows: readonly FailureRow[]): string {
   return table(
     ['error', 'fault of', 'handshake done', '`reason`', '`retry`'],
@@ -113,7 +116,7 @@ function code(text: string): string {
   return `\`${text}\``;
 }
 
-/** The parts of the page that are drawn, by their names in its comments. */
+/** The generated parts of the page, by their names in its comments. */
 const PARTS: { readonly [name: string]: string } = {
   'client states': diagram(CLIENT_TRANSITIONS),
   'hub states': diagram(HUB_TRANSITIONS),
@@ -123,7 +126,7 @@ const PARTS: { readonly [name: string]: string } = {
   'hub failures': failures(HUB_FAILURES),
 };
 
-/** The page with its drawn parts replaced by what the tables say now. */
+/** The page with its generated parts up to date. */
 export function drawn(page: string): string {
   let result = page;
   for (const [name, text] of Object.entries(PARTS)) {

@@ -1,4 +1,4 @@
-"""Argon2id, and the PSK that a password and a node id give. Two implementations agree on each value."""
+"""Argon2id, and the PSK derived from a password and a node id. Two implementations agree on each value."""
 
 import hashlib
 

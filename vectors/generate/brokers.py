@@ -7,7 +7,7 @@ import url_refusals
 from issued import ALIASES
 from topics import BROKER, KEY
 
-# A scheme and its port, and what `tls` makes of them.
+# A scheme and its port, and those that `tls` turns them into.
 SCHEMES = [
     ("mqtt", 1883, "mqtts", 8883),
     ("mqtts", 8883, "mqtts", 8883),

@@ -47,7 +47,7 @@ def request(issued, options):
 
 
 def chooses(comment, flag, issued, protocol, url, **options):
-    """Where the address has no TLS, that is allowed."""
+    """A test in which an address is selected. If it has no TLS, allowPlaintext permits that."""
     is_secure = url.lower().startswith(("wss:", "https:", "mqtts:"))
     if not is_secure:
         options["allowPlaintext"] = True

@@ -81,8 +81,8 @@ def handshake(comment, flag):
     return client, "shake", client.offer_payload, lambda: [client.message_1()]
 
 
-def handshake_in_other_words(comment, flag):
-    """The same without a PSK, so that message 1, which changes with the prologue, is not part of the test."""
+def offer_without_psk(comment, flag):
+    """An offer to a client without a PSK, so that message 1, which depends on the prologue, is not part of the test."""
     client = Client(comment, [flag], has_psk=False).hello()
     return client, "shake", client.offer_payload, lambda: [psk_needed()]
 
@@ -143,7 +143,7 @@ def hello_tests():
 def handshake_tests():
     tests = form_tests(handshake, forms.BAD_PAYLOADS, forms.BAD_VERSIONS, forms.BAD_NOISE, forms.BAD_OFFERS)
     for token in forms.GOOD_VERSIONS:
-        tests.append(accepted(handshake_in_other_words, f"version {token}", "ProtocolVersion", forms.version(token)))
+        tests.append(accepted(offer_without_psk, f"version {token}", "ProtocolVersion", forms.version(token)))
     return tests
 
 

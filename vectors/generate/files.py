@@ -24,7 +24,7 @@ def package(name):
 
 
 def randomness(name):
-    """A reproducible source of bytes for one file, so that a change in one file leaves the others alone."""
+    """A reproducible source of bytes for one file, so that a change in one file leaves the others unchanged."""
     return random.Random(f"hub-protocol {name}")
 
 

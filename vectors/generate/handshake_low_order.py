@@ -1,6 +1,6 @@
-"""Public keys of low order in every place of a handshake. The shared secret is then all zeros, known to everybody.
+"""Public keys of low order in every place of a handshake. The shared secret is then all zeros, known to anyone.
 
-The other side computes with zeros too, so the handshake succeeds with an implementation that does not check.
+The other side computes with zeros too, so the handshake succeeds if the implementation does not check for them.
 """
 
 from dataclasses import replace

@@ -92,7 +92,7 @@ def broker_alias(field, name):
         others = {other: value for other, value in BROKER.items() if other != field}
         mqtt = {**others, name: BROKER[field]}
         return [adds(f"mqtt: {name}", "Alias", {"mqtt": mqtt}, protocols=WITH_BROKER, mqtt=READ_BROKER)]
-    if field == "accessKey":  # the identity's counts
+    if field == "accessKey":  # the access key of the identity counts
         return [adds_broker(f"mqtt: {name}", "Alias", {name: ACCESS_KEY})]
     return [adds_broker(f"mqtt: {name}", "Alias", {name: BROKER_VALUES[field]}, **{field: BROKER_VALUES[field]})]
 

@@ -60,7 +60,7 @@ def urls():
 
 
 def spelled():
-    """The access key where it does not belong, in several encodings."""
+    """The access key in other fields, in several encodings."""
     key, flag = ACCESS_KEY.encode(), "Redaction"
     escaped = "".join(f"%{byte:02x}" for byte in key)
     partly = "".join(f"%{byte:02X}" if index % 3 == 0 else chr(byte) for index, byte in enumerate(key))

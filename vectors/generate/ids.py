@@ -1,8 +1,8 @@
-"""The tcId of each test. A test keeps its id for good: adding a test renumbers none, and no id is used twice."""
+"""The tcId of each test. A test keeps its id: adding a test renumbers no other, and no id is used twice."""
 
 import json
 
-# A test is recognised in the file as it was by the first of these that finds it there. So it keeps its id when the
+# A test is recognized in the file as it was by the first of these that finds it there. So it keeps its id when the
 # values it expects change, and when its comment is reworded, but not when both happen at once.
 MARKS = {
     "everything": lambda test: test,
@@ -12,7 +12,7 @@ MARKS = {
 
 
 def flatten(groups):
-    """Every test with the fields of its group, which belong to what the test is. The source of its values does not."""
+    """Every test with the fields of its group that identify it, which the source of its values does not."""
     for group in groups:
         shared = {field: value for field, value in group.items() if field not in ("source", "tests")}
         for test in group["tests"]:
@@ -22,7 +22,7 @@ def flatten(groups):
 def number(groups, previous, last):
     """Returns the ids of all tests of `groups`, in order, and the highest id ever used.
 
-    `previous` are the groups of the file as it was. `last` is the highest id used so far, by removed tests too.
+    `previous` are the groups of the file as it was. `last` is the highest id used so far, by any test, removed or not.
     """
     tests = list(flatten(groups))
     free = {test.pop("tcId"): test for test in flatten(previous)}

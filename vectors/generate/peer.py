@@ -10,7 +10,7 @@ from noise.connection import Keypair, NoiseConnection
 
 import files
 
-warnings.simplefilter("ignore")  # noiseprotocol warns of ephemeral keys that are set, which is the point here
+warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
 SOURCE = [files.package("noiseprotocol"), files.package("cryptography"), files.PYTHON_JSON, files.SPECIFICATION]
 # Points with which every shared secret is zeros (Wycheproof's x25519_test.json has more of them).
 LOW_ORDER_POINTS = {

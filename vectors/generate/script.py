@@ -78,7 +78,7 @@ def close(error):
 
 
 def again(script):
-    """Every envelope that changes nothing in the present state, as text and as bytes."""
+    """Every envelope that changes nothing in the current state, as text and as bytes."""
     forms = {
         "hello": [
             envelope("hello", script.hello_payload),
@@ -161,7 +161,7 @@ class Script:
         return self
 
     def refuse(self, do, error, **fields):
-        """A call that is refused and changes nothing."""
+        """A call that is refused and that changes nothing."""
         self.steps.append({"do": do, **fields, "error": error})
         return self
 
@@ -193,7 +193,7 @@ class Script:
         return [*doubts, {"type": "ended", **outcome}]
 
     def fail(self, message, error, *before):
-        """Ends the session with this message. Later ones produce no events, and the first failure is what counts."""
+        """Ends the session with this message. Later messages produce no events, and only the first failure counts."""
         self.failure = error
         self.receive(message, *before, close(error)).ignore(envelope("hello", HELLO), bytes(17))
         return self.closed(1008)

@@ -46,7 +46,7 @@ def connections(pattern, suite):
 
 
 def preferences():
-    """Where both sides can do both suites: AESGCM, because this client prefers it."""
+    """If both sides support both suites, AESGCM is chosen, because this client prefers it."""
     offer = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY, AESGCM])
     suites = {"suite": AESGCM, "suites": [AESGCM, CHACHAPOLY]}
     return [
@@ -123,7 +123,7 @@ def bound_fields(pattern):
 
 
 def repeats(pattern):
-    """What came before changes nothing when it comes again, in every state."""
+    """Repeated envelopes change nothing, in any state."""
 
     def client(comment, *flags, **options):
         return Client(comment, ["Repeat", *flags], pattern, **options)
@@ -132,7 +132,7 @@ def repeats(pattern):
         return client(f"every repeat {where}, as text and as bytes", **options)
 
     def before(script):
-        """HELLO and HANDSHAKE again, as they were and otherwise."""
+        """HELLO and HANDSHAKE again, unchanged and changed."""
         hello, offer = envelope("hello", script.hello_payload), envelope("shake", script.offer_payload)
         return [hello, offer, other_hello, envelope("shake", offer_of(["XXpsk2"], [AESGCM]))]
 
@@ -164,7 +164,7 @@ def repeats(pattern):
 
 
 def forms():
-    """Several forms in which a hub says the same."""
+    """Several forms of the same message of a hub."""
     as_bytes = Client("bytes in place of text before the session", ["BytesBeforeSession"])
     as_bytes.receive(envelope("hello", HELLO).encode())
     as_bytes.receive(envelope("shake", as_bytes.offer_payload).encode(), as_bytes.message_1())

@@ -25,7 +25,7 @@ def as_it_is(message):
 
 
 def negotiations():
-    """What HELLO and HANDSHAKE alone decide."""
+    """Failures that HELLO and HANDSHAKE alone cause."""
 
     def refused(comment, patterns, suites, error):
         offer = offer_of(patterns, suites)
@@ -54,7 +54,7 @@ def negotiations():
 
 
 def order():
-    """Envelopes that come before their time, or have no place at all."""
+    """Envelopes that come too early, or that are never expected."""
     offer, message = envelope("shake", offer_of(["XXpsk2"], [CHACHAPOLY])), shake(msg=bytes(96).hex())
     first = shake(pattern="XXpsk2", suite=CHACHAPOLY, msg=bytes(96).hex())
     bus = envelope("bus", {"type": "speak"})

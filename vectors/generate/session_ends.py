@@ -1,4 +1,4 @@
-"""How a connection ended, told from its state and from how its transport closed. The tables say what that means."""
+"""How a connection ended, given its state and how its transport closed. The tables say what that means."""
 
 from peer import envelope
 from script import GREETING, HELLO, Client, Hub, frame
@@ -99,7 +99,7 @@ def kk_client_ends():
 
 
 def hub_ends(pattern):
-    """A hub does not dial again, and reads no code: many clients cannot choose one."""
+    """A hub does not dial again, and ignores close codes: many clients cannot choose one."""
     tests = []
     for phase, reach in XX_HUB_PHASES if pattern == "XXpsk2" else KK_HUB_PHASES:
         for closing in closings(further=[NO_ROOM]):

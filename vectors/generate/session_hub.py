@@ -66,7 +66,7 @@ def bound_fields(pattern):
 
 
 def forms():
-    """Several forms in which a client says the same."""
+    """Several forms of the same message of a client."""
 
     def hub(comment, flag):
         return Hub(comment, [flag]).start()
@@ -101,7 +101,7 @@ def forms():
 
 
 def repeats(pattern):
-    """What came before changes nothing when it comes again, in every state."""
+    """Repeated envelopes change nothing, in any state."""
 
     def hub(comment):
         return Hub(comment, ["Repeat"], pattern).start()
@@ -221,7 +221,7 @@ def local_errors(pattern):
 
 
 def incomplete_offer(what, pattern, **offered):
-    """A hub that must not be opened with this offer, and then is opened with a complete one."""
+    """A hub cannot be created with this offer; then it is created with a complete one."""
     hub = Hub(f"an offer {what} is refused", ["LocalError", "Negotiation"], pattern, client_key=KNOWN)
     hub.steps.insert(0, {**hub.steps[0], **offered, "error": "bad-argument"})
     return hub.connect()

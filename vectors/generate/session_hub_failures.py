@@ -23,7 +23,7 @@ def fails_on_message_3(script, error, spoil=as_it_is):
 
 
 def negotiations():
-    """What the envelope alone decides."""
+    """Failures that the envelope alone causes."""
 
     def refused(script, error, noise={}, **payload):
         fields = {"pattern": "XXpsk2", "suite": CHACHAPOLY, "msg": script.peer.write(MESSAGE_1_PAYLOAD).hex(), **noise}

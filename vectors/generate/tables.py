@@ -325,7 +325,7 @@ def ending(role, close, state, pattern, heard):
 
 
 def failure(role, error, is_established):
-    """The row for a session that had failed by an error of its peer, or by a pin that it could not read."""
+    """The row for a session that had failed because of an error of its peer, or of a pin that it could not read."""
     for row in FAILURES[role]:
         if (
             row.get("error", error) == error

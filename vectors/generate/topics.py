@@ -39,7 +39,7 @@ def refuses(comment, flag, error, mqtt):
     return files.invalid(comment, [flag], error, mqtt=mqtt)
 
 
-# Settings, and the prefix of today's layout that follows.
+# Settings, and the prefix of the current layout that follows.
 UNDER_PREFIX = [
     ("a prefix that ends with the access key", {"topic_prefix": PREFIX}, PREFIX),
     ("a prefix that ends otherwise", {"topic_prefix": "hivemind/hub-1/kiosk"}, "hivemind/hub-1/kiosk"),
@@ -57,7 +57,7 @@ UNDER_PREFIX = [
 SPELLED = [f" {PREFIX} ", f"\t{PREFIX}\r\n", f"/{PREFIX}", f"{PREFIX}/", f"//{PREFIX}//", f" /{PREFIX}/ "]
 SPELLED += [f"{space}{PREFIX}{space}" for space in ["\xa0", "\u2003", "\u3000", "\ufeff"]]
 
-# Settings, and what the direction is appended to in the earlier layout.
+# Settings, and the levels to which the earlier layout appends the direction.
 UNDER_HUB_ID = [
     ("a hub id alone", {"hub_id": "hub-1"}, "hivemind/hub-1"),
     ("a hub id after the prefix", {"hub_id": "hub-1", "topic_prefix": "site/a"}, "site/a/hub-1"),
@@ -67,7 +67,7 @@ UNDER_HUB_ID = [
     ("a key that does not end the prefix", {"hub_id": "hub-1", "topic_prefix": f"{KEY}/site"}, f"{KEY}/site/hub-1"),
     ("hash_topics off", {"hub_id": "hub-1", "hash_topics": False}, "hivemind/hub-1"),
 ]
-# Access keys whose hash takes their place.
+# Access keys that their hash replaces.
 HASHED_KEYS = [KEY, "cl\xe9 \U0001f511", "a+b", "k" * 55, "k" * 56, "k" * 64]
 
 
@@ -139,7 +139,7 @@ RETURNED = [
     ("the key for a level below a prefix that ends otherwise", SHARED, [*BELOW, None], [*BELOW, f"{BASE}/status"]),
     ("single levels below a prefix that ends otherwise", SHARED, [*SINGLE], [*SINGLE]),
 ]
-# Topics to publish to and to subscribe to, and the status topic beside them, where there is one.
+# Topics to publish to and to subscribe to, and the status topic derived from them, if any.
 SIBLINGS = [
     ("c2s among other levels", UP, DOWN, HERE),
     ("c2s for the first level", f"c2s/{KEY}", f"s2c/{KEY}", f"status/{KEY}"),

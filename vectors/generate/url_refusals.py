@@ -2,7 +2,7 @@
 
 import json
 
-# White space, as of ECMAScript's trim(): trimmed around an address, refused inside.
+# White space that ECMAScript's trim() removes: trimmed around an address, refused inside.
 TRIMMED = "\t\n\v\f\r \xa0\u1680\u2000\u2009\u2028\u2029\u202f\u205f\u3000\ufeff"
 # Refused anywhere, because programs disagree about their meaning: control characters and the backslash.
 NOWHERE = "\x00\x01\x1f\x7f\x85\\"
