@@ -15,6 +15,7 @@ import { splitUrl } from '../issued/url.ts';
  * @param userAgent - the program's name, without a colon
  * @param accessKey - `identity.accessKey`
  * @param options - `allowPlaintext`: whether to accept a ws: URL (default false)
+ * @returns the URL, which is a secret
  * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed;
  *   `bad-argument`; `lone-surrogate` for a string that UTF-8 cannot encode
  */

@@ -56,6 +56,7 @@ export type Disclosure =
  * The disclosure does not replace help in a crisis.
  * @param source - the identity, or an object whose `aiDisclosure` is the `ai_disclosure` that was fetched
  * @param situation - what the client knows about the conversation
+ * @returns whether the disclosure is due; if so, its text and language
  * @throws LocalError `bad-argument`
  */
 export function disclosureDue(

@@ -42,6 +42,7 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  * For MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not passed over.
  * @param identity - from parseIdentity(), or the object as issued
  * @param options - which protocols to consider, and whether to accept an address without TLS
+ * @returns the protocol, its URL, and whether that uses TLS
  * @throws LocalError `unsupported-protocol` if the requested protocol is not among the supported ones; `no-endpoint`;
  *   `bad-endpoint` for an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
  *   `plaintext-endpoint` if every address is without TLS and that is not allowed; `bad-argument`; and the codes of

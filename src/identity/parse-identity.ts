@@ -19,6 +19,7 @@ import { redactIdentity } from './redact.ts';
  * do not enumerate, so console.dir, console.table, structuredClone and the messages of assertions show none either. A
  * copy made by spreading lacks these fields.
  * @param input - JSON as a string or as UTF-8 bytes, or the object itself
+ * @returns the identity
  * @throws LocalError `identity-not-json`, also if one JSON object has the same key twice; `identity-not-an-object`;
  *   `identity-access-key` or `identity-password` if that field is missing, empty or not a string; `bad-argument` if a
  *   getter or a proxy throws. No error shows a value.

@@ -24,6 +24,7 @@ export type RedactedIdentity = {
  * Returns what may be shown of an identity. `unknownFields` lists the names of unknown fields, and `unreadableFields`
  * those of fields with a type that cannot be read.
  * @param identity - from parseIdentity(), or the object as issued
+ * @returns a copy without secrets
  * @throws LocalError the codes of parseIdentity()
  */
 export function redactIdentity(identity: Identity): RedactedIdentity {

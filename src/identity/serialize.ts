@@ -17,6 +17,7 @@ import { redactIdentity } from './redact.ts';
  * the token that was read. Fields that counted as absent are left out. Parsing the result returns the same identity.
  * @param identity - from parseIdentity(), or the object as issued
  * @param options - `secrets`: whether to include the secrets (default false)
+ * @returns the JSON; with `secrets`, a secret itself
  * @throws LocalError the codes of parseIdentity(); with `secrets`, also `not-json`, `unsafe-number`, `lone-surrogate`
  *   or `json-depth` if the identity was read from an object that JSON cannot represent
  */

@@ -29,6 +29,7 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  * Returns the broker's address.
  * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
  * @param options - `allowPlaintext`: whether to accept an address without TLS (default false)
+ * @returns the URL and its parts, without credentials
  * @throws LocalError `bad-endpoint` for anything but a URL with one of these schemes, and for a URL with a user, a
  *   password, a query or a fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field`
  *   if `mqtt` is not an object; `bad-argument`

@@ -13,6 +13,7 @@ const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
  * publishes its will before it accepts the new one. With random ids that will would come late, and end the new session.
  * @param name - the program's name, used as it is
  * @param accessKey - `identity.accessKey`
+ * @returns the client id
  * @throws LocalError `bad-argument`
  */
 export function clientId(name: string, accessKey: string): string {

@@ -32,6 +32,7 @@ export interface Presence {
 /**
  * Returns the messages of a client's presence.
  * @param topics - from deriveTopics()
+ * @returns the three messages, which share no object
  * @throws LocalError `bad-argument`
  */
 export function presence(topics: Pick<Topics, 'status'>): Presence {

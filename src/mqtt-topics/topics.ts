@@ -50,6 +50,7 @@ interface Scope {
  * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
  * @param options - `accessKey`: needed if `mqtt` does not contain it; without either, the user name for the broker is
  *   used
+ * @returns the topics, each of at most 65535 bytes in UTF-8
  * @throws LocalError `no-topics` if too little was issued; `bad-topic` for a topic that breaks the rules of MQTT (5.0,
  *   section 4.7) or contains white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the
  *   wrong type; `lone-surrogate` for an access key that UTF-8 cannot encode; `bad-argument`

@@ -21,6 +21,8 @@ const FIELDS = [
 /**
  * Writes a keyring as JSON. The string contains every secret of the keyring: store it where only this client can read
  * it, and replace it atomically.
+ * @param keyring - the keyring to store
+ * @returns the JSON, a secret
  * @throws LocalError `bad-argument` for anything but a keyring
  */
 export function serializeKeyring(keyring: Keyring): string {
@@ -45,6 +47,7 @@ export function serializeKeyring(keyring: Keyring): string {
  * string, and restore it. Only a derived PSK that cannot be read is left out, since it can be derived again.
  * @param input - what `serializeKeyring` returned, as a string or as UTF-8 bytes
  * @param accessKey - the access key of the identity, to which the keyring must belong
+ * @returns the keyring
  * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;
  *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
  */

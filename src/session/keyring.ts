@@ -89,6 +89,7 @@ export interface KeyringOptions {
  * read: a hub that has pinned the lost static key refuses a client with another one.
  * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
  *   elsewhere, such as in a secure element
+ * @returns the keyring, with a fresh static key and no pins or PSKs
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  */
 export function createKeyring(options: { accessKey: string; staticKey: Keyring['staticKey'] }): Keyring {
@@ -106,6 +107,8 @@ export function createKeyring(options: { accessKey: string; staticKey: Keyring['
 /**
  * Returns the options that a ClientSession takes from a keyring. `pin` and `psk` look into this keyring, not into later
  * ones. The options enumerate, so that they can be spread: do not log them.
+ * @param keyring - the keyring as stored
+ * @returns options for the constructor of ClientSession
  * @throws LocalError `bad-argument`
  */
 export function keyringOptions(keyring: Keyring): KeyringOptions {
@@ -125,6 +128,8 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
 /**
  * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk-suspect` removes a PSK, unless it was
  * provisioned; and once the hub has proved that it accepts the static key, that key is no longer fresh.
+ * @param keyring - the keyring before the event
+ * @param event - any event; most change nothing
  * @returns a new keyring, or the same one if nothing changes
  * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and the
  *   session must not go on; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
@@ -170,6 +175,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
 /**
  * Stores a PSK. Store a derived one when the session is ready, not before: until then the peer has not proved that it
  * is the hub with that node id.
+ * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @param psk - 32 bytes, which are copied
  * @param options - `isProvisioned`: whether the PSK was provisioned (default false), so that no event may remove it
@@ -199,6 +205,7 @@ export function storePsk(
 
 /**
  * Removes all PSKs, including provisioned ones. Call this when the password of the identity has changed.
+ * @param keyring - the keyring before the change
  * @returns a new keyring, or the same one if it has no PSK
  * @throws LocalError `bad-argument`
  */
@@ -209,6 +216,8 @@ export function forgetPsks(keyring: Keyring): Keyring {
 
 /**
  * Removes the pin of a hub that is known to have a new key. That is a person's decision.
+ * @param keyring - the keyring before the change
+ * @param nodeId - of the hub
  * @returns a new keyring, or the same one if the hub is not pinned
  * @throws LocalError `bad-argument`
  */

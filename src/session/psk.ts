@@ -34,6 +34,7 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Uint8Ar
  * Derives the PSK: Argon2id (RFC 9106) of the password with the protocol's parameters: 3 passes over 64 MiB, 1 lane,
  * and the SHA-256 of the hub's node id as salt. Unless the crypto has a native `argon2id`, it takes seconds
  * and 64 MiB; a device that cannot afford them is provisioned with the result.
+ * @param options - the password, the node id, and what to compute with
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
  */
