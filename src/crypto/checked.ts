@@ -156,7 +156,7 @@ export class CheckedKeyPair {
   /** A copy. */
   readonly publicKey: Uint8Array;
   /** Whether shared secrets are computed elsewhere and come later. */
-  readonly answersLater: boolean;
+  readonly isAsynchronous: boolean;
   private readonly pair: KeyPair;
   private readonly privateKey: Uint8Array | undefined;
 
@@ -165,7 +165,7 @@ export class CheckedKeyPair {
     this.pair = pair;
     this.privateKey = privateKey;
     this.publicKey = copyBytes(callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey));
-    this.answersLater = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
+    this.isAsynchronous = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
   }
 
   /** All zeros for a public key of low order. */

@@ -88,8 +88,8 @@ export interface KeyPair {
   readonly publicKey: Uint8Array;
   /**
    * X25519 of the private key and a public key of 32 bytes: returns a new array of 32 bytes, which the library wipes;
-   * all zeros for a public key of low order. A throw means that it failed. A key pair that can only answer later,
-   * asynchronously, has no such method.
+   * all zeros for a public key of low order. A throw means that it failed. A key pair whose
+   * shared secrets are computed asynchronously has no such method.
    */
   sharedSecret?: ((publicKey: Uint8Array) => Uint8Array) | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * X25519 (RFC 7748, section 5) with BigInt, for `dist/hub-protocol.js`: noble's Montgomery curve, which every other
- * entry has, is 16 KB more of a device's heap. It is not constant-time, as little as BigInt is in any engine.
+ * X25519 (RFC 7748, section 5) with BigInt, for `dist/hub-protocol.js`: noble's, which the other entries use, takes 16 KB
+ * more of a device's heap. Like all arithmetic with BigInt, it is not constant-time.
  */
 import { assertBytes, bytesToHex, hexToBytes } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -12,7 +12,7 @@ const P = 2n ** 255n - 19n;
 const BASE_POINT = new Uint8Array(KEY_LENGTH);
 BASE_POINT[0] = 9;
 
-/** A number of 32 bytes, the lowest first, with some of its highest byte's bits. */
+/** A little-endian number of 32 bytes, whose highest byte is masked. */
 function decode(bytes: Uint8Array, topMask: number): bigint {
   const reversed = new Uint8Array(KEY_LENGTH);
   for (let i = 0; i < KEY_LENGTH; i++) reversed[KEY_LENGTH - 1 - i] = bytes[i]!;

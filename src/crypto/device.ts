@@ -1,7 +1,7 @@
 /**
- * The Crypto interface for `dist/hub-protocol.js`: noble's ChaCha20 and Poly1305, X25519 of BigInt alone, and the SHA-256
- * that topics need anyway. noble's curve and hashes would be 28 KB more of a device's heap; BLAKE2b is for argon2id, which
- * no such device runs.
+ * The Crypto interface for `dist/hub-protocol.js`: ChaCha20 and Poly1305 from noble, and X25519 and SHA-256 of our own,
+ * since noble's would take 28 KB more of a device's heap. There is no BLAKE2b, which only argon2id needs: no such device
+ * runs it.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import type { Crypto } from './crypto.ts';
@@ -28,7 +28,7 @@ function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
   return tag;
 }
 
-/** SHA-256 of the parts one after the other; the copy of them is wiped. */
+/** SHA-256 of the concatenated parts. The concatenation is wiped. */
 function hash(parts: Uint8Array[]): Uint8Array {
   const message = concatBytes(parts);
   const digest = sha256(message);

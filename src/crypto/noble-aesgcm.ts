@@ -1,16 +1,16 @@
 /**
- * `hub-protocol/noble-aesgcm`: noble's crypto with both ciphers, ChaChaPoly preferred. A module of its own, since
- * noble's AES builds about 640 KiB of tables when it is loaded.
+ * `hub-protocol/noble-aesgcm`: the Crypto interface over noble with both ciphers, ChaChaPoly preferred. It is a module of
+ * its own because noble's AES builds about 640 KiB of tables when it is loaded.
  */
 import { gcm } from '@noble/ciphers/aes.js';
 import { TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory, Crypto } from './crypto.ts';
 import { nobleCrypto } from './noble.ts';
 
-/** How noble says that a tag does not verify; anything else it throws is a fault. */
+/** The message of noble's error for a tag that does not verify. Any other error is a fault. */
 const INVALID_TAG = 'aes-gcm: invalid tag';
 
-/** The key is used in place, so wiping it wipes all there is. */
+/** The key array is used directly, so that wiping it leaves no copy. */
 const nobleAesGcm: CipherFactory = (key) => ({
   seal: (nonce, associatedData, plaintext) => gcm(key, nonce, associatedData).encrypt(plaintext),
   open(nonce, associatedData, sealed) {

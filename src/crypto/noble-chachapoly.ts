@@ -1,6 +1,6 @@
 /**
- * ChaCha20-Poly1305 (RFC 8439, section 2.8) of noble's two parts. noble's own composition copies the whole text in order
- * to authenticate it, and opens it into new memory: three times 65 KB for a transport message, on a device.
+ * ChaCha20-Poly1305 (RFC 8439, section 2.8) from noble's ChaCha20 and Poly1305. noble's own composition copies the message
+ * to authenticate it, and decrypts it into new memory: a transport message would take a device three times 65 KB.
  */
 import { Poly1305 } from '@noble/ciphers/_poly1305.js';
 import { chacha20 } from '@noble/ciphers/chacha.js';
@@ -8,15 +8,15 @@ import { copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory } from './crypto.ts';
 
-/** Bytes that Poly1305 is given at once, since it copies them: a multiple of its block of 16. */
+/** How many bytes Poly1305 is given at a time, since it copies them: a multiple of its block of 16. */
 const PIECE = 1024;
 
-/** The text, filled up with zeros to a multiple of 16 bytes. */
-function updatePadded(mac: Poly1305, text: Uint8Array): void {
-  for (let at = 0; at < text.length; at += PIECE) {
-    mac.update(text.subarray(at, Math.min(at + PIECE, text.length)));
+/** Authenticates bytes, padded with zeros to a multiple of 16. */
+function updatePadded(mac: Poly1305, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; at += PIECE) {
+    mac.update(bytes.subarray(at, Math.min(at + PIECE, bytes.length)));
   }
-  mac.update(new Uint8Array(-text.length & 15));
+  mac.update(new Uint8Array(-bytes.length & 15));
 }
 
 function tagOf(
@@ -30,7 +30,7 @@ function tagOf(
   wipe(oneTimeKey);
   updatePadded(mac, associatedData);
   updatePadded(mac, ciphertext);
-  const lengths = new Uint8Array(16); // two numbers of 64 bits, little-endian
+  const lengths = new Uint8Array(16); // two little-endian numbers of 64 bits
   for (let i = 0; i < 4; i++) {
     lengths[i] = associatedData.length >>> (8 * i);
     lengths[8 + i] = ciphertext.length >>> (8 * i);
@@ -38,7 +38,7 @@ function tagOf(
   return mac.update(lengths).digest();
 }
 
-/** The key is used in place, so wiping it wipes all there is. */
+/** The key array is used directly, so that wiping it leaves no copy. */
 export const nobleChaChaPoly: CipherFactory = (key) => {
   /** The ciphertext, if its tag verifies. */
   function verified(
@@ -50,8 +50,8 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
     const tag = tagOf(key, nonce, associatedData, ciphertext);
     return equalBytes(tag, sealed.subarray(-TAG_LENGTH)) ? ciphertext : undefined;
   }
-  /** Encrypts and decrypts, which is the same, in place. */
-  const xor = (nonce: Uint8Array, text: Uint8Array): Uint8Array => chacha20(key, nonce, text, text, 1);
+  /** Encrypts or decrypts in place, which is the same operation. */
+  const xor = (nonce: Uint8Array, bytes: Uint8Array): Uint8Array => chacha20(key, nonce, bytes, bytes, 1);
   function sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
     const ciphertext = xor(nonce, buffer.subarray(0, buffer.length - TAG_LENGTH));
     buffer.set(tagOf(key, nonce, associatedData, ciphertext), ciphertext.length);

@@ -1,4 +1,4 @@
-/** X25519 over noble's Montgomery curve, behind the Crypto interface. It needs BigInt. */
+/** X25519 from noble's Montgomery curve. It needs BigInt. */
 import { pow2 } from '@noble/curves/abstract/modular.js';
 import { montgomery } from '@noble/curves/abstract/montgomery.js';
 import { assertBytes } from '../bytes.ts';
@@ -34,10 +34,7 @@ function clamp(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return bytes as Uint8Array<ArrayBuffer>;
 }
 
-/**
- * X25519 from the Montgomery curve alone: noble's `ed25519.js` has it too, faster for public keys, at four times
- * the size and memory.
- */
+/** noble's `ed25519.js` has X25519 too, and computes public keys faster, but takes four times the size and memory. */
 const curve = /* @__PURE__ */ montgomery({
   P,
   type: 'x25519',

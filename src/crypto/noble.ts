@@ -1,7 +1,4 @@
-/**
- * `hub-protocol/noble`: the Crypto interface over noble's pure TypeScript, with ChaChaPoly. It runs wherever
- * there is BigInt.
- */
+/** `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly. It runs in every engine that has BigInt. */
 import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';

@@ -1,4 +1,7 @@
-/** SHA-256 (FIPS 180-4) of short texts: topics may be named after it, and are derived without injected crypto. */
+/**
+ * SHA-256 (FIPS 180-4) of short messages, for MQTT topics, which are derived without injected crypto, and for the crypto of
+ * devices.
+ */
 
 /** Section 5.3.3. */
 const H = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
@@ -17,7 +20,7 @@ const K = new Int32Array([
 
 const BLOCK = 64;
 
-/** The digest of a message, 32 bytes. */
+/** @returns the digest, 32 bytes */
 export function sha256(message: Uint8Array): Uint8Array {
   // Section 5.1.1: a one bit, zeros up to the end of a block, and in its last 64 bits the length in bits.
   const length = message.length;

@@ -1,8 +1,8 @@
 /**
  * Argon2id (RFC 9106, version 0x13), in slices that the caller paces. BLAKE2b comes from the injected crypto.
  *
- * Memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word lies in it as two
- * of 32 bits, the low one first. Blocks are filled slice by slice; within a slice, lane by lane.
+ * The memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word is stored as two
+ * 32-bit words, the low one first. Blocks are filled slice by slice, and within a slice lane by lane.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { callInjected, failureOf } from '../crypto/checked.ts';
@@ -23,7 +23,7 @@ const VERSION = 0x13;
 const TYPE_ARGON2ID = 2;
 const BLOCK_WORDS = 256; // of 32 bits
 const ADDRESSES_IN_BLOCK = 128;
-const INPUT = BLOCK_WORDS; // where the blocks of `addressing` start, after the zeros
+const INPUT = BLOCK_WORDS; // where the second of the three blocks of `addressing` starts
 const ADDRESSES = 2 * BLOCK_WORDS;
 
 /**
@@ -71,10 +71,10 @@ export class Argon2id {
   private readonly segmentLength: number;
   private readonly memory: Int32Array;
   private readonly q: Int32Array = new Int32Array(BLOCK_WORDS); // of the compression function
-  /** For the data-independent addresses, three blocks: zeros, the input, and the pairs J1, J2 made of it. */
+  /** For data-independent addressing, three blocks: zeros, the input, and the pairs J1, J2 computed from it. */
   private readonly addressing: Int32Array = new Int32Array(3 * BLOCK_WORDS);
 
-  // Where the next block is:
+  // The position of the next block.
   private pass = 0;
   private slice = 0;
   private lane = 0;
@@ -127,14 +127,15 @@ export class Argon2id {
     hideFields(this);
   }
 
-  /** How much is done, from 0 to 1. */
+  /** The progress, from 0 to 1. */
   get progress(): number {
     return this.done / this.total;
   }
 
   /**
-   * Fills up to so many blocks of 1024 bytes.
-   * @returns whether all are filled
+   * Fills blocks of 1024 bytes.
+   * @param blocks - how many at most
+   * @returns whether all blocks are filled
    * @throws LocalError `bad-argument`; `wrong-state` after `result` or `destroy`
    */
   run(blocks: number): boolean {
@@ -145,12 +146,13 @@ export class Argon2id {
   }
 
   /**
-   * The tag, once; the memory is wiped then.
-   * @throws LocalError `wrong-state` before `run` answered true, and after `result` or `destroy`
+   * Returns the tag, and wipes the memory.
+   * @throws LocalError `wrong-state` before `run` has returned true, and after `result` or `destroy`; `crypto-failed`
    */
   result(): Uint8Array {
     this.assertNotOver();
-    if (this.pass < this.passes) throw new LocalError('wrong-state', 'result() before run() answered true');
+    if (this.pass < this.passes)
+      throw new LocalError('wrong-state', 'result() before run() has returned true');
     const { memory, laneLength } = this;
     const block = new Uint8Array(BLOCK_BYTES);
     for (let i = 0; i < BLOCK_WORDS; i++) {
@@ -169,7 +171,7 @@ export class Argon2id {
     }
   }
 
-  /** Wipes the memory, the caller's too. Nothing can be asked of this derivation any more. */
+  /** Wipes the memory, including the caller's. Every later call but this one is refused. */
   destroy(): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -181,7 +183,7 @@ export class Argon2id {
     if (this.isOver) throw new LocalError('wrong-state', 'this derivation is over: make a new Argon2id');
   }
 
-  /** Section 3.2, steps 1 to 4: H0, and of it the first two blocks of each lane. */
+  /** Section 3.2, steps 1 to 4: computes H0, and from it the first two blocks of each lane. */
   private fillFirstBlocks(head: number[], inputs: Uint8Array[]): void {
     const parts = [littleEndian(head)];
     for (let i = 0; i < inputs.length; i++) parts.push(littleEndian([inputs[i]!.length]), inputs[i]!);
@@ -199,14 +201,14 @@ export class Argon2id {
     wipe(h0);
   }
 
-  /** RFC 9106, section 3.2, steps 5 and 6, for one block. */
+  /** Section 3.2, steps 5 and 6, for one block. */
   private fillBlock(): void {
     const { memory, pass, slice, lane, index, laneLength, segmentLength } = this;
     const column = slice * segmentLength + index;
     const laneStart = lane * laneLength;
     const previous = laneStart + (column === 0 ? laneLength : column) - 1;
 
-    // Section 3.4.1: J1 and J2 come from a counter in the first half of the first pass, later from the block before.
+    // Section 3.4.1: J1 and J2 come from a counter in the first half of the first pass, then from the previous block.
     let j1: number;
     let j2: number;
     if (pass === 0 && slice < SLICES / 2) {
@@ -219,7 +221,7 @@ export class Argon2id {
       j2 = memory[previous * BLOCK_WORDS + 1]! >>> 0;
     }
 
-    // Section 3.4.2: the reference block, out of the W blocks that are finished and not overwritten.
+    // Section 3.4.2: the reference block is one of the W blocks that are finished and not overwritten.
     const referenceLane = pass === 0 && slice === 0 ? lane : j2 % this.lanes;
     const finished = pass === 0 ? slice * segmentLength : laneLength - segmentLength;
     const w = referenceLane === lane ? finished + index - 1 : finished - (index === 0 ? 1 : 0);
@@ -260,7 +262,7 @@ export class Argon2id {
     } while (this.index === this.segmentLength);
   }
 
-  /** The next 128 pairs J1, J2 of this segment: G(0, G(0, input)) with the counter counted up. */
+  /** Computes the next 128 pairs J1, J2 of this segment: G(0, G(0, input)) with the counter incremented. */
   private nextAddresses(): void {
     const { addressing, q } = this;
     if (this.index < ADDRESSES_IN_BLOCK) addressing[INPUT + 12] = 0;
@@ -285,7 +287,7 @@ function compress(q: Int32Array, m: Int32Array, x: number, y: number, out: numbe
 
 const TWO_TO_MINUS_32 = 1 / 0x100000000;
 
-/** The high 32 bits of a product of two numbers of 32 bits; the product as a double is exact to 2^10. */
+/** The high 32 bits of the product of two 32-bit numbers. As a double, the product is exact to within 2^10. */
 function highProduct(a: number, b: number): number {
   return Math.round((a * b - (Math.imul(a, b) >>> 0)) * TWO_TO_MINUS_32);
 }
@@ -312,7 +314,7 @@ function blake2b(crypto: Argon2idInputs['crypto'], length: number, input: Uint8A
   return callInjected('blake2b', length, () => crypto.blake2b!(length, input));
 }
 
-/** LE32 of each number, one after the other. */
+/** The numbers as LE32, concatenated. */
 function littleEndian(numbers: number[]): Uint8Array {
   const bytes = new Uint8Array(4 * numbers.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = numbers[i >> 2]! >>> (8 * (i & 3));
@@ -323,13 +325,16 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The memory of so many blocks: the caller's, or new. */
+/** Memory for the blocks: the caller's, or newly allocated. */
 function wordsOf(memory: Uint8Array | undefined, blocks: number): Int32Array {
   if (memory === undefined) {
     try {
       return new Int32Array(blocks * BLOCK_WORDS);
     } catch {
-      throw new LocalError('out-of-memory', `no ${blocks} KiB to work in: have the result derived elsewhere`);
+      throw new LocalError(
+        'out-of-memory',
+        `${blocks} KiB cannot be allocated: pass memory, or derive the bytes elsewhere`,
+      );
     }
   }
   return new Int32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);

@@ -1,4 +1,4 @@
-/** CipherState (Noise spec, section 5.1): a key and the counter that makes each nonce. */
+/** CipherState (Noise spec, section 5.1): a cipher key and the counter from which each nonce is built. */
 import { wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
@@ -12,7 +12,7 @@ export class CipherState {
   private readonly cipherName: CipherName;
   private key: Uint8Array | undefined = undefined;
   private cipher: CheckedCipher | undefined = undefined;
-  /** Four zeros and the counter, ready for use: little-endian for ChaChaPoly, big-endian for AESGCM (section 12). */
+  /** Four zero bytes and the counter, little-endian for ChaChaPoly and big-endian for AESGCM (section 12). */
   private readonly nonce: Uint8Array = new Uint8Array(NONCE_LENGTH);
 
   /** InitializeKey(empty). */
@@ -43,8 +43,8 @@ export class CipherState {
   }
 
   /**
-   * EncryptWithAd in place, where the cipher can.
-   * @param buffer - the plaintext and 16 bytes more
+   * EncryptWithAd in place, if the cipher can.
+   * @param buffer - the plaintext followed by 16 bytes for the tag
    * @returns the sealed message: `buffer` or a new array
    * @throws LocalError `nonce-exhausted`, `crypto-failed`
    */

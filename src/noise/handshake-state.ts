@@ -105,7 +105,7 @@ export class HandshakeState {
    * @throws RemoteError `low-order-key` if a public key in an earlier message of the peer is of low order
    */
   writeMessage(payload: Uint8Array = EMPTY): Uint8Array {
-    this.assertAnswersAtOnce('write');
+    this.assertSynchronous('write');
     return this.write(payload)!;
   }
 
@@ -117,7 +117,7 @@ export class HandshakeState {
    *   `payload-not-authentic`
    */
   readMessage(message: Uint8Array): Uint8Array {
-    this.assertAnswersAtOnce('read');
+    this.assertSynchronous('read');
     return this.read(message)!;
   }
 
@@ -211,11 +211,11 @@ export class HandshakeState {
     this.assertNotBusy();
   }
 
-  private assertAnswersAtOnce(method: string): void {
-    if (!this.isOver && this.s.answersLater) {
+  private assertSynchronous(method: string): void {
+    if (!this.isOver && this.s.isAsynchronous) {
       throw new LocalError(
         'wrong-state',
-        `${method}Message() with a static key that answers later: use ${method}() and resume()`,
+        `${method}Message() with an asynchronous static key: use ${method}() and resume()`,
       );
     }
   }
@@ -268,7 +268,7 @@ export class HandshakeState {
 
   private begin(input: Uint8Array): Uint8Array | undefined {
     // While a shared secret is awaited, the caller may reuse the array.
-    const kept = this.s.answersLater ? copyBytes(input) : input;
+    const kept = this.s.isAsynchronous ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
     return this.run((work) => {
       if (!this.isOurTurn()) assertMessageLength(work.input, this.shortestMessage());
@@ -344,7 +344,7 @@ export class HandshakeState {
   private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
-    if (own.answersLater) work.awaited = remote;
+    if (own.isAsynchronous) work.awaited = remote;
     else this.mixSharedSecret(own.sharedSecret(remote), remote);
   }
 

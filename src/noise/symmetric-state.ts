@@ -1,4 +1,4 @@
-/** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the cipher under way. */
+/** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the current cipher key. */
 import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import type { CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
@@ -30,7 +30,7 @@ export class SymmetricState {
     this.chainingKey = copyBytes(this.hash);
   }
 
-  /** MixKey. The input stays the caller's to wipe. */
+  /** MixKey. The caller wipes the input. */
   mixKey(inputKeyMaterial: Uint8Array): void {
     const outputs = this.hkdf(inputKeyMaterial, 2);
     this.setChainingKey(outputs[0]!);
@@ -55,21 +55,24 @@ export class SymmetricState {
     return copyBytes(this.hash);
   }
 
-  /** Patterns with a pre-shared key have a cipher key by the time that anything is sealed (section 9.2). */
+  /** EncryptAndHash. Patterns with a pre-shared key have a cipher key before anything is sealed (section 9.2). */
   encryptAndHash(plaintext: Uint8Array): Uint8Array {
     const sealed = this.cipherState.encryptWithAd(this.hash, plaintext);
     this.mixHash(sealed);
     return sealed;
   }
 
-  /** @throws RemoteError `not-authentic` */
+  /**
+   * DecryptAndHash.
+   * @throws RemoteError `not-authentic`
+   */
   decryptAndHash(sealed: Uint8Array): Uint8Array {
     const plaintext = this.cipherState.decryptWithAd(this.hash, sealed);
     this.mixHash(sealed);
     return plaintext;
   }
 
-  /** Split: the CipherStates in which each side sends. This object is done then. */
+  /** Split: returns the CipherState with which each side sends, and wipes this object. */
   split(): { initiator: CipherState; responder: CipherState } {
     const outputs = this.hkdf(EMPTY, 2);
     const initiator = new CipherState(this.crypto, this.cipherName);

@@ -1,4 +1,4 @@
-/** What each provider of cryptography owes the protocol beyond right answers. */
+/** What each provider of cryptography must do besides computing the right results. */
 import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -39,7 +39,7 @@ function flipped(bytes: Uint8Array, at: number): Uint8Array {
   return copy;
 }
 
-/** Whether a result is the caller's alone: a plain array over memory that nothing else lies in. */
+/** Asserts that a result is a plain Uint8Array with memory of its own. */
 function assertPlain(bytes: Uint8Array, length: number): void {
   assert.is(bytes.constructor, Uint8Array);
   assert.is(bytes.length, length);
@@ -65,7 +65,7 @@ for (const [name, crypto] of PROVIDERS) {
     assert.throws(() => x25519.sharedSecret(series(32), key));
   });
 
-  test(`${name} leaves X25519 keys as they were`, () => {
+  test(`${name} does not change X25519 keys`, () => {
     const [privateKey, publicKey] = [new Uint8Array(32).fill(0xff), series(32)];
     x25519.publicKey(privateKey);
     x25519.sharedSecret(privateKey, publicKey);
@@ -74,7 +74,7 @@ for (const [name, crypto] of PROVIDERS) {
   });
 
   if (x25519.importKey !== undefined) {
-    test(`${name} imports a key to the same public key and shared secrets, and keeps no hold on the array`, () => {
+    test(`${name} imports a key with the same results, and keeps no reference to the array`, () => {
       const privateKey = series(32);
       const pair = x25519.importKey!(privateKey);
       privateKey.fill(0);
@@ -90,7 +90,7 @@ for (const [name, crypto] of PROVIDERS) {
     ['plain arrays', series(32)],
     ['Buffers', Buffer.from(series(32))],
   ] as const) {
-    test(`${name} hashes and agrees on keys into plain arrays of their own, given ${kind}`, () => {
+    test(`${name} returns hashes and keys as plain arrays with memory of their own, given ${kind}`, () => {
       assertPlain(crypto.sha256(input), 32);
       assertPlain(crypto.hmacSha256(input, input), 32);
       assertPlain(crypto.sha256(input, input), 32);
@@ -113,28 +113,28 @@ for (const [name, crypto] of PROVIDERS) {
     const cipher = createCipher(key);
     const sealed = cipher.seal(nonce, associatedData, plaintext);
 
-    test(`${prefix} refuses a flipped bit in every byte of ciphertext and tag`, () => {
+    test(`${prefix} opens nothing with a flipped bit in any byte of ciphertext or tag`, () => {
       for (let at = 0; at < sealed.length; at++) {
         assert.is(cipher.open(nonce, associatedData, flipped(sealed, at)), undefined);
       }
       assert.equal(cipher.open(nonce, associatedData, sealed), plaintext);
     });
 
-    test(`${prefix} refuses another nonce, other associated data and another key`, () => {
+    test(`${prefix} opens nothing with another nonce, other associated data or another key`, () => {
       assert.is(cipher.open(flipped(nonce, 11), associatedData, sealed), undefined);
       assert.is(cipher.open(nonce, flipped(associatedData, 0), sealed), undefined);
       assert.is(cipher.open(nonce, new Uint8Array(0), sealed), undefined);
       assert.is(createCipher(flipped(key, 31)).open(nonce, associatedData, sealed), undefined);
     });
 
-    test(`${prefix} refuses sealed text that is cut, also to less than a tag`, () => {
+    test(`${prefix} opens nothing that is truncated, even to less than a tag`, () => {
       for (let length = 0; length < sealed.length; length++) {
         assert.is(cipher.open(nonce, associatedData, sealed.subarray(0, length)), undefined);
         assert.is(cipher.open(nonce, associatedData, sealed.subarray(sealed.length - length)), undefined);
       }
     });
 
-    test(`${prefix} leaves its inputs as they were, whether it opens or not`, () => {
+    test(`${prefix} does not change its inputs, whether it opens or not`, () => {
       const damaged = flipped(sealed, 0);
       const inputs = [key, nonce, associatedData, plaintext, sealed, damaged];
       const before = inputs.map(copyBytes);
@@ -144,7 +144,7 @@ for (const [name, crypto] of PROVIDERS) {
       assert.equal(inputs, before);
     });
 
-    test(`${prefix} answers plain arrays of their own, also where Buffers go in`, () => {
+    test(`${prefix} returns plain arrays with memory of their own, even if given Buffers`, () => {
       for (const text of [plaintext, new Uint8Array(0), Buffer.from(plaintext)]) {
         const result = cipher.seal(nonce, associatedData, text);
         assertPlain(result, text.length + 16);
@@ -153,7 +153,7 @@ for (const [name, crypto] of PROVIDERS) {
       }
     });
 
-    test(`${prefix} keeps no copy of the key: once the array is wiped, only the zero key is left`, () => {
+    test(`${prefix} keeps no copy of the key: once the array is wiped, it works with a key of zeros`, () => {
       const ownKey = series(32);
       const ownCipher = createCipher(ownKey);
       assert.equal(ownCipher.seal(nonce, associatedData, plaintext), sealed);
@@ -166,7 +166,7 @@ for (const [name, crypto] of PROVIDERS) {
     if (cipher.sealInPlace !== undefined) {
       const sealInPlace = cipher.sealInPlace!;
 
-      test(`${prefix} seals in place to what it seals elsewhere, at any alignment`, () => {
+      test(`${prefix} seals in place like in a new array, at any alignment`, () => {
         for (const offset of [0, 1, 4]) {
           for (const length of [0, 1, 16, 63, 64, 1024, 1025, 5000]) {
             const text = new Uint8Array(length).map((_, i) => i);
@@ -184,7 +184,7 @@ for (const [name, crypto] of PROVIDERS) {
     if (cipher.openInPlace !== undefined) {
       const openInPlace = cipher.openInPlace!;
 
-      test(`${prefix} opens in place to what it opens elsewhere, at any alignment`, () => {
+      test(`${prefix} opens in place like in a new array, at any alignment`, () => {
         for (const offset of [0, 1, 4]) {
           for (const length of [0, 1, 16, 63, 64, 1024, 1025, 5000]) {
             const text = new Uint8Array(length).map((_, i) => i);
@@ -198,7 +198,7 @@ for (const [name, crypto] of PROVIDERS) {
         }
       });
 
-      test(`${prefix} leaves alone what does not open in place`, () => {
+      test(`${prefix} does not change what does not open in place`, () => {
         const damaged = flipped(sealed, 30);
         const before = copyBytes(damaged);
         assert.is(openInPlace(nonce, associatedData, damaged), undefined);
@@ -207,14 +207,14 @@ for (const [name, crypto] of PROVIDERS) {
       });
     }
 
-    test(`${prefix} throws for a key that is no key of AES or ChaCha20`, () => {
+    test(`${prefix} throws for a key of the wrong length`, () => {
       for (const length of [0, 31, 33, 64]) {
         assert.throws(() => createCipher(series(length)).seal(nonce, associatedData, plaintext));
         assert.throws(() => createCipher(series(length)).open(nonce, associatedData, sealed));
       }
     });
 
-    test(`${prefix} returns bytes or undefined, or throws, for a nonce of another length, and works on`, () => {
+    test(`${prefix} returns bytes or undefined, or throws, for a nonce of the wrong length, and goes on`, () => {
       for (const length of [0, 8, 11, 13, 24]) {
         for (const call of [
           () => cipher.seal(series(length), associatedData, plaintext),
@@ -238,7 +238,7 @@ for (const [name, crypto] of PROVIDERS) {
 }
 
 for (const length of [0, 1, 32, 65537]) {
-  test(`randomBytes answers ${length} bytes of their own`, () => {
+  test(`randomBytes returns ${length} bytes with memory of their own`, () => {
     assertPlain(randomBytes(length), length);
   });
 }
@@ -264,7 +264,7 @@ function runWith(change: string, program: string): void {
   assert.is(status, 0, stderr.toString());
 }
 
-test('node falls back to noble’s ChaChaPoly where OpenSSL has none', () => {
+test('node uses noble’s ChaChaPoly where OpenSSL has none', () => {
   runWith(
     `const { getCiphers } = crypto;
     crypto.getCiphers = () => getCiphers().filter((name) => name !== 'chacha20-poly1305');`,
@@ -273,7 +273,7 @@ test('node falls back to noble’s ChaChaPoly where OpenSSL has none', () => {
   );
 });
 
-test('node has an argon2id where Node has one, and passes on what it is given', () => {
+test('node has an argon2id where Node has one, and passes all parameters to it', () => {
   const parameters = {
     password: series(3),
     salt: series(8),
@@ -295,7 +295,7 @@ test('node has an argon2id where Node has one, and passes on what it is given', 
   );
 });
 
-test('randomBytes answers other bytes each time', () => {
+test('randomBytes returns different bytes each time', () => {
   assert.not.equal(randomBytes(32), randomBytes(32));
 });
 

@@ -41,11 +41,11 @@ const WIDE = { passes: 1, memoryKiB: 512, parallelism: 1 };
 for (const vector of [RFC!, ...GRID]) {
   const { tcId, passes, memoryKiB, parallelism, length, tag } = vector;
   const parameters = `t=${passes} m=${memoryKiB} p=${parallelism} T=${length}`;
-  test(`answers ${vector === RFC ? 'the RFC' : 'argon2-cffi and OpenSSL'} (${tcId}, ${parameters})`, () => {
+  test(`derives the tag of ${vector === RFC ? 'the RFC' : 'argon2-cffi and OpenSSL'} (${tcId}, ${parameters})`, () => {
     assert.is(toHex(argon2id(optionsOf(vector))), tag);
   });
 
-  test(`answers the same block by block (${tcId}, ${parameters})`, () => {
+  test(`derives the same tag block by block (${tcId}, ${parameters})`, () => {
     const derivation = new Argon2id(optionsOf(vector));
     const blocks = 4 * parallelism * Math.floor(memoryKiB / (4 * parallelism));
     let runs = 1;
@@ -56,7 +56,7 @@ for (const vector of [RFC!, ...GRID]) {
   });
 }
 
-test('answers bytes of its own, of the length asked for', () => {
+test('returns a new array of the requested length', () => {
   for (const length of [4, 64, 65, 200]) {
     const tag = argon2id(rfc({ length }));
     assert.is(tag.constructor, Uint8Array);
@@ -65,14 +65,14 @@ test('answers bytes of its own, of the length asked for', () => {
   }
 });
 
-test('takes a password in text as its UTF-8', () => {
+test('encodes a password given as a string in UTF-8', () => {
   const text = 'pässwörd 🔑';
   const asBytes = argon2id(rfc({ password: new Uint8Array(Buffer.from(text, 'utf8')) }));
   assert.equal(argon2id(rfc({ password: text })), asBytes);
   assert.is.not(toHex(asBytes), RFC!.tag);
 });
 
-test('makes do with as few blocks as are left, and with a number that is infinite', () => {
+test('run() accepts more blocks than are left, and Infinity', () => {
   const derivation = new Argon2id(rfc());
   assert.is(derivation.run(5), false);
   assert.is(derivation.run(Infinity), true);
@@ -80,7 +80,7 @@ test('makes do with as few blocks as are left, and with a number that is infinit
   assert.is(toHex(derivation.result()), RFC!.tag);
 });
 
-test('progresses from almost 0 to 1 without a step back', () => {
+test('progress rises with every block, up to 1', () => {
   const derivation = new Argon2id(rfc(WIDE));
   let before = derivation.progress;
   assert.is(before, 2 / 512);
@@ -91,7 +91,7 @@ test('progresses from almost 0 to 1 without a step back', () => {
   }
 });
 
-test('reports the progress about a hundred times, ending with 1', () => {
+test('calls onProgress about a hundred times, the last time with 1', () => {
   const reports: number[] = [];
   argon2id(rfc({ ...WIDE, onProgress: (progress: number) => reports.push(progress) }));
   assert.ok(reports.length >= 80 && reports.length <= 101, `${reports.length} reports`);
@@ -104,7 +104,7 @@ test('reports the progress about a hundred times, ending with 1', () => {
   assert.is(reports.at(-1), 1);
 });
 
-test('works in the caller’s memory, whatever was in it, and wipes what it used', () => {
+test('works in the caller’s memory, whatever it held, and wipes what it used', () => {
   const all = new Uint8Array(4 + 32 * 1024 + 4).fill(0xff);
   const memory = all.subarray(4);
   const derivation = new Argon2id(rfc({ memory }));
@@ -115,7 +115,7 @@ test('works in the caller’s memory, whatever was in it, and wipes what it used
   assert.equal([...all.subarray(0, 4), ...all.subarray(-4)], Array(8).fill(0xff));
 });
 
-test('wipes the caller’s memory when it is destroyed on the way', () => {
+test('wipes the caller’s memory when it is destroyed midway', () => {
   const memory = new Uint8Array(32 * 1024).fill(0xff);
   const derivation = new Argon2id(rfc({ memory }));
   derivation.run(10);
@@ -124,7 +124,7 @@ test('wipes the caller’s memory when it is destroyed on the way', () => {
   assert.ok(isZero(memory));
 });
 
-test('wipes the caller’s memory when onProgress throws, and passes the error on', () => {
+test('wipes the caller’s memory when onProgress throws, and rethrows the error', () => {
   const memory = new Uint8Array(32 * 1024).fill(0xff);
   const thrown = new Error('the display is gone');
   const onProgress = () => {
@@ -160,7 +160,7 @@ test('leaves password, salt, secret and associated data as they were', () => {
   assert.equal(options, rfc());
 });
 
-test('has no result before it is done, and goes on', () => {
+test('refuses result() before it is done, and goes on', () => {
   const derivation = new Argon2id(rfc());
   raisesLocal(() => derivation.result(), 'wrong-state');
   derivation.run(87); // of 88
@@ -227,7 +227,7 @@ for (const [what, changes, code] of REFUSED) {
   });
 }
 
-test('says so where the engine has no memory for it', () => {
+test('throws out-of-memory where the engine cannot allocate the memory', () => {
   const { Int32Array: original } = globalThis;
   globalThis.Int32Array = class extends original {
     constructor(length: number) {
@@ -242,11 +242,11 @@ test('says so where the engine has no memory for it', () => {
   }
 });
 
-test('takes a salt of 8 bytes and a tag of 4', () => {
+test('accepts a salt of 8 bytes and a tag of 4', () => {
   assert.is(argon2id(rfc({ salt: new Uint8Array(8), length: 4 })).length, 4);
 });
 
-test('shows its name and nothing else', () => {
+test('shows only its name', () => {
   const derivation = new Argon2id(rfc());
   derivation.run(10);
   assert.is(JSON.stringify({ derivation }), '{"derivation":"[Argon2id]"}');
@@ -265,7 +265,7 @@ function native(calls: object[] = []): Crypto {
   };
 }
 
-test('uses the native Argon2id of the crypto, with all that it is given', () => {
+test('argon2id() passes all parameters to the native Argon2id of the crypto', () => {
   const calls: { password: Uint8Array; secret: Uint8Array }[] = [];
   const reports: number[] = [];
   const onProgress = (progress: number) => reports.push(progress);
@@ -283,7 +283,7 @@ test('uses the native Argon2id of the crypto, with all that it is given', () => 
   assert.equal(reports, [1]);
 });
 
-test('the native Argon2id is refused the same arguments', () => {
+test('argon2id() checks arguments before it calls a native Argon2id', () => {
   const calls: object[] = [];
   for (const [changes, code] of [
     [{ salt: new Uint8Array(7) }, 'bad-length'],
@@ -298,9 +298,9 @@ test('the native Argon2id is refused the same arguments', () => {
   assert.equal(calls, []);
 });
 
-test('a native Argon2id that throws, or returns another length, is a local fault', () => {
+test('a native Argon2id that throws or returns another length is crypto-failed', () => {
   const cause = new Error('no memory');
-  for (const [answer, expected] of [
+  for (const [broken, expected] of [
     [() => new Uint8Array(31), undefined],
     [() => 'tag', undefined],
     [
@@ -310,12 +310,12 @@ test('a native Argon2id that throws, or returns another length, is a local fault
       cause,
     ],
   ] as const) {
-    const crypto = { argon2id: answer as unknown as () => Uint8Array };
+    const crypto = { argon2id: broken as unknown as () => Uint8Array };
     assert.is(raisesLocal(() => argon2id(rfc({ crypto })), 'crypto-failed').cause, expected);
   }
 });
 
-test('the class Argon2id is the library’s own whatever the crypto has', () => {
+test('the class Argon2id never uses a native Argon2id', () => {
   const calls: object[] = [];
   const crypto = { ...native(calls), blake2b: nobleCrypto.blake2b! };
   const derivation = new Argon2id(rfc({ crypto }));

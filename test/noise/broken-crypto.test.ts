@@ -1,4 +1,4 @@
-/** Injected code that breaks, at any moment: it is named as the cause, and what was under way is over and wiped. */
+/** Injected code that starts to fail at some moment: the error names it as the cause, and everything is wiped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
@@ -10,7 +10,7 @@ import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { derivePsk } from '../../src/session/psk.ts';
 import { raisesLocal } from '../raises.ts';
 
-/** Crypto that throws from a moment on. */
+/** Crypto that throws from the call of `breakNow` on. */
 function breakable(): { crypto: Crypto; breakNow: () => Error } {
   let defect: Error | undefined;
   const guarded =
@@ -54,7 +54,7 @@ test('a handshake cannot be made with crypto that throws', () => {
   assert.is(raisesLocal(() => handshake('initiator', crypto), 'crypto-failed').cause, defect);
 });
 
-test('a handshake whose last step breaks gives no transport, then or later', () => {
+test('a handshake whose split() fails returns no transport, then or later', () => {
   const { crypto, breakNow } = breakable();
   const [initiator, responder] = [handshake('initiator', crypto), handshake('responder', nodeCrypto)];
   responder.readMessage(initiator.writeMessage());
@@ -65,7 +65,7 @@ test('a handshake whose last step breaks gives no transport, then or later', () 
   raisesLocal(() => initiator.split(), 'crypto-failed');
 });
 
-test('a hash that breaks after a payload opened is not blamed on the peer', () => {
+test('a hash that fails after a payload was opened is not blamed on the peer', () => {
   const { crypto, breakNow } = breakable();
   const ChaChaPoly: CipherFactory = (key) => {
     const { seal, open } = nodeCrypto.ciphers.ChaChaPoly!(key);
@@ -81,7 +81,7 @@ test('a hash that breaks after a payload opened is not blamed on the peer', () =
   raisesLocal(() => responder.readMessage(initiator.writeMessage()), 'crypto-failed');
 });
 
-test('a cipher that seals to nothing, or to another length, ends the handshake', () => {
+test('a cipher that returns nothing or another length ends the handshake', () => {
   for (const sealed of [undefined, null, 'text', new Uint8Array(15), new Uint8Array(17)]) {
     const ChaChaPoly = () => ({ seal: () => sealed as never, open: () => new Uint8Array(0) });
     const state = handshake('initiator', { ...nodeCrypto, ciphers: { ChaChaPoly } });
@@ -102,7 +102,7 @@ function derivation(crypto: Crypto, memory: Uint8Array): Argon2idOptions {
   return { ...DERIVATION, crypto, memory };
 }
 
-test('a derivation that cannot start leaves nothing in the caller’s memory', () => {
+test('a derivation that fails to start wipes the caller’s memory', () => {
   const memory = new Uint8Array(8 * 1024);
   let calls = 0;
   const blake2b: Crypto['blake2b'] = (...args) => {
@@ -113,7 +113,7 @@ test('a derivation that cannot start leaves nothing in the caller’s memory', (
   assert.ok(memory.every((byte) => byte === 0));
 });
 
-test('a derivation whose last step breaks is over, and its memory wiped', () => {
+test('a derivation whose last step fails is over, and its memory wiped', () => {
   const { crypto, breakNow } = breakable();
   const memory = new Uint8Array(8 * 1024);
   const state = new Argon2id(derivation(crypto, memory));
@@ -124,22 +124,22 @@ test('a derivation whose last step breaks is over, and its memory wiped', () => 
   raisesLocal(() => state.result(), 'wrong-state');
 });
 
-test('a derivation keeps no answer of BLAKE2b but the tag', () => {
+test('a derivation wipes every input and output of BLAKE2b except the tag', () => {
   for (const length of [32, 64, 100]) {
-    const answers: Uint8Array[] = [];
+    const results: Uint8Array[] = [];
     const inputs: Uint8Array[] = [];
     const blake2b: Crypto['blake2b'] = (size, ...parts) => {
       inputs.push(...parts);
-      const answer = nobleCrypto.blake2b!(size, ...parts);
-      answers.push(answer);
-      return answer;
+      const result = nobleCrypto.blake2b!(size, ...parts);
+      results.push(result);
+      return result;
     };
     argon2id({ ...DERIVATION, length, crypto: { ...nobleCrypto, blake2b } });
-    for (const bytes of [...answers, ...inputs]) assert.ok(bytes.every((byte) => byte === 0));
+    for (const bytes of [...results, ...inputs]) assert.ok(bytes.every((byte) => byte === 0));
   }
 });
 
-test('no crypto at all is the caller’s mistake', () => {
+test('a missing crypto is bad-argument', () => {
   for (const crypto of [undefined, null, 'noble']) {
     raisesLocal(() => handshake('initiator', crypto as never), 'bad-argument');
     raisesLocal(() => argon2id({ ...DERIVATION, crypto: crypto as never }), 'bad-argument');
@@ -150,7 +150,7 @@ test('no crypto at all is the caller’s mistake', () => {
   }
 });
 
-test('keys of the wrong length are the caller’s mistake, with each provider', () => {
+test('every provider refuses keys of the wrong length', () => {
   for (const { x25519 } of [nobleCrypto, nodeCrypto]) {
     for (const length of [0, 31, 33]) {
       raisesLocal(() => x25519.publicKey(new Uint8Array(length)), 'bad-length');
@@ -163,7 +163,7 @@ test('keys of the wrong length are the caller’s mistake, with each provider', 
   }
 });
 
-test('the remote static key that a handshake tells is a copy', () => {
+test('HandshakeState.remoteStaticKey is a copy', () => {
   const [initiator, responder] = [handshake('initiator', nodeCrypto), handshake('responder', nodeCrypto)];
   responder.readMessage(initiator.writeMessage());
   initiator.readMessage(responder.writeMessage());

@@ -1,4 +1,4 @@
-/** CipherState against node:crypto with nonces made by hand. */
+/** CipherState compared with node:crypto and nonces built by hand. */
 import { createCipheriv } from 'node:crypto';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
@@ -25,7 +25,7 @@ function nonceOf(name: CipherName, counter: bigint): Buffer {
   return nonce;
 }
 
-/** What OpenSSL seals at a counter. */
+/** What OpenSSL seals under the nonce of a counter. */
 function sealedAt(name: CipherName, counter: bigint): string {
   const options = { authTagLength: 16 };
   const nonce = nonceOf(name, counter);
@@ -43,14 +43,14 @@ function keyed(name: CipherName): CipherState {
   return state;
 }
 
-/** A state that has sealed or opened so many messages already. */
+/** A state that has already sealed or opened this many messages. */
 function at(name: CipherName, counter: bigint): CipherState {
   const state = keyed(name);
   (state as unknown as { nonce: Uint8Array }).nonce.set(nonceOf(name, counter));
   return state;
 }
 
-/** A state whose cipher is made up. */
+/** A state with a stub for a cipher. */
 function over(cipher: Partial<Cipher>): CipherState {
   const state = new CipherState(
     new CheckedCrypto({ ...nodeCrypto, ciphers: { ChaChaPoly: () => cipher as Cipher } }),
@@ -61,7 +61,7 @@ function over(cipher: Partial<Cipher>): CipherState {
 }
 
 for (const name of CIPHERS) {
-  test(`${name} counts from 0 by one, sealing and opening`, () => {
+  test(`${name} counts up from 0, sealing and opening`, () => {
     const sending = keyed(name);
     const receiving = keyed(name);
     for (let counter = 0n; counter < 4n; counter++) {
@@ -71,7 +71,7 @@ for (const name of CIPHERS) {
   });
 
   for (const counter of [0n, 1n, 255n, 256n, 65535n, 65536n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 56n - 1n]) {
-    test(`${name} has the nonce of counter ${counter}, then that of the next`, () => {
+    test(`${name} uses the nonce of counter ${counter}, then the next`, () => {
       const sending = at(name, counter);
       const receiving = at(name, counter);
       for (const each of [counter, counter + 1n]) {
@@ -81,14 +81,14 @@ for (const name of CIPHERS) {
     });
   }
 
-  test(`${name} seals at 2^64 - 2, and refuses the reserved nonce ever after`, () => {
+  test(`${name} seals at 2^64 - 2, then refuses the reserved nonce every time`, () => {
     const sending = at(name, RESERVED - 1n);
     assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, RESERVED - 1n));
     raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
     raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
   });
 
-  test(`${name} opens at 2^64 - 2, and refuses the reserved nonce ever after, authentic or not`, () => {
+  test(`${name} opens at 2^64 - 2, then refuses the reserved nonce every time, authentic or not`, () => {
     const receiving = at(name, RESERVED - 1n);
     assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, RESERVED - 1n))), TEXT);
     const sealed = hex(sealedAt(name, RESERVED));
@@ -96,7 +96,7 @@ for (const name of CIPHERS) {
     raisesRemote(() => receiving.decryptWithAd(DATA, sealed), 'nonce-exhausted');
   });
 
-  test(`${name} stays at its counter when a sealed text does not open`, () => {
+  test(`${name} does not count a message that is not authentic`, () => {
     const receiving = keyed(name);
     raisesRemote(() => receiving.decryptWithAd(DATA, hex(sealedAt(name, 1n))), 'not-authentic');
     raisesRemote(() => receiving.decryptWithAd(TEXT, hex(sealedAt(name, 0n))), 'not-authentic');
@@ -104,7 +104,7 @@ for (const name of CIPHERS) {
     assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, 0n))), TEXT);
   });
 
-  test(`${name} starts again at 0 under a new key`, () => {
+  test(`${name} restarts at 0 under a new key`, () => {
     const state = keyed(name);
     state.encryptWithAd(DATA, TEXT);
     state.initializeKey(new Uint8Array(KEY));
@@ -112,7 +112,7 @@ for (const name of CIPHERS) {
   });
 }
 
-test('never asks the provider to seal or open at the reserved nonce', () => {
+test('never calls the cipher with the reserved nonce', () => {
   let calls = 0;
   const count = () => {
     calls++;
@@ -125,7 +125,7 @@ test('never asks the provider to seal or open at the reserved nonce', () => {
   assert.is(calls, 0);
 });
 
-test('reports a provider that throws while sealing, with its error as the cause', () => {
+test('a cipher that throws while sealing is crypto-failed, with its error as the cause', () => {
   const cause = new Error('out of memory');
   const state = over({
     seal() {
@@ -135,7 +135,7 @@ test('reports a provider that throws while sealing, with its error as the cause'
   assert.is(raisesLocal(() => state.encryptWithAd(DATA, TEXT), 'crypto-failed').cause, cause);
 });
 
-test('reports a cipher that throws while opening as a local fault, with its error as the cause', () => {
+test('a cipher that throws while opening is crypto-failed, with its error as the cause', () => {
   for (const cause of [new Error('bus timeout'), new RangeError('out of memory'), 'text', null]) {
     const state = over({
       open() {
@@ -146,12 +146,12 @@ test('reports a cipher that throws while opening as a local fault, with its erro
   }
 });
 
-test('takes undefined from open for a message that is not authentic', () => {
+test('undefined from open() means that the message is not authentic', () => {
   raisesRemote(() => over({ open: () => undefined }).decryptWithAd(DATA, SEALED), 'not-authentic');
 });
 
 for (const result of [null, false, '', [], {}, new ArrayBuffer(4), new Uint8Array(3), new Uint8Array(5)]) {
-  test(`refuses ${inspect(result)} from open as a local fault`, () => {
+  test(`${inspect(result)} from open() is crypto-failed`, () => {
     raisesLocal(() => over({ open: () => result as never }).decryptWithAd(DATA, SEALED), 'crypto-failed');
   });
 }
@@ -161,7 +161,7 @@ test('accepts an empty plaintext', () => {
   assert.equal(state.decryptWithAd(DATA, new Uint8Array(16)), new Uint8Array(0));
 });
 
-test('wipes its key when it gets another, and when it is destroyed', () => {
+test('wipes its key when it is replaced, and when it is destroyed', () => {
   const [first, second] = [new Uint8Array(KEY), new Uint8Array(KEY)];
   const state = new CipherState(new CheckedCrypto(nodeCrypto), 'ChaChaPoly');
   state.initializeKey(first);
@@ -172,7 +172,7 @@ test('wipes its key when it gets another, and when it is destroyed', () => {
   assert.equal(second, new Uint8Array(32));
 });
 
-test('shows its name and nothing else', () => {
+test('shows only its name', () => {
   const state = keyed('AESGCM');
   assert.is(JSON.stringify({ state }), '{"state":"[CipherState]"}');
   assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[CipherState]');

@@ -1,4 +1,4 @@
-/** What a HandshakeState leaves when it is over, what it copies, and what it shows. */
+/** What a HandshakeState wipes when it is over, what it copies, and what it shows. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -26,7 +26,7 @@ import {
   withSharedSecret,
 } from './handshakes.ts';
 
-test('is over once destroyed, before, between and after the messages', () => {
+test('is over once destroyed, at any point', () => {
   for (const due of [0, 1, 2, 3]) {
     const state = upTo(due, 'initiator', 'XXpsk2');
     state.destroy();
@@ -35,7 +35,7 @@ test('is over once destroyed, before, between and after the messages', () => {
   }
 });
 
-test('keeps its first failure when it is destroyed afterwards', () => {
+test('still throws its first failure after it is destroyed', () => {
   const state = create('responder', 'XXpsk2');
   const failure = raisesRemote(() => state.readMessage(key(0)), 'message-too-short');
   state.destroy();
@@ -48,7 +48,7 @@ const ENDINGS: { [how: string]: [due: number, end: (state: HandshakeState) => un
   'it succeeds': [3, (state) => state.split()],
 };
 for (const [how, [due, end]] of Object.entries(ENDINGS)) {
-  test(`overwrites the very arrays that hold its secrets when ${how}`, () => {
+  test(`wipes the arrays that hold its secrets when ${how}`, () => {
     const state = upTo(due, 'initiator', 'XXpsk2');
     const secrets = secretsIn(state);
     const shown = secrets.map(toHex);
@@ -62,10 +62,10 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
 }
 
 for (const end of ['succeeds', 'fails']) {
-  test(`leaves nothing secret in the arrays that the crypto answered when it ${end}`, () => {
-    const answers: Uint8Array[] = [];
+  test(`wipes the arrays that the crypto returned when it ${end}`, () => {
+    const results: Uint8Array[] = [];
     const record = (bytes: Uint8Array) => {
-      answers.push(bytes);
+      results.push(bytes);
       return bytes;
     };
     const crypto = withSharedSecret((privateKey, remote) => record(sharedSecret(privateKey, remote)));
@@ -76,12 +76,12 @@ for (const end of ['succeeds', 'fails']) {
       state.writeMessage();
       state.split().destroy();
     }
-    assert.ok(answers.length > 10);
-    assert.ok(answers.every(isZero));
+    assert.ok(results.length > 10);
+    assert.ok(results.every(isZero));
   });
 }
 
-test('keeps no hold on a message that it read', () => {
+test('keeps no reference to a message that it read', () => {
   const state = create('responder', 'XXpsk2');
   const [first, second] = transcriptOf('XXpsk2');
   state.readMessage(first!);
@@ -89,7 +89,7 @@ test('keeps no hold on a message that it read', () => {
   assert.equal(state.writeMessage(PAYLOADS[1]), second);
 });
 
-test('copies what it is given: changes made afterwards have no effect', () => {
+test('copies its options: later changes have no effect', () => {
   const options = optionsOf('initiator', 'KKpsk0');
   const state = new HandshakeState(options);
   for (const value of Object.values(options)) if (value instanceof Uint8Array) value.fill(0xee);
@@ -100,7 +100,7 @@ test('copies what it is given: changes made afterwards have no effect', () => {
 });
 
 for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
-  test(`leaves the caller’s arrays as they were when it ${how}`, () => {
+  test(`does not change the caller’s arrays when it ${how}`, () => {
     const options = optionsOf('initiator', 'KKpsk0');
     const state = new HandshakeState(options);
     const payload = copyBytes(PAYLOADS[0]!);
@@ -116,7 +116,7 @@ for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
   });
 }
 
-test('tells the remote static key once it is read, or from the start where it was given', () => {
+test('returns the remote static key once it was read, or from the start if it was given', () => {
   const known = (due: number, pattern: HandshakePatternName) =>
     upTo(due, 'initiator', pattern).remoteStaticKey;
   const expected = publicKey(STATIC.responder);
@@ -129,7 +129,7 @@ test('has no fields that enumerate', () => {
   assert.equal(Object.keys(state), []);
 });
 
-test('shows its name and nothing else', () => {
+test('shows only its name', () => {
   const state = upTo(1, 'initiator', 'XXpsk2');
   assert.is(JSON.stringify({ state }), '{"state":"[HandshakeState]"}');
   assert.is(inspect(state, { showHidden: true, depth: Infinity }), '[HandshakeState]');

@@ -1,4 +1,4 @@
-/** HandshakeState: turns, arguments, damage and failure. Its bytes are held by vectors.test.ts. */
+/** HandshakeState: turns, arguments, damage and failure. Its bytes are tested by vectors.test.ts. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -36,7 +36,7 @@ for (const pattern of ALL_PATTERNS) {
     const count = transcript.length;
 
     for (const role of ['initiator', 'responder'] as const) {
-      test(`${pattern} ${suite}: the ${role} refuses what is not due, and completes all the same`, () => {
+      test(`${pattern} ${suite}: the ${role} refuses calls out of turn, and still completes`, () => {
         const expected = upTo(count, role, pattern, { suite }).split();
         const state = create(role, pattern, { suite });
         for (let due = 0; due <= count; due++) {
@@ -65,7 +65,7 @@ for (const pattern of ALL_PATTERNS) {
       const shortest = fields.payload + 16;
       const reader = () => upTo(index, readerOf(index), pattern, { suite });
 
-      test(`${name} is refused at every length to which it is cut`, () => {
+      test(`${name} is refused when truncated to any length`, () => {
         assert.is(message.length, shortest + PAYLOADS[index]!.length);
         for (let length = 0; length < message.length; length++) {
           const code = length < shortest ? 'message-too-short' : 'payload-not-authentic';
@@ -77,7 +77,7 @@ for (const pattern of ALL_PATTERNS) {
         const isKey = field !== 'payload' && 's' in fields;
         const code = isKey ? 'static-key-not-authentic' : 'payload-not-authentic';
 
-        test(`${name} is refused with a bit of ${field} flipped, and read once it is flipped back`, () => {
+        test(`${name} is refused with a bit of ${field} flipped, and accepted once it is flipped back`, () => {
           for (const at of [starts[i]!, (starts[i + 1] ?? message.length) - 1]) {
             const damaged = copyBytes(message);
             damaged[at]! ^= 0x80;
@@ -88,7 +88,7 @@ for (const pattern of ALL_PATTERNS) {
         });
       });
 
-      test(`${name} holds 65535 bytes, and a payload of one byte more is refused`, () => {
+      test(`${name} can be 65535 bytes long, and a payload of one byte more is refused`, () => {
         const writer = upTo(index, writerOf(index), pattern, { suite });
         const payload = new Uint8Array(65535 - shortest).fill(1);
         raisesLocal(() => writer.writeMessage(new Uint8Array(payload.length + 1)), 'message-too-long');
@@ -105,8 +105,8 @@ for (const pattern of ALL_PATTERNS) {
   }
 }
 
-function withPublicKey(answer: (privateKey: Uint8Array) => unknown): Crypto {
-  return { ...nodeCrypto, x25519: { publicKey: answer as typeof publicKey, sharedSecret } };
+function withPublicKey(compute: (privateKey: Uint8Array) => unknown): Crypto {
+  return { ...nodeCrypto, x25519: { publicKey: compute as typeof publicKey, sharedSecret } };
 }
 
 const BAD_OPTIONS: { [code in LocalCode]?: [HandshakePatternName, string, Changes][] } = {
@@ -148,7 +148,7 @@ for (const [code, refused] of Object.entries(BAD_OPTIONS)) {
 }
 
 for (const value of ['text', null, [1, 2], 17]) {
-  test(`refuses ${inspect(value)} for bytes, and goes on`, () => {
+  test(`refuses ${inspect(value)} instead of bytes, and goes on`, () => {
     const [initiator, responder] = [create('initiator', 'XXpsk2'), create('responder', 'XXpsk2')];
     raisesLocal(() => initiator.writeMessage(value as never), 'bad-argument');
     raisesLocal(() => responder.readMessage(value as never), 'bad-argument');
@@ -156,7 +156,7 @@ for (const value of ['text', null, [1, 2], 17]) {
   });
 }
 
-test('asks once for randomness, 32 bytes', () => {
+test('calls randomBytes once, for 32 bytes', () => {
   const asked: number[] = [];
   const randomBytes = (length: number) => {
     asked.push(length);
@@ -166,13 +166,13 @@ test('asks once for randomness, 32 bytes', () => {
   assert.equal(asked, [32]);
 });
 
-for (const answer of [undefined, null, 'text', [1, 2], key(0), new Uint8Array(31), new Uint8Array(33)]) {
-  test(`refuses ${inspect(answer, { maxArrayLength: 0 })} as randomness, for good`, () => {
-    assertWriteEnds(create('initiator', 'XXpsk2', { randomBytes: () => answer }), 'bad-random');
+for (const random of [undefined, null, 'text', [1, 2], key(0), new Uint8Array(31), new Uint8Array(33)]) {
+  test(`fails for good when randomBytes returns ${inspect(random, { maxArrayLength: 0 })}`, () => {
+    assertWriteEnds(create('initiator', 'XXpsk2', { randomBytes: () => random }), 'bad-random');
   });
 }
 
-test('ends when randomBytes throws, with its error as the cause', () => {
+test('fails for good when randomBytes throws, with its error as the cause', () => {
   const cause = new Error('no entropy');
   const randomBytes = () => {
     throw cause;
@@ -192,7 +192,7 @@ const DISAGREEMENTS: [string, HandshakePatternName, number, Changes][] = [
   ['a key that the initiator did not pin', 'KKpsk0', 0, { staticKey: key(1) }],
 ];
 for (const [what, pattern, index, changes] of DISAGREEMENTS) {
-  test(`${pattern}: with ${what} the ${readerOf(index)} does not open message ${index + 1}’s payload`, () => {
+  test(`${pattern}: with ${what}, the ${readerOf(index)} refuses the payload of message ${index + 1}`, () => {
     const state = upTo(index, readerOf(index), pattern, changes);
     assertReadEnds(state, transcriptOf(pattern)[index]!, 'payload-not-authentic');
   });
@@ -201,7 +201,7 @@ for (const [what, pattern, index, changes] of DISAGREEMENTS) {
 /** A point of order 8. */
 const LOW_ORDER = hex('e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800');
 
-/** What a peer writes whose nth public key is of low order: 0 is its static key, 1 its ephemeral one. */
+/** What a peer writes whose nth public key is of low order: 0 is its static key, 1 its ephemeral key. */
 function evil(index: number, nth: number): Uint8Array {
   let calls = 0;
   const crypto = withPublicKey((privateKey) => (calls++ === nth ? LOW_ORDER : publicKey(privateKey)));

@@ -25,7 +25,7 @@ export const PAYLOADS: Uint8Array[] = [
   new Uint8Array([6]),
 ];
 
-/** Where each message's fields start. */
+/** The offsets of the fields in each message. */
 export const FIELDS: { [pattern in HandshakePatternName]: { [field: string]: number; payload: number }[] } = {
   XXpsk2: [
     { e: 0, payload: 32 },
@@ -66,7 +66,7 @@ export function create(role: Role, pattern: HandshakePatternName, changes: Chang
 
 const transcripts: { [name: string]: Uint8Array[] } = {};
 
-/** The messages of a handshake without disturbance. With the randomness fixed they are always the same. */
+/** The messages of a handshake. Since the randomness is fixed, they are always the same. */
 export function transcriptOf(pattern: HandshakePatternName, suite: unknown = CHACHA): Uint8Array[] {
   const name = `${pattern} ${suite}`;
   if (transcripts[name] === undefined) {
@@ -81,7 +81,7 @@ export function transcriptOf(pattern: HandshakePatternName, suite: unknown = CHA
   return transcripts[name].map(copyBytes);
 }
 
-/** One side, with all messages before the one that is due written and read. */
+/** One side of a handshake, with all messages before the given one written and read. */
 export function upTo(
   due: number,
   role: Role,
@@ -97,7 +97,7 @@ export function upTo(
   return state;
 }
 
-/** All bytes that can be reached through own properties. */
+/** All byte arrays that can be reached through own properties, whether they enumerate or not. */
 export function bytesIn(value: unknown, seen: Set<unknown> = new Set()): Uint8Array[] {
   if (value instanceof Uint8Array) return [value];
   if (value === null || !['object', 'function'].includes(typeof value) || seen.has(value)) return [];
@@ -123,7 +123,7 @@ export function secretsIn(state: HandshakeState): Uint8Array[] {
   return bytesIn(state).filter((bytes) => !open.includes(bytes));
 }
 
-/** Asserts that a state throws this very error whatever is called, and holds no secret any more. */
+/** Asserts that a state throws this error object from every method, and holds no secret any more. */
 export function assertDead(state: HandshakeState, failure: unknown): void {
   for (const call of [() => state.writeMessage(), () => state.readMessage(key(0)), () => state.split()]) {
     let caught: unknown;
@@ -149,7 +149,7 @@ export function assertReadEnds(state: HandshakeState, message: Uint8Array, code:
   assertDead(state, failure);
 }
 
-/** Crypto whose shared secrets are what this answers, or throws. */
-export function withSharedSecret(answer: (privateKey: Uint8Array, remote: Uint8Array) => unknown): Crypto {
-  return { ...nodeCrypto, x25519: { publicKey, sharedSecret: answer as typeof sharedSecret } };
+/** Crypto with another function for shared secrets. */
+export function withSharedSecret(compute: (privateKey: Uint8Array, remote: Uint8Array) => unknown): Crypto {
+  return { ...nodeCrypto, x25519: { publicKey, sharedSecret: compute as typeof sharedSecret } };
 }

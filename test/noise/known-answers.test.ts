@@ -1,4 +1,4 @@
-/** The published answers of RFC 7748, 8439, 4231, 7693, FIPS 180-4 and GCM's paper, asked of each provider. */
+/** Every provider against the known answers of RFC 7748, 8439, 4231, 7693, FIPS 180-4 and the paper on GCM. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
@@ -25,7 +25,7 @@ function inPieces(bytes: Uint8Array): Uint8Array[] {
   return [bytes.subarray(0, at), new Uint8Array(0), bytes.subarray(at)];
 }
 
-test('each provider has the ciphers that its name promises, ChaChaPoly first', () => {
+test('each provider has the ciphers that it documents, ChaChaPoly first', () => {
   const names = PROVIDERS.map(([, crypto]) => Object.keys(crypto.ciphers));
   assert.equal(names, [
     ['ChaChaPoly'],
@@ -38,19 +38,19 @@ test('each provider has the ciphers that its name promises, ChaChaPoly first', (
 
 for (const [name, crypto] of PROVIDERS) {
   for (const { tcId, comment, message, digest } of readVectors('rfc', 'Sha256')) {
-    test(`${name} answers SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
+    test(`${name} computes SHA-256 (${tcId}, ${comment}), also in pieces`, () => {
       assert.is(toHex(crypto.sha256(hex(message))), digest);
       assert.is(toHex(crypto.sha256(...inPieces(hex(message)))), digest);
     });
   }
 
-  test(`${name} answers SHA-256 of no parts as of no bytes`, () => {
+  test(`${name} computes SHA-256 of no parts as of no bytes`, () => {
     const { digest } = readVectors('rfc', 'Sha256').find(({ message }) => message === '')!;
     assert.is(toHex(crypto.sha256()), digest);
   });
 
   for (const { tcId, comment, key, message, mac } of readVectors('rfc', 'HmacSha256')) {
-    test(`${name} answers HMAC-SHA-256 (${tcId}, ${comment}), also of pieces`, () => {
+    test(`${name} computes HMAC-SHA-256 (${tcId}, ${comment}), also in pieces`, () => {
       assert.is(toHex(crypto.hmacSha256(hex(key), hex(message))), mac);
       assert.is(toHex(crypto.hmacSha256(hex(key), ...inPieces(hex(message)))), mac);
     });
@@ -58,20 +58,20 @@ for (const [name, crypto] of PROVIDERS) {
 
   for (const { tcId, comment, length, message, digest } of readVectors('rfc', 'Blake2b')) {
     if (crypto.blake2b === undefined) continue;
-    test(`${name} answers BLAKE2b (${tcId}, ${comment}), also of pieces`, () => {
+    test(`${name} computes BLAKE2b (${tcId}, ${comment}), also in pieces`, () => {
       assert.is(toHex(crypto.blake2b!(length, hex(message))), digest);
       assert.is(toHex(crypto.blake2b!(length, ...inPieces(hex(message)))), digest);
     });
   }
 
   for (const { tcId, comment, privateKey, publicKey, sharedSecret } of readVectors('rfc', 'X25519')) {
-    test(`${name} answers X25519 (${tcId}, ${comment})`, () => {
+    test(`${name} computes X25519 (${tcId}, ${comment})`, () => {
       assert.is(toHex(crypto.x25519.sharedSecret(hex(privateKey), hex(publicKey))), sharedSecret);
     });
   }
 
   for (const { tcId, comment, iterations, output } of readVectors('rfc', 'X25519Iterated')) {
-    test(`${name} answers X25519 iterated ${iterations} times (${tcId}, ${comment})`, () => {
+    test(`${name} computes X25519 iterated ${iterations} times (${tcId}, ${comment})`, () => {
       let scalar = hex('09'.padEnd(64, '0'));
       let u = scalar;
       for (let i = 0; i < iterations; i++) {
@@ -82,7 +82,7 @@ for (const [name, crypto] of PROVIDERS) {
   }
 
   for (const { tcId, comment, privateKey, publicKey } of readVectors('rfc', 'X25519PublicKey')) {
-    test(`${name} answers an X25519 public key (${tcId}, ${comment})`, () => {
+    test(`${name} computes X25519 public key (${tcId}, ${comment})`, () => {
       assert.is(toHex(crypto.x25519.publicKey(hex(privateKey))), publicKey);
     });
   }
@@ -108,7 +108,7 @@ for (const [name, crypto] of PROVIDERS) {
   }
 }
 
-test('every group of rfc.json has its reader', () => {
+test('every group of rfc.json is read by a test', () => {
   const here = [
     'X25519',
     'X25519PublicKey',

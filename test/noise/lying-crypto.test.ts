@@ -1,6 +1,6 @@
 /**
- * Injected crypto that throws, or returns something else than it should, in every place of a handshake: it is the fault
- * of this side, never the peer's, and never a TypeError.
+ * Injected crypto that throws or returns the wrong thing, at every call of a handshake: the error is always LocalError
+ * `crypto-failed`, never a RemoteError or a TypeError.
  */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
@@ -82,7 +82,7 @@ const FAULTS: { [what: string]: Fault } = {
   'returns an array': () => new Array(32).fill(1),
   'returns a promise': (result) => Promise.resolve(result),
   'returns a proxy': (result) => new Proxy(result as object, {}),
-  'returns a proxy with answers for everything': (result) =>
+  'returns a proxy that behaves like an array': (result) =>
     new Proxy(result as object, { get: (target, name) => Reflect.get(target, name, target) }),
   'returns a revoked proxy': () => revoked.proxy,
   'returns one byte more': (result) => new Uint8Array(((result as Uint8Array).length ?? 0) + 1),
@@ -91,7 +91,7 @@ const FAULTS: { [what: string]: Fault } = {
 
 for (const [what, fault] of Object.entries(FAULTS)) {
   for (const role of ['initiator', 'responder'] as const) {
-    test(`a call that ${what} is a local fault, whichever call of the ${role} it is`, () => {
+    test(`a call that ${what} is crypto-failed, whichever call of the ${role} it is`, () => {
       const { crypto, calls } = faulty(-1, fault);
       run(crypto, role, () => {});
       const count = calls();
@@ -119,7 +119,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
   }
 }
 
-test('the cause of a fault is what was thrown, one of our own errors too', () => {
+test('the cause is what was thrown, even if it is one of our own errors', () => {
   for (const cause of [bus, ours]) {
     const sharedSecret = () => {
       throw cause;
@@ -130,7 +130,7 @@ test('the cause of a fault is what was thrown, one of our own errors too', () =>
   }
 });
 
-test('a shared secret that throws while message 2 is read is no low-order key of the hub', () => {
+test('sharedSecret() throwing while message 2 is read is not low-order-key', () => {
   for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
     const x25519 = { publicKey, sharedSecret };
     const state = create('initiator', pattern, { crypto: { ...nodeCrypto, x25519 } });
@@ -144,7 +144,7 @@ test('a shared secret that throws while message 2 is read is no low-order key of
   }
 });
 
-test('a cipher out of memory while message 2 is read does not say that the message is not authentic', () => {
+test('a cipher out of memory while message 2 is read is not static-key-not-authentic', () => {
   const crypto = { ...nodeCrypto, ciphers: { ...nodeCrypto.ciphers } };
   const state = create('initiator', 'XXpsk2', {
     crypto: {
@@ -163,7 +163,7 @@ test('a cipher out of memory while message 2 is read does not say that the messa
   raisesLocal(() => state.readMessage(transcriptOf('XXpsk2')[1]!), 'crypto-failed');
 });
 
-test('an error of the engine itself, such as for lack of memory, is a local fault', () => {
+test('an error of the engine itself, such as for lack of memory, is crypto-failed', () => {
   const cause = new RangeError('Array buffer allocation failed');
   const failure = failureOf(cause);
   assert.instance(failure, LocalError);
@@ -183,13 +183,13 @@ const INCOMPLETE: { [missing: string]: unknown } = {
   'crypto.ciphers.AESGCM': { ...nodeCrypto, ciphers: { ...nodeCrypto.ciphers, AESGCM: 1 } },
 };
 for (const [missing, crypto] of Object.entries(INCOMPLETE)) {
-  test(`crypto without a proper ${missing} is refused by that name`, () => {
+  test(`crypto without a valid ${missing} is refused by that name`, () => {
     const { message } = raisesLocal(() => create('initiator', 'XXpsk2', { crypto }), 'bad-argument');
     assert.match(message, `"${missing}"`);
   });
 }
 
-test('crypto whose members throw when they are read is refused', () => {
+test('crypto whose members throw when read is bad-argument', () => {
   const cause = new Error('not yet');
   const crypto = {
     get sha256() {

@@ -1,4 +1,4 @@
-/** A static key outside of JavaScript's memory: one that answers at once, and one that answers later. */
+/** Static keys outside of JavaScript's memory: with synchronous and with asynchronous shared secrets. */
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
@@ -46,7 +46,7 @@ function keyObjectPair(privateKey: Uint8Array): KeyPair {
   };
 }
 
-/** What is needed in each message, in order: the number of shared secrets. */
+/** The number of shared secrets of the static key that each message needs. */
 const NEEDED: { [pattern in HandshakePatternName]: { [role in Role]: number[] } } = {
   XXpsk2: { initiator: [0, 0, 1], responder: [0, 1, 0] }, // se, es
   KKpsk0: { initiator: [1, 1], responder: [2, 0] }, // ss and se, es and ss
@@ -56,12 +56,12 @@ function later(role: Role): { staticKey: KeyPair } {
   return { staticKey: { publicKey: publicKey(STATIC[role]) } };
 }
 
-/** Does what is due, up to the first shared secret that is needed, if any. */
+/** Writes or reads the next message, up to the first shared secret that is needed, if any. */
 function step(state: HandshakeState, role: Role, pattern: HandshakePatternName, index: number) {
   return writerOf(index) === role ? state.write(PAYLOADS[index]) : state.read(transcriptOf(pattern)[index]!);
 }
 
-/** A state that waits for its first shared secret, and the number of the message. */
+/** A state that waits for its first shared secret, and the index of the message. */
 function waiting(role: Role, pattern: HandshakePatternName): { state: HandshakeState; index: number } {
   const state = create(role, pattern, later(role));
   let index = 0;
@@ -74,7 +74,7 @@ for (const pattern of PATTERN_NAMES) {
     const expected = (index: number) =>
       writerOf(index) === role ? transcriptOf(pattern)[index] : PAYLOADS[index];
 
-    test(`${pattern}: the ${role}’s key as a KeyObject gives the same messages and keys`, () => {
+    test(`${pattern}: the ${role}’s key as a KeyObject yields the same messages and keys`, () => {
       const state = upTo(0, role, pattern, { staticKey: keyObjectPair(STATIC[role]) });
       transcriptOf(pattern).forEach((message, i) => {
         if (writerOf(i) === role) assert.equal(state.writeMessage(PAYLOADS[i]), message);
@@ -86,7 +86,7 @@ for (const pattern of PATTERN_NAMES) {
       assert.equal(transport.encrypt(key(1)), reference.encrypt(key(1)));
     });
 
-    test(`${pattern}: the ${role}’s key that answers later gives the same messages and keys`, () => {
+    test(`${pattern}: shared secrets passed to the ${role} later yield the same messages and keys`, () => {
       const state = create(role, pattern, later(role));
       NEEDED[pattern][role].forEach((needed, i) => {
         let result = step(state, role, pattern, i);
@@ -117,7 +117,7 @@ for (const pattern of PATTERN_NAMES) {
       assert.equal(result, expected(index));
     });
 
-    test(`${pattern}: a shared secret that is not 32 bytes is refused, and the ${role} waits on`, () => {
+    test(`${pattern}: a shared secret that is not 32 bytes is refused, and the ${role} still waits`, () => {
       const { state, index } = waiting(role, pattern);
       raisesLocal(() => state.resume(new Uint8Array(31)), 'bad-length');
       raisesLocal(() => state.resume(new Uint8Array(33)), 'bad-length');
@@ -138,7 +138,7 @@ for (const pattern of PATTERN_NAMES) {
   }
 }
 
-test('a wrong shared secret is found by the tag, for good', () => {
+test('a wrong shared secret makes the payload not authentic, for good', () => {
   const { state } = waiting('initiator', 'KKpsk0');
   state.resume(sharedSecret(STATIC.initiator, state.dhNeeded!));
   assert.is(state.read(transcriptOf('KKpsk0')[1]!), undefined);
@@ -146,19 +146,19 @@ test('a wrong shared secret is found by the tag, for good', () => {
   assertDead(state, failure);
 });
 
-test('a shared secret of zeros says that the peer’s key is of low order, for good', () => {
+test('a shared secret of zeros means a low-order key of the peer, for good', () => {
   const { state } = waiting('responder', 'XXpsk2');
   const failure = raisesRemote(() => state.resume(key(0)), 'low-order-key');
   assertDead(state, failure);
 });
 
-test('a shared secret of zeros for a key that was given locally is a local error', () => {
+test('a shared secret of zeros for a pinned key is a LocalError', () => {
   const { state } = waiting('initiator', 'KKpsk0'); // ss
   const failure = raisesLocal(() => state.resume(key(0)), 'low-order-key');
   assertDead(state, failure);
 });
 
-test('tells a copy of the public key, and leaves the shared secret to the caller', () => {
+test('dhNeeded is a copy, and the shared secret is left to the caller to wipe', () => {
   const { state } = waiting('responder', 'XXpsk2');
   state.dhNeeded!.fill(0);
   const secret = sharedSecret(STATIC.responder, state.dhNeeded!);
@@ -167,7 +167,7 @@ test('tells a copy of the public key, and leaves the shared secret to the caller
   assert.equal(secret, before);
 });
 
-test('keeps copies of payload and message while it waits', () => {
+test('copies payload and message while it waits', () => {
   const payload = copyBytes(PAYLOADS[1]!);
   const writing = create('responder', 'XXpsk2', later('responder'));
   writing.read(transcriptOf('XXpsk2')[0]!);
@@ -184,13 +184,13 @@ test('keeps copies of payload and message while it waits', () => {
   assert.equal(reading.resume(sharedSecret(STATIC.responder, reading.dhNeeded!)), PAYLOADS[0]);
 });
 
-test('resume is refused where no shared secret is needed, and changes nothing', () => {
+test('resume() is refused if no shared secret is needed, and changes nothing', () => {
   const state = create('initiator', 'XXpsk2');
   raisesLocal(() => state.resume(key(1)), 'wrong-state');
   assert.equal(state.writeMessage(PAYLOADS[0]), transcriptOf('XXpsk2')[0]);
 });
 
-test('writeMessage and readMessage refuse a key that answers later, and change nothing', () => {
+test('writeMessage() and readMessage() refuse an asynchronous key, and change nothing', () => {
   const initiator = create('initiator', 'XXpsk2', later('initiator'));
   raisesLocal(() => initiator.writeMessage(), 'wrong-state');
   assert.equal(initiator.write(PAYLOADS[0]), transcriptOf('XXpsk2')[0]);
@@ -199,7 +199,7 @@ test('writeMessage and readMessage refuse a key that answers later, and change n
   assert.equal(responder.read(transcriptOf('XXpsk2')[0]!), PAYLOADS[0]);
 });
 
-test('write and read never wait with a key that answers at once', () => {
+test('write() and read() never wait with a synchronous key', () => {
   for (const role of ROLES) {
     const state = create(role, 'KKpsk0');
     assert.ok(step(state, role, 'KKpsk0', 0));
@@ -208,17 +208,17 @@ test('write and read never wait with a key that answers at once', () => {
   }
 });
 
-test('the private key is never in the state where it is kept elsewhere', () => {
+test('a private key kept elsewhere is never in the state', () => {
   const { state } = waiting('initiator', 'XXpsk2');
   const secret = sharedSecret(STATIC.initiator, state.dhNeeded!);
   state.resume(secret);
   assert.ok(bytesIn(state).every((bytes) => !Buffer.from(bytes).equals(STATIC.initiator)));
 });
 
-test('a key that fails in its chip is a local fault, and the cause is told', () => {
+test('a key pair that fails is crypto-failed, with its error as the cause', () => {
   const cause = new Error('secure element: bus timeout');
   const own = publicKey(STATIC.initiator);
-  for (const [answer, expected] of [
+  for (const [failing, expected] of [
     [() => Promise.resolve(key(1)), undefined],
     [() => new Uint8Array(31), undefined],
     [
@@ -228,7 +228,7 @@ test('a key that fails in its chip is a local fault, and the cause is told', () 
       cause,
     ],
   ] as const) {
-    const staticKey = { publicKey: own, sharedSecret: answer };
+    const staticKey = { publicKey: own, sharedSecret: failing };
     const state = create('initiator', 'KKpsk0', { staticKey });
     const failure = raisesLocal(() => state.writeMessage(), 'crypto-failed');
     assert.is(failure.cause, expected);
@@ -254,7 +254,7 @@ test('refuses a static key whose public key is not 32 bytes', () => {
   raisesLocal(() => create('initiator', 'XXpsk2', { staticKey }), 'bad-length');
 });
 
-test('a provider’s importKey is used where it has one, and its results are checked', () => {
+test('uses a provider’s importKey, and checks what it returns', () => {
   let imported = 0;
   const importKey = (privateKey: Uint8Array): KeyPair => {
     imported++;
@@ -272,7 +272,7 @@ test('a provider’s importKey is used where it has one, and its results are che
 });
 
 for (const role of ROLES) {
-  test(`injected code cannot call the ${role}’s handshake that called it`, () => {
+  test(`injected code cannot call back into the ${role}’s handshake`, () => {
     const refused: unknown[] = [];
     let state: HandshakeState | undefined;
     const reenter = () => {

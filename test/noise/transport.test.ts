@@ -1,4 +1,4 @@
-/** Transport: lengths, order, and that a failure is final. Its bytes are held by vectors.test.ts. */
+/** Transport: lengths, order, and that a failure is final. Its bytes are tested by vectors.test.ts. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -42,7 +42,7 @@ function internals(transport: Transport): Internals {
   return transport as unknown as Internals;
 }
 
-/** Asserts that both directions throw this very error now, and that keys and hash are gone. */
+/** Asserts that both directions throw this error object, and that keys and hash are gone. */
 function assertDead(transport: Transport, failure: unknown, peer: Transport): void {
   for (const call of [() => transport.encrypt(TEXT), () => transport.decrypt(peer.encrypt(TEXT))]) {
     let caught: unknown;
@@ -65,7 +65,7 @@ test('carries the handshake hash and a copy of the peer’s static key', () => {
   assert.is.not(one.remoteStaticKey, REMOTE);
 });
 
-test('seals 65519 bytes into the longest message there may be, which opens', () => {
+test('seals 65519 bytes into the longest possible message, which opens', () => {
   const [one, other] = pair();
   const longest = new Uint8Array(65519).fill(5);
   const message = one.encrypt(longest);
@@ -73,14 +73,14 @@ test('seals 65519 bytes into the longest message there may be, which opens', () 
   assert.ok(equalBytes(other.decrypt(message), longest));
 });
 
-test('refuses to seal 65520 bytes, and goes on as if never asked', () => {
+test('refuses to seal 65520 bytes, which changes nothing', () => {
   const [one, other] = pair();
   raisesLocal(() => one.encrypt(new Uint8Array(65520)), 'message-too-long');
   assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
   assert.equal(one.decrypt(other.encrypt(TEXT)), TEXT);
 });
 
-test('seals and opens an empty plaintext: 16 bytes, the shortest message', () => {
+test('seals and opens an empty plaintext, in the shortest message of 16 bytes', () => {
   const [one, other] = pair();
   const message = one.encrypt(new Uint8Array(0));
   assert.is(message.length, 16);
@@ -109,7 +109,7 @@ test('refuses a replayed message, for good', () => {
   assertDead(other, failure, one);
 });
 
-test('refuses a message that overtook another, for good, and the other after it', () => {
+test('refuses a message that overtook another, for good, and then the other', () => {
   const [one, other] = pair();
   const [first, second] = [one.encrypt(TEXT), one.encrypt(TEXT)];
   const failure = raisesRemote(() => other.decrypt(second), 'not-authentic');
@@ -125,13 +125,13 @@ test('refuses what comes after a lost message, for good', () => {
   assertDead(other, failure, one);
 });
 
-test('refuses its own message sent back to it, for good', () => {
+test('refuses its own message reflected, for good', () => {
   const [one, other] = pair();
   const failure = raisesRemote(() => one.decrypt(one.encrypt(TEXT)), 'not-authentic');
   assertDead(one, failure, other);
 });
 
-test('refuses a message with one bit flipped, which unflipped opens', () => {
+test('refuses a message with one bit flipped, which opens once it is flipped back', () => {
   for (const at of [0, TEXT.length, TEXT.length + 15]) {
     const [one, other] = pair();
     const message = one.encrypt(TEXT);
@@ -143,7 +143,7 @@ test('refuses a message with one bit flipped, which unflipped opens', () => {
   }
 });
 
-test('ends with the provider’s error as the cause when sealing fails', () => {
+test('ends when sealing fails, with the cipher’s error as the cause', () => {
   const cause = new Error('out of memory');
   const [one, other] = pair((key) => ({
     ...nodeCrypto.ciphers.ChaChaPoly!(key),
@@ -158,14 +158,14 @@ test('ends with the provider’s error as the cause when sealing fails', () => {
   assertDead(one, failure, healthy);
 });
 
-test('ends when the nonces for sending are used up', () => {
+test('ends when its nonces for sending are exhausted', () => {
   const [one, other] = pair();
   internals(one).sending.nonce.fill(0xff, 4);
   const failure = raisesLocal(() => one.encrypt(TEXT), 'nonce-exhausted');
   assertDead(one, failure, other);
 });
 
-test('ends when the peer used up its nonces', () => {
+test('ends when the peer’s nonces are exhausted', () => {
   const [one, other] = pair();
   const message = one.encrypt(TEXT);
   internals(other).receiving.nonce.fill(0xff, 4);
@@ -173,7 +173,7 @@ test('ends when the peer used up its nonces', () => {
   assertDead(other, failure, one);
 });
 
-test('can be destroyed, wiping key arrays and hash', () => {
+test('wipes keys and hash when it is destroyed', () => {
   const [one, other] = pair();
   const [sending, receiving] = [internals(one).sending.key, internals(one).receiving.key];
   assert.equal([sending, receiving], KEYS);
@@ -183,7 +183,7 @@ test('can be destroyed, wiping key arrays and hash', () => {
   assertDead(one, failure, other);
 });
 
-test('keeps its first failure when it is destroyed afterwards, and can be destroyed twice', () => {
+test('still throws its first failure after it is destroyed, which can be done twice', () => {
   const [one, other] = pair();
   const failure = raisesRemote(() => other.decrypt(new Uint8Array(20)), 'not-authentic');
   other.destroy();
@@ -213,7 +213,7 @@ for (const [name, createCipher] of Object.entries({
   });
 }
 
-test('refuses to seal in place what is no plaintext and tag, and goes on', () => {
+test('refuses a buffer of the wrong length or type in encryptInPlace, and goes on', () => {
   const [one, other] = pair();
   raisesLocal(() => one.encryptInPlace(new Uint8Array(15)), 'bad-length');
   raisesLocal(() => one.encryptInPlace(new Uint8Array(65536)), 'message-too-long');
@@ -221,7 +221,7 @@ test('refuses to seal in place what is no plaintext and tag, and goes on', () =>
   assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
 });
 
-test('ends when sealing in place fails, or when the nonces are used up', () => {
+test('ends when sealing in place fails, or when its nonces are exhausted', () => {
   const cause = new Error('out of memory');
   const [broken, other] = pair((key) => ({
     ...nodeCrypto.ciphers.ChaChaPoly!(key),
@@ -238,7 +238,7 @@ test('ends when sealing in place fails, or when the nonces are used up', () => {
 });
 
 for (const value of [undefined, null, 'text', 17, [1, 2], new ArrayBuffer(20), new Uint16Array(20)]) {
-  test(`refuses ${inspect(value)} for bytes, and goes on`, () => {
+  test(`refuses ${inspect(value)} instead of bytes, and goes on`, () => {
     const [one, other] = pair();
     raisesLocal(() => one.encrypt(value as never), 'bad-argument');
     raisesLocal(() => other.decrypt(value as never), 'bad-argument');
@@ -246,7 +246,7 @@ for (const value of [undefined, null, 'text', 17, [1, 2], new ArrayBuffer(20), n
   });
 }
 
-test('leaves what it is given as it was', () => {
+test('does not change the arrays it is given', () => {
   const [one, other] = pair();
   const text = new Uint8Array(TEXT);
   const message = one.encrypt(text);
@@ -256,7 +256,7 @@ test('leaves what it is given as it was', () => {
   assert.equal(message, before);
 });
 
-test('opens a message in its own array where it may and the cipher can, and elsewhere otherwise', () => {
+test('opens a message in its own array if told to and if the cipher can, otherwise in a new one', () => {
   for (const [createCipher, isView] of [
     [nobleCrypto.ciphers.ChaChaPoly!, true],
     [nodeCrypto.ciphers.ChaChaPoly!, false],
@@ -271,7 +271,7 @@ test('opens a message in its own array where it may and the cipher can, and else
   }
 });
 
-test('refuses calls of the cipher that it called, and goes on', () => {
+test('refuses calls from the cipher that it called, and goes on', () => {
   let transport: Transport | undefined;
   const reenter = () => {
     if (transport === undefined) return;
@@ -305,7 +305,7 @@ test('has no fields that enumerate', () => {
   assert.equal(Object.keys(one), []);
 });
 
-test('shows its name and nothing else', () => {
+test('shows only its name', () => {
   const [one] = pair();
   assert.is(JSON.stringify({ one }), '{"one":"[Transport]"}');
   assert.is(inspect(one, { showHidden: true, depth: Infinity }), '[Transport]');
