@@ -45,17 +45,17 @@ export function suitesOf(crypto: Crypto): Suite[] {
  * @throws LocalError `bad-argument`
  */
 export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinned: boolean }): Selection {
-  if (!readArgument('offer', () => isOffer(offer) && isStringArray(own?.suites))) {
-    throw new LocalError(
-      'bad-argument',
-      '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',
-    );
-  }
-  for (let i = 0; i < own.suites.length; i++) {
-    const suite = own.suites[i]!;
-    if (offer.suites.indexOf(suite) < 0) continue;
-    if (own.pinned && offer.patterns.indexOf('KKpsk0') >= 0) return { pattern: 'KKpsk0', suite };
-    if (offer.patterns.indexOf('XXpsk2') >= 0) return { pattern: 'XXpsk2', suite };
+  const { patterns, suites, ownSuites, pinned } = readArgument('offer', () => ({
+    patterns: copyStrings(offer?.patterns),
+    suites: copyStrings(offer?.suites),
+    ownSuites: copyStrings(own?.suites),
+    pinned: own.pinned,
+  }));
+  for (let i = 0; i < ownSuites.length; i++) {
+    const suite = ownSuites[i]!;
+    if (suites.indexOf(suite) < 0) continue;
+    if (pinned && patterns.indexOf('KKpsk0') >= 0) return { pattern: 'KKpsk0', suite };
+    if (patterns.indexOf('XXpsk2') >= 0) return { pattern: 'XXpsk2', suite };
     throw new RemoteError(
       'no-common-pattern',
       'the hub offers no handshake pattern that this client may use',
@@ -67,6 +67,10 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
   );
 }
 
-function isOffer(offer: Offer): boolean {
-  return isStringArray(offer?.patterns) && isStringArray(offer?.suites);
+function copyStrings<Name extends string>(names: readonly Name[]): Name[] {
+  if (isStringArray(names)) return names.slice() as Name[];
+  throw new LocalError(
+    'bad-argument',
+    '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',
+  );
 }

@@ -90,6 +90,19 @@ test('refuses offers and suites that are not lists of strings', () => {
   }
 });
 
+test('reads each field of the offer once', () => {
+  const suites = ['25519_ChaChaPoly_SHA256'] as const;
+  let reads = 0;
+  const offer = {
+    suites,
+    get patterns() {
+      if (reads++ > 0) throw new TypeError('read twice');
+      return ['XXpsk2'];
+    },
+  };
+  assert.is(selectNoise(offer, { suites, pinned: true }).pattern, 'XXpsk2');
+});
+
 test('the protocol is named as the spec does', () => {
   assert.is(protocolName('XXpsk2', CHACHA), 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');
   assert.is(protocolName('XXpsk2', AES), 'Noise_XXpsk2_25519_AESGCM_SHA256');
