@@ -1,5 +1,5 @@
 /**
- * Handshakes and transport messages beside the cryptography that they are made of, in ratios of one run.
+ * Handshakes and transport messages compared with the cryptography in them, in ratios of one run.
  * `npm run bench`, or after `npm run build`: node --expose-gc --import tsx bench/handshakes.ts
  */
 import { createCipheriv, createDecipheriv, diffieHellman, generateKeyPairSync } from 'node:crypto';

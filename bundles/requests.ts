@@ -1,5 +1,5 @@
 /**
- * `dist/hub-protocol.requests.js`: requests, replies and the AI disclosure, to be loaded beside any of the other files. It
+ * `dist/hub-protocol.requests.js`: requests, replies and the AI disclosure, to be loaded together with any of the other files. It
  * shares no classes with them, so pass messages from one to the other as strings.
  */
 

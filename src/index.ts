@@ -80,9 +80,9 @@ export {
 } from './session/keyring.ts';
 export { parseKeyring, serializeKeyring } from './session/keyring-text.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
+export type { OutgoingMessage } from './session/outgoing.ts';
 export type { Pattern, Suite } from './session/protocol.ts';
 export { derivePsk, type PskOptions } from './session/psk.ts';
-export type { OutgoingMessage } from './session/session.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';

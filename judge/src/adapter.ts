@@ -1,4 +1,4 @@
-/** The implementation under test: a process that answers JSON lines. */
+/** The implementation under test: a process that answers with JSON lines. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 

@@ -88,7 +88,7 @@ function showScene(name: string, number: number, total: number): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${count(number, total)} ${name} …`);
 }
 
-/** Scenes take seconds, and a client may wait between connections: each has a line, also where there is no terminal. */
+/** Scenes take seconds, and a client may wait between connections: each has a line, also if the output is not a terminal. */
 function showVerdict({ name, result }: Verdict, number: number, total: number): void {
   const clear = process.stderr.isTTY ? CLEAR_LINE : '';
   process.stderr.write(`${clear}${count(number, total)} ${result.padEnd(8)} ${name}\n`);

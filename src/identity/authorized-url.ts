@@ -1,6 +1,6 @@
 /** Adds the authorization that a hub expects to the query of its WebSocket URL. */
 
-import { readArgument } from '../arguments.ts';
+import { readArgument, readOptions } from '../arguments.ts';
 import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
@@ -29,7 +29,8 @@ export function authorizedUrl(
     assertString(url, 'url');
     assertString(userAgent, 'userAgent');
     assertString(accessKey, 'accessKey');
-    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    const given = readOptions(options, 'options', ['allowPlaintext']);
+    const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     if (userAgent.indexOf(':') >= 0) {
       throw new LocalError(
         'bad-argument',

@@ -1,6 +1,6 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 
-import { readArgument } from '../arguments.ts';
+import { readArgument, readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
@@ -50,8 +50,9 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
   return readArgument('identity', () => {
-    const { supported = PREFERENCE, requested } = options;
-    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    const given = readOptions(options, 'options', ['supported', 'requested', 'allowPlaintext']);
+    const { supported = PREFERENCE, requested } = given;
+    const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     if (!Array.isArray(supported)) {
       throw new LocalError('bad-argument', '"supported" expected an array of protocols');
     }

@@ -2,7 +2,9 @@
  * Writes identities as JSON: complete, to be stored, or without their secrets, to be shown. Spec, "Local
  * configuration".
  */
-import { readArgument } from '../arguments.ts';
+
+import { readArgument, readOptions } from '../arguments.ts';
+import { assertFlag } from '../bytes.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import type { Identity } from './identity.ts';
@@ -26,7 +28,8 @@ export function serializeIdentity(
   options: { secrets?: boolean | undefined } = {},
 ): string {
   return readArgument('identity', () => {
-    if (options.secrets !== true) return JSON.stringify(redactIdentity(identity));
+    const { secrets } = readOptions(options, 'options', ['secrets']);
+    if (!assertFlag(secrets, 'secrets')) return JSON.stringify(redactIdentity(identity));
     return stringifyJson(issuedOf(identityOf(identity))!.fields);
   });
 }

@@ -3,7 +3,7 @@
  * turns mqtt: into mqtts: and ws: into wss:, and never turns TLS off.
  */
 
-import { readArgument } from '../arguments.ts';
+import { readArgument, readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
@@ -36,7 +36,8 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  */
 export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
   return readArgument('mqtt', () => {
-    const allowPlaintext = assertFlag(options.allowPlaintext, 'allowPlaintext');
+    const given = readOptions(options, 'options', ['allowPlaintext']);
+    const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     const endpoint = readBrokerEndpoint(mqtt);
     if (!endpoint.tls && !allowPlaintext) throw plaintextEndpoint('the broker’s address');
     return endpoint;

@@ -7,7 +7,7 @@
  * those of public hubs and clients.
  */
 
-import { readArgument } from '../arguments.ts';
+import { readArgument, readOptions } from '../arguments.ts';
 import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
@@ -57,7 +57,7 @@ interface Scope {
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
   return readArgument('mqtt', () => {
-    const { accessKey } = options;
+    const { accessKey } = readOptions(options, 'options', ['accessKey']);
     if (accessKey !== undefined) assertString(accessKey, 'accessKey');
     const fields = mqttFields(mqtt);
     const issued = readMqtt(fields);

@@ -22,7 +22,6 @@ import type { Transport } from '../noise/transport.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import type { Json, JsonObject } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
-import { parseJson } from '../wire/parse-json.ts';
 import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/reassembler.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import { type Closing, type EndingFacts, type FailureRow, findFailure, readClosing } from './endings.ts';
@@ -37,6 +36,7 @@ import {
   unexpected,
 } from './inputs.ts';
 import { assertFunction, assertMaxEnvelope } from './options.ts';
+import { allOf, encodeText, type OutgoingMessage } from './outgoing.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, TransitionTable } from './transitions.ts';
 
@@ -149,7 +149,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
    */
   sendJson(value: Json | string): Bytes[] {
-    return all(this.streamJson(value));
+    return allOf(this.exclusively('sendJson', () => this.outgoingJson(value)));
   }
 
   /**
@@ -158,7 +158,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError the codes of `sendJson` apart from those about JSON, and `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return all(this.streamBinary(bytes));
+    return allOf(this.exclusively('sendBinary', () => this.outgoingBinary(bytes)));
   }
 
   /**
@@ -169,11 +169,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError the codes of `sendJson`
    */
   streamJson(value: Json | string): OutgoingMessage {
-    return this.exclusively('streamJson', () => {
-      this.assertMaySend();
-      const payload = typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value));
-      return this.stream('json', payload);
-    });
+    return this.exclusively('streamJson', () => this.outgoingJson(value));
   }
 
   /**
@@ -183,11 +179,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError the codes of `sendBinary`
    */
   streamBinary(bytes: Uint8Array): OutgoingMessage {
-    return this.exclusively('streamBinary', () => {
-      this.assertMaySend();
-      assertBytes(bytes, 'bytes');
-      return this.stream('binary', bytes);
-    });
+    return this.exclusively('streamBinary', () => this.outgoingBinary(bytes));
   }
 
   /**
@@ -341,6 +333,20 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.reassembler.destroy();
   }
 
+  private outgoingJson(value: Json | string): OutgoingMessage {
+    this.assertMaySend();
+    return this.stream(
+      'json',
+      typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value)),
+    );
+  }
+
+  private outgoingBinary(bytes: Uint8Array): OutgoingMessage {
+    this.assertMaySend();
+    assertBytes(bytes, 'bytes');
+    return this.stream('binary', bytes);
+  }
+
   private assertMaySend(): void {
     if (this.isOver()) throw sessionOver(this.failure);
     if (this.phase !== 'ready') {
@@ -380,40 +386,6 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 }
 
-/** A message that is sealed one transport message at a time. */
-export interface OutgoingMessage {
-  /** The number of transport messages, at least 1. */
-  readonly count: number;
-  /**
-   * Seals the next transport message. Write it before you seal another.
-   * @returns the transport message, of at most 65535 bytes, or `undefined` once all have been returned
-   * @throws LocalError `session-over` if the session has ended in the meantime; `nonce-exhausted` and `crypto-failed`,
-   *   which end it; `wrong-state` in a callback of the session
-   */
-  next(): Bytes | undefined;
-}
-
-/** All transport messages of a message. */
-function all(message: OutgoingMessage): Bytes[] {
-  const messages: Bytes[] = [];
-  for (let next = message.next(); next !== undefined; next = message.next()) messages.push(next);
-  return messages;
-}
-
 function sessionOver(failure: LocalError | RemoteError | undefined): LocalError {
   return new LocalError('session-over', 'the session is over: connect again with a new one', failure);
-}
-
-/** A string that contains JSON, as UTF-8. */
-function encodeText(text: string): Uint8Array {
-  const bytes = utf8ToBytes(text);
-  try {
-    parseJson(bytes);
-  } catch {
-    throw new LocalError(
-      'not-json',
-      'a string is sent as it is, so it must be JSON: wrap other text in an object',
-    );
-  }
-  return bytes;
 }

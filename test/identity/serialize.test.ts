@@ -151,11 +151,17 @@ test('parses objects that JSON cannot represent, and refuses to write them', () 
 
 test('writes without secrets by default', () => {
   const identity = parseIdentity(JSON.stringify(FULL));
-  for (const options of [undefined, {}, { secrets: false }, { secrets: 'yes' as never }]) {
+  for (const options of [undefined, {}, { secrets: false }, { secrets: undefined }]) {
     const text = serializeIdentity(identity, options);
     assert.is(text, JSON.stringify(redactIdentity(identity)));
     assert.is(JSON.parse(text).password, '[redacted]');
   }
+});
+
+test('refuses options that do not exist, and secrets that is not a boolean', () => {
+  const identity = parseIdentity(JSON.stringify(FULL));
+  raisesLocal(() => serializeIdentity(identity, { secrets: 'yes' as never }), 'bad-argument');
+  raisesLocal(() => serializeIdentity(identity, { secret: true } as never), 'bad-argument');
 });
 
 test('refuses JSON that two parsers could read differently', () => {

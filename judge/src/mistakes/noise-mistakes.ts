@@ -20,7 +20,7 @@ export interface Mistake {
   /** An empty payload is sent as nothing rather than as a tag. */
   readonly emptyPayload?: 'left-out';
   readonly dhSwapped?: true;
-  /** A token that is left out, and two that stand in the other order. */
+  /** A token that is left out, and two that are swapped. */
   readonly without?: Token;
   readonly order?: readonly [Token, Token];
   /** The pre-messages of KK: the responder's first, or none. */
