@@ -4,6 +4,7 @@
  * `hub-protocol/node`, or the integrator's own.
  */
 
+export type { Bytes } from './bytes.ts';
 export type {
   Argon2idParameters,
   Cipher,

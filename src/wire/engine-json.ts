@@ -1,11 +1,11 @@
 /**
- * Reads JSON with the engine's JSON.parse, which is several times as fast as code in JavaScript can be, and adds what
- * that lacks. Three things get lost in JSON.parse: the tokens of numbers, the second of two equal keys, and that a
- * surrogate was alone. So one pass over the bytes comes first. It finds the numbers whose tokens must be kept, counts the
- * members of objects, and refuses lone surrogates; afterwards as many keys must have come out.
+ * Reads JSON with the engine's JSON.parse, which is several times as fast as any code in JavaScript, and makes up for what
+ * that loses: the tokens of numbers, the first of two equal keys, and that a surrogate was alone. So one pass over the
+ * bytes comes first. It finds the numbers whose tokens must be kept, counts the members of objects, and stops at a lone
+ * surrogate. JSON.parse must then return as many members.
  *
- * Nothing is decided here that is in doubt: for every text that is not plainly good, the answer is `undefined`, and
- * parse-json.ts reads the text again from the start, to the same value or to the error.
+ * Nothing in doubt is decided here. Unless the text is plainly good, the result is `undefined`, and parse-json.ts reads it
+ * from the start, to the same value or to an error.
  */
 import { bytesToUtf8 } from '../bytes.ts';
 import { engine } from '../engine.ts';
@@ -13,6 +13,7 @@ import { MAX_JSON_DEPTH } from '../limits.ts';
 import { type Json, type JsonObject, numberEnd, numberOf } from './json.ts';
 
 const QUOTATION_MARK = 0x22;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
 const ZERO = 0x30;
@@ -32,16 +33,11 @@ const CLOSE_BRACE = 0x7d;
 /** Beside digits, what a number may hold: + - . E e */
 const NUMBER_SIGNS = [0x2b, MINUS, POINT, 0x45, LETTER_E];
 
+/** With a token in every so many bytes, reading them one by one takes no more time, and less memory. */
+const DENSE = 6;
+
 /** An integer of up to so many digits is a safe one. */
 const SAFE_DIGITS = 15;
-
-/** What JSON.parse would not tell. */
-interface Survey {
-  /** How many members the objects have, all together. */
-  members: number;
-  /** Start and end of each number whose token must be kept, in order. */
-  readonly tokens: number[];
-}
 
 /**
  * Reads JSON in UTF-8.
@@ -49,53 +45,83 @@ interface Survey {
  * @returns the value, or `undefined` where `parseJson` has to find out
  */
 export function parseByEngine(bytes: Uint8Array, text: string | undefined): Json | undefined {
-  if (engine.parseJson === undefined) return undefined;
-  const survey = surveyOf(bytes);
-  if (survey === undefined) return undefined;
-  const { tokens } = survey;
-  if (tokens.length > 0) text = bytesToUtf8(withPlaceholders(bytes, tokens));
-  else text ??= bytesToUtf8(bytes);
-  if (text === undefined) return undefined;
+  const { parseJson } = engine;
+  if (parseJson === undefined) return undefined;
+  const survey = new Survey(bytes);
+  let count = 0;
+  let length = 0;
+  while (survey.next()) {
+    count++;
+    length += survey.end - survey.start;
+  }
+  if (!survey.isGood || count * DENSE > bytes.length) return undefined;
+  const rewritten = count > 0 ? new Rewritten(bytes, count, length) : undefined;
+  const readable = rewritten === undefined ? (text ?? bytesToUtf8(bytes)) : rewritten.text;
+  if (readable === undefined) return undefined;
   let value: Json;
   try {
-    value = engine.parseJson(text) as Json;
+    value = parseJson(readable) as Json;
   } catch {
     return undefined;
   }
-  const restored = { members: 0, tokens: tokens.length === 0 ? [] : tokensOf(bytes, tokens) };
+  const restored = { members: 0, tokens: rewritten === undefined ? [] : rewritten.tokens };
   value = restore(value, restored);
   return restored.members === survey.members ? value : undefined;
 }
 
-/** Goes over the bytes once; `undefined` for what is nested too deep or may be no JSON. */
-function surveyOf(text: Uint8Array): Survey | undefined {
-  const { length } = text;
-  const survey: Survey = { members: 0, tokens: [] };
-  let depth = 0;
-  let at = 0;
-  while (at < length) {
-    const start = at;
-    const byte = text[at++]!;
-    if (byte === QUOTATION_MARK) {
-      at = stringEnd(text, at);
-      if (at < 0) return undefined;
-    } else if (byte === COLON) {
-      survey.members++;
-    } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
-      if (++depth > MAX_JSON_DEPTH) return undefined;
-    } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
-      depth--;
-    } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
-      let next = text[at]!;
-      const isMinusZero = byte === MINUS && next === ZERO;
-      while (next >= ZERO && next <= NINE) next = text[++at]!;
-      if (at - start <= SAFE_DIGITS && !isMinusZero && next !== POINT && (next | 0x20) !== LETTER_E) continue;
-      at = numberEnd(text, start);
-      if (at < 0 || isPartOfNumber(text[start - 1]) || isPartOfNumber(text[at])) return undefined;
-      survey.tokens.push(start, at);
-    }
+/** Goes over JSON once, from one number whose token must be kept to the next. */
+class Survey {
+  /** Where the number starts and ends. */
+  start = 0;
+  end = 0;
+  /** How many members the objects up to here have, all together. */
+  members = 0;
+  /** False once the text is nested too deep, has a lone surrogate, or may be no JSON. */
+  isGood = true;
+  private readonly bytes: Uint8Array;
+  private depth = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
   }
-  return survey;
+
+  /** Goes on to the next such number. Returns false where there is none, or the text is not good. */
+  next(): boolean {
+    const { bytes } = this;
+    const { length } = bytes;
+    let at = this.end;
+    while (at < length) {
+      const start = at;
+      const byte = bytes[at++]!;
+      if (byte === QUOTATION_MARK) {
+        at = stringEnd(bytes, at);
+        if (at < 0) return this.stop();
+      } else if (byte === COLON) {
+        this.members++;
+      } else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) {
+        if (++this.depth > MAX_JSON_DEPTH) return this.stop();
+      } else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) {
+        this.depth--;
+      } else if (byte === MINUS || (byte >= ZERO && byte <= NINE)) {
+        let next = bytes[at]!;
+        const isMinusZero = byte === MINUS && next === ZERO;
+        while (next >= ZERO && next <= NINE) next = bytes[++at]!;
+        const hasMore = next === POINT || (next | 0x20) === LETTER_E;
+        if (at - start <= SAFE_DIGITS && !isMinusZero && !hasMore) continue;
+        at = numberEnd(bytes, start);
+        if (at < 0 || isPartOfNumber(bytes[start - 1]) || isPartOfNumber(bytes[at])) return this.stop();
+        this.start = start;
+        this.end = at;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private stop(): false {
+    this.isGood = false;
+    return false;
+  }
 }
 
 /** Whether a byte beside a number would make another number of it, or of its placeholder. */
@@ -105,20 +131,21 @@ function isPartOfNumber(byte: number | undefined): boolean {
 }
 
 /** The index after a string; -1 for a string with a lone surrogate or without an end. */
-function stringEnd(text: Uint8Array, at: number): number {
-  const { length } = text;
+function stringEnd(bytes: Uint8Array, at: number): number {
+  const { length } = bytes;
   for (;;) {
     // Four bytes at a time take a third less time than one.
-    while (at + 3 < length && isPlain(text[at]!) && isPlain(text[at + 1]!) && isPlain(text[at + 2]!)) {
-      if (!isPlain(text[at + 3]!)) break;
+    while (at + 3 < length && isPlain(bytes[at]!) && isPlain(bytes[at + 1]!) && isPlain(bytes[at + 2]!)) {
+      if (!isPlain(bytes[at + 3]!)) break;
       at += 4;
     }
     if (at >= length) return -1;
-    const byte = text[at++]!;
+    const byte = bytes[at++]!;
     if (byte === QUOTATION_MARK) return at;
     if (byte !== REVERSE_SOLIDUS) continue;
-    const isSurrogate = text[at] === LETTER_U && (text[at + 1]! | 0x20) === LETTER_D && text[at + 2]! >= 0x38;
-    if (isSurrogate && !isPair(text, at)) return -1;
+    const isSurrogate =
+      bytes[at] === LETTER_U && (bytes[at + 1]! | 0x20) === LETTER_D && bytes[at + 2]! >= 0x38;
+    if (isSurrogate && !isPair(bytes, at)) return -1;
     at += isSurrogate ? 11 : 1;
   }
 }
@@ -128,58 +155,60 @@ function isPlain(byte: number): boolean {
 }
 
 /** Whether `uD8…` at this place, which are known to be a surrogate's first digits, begin an escaped pair. */
-function isPair(text: Uint8Array, at: number): boolean {
-  const high = text[at + 2]! | 0x20; // 8, 9, a or b
-  const low = text[at + 8]! | 0x20; // c, d, e or f
+function isPair(bytes: Uint8Array, at: number): boolean {
+  const high = bytes[at + 2]! | 0x20; // 8, 9, a or b
+  const low = bytes[at + 8]! | 0x20; // c, d, e or f
   return (
     high < LETTER_C &&
-    text[at + 5] === REVERSE_SOLIDUS &&
-    text[at + 6] === LETTER_U &&
-    (text[at + 7]! | 0x20) === LETTER_D &&
+    bytes[at + 5] === REVERSE_SOLIDUS &&
+    bytes[at + 6] === LETTER_U &&
+    (bytes[at + 7]! | 0x20) === LETTER_D &&
     low >= LETTER_C &&
     low <= LETTER_F
   );
 }
 
 /**
- * The text with a placeholder for each token: the first is written 0.5, the second 1.5, and so on. No other number in it
- * has a fraction, so a value with one leads back to its token.
+ * JSON with a placeholder for each number whose token must be kept: 0.5 for the first one, 1.5 for the second, and so on.
+ * No other number in it has a fraction, so a value with one leads back to its token.
  */
-function withPlaceholders(text: Uint8Array, tokens: readonly number[]): Uint8Array {
-  const written = new Uint8Array(text.length + (tokens.length / 2) * PLACEHOLDER);
-  let at = 0;
-  let from = 0;
-  for (let i = 0; i < tokens.length; i += 2) {
-    while (from < tokens[i]!) written[at++] = text[from++]!;
-    at = writePlaceholder(written, at, i / 2);
-    from = tokens[i + 1]!;
+class Rewritten {
+  readonly text: string | undefined;
+  readonly tokens: string[];
+
+  /**
+   * @param count - of the tokens
+   * @param length - of the tokens, all together
+   */
+  constructor(bytes: Uint8Array, count: number, length: number) {
+    const text = new Uint8Array(bytes.length - length + count * `${count}.5`.length);
+    const tokens = new Uint8Array(length + count);
+    const survey = new Survey(bytes);
+    let at = 0;
+    let tokensAt = 0;
+    let from = 0;
+    for (let i = 0; i < count; i++) {
+      survey.next();
+      while (from < survey.start) text[at++] = bytes[from++]!;
+      at = writePlaceholder(text, at, i);
+      while (from < survey.end) tokens[tokensAt++] = bytes[from++]!;
+      tokens[tokensAt++] = COMMA;
+    }
+    while (from < bytes.length) text[at++] = bytes[from++]!;
+    this.text = bytesToUtf8(text.subarray(0, at));
+    // All tokens together, since each call of the decoder has its price.
+    this.tokens = bytesToUtf8(tokens)!.split(',');
   }
-  while (from < text.length) written[at++] = text[from++]!;
-  return written.subarray(0, at);
 }
 
-/** No placeholder is longer, since no array has more than 2^32 bytes. */
-const PLACEHOLDER = 12;
-
-/** Writes `<number>.5`; returns the index after it. Turning each number into a string would take as long as parsing. */
-function writePlaceholder(text: Uint8Array, at: number, number: number): number {
+/** Writes `<index>.5`; returns the index after it. Making a string of each index would take as long as parsing. */
+function writePlaceholder(bytes: Uint8Array, at: number, index: number): number {
   let place = 1;
-  while (place * 10 <= number) place *= 10;
-  for (; place >= 1; place /= 10) text[at++] = ZERO + (Math.floor(number / place) % 10);
-  text[at++] = POINT;
-  text[at++] = ZERO + 5;
+  while (place * 10 <= index) place *= 10;
+  for (; place >= 1; place /= 10) bytes[at++] = ZERO + (Math.floor(index / place) % 10);
+  bytes[at++] = POINT;
+  bytes[at++] = ZERO + 5;
   return at;
-}
-
-/** The tokens as strings. They are decoded together, since each call of the decoder has its price. */
-function tokensOf(text: Uint8Array, tokens: readonly number[]): string[] {
-  const list = new Uint8Array(text.length + 1);
-  let at = 0;
-  for (let i = 0; i < tokens.length; i += 2) {
-    for (let j = tokens[i]!; j < tokens[i + 1]!; j++) list[at++] = text[j]!;
-    list[at++] = 0x2c;
-  }
-  return bytesToUtf8(list.subarray(0, at))!.split(',');
 }
 
 /** Puts numbers in the place of their placeholders, and counts the members of objects. */

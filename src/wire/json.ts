@@ -59,16 +59,21 @@ export function isSafeInteger(value: number): boolean {
   return Math.floor(value) === value && value >= -MAX_SAFE_INTEGER && value <= MAX_SAFE_INTEGER;
 }
 
+/** Makes JsonNumbers of tokens that were checked: checking each again would take longer than reading it. */
+const CheckedNumber = function (this: { token: string }, token: string): void {
+  this.token = token;
+} as unknown as new (
+  token: string,
+) => JsonNumber;
+CheckedNumber.prototype = JsonNumber.prototype;
+
 /**
  * The value of a token that is known to be a JSON number: a JavaScript number where that is a safe integer written in its
  * shortest form, and otherwise a JsonNumber.
  */
 export function numberOf(token: string): number | JsonNumber {
   const value = token.indexOf('.') < 0 ? Number(token) : NaN; // the first test is the faster one
-  if (isSafeInteger(value) && String(value) === token) return value;
-  const number = Object.create(JsonNumber.prototype); // the constructor would check the token once more
-  number.token = token;
-  return number;
+  return isSafeInteger(value) && String(value) === token ? value : new CheckedNumber(token);
 }
 
 /** Whether a value is a JSON object: not null, an array, a JsonNumber or another built-in object. Never throws. */
@@ -105,19 +110,19 @@ export function setField(object: JsonObject, key: string, value: Json): void {
 }
 
 /** The index after the number that starts at `at`, or -1 where there is none (RFC 8259, section 6); in ASCII. */
-export function numberEnd(text: Uint8Array, at: number): number {
-  if (text[at] === MINUS) at++;
-  let end = text[at] === ZERO ? at + 1 : digitsEnd(text, at);
-  if (end > 0 && text[end] === POINT) end = digitsEnd(text, end + 1);
-  if (end > 0 && (text[end]! | 0x20) === LETTER_E) {
-    const sign = text[end + 1];
-    end = digitsEnd(text, sign === PLUS || sign === MINUS ? end + 2 : end + 1);
+export function numberEnd(bytes: Uint8Array, at: number): number {
+  if (bytes[at] === MINUS) at++;
+  let end = bytes[at] === ZERO ? at + 1 : digitsEnd(bytes, at);
+  if (end > 0 && bytes[end] === POINT) end = digitsEnd(bytes, end + 1);
+  if (end > 0 && (bytes[end]! | 0x20) === LETTER_E) {
+    const sign = bytes[end + 1];
+    end = digitsEnd(bytes, sign === PLUS || sign === MINUS ? end + 2 : end + 1);
   }
   return end;
 }
 
-function digitsEnd(text: Uint8Array, from: number): number {
+function digitsEnd(bytes: Uint8Array, from: number): number {
   let end = from;
-  while (text[end]! >= ZERO && text[end]! <= NINE) end++;
+  while (bytes[end]! >= ZERO && bytes[end]! <= NINE) end++;
   return end > from ? end : -1;
 }

@@ -22,7 +22,7 @@ export function countFrames(length: number): number {
 
 /**
  * Makes one frame of a payload: its marker, at most 65000 bytes of the payload, and room for the tag, so that a cipher can
- * seal the frame in place.
+ * seal the frame in place. Whoever makes frames as the transport drains holds one of them, not all.
  * @param index - from 0 to `countFrames(payload.length) - 1`
  * @param room - bytes to leave at the end, zeroed (default 0; TAG_LENGTH to seal in place)
  * @returns a new array

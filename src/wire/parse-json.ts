@@ -4,7 +4,16 @@
  * It reads bytes rather than a string, since XS finds a place in a string by counting from its start. It keeps a stack of
  * its own, since the engine's is a few hundred slots deep on a device.
  */
-import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, kindOf, writePoint } from '../bytes.ts';
+import {
+  assertBytes,
+  bytesToUtf8,
+  encodeUtf8,
+  hexDigit,
+  isBytes,
+  joinSurrogates,
+  kindOf,
+  writePoint,
+} from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { parseByEngine } from './engine-json.ts';
@@ -36,8 +45,8 @@ const ESCAPED: { readonly [letter: number]: number } = {
 };
 
 /** The error for JSON that is malformed at this place. */
-function malformed(text: Uint8Array, at: number, fault: string): RemoteError {
-  if (bytesToUtf8(text) === undefined) {
+function malformed(bytes: Uint8Array, at: number, fault: string): RemoteError {
+  if (bytesToUtf8(bytes) === undefined) {
     return new RemoteError('bad-utf8', 'not JSON: the bytes are not UTF-8');
   }
   return new RemoteError('bad-json', `not JSON: ${fault} before byte ${at + 1}`);
@@ -46,16 +55,16 @@ function malformed(text: Uint8Array, at: number, fault: string): RemoteError {
 /** Reads the tokens of JSON in UTF-8, from left to right. */
 class Scanner {
   at = 0;
-  private readonly text: Uint8Array;
+  private readonly bytes: Uint8Array;
 
-  constructor(text: Uint8Array) {
-    this.text = text;
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
   }
 
   /** Skips white space; returns the next byte without consuming it, 0 at the end. */
   peek(): number {
     for (; ; this.at++) {
-      const byte = this.text[this.at] ?? 0;
+      const byte = this.bytes[this.at] ?? 0;
       if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
     }
   }
@@ -69,7 +78,7 @@ class Scanner {
 
   /** Reads a key of an object, and the colon after it. */
   readKey(object: JsonObject): string {
-    if (this.peek() !== QUOTATION_MARK) throw malformed(this.text, this.at, 'a key is missing');
+    if (this.peek() !== QUOTATION_MARK) throw malformed(this.bytes, this.at, 'a key is missing');
     const key = this.readString();
     if (ownField(object, key) !== undefined) {
       throw new RemoteError(
@@ -77,7 +86,7 @@ class Scanner {
         `JSON with the same key twice in one object before byte ${this.at}`,
       );
     }
-    if (!this.consume(COLON)) throw malformed(this.text, this.at, 'a colon is missing');
+    if (!this.consume(COLON)) throw malformed(this.bytes, this.at, 'a colon is missing');
     return key;
   }
 
@@ -89,16 +98,16 @@ class Scanner {
     if (first === LETTER_F) return this.readWord('false', false);
     if (first === LETTER_N) return this.readWord('null', null);
     const start = this.at;
-    const end = numberEnd(this.text, start);
-    if (end < 0) throw malformed(this.text, this.at, 'a value is missing');
+    const end = numberEnd(this.bytes, start);
+    if (end < 0) throw malformed(this.bytes, this.at, 'a value is missing');
     this.at = end;
-    return numberOf(bytesToUtf8(this.text.subarray(start, end))!); // in ASCII
+    return numberOf(bytesToUtf8(this.bytes.subarray(start, end))!); // in ASCII
   }
 
   private readWord(word: string, value: Json): Json {
     for (let i = 0; i < word.length; i++) {
-      if (this.text[this.at + i] !== word.charCodeAt(i))
-        throw malformed(this.text, this.at, 'a value is missing');
+      if (this.bytes[this.at + i] !== word.charCodeAt(i))
+        throw malformed(this.bytes, this.at, 'a value is missing');
     }
     this.at += word.length;
     return value;
@@ -108,18 +117,18 @@ class Scanner {
     const start = ++this.at;
     let hasEscapes = false;
     for (;;) {
-      const byte = this.text[this.at++] ?? 0;
+      const byte = this.bytes[this.at++] ?? 0;
       if (byte < 0x20)
-        throw malformed(this.text, this.at, 'a string contains a control character, or has no end');
+        throw malformed(this.bytes, this.at, 'a string contains a control character, or has no end');
       if (byte === QUOTATION_MARK) break;
       if (byte === REVERSE_SOLIDUS) {
         hasEscapes = true;
         this.at++;
       }
     }
-    const literal = this.text.subarray(start, this.at - 1);
+    const literal = this.bytes.subarray(start, this.at - 1);
     const string = bytesToUtf8(hasEscapes ? this.unescape(literal) : literal);
-    if (string === undefined) throw malformed(this.text, this.at, 'the bytes are not UTF-8');
+    if (string === undefined) throw malformed(this.bytes, this.at, 'the bytes are not UTF-8');
     return string;
   }
 
@@ -148,7 +157,7 @@ class Scanner {
           i += 6;
         }
       }
-      if (point === undefined) throw malformed(this.text, this.at, 'a string contains an unknown escape');
+      if (point === undefined) throw malformed(this.bytes, this.at, 'a string contains an unknown escape');
       length = writePoint(bytes, length, point);
     }
     return bytes.subarray(0, length);
@@ -159,7 +168,7 @@ class Scanner {
     let unit = 0;
     for (let i = start; i < start + 4; i++) {
       const digit = hexDigit(literal[i] ?? 0);
-      if (digit < 0) throw malformed(this.text, this.at, 'a string contains a \\u without four hex digits');
+      if (digit < 0) throw malformed(this.bytes, this.at, 'a string contains a \\u without four hex digits');
       unit = (unit << 4) | digit;
     }
     return unit;
@@ -194,6 +203,7 @@ export function parseJson(text: string | Uint8Array): Json {
   if (typeof text !== 'string' && !isBytes(text)) {
     throw new LocalError('bad-argument', `"text" expected string or Uint8Array, got ${kindOf(text)}`);
   }
+  if (typeof text !== 'string') assertBytes(text, 'text'); // whose memory may have been transferred
   const bytes = typeof text === 'string' ? encodeJson(text) : text;
   return parseByEngine(bytes, typeof text === 'string' ? text : undefined) ?? parseByHand(bytes);
 }

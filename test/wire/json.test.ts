@@ -186,10 +186,11 @@ function callsOfEngine(text: string | Uint8Array): number {
   return calls;
 }
 
-test('asks the engine once for good JSON, and not at all for JSON with lone surrogates or too deep', () => {
+test('asks the engine once for good JSON, and not at all for lone surrogates, too much depth or mostly numbers', () => {
   for (const text of ['{"a":[1,1.5,"\\ud83d\\ude00"]}', Buffer.from('{"é":-0}')])
     assert.is(callsOfEngine(text), 1);
-  for (const text of ['"\\ud83d"', '['.repeat(65), '"', '1..5', '-0.']) assert.is(callsOfEngine(text), 0);
+  for (const text of ['"\\ud83d"', '['.repeat(65), '"', '1..5', '-0.', '[0.5,0.5,0.5]'])
+    assert.is(callsOfEngine(text), 0);
 });
 
 test('reads again by its own code what the engine’s JSON.parse accepts and loses', () => {
@@ -214,6 +215,12 @@ both('reads UTF-8 bytes as it reads a string', () => {
 both('refuses bytes that are not UTF-8', () => {
   raisesRemote(() => parseJson(new Uint8Array([0x22, 0xff, 0x22])), 'bad-utf8');
   raisesRemote(() => parseJson(new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])), 'bad-utf8');
+});
+
+both('refuses bytes whose memory was transferred, as the caller’s mistake', () => {
+  const bytes = new Uint8Array([0x31]);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  raisesLocal(() => parseJson(bytes), 'bad-argument');
 });
 
 both('refuses an argument that is neither a string nor bytes', () => {
