@@ -5,7 +5,7 @@
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
-import { stringifyJson } from '../wire/write-json.ts';
+import { jsonToBytes } from '../wire/write-json.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from './aliases.ts';
 import { currentName, type Fields, isObject, type Names, nameIn, namesOf } from './fields.ts';
 
@@ -89,7 +89,7 @@ function namesLike(name: string, known: Aliases): Names | undefined {
 function copyOf(value: unknown): Json {
   if (typeof value !== 'object' || value === null) return value as Json;
   try {
-    return parseJson(stringifyJson(value as Json));
+    return parseJson(jsonToBytes(value as Json));
   } catch {
     return value as Json;
   }

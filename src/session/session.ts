@@ -23,7 +23,7 @@ import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import type { Json, JsonObject } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { type Reassembled, Reassembler, type ReassemblerOptions } from '../wire/reassembler.ts';
-import { stringifyJson } from '../wire/write-json.ts';
+import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type EndingFacts, type FailureRow, findFailure, readClosing } from './endings.ts';
 import type { CommonEvent, EndedEvent } from './events.ts';
 import {
@@ -335,10 +335,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   private outgoingJson(value: Json | string): OutgoingMessage {
     this.assertMaySend();
-    return this.stream(
-      'json',
-      typeof value === 'string' ? encodeText(value) : utf8ToBytes(stringifyJson(value)),
-    );
+    return this.stream('json', typeof value === 'string' ? encodeText(value) : jsonToBytes(value));
   }
 
   private outgoingBinary(bytes: Uint8Array): OutgoingMessage {

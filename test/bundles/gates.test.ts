@@ -21,7 +21,7 @@ const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
 /** Built-ins of ES5 and typed arrays, and those that the code checks for before it uses them. */
 const CORE = [
-  '.apply .call .charAt .charCodeAt .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
+  '.apply .call .charAt .charCodeAt .concat .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
   'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
@@ -31,7 +31,7 @@ const CORE = [
 /** Identities and topics add these. */
 const NO_CRYPTO = [
   ...CORE,
-  '.concat .exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
+  '.exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
   'encodeURIComponent',
 ];
 /** Requests and replies add these. */
