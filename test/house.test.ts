@@ -111,4 +111,17 @@ test('reaches every file from index.ts, but for the providers of cryptography', 
   );
 });
 
+test('CONTRIBUTING.md draws the rooms of the table', () => {
+  const text = readFileSync(new URL('../CONTRIBUTING.md', import.meta.url), 'utf8');
+  const arrows = [...text.matchAll(/^ +([\w-]+) --> ([\w-]+)$/gm)].map(
+    ([, from, to]) => `${from} imports ${to}`,
+  );
+  const allowed = Object.entries(ROOMS).flatMap(([room, others]) =>
+    others.filter((other) => other !== '').map((other) => `${room} imports ${other}`),
+  );
+  assert.equal(arrows.sort(), allowed.sort());
+  const drawn = [...text.matchAll(/^ +([\w-]+)\["\1\//gm)].map(([, room]) => room!);
+  assert.equal(['', ...drawn].sort(), Object.keys(ROOMS).sort());
+});
+
 test.run();
