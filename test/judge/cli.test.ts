@@ -95,9 +95,9 @@ test('restarts an adapter that died of a request, and fails that one test', asyn
 });
 
 test('waits for a response as long as --timeout says', async () => {
-  const { code, stdout } = await judge(`if (request.id !== 3) { ${RIGHT} }`, ...SELECT, '--timeout', '0.3');
+  const { code, stdout } = await judge(`if (request.id !== 3) { ${RIGHT} }`, ...SELECT, '--timeout', '3');
   assert.is(code, 1);
-  assert.match(stdout, /no response within 0.3 s/);
+  assert.match(stdout, /no response within 3 s/);
 });
 
 for (const [what, code, fault] of [
