@@ -78,6 +78,7 @@ function testedCodec(): EngineCodec | undefined {
       if (unlessItThrows(() => codec.decode(bytesOf(run, damaged[j]))) !== undefined) return undefined;
     }
   }
+  if (codec.encode('a\ufffd').indexOf(0xef) !== 1) return undefined; // bytes.ts uses it; Duktape does not have it
   const view = bytesOf('', '41c3a942').subarray(1, 3); // and nothing of a refused text is left over
   return codec.decode(view) === '\xe9' && codec.decode(view.subarray(2)) === '' ? codec : undefined;
 }
