@@ -1,13 +1,13 @@
 /**
- * Handshakes and transport messages compared with the cryptography in them, in ratios of one run.
- * `npm run bench`, or after `npm run build`: node --expose-gc --import tsx bench/handshakes.ts
+ * Handshakes and transport messages compared with the cryptography they consist of, by CPU time in one run.
+ * `npm run bench`, or after `npm run build`: node --import tsx bench/handshakes.ts
  */
 import { createCipheriv, createDecipheriv, diffieHellman, generateKeyPairSync } from 'node:crypto';
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { importKey, nodeCrypto, randomBytes } from '../dist/crypto/node.js';
 import { type Crypto, HandshakeState, type KeyPair, type Transport } from '../dist/index.js';
-import { type Contender, paired, report } from './paired.ts';
+import { type Contender, cpuTime, paired, report } from './paired.ts';
 
 const SUITE = '25519_ChaChaPoly_SHA256';
 const prologue = randomBytes(200);
@@ -53,6 +53,7 @@ const times = (count: number, run: () => unknown) => () => {
 };
 
 const COUNT = 40;
+const ROUNDS = 31;
 
 async function handshakes(name: string, crypto: Crypto): Promise<void> {
   const [own, peer] = [keysOf(crypto), keysOf(crypto)];
@@ -79,7 +80,7 @@ async function handshakes(name: string, crypto: Crypto): Promise<void> {
       contenders.push({ name: `${pattern}, static keys imported once`, run: times(COUNT, run) });
     }
   }
-  const results = await paired(contenders, 15);
+  const results = await paired(contenders, ROUNDS, cpuTime);
   report(`${COUNT} handshakes, both sides, ${name}`, results);
   for (const { name: what, ms } of results.slice(1)) {
     console.log(`  ${what}: ${Math.round((1000 * COUNT) / ms)} a second`);
@@ -87,7 +88,7 @@ async function handshakes(name: string, crypto: Crypto): Promise<void> {
 }
 
 type Length = 64 | 1024 | 65000;
-const MESSAGES: { [length in Length]: number } = { 64: 2000, 1024: 2000, 65000: 200 };
+const MESSAGES: { [length in Length]: number } = { 64: 1000, 1024: 1000, 65000: 100 };
 
 /** Seals and opens as a program would that calls node:crypto itself, the tag apart or joined to the ciphertext. */
 function rawNode(plaintext: Uint8Array, joins: boolean): () => void {
@@ -142,7 +143,8 @@ async function messages(name: string, crypto: Crypto): Promise<void> {
         { name: 'encrypt, decrypt', run: times(count, () => receiving.decrypt(sending.encrypt(plaintext))) },
         { name: 'in place, with one copy', run: times(count, inPlace) },
       ],
-      25,
+      ROUNDS,
+      cpuTime,
     );
     report(`${count} messages of ${length} bytes sealed and opened, ${name}`, results);
   }

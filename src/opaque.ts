@@ -55,15 +55,18 @@ function show(this: Opaque): unknown {
  * Assertions compare enumerable fields only, so a test compares hidden ones by name.
  * @param names - of own fields (default: all that are enumerable)
  */
-export function hideFields<T extends object>(
-  object: T,
-  names: readonly (keyof T & string)[] = Object.keys(object) as (keyof T & string)[],
-): void {
-  for (let i = 0; i < names.length; i++) {
-    const name = names[i]!;
+export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): void {
+  const hidden = names ?? (Object.keys(object) as (keyof T & string)[]);
+  const values: unknown[] = [];
+  for (let i = 0; i < hidden.length; i++) values.push(object[hidden[i]!]);
+  if (names === undefined) {
+    // To define all fields anew takes V8 a third of the time that it takes to change them.
+    for (let i = hidden.length - 1; i >= 0; i--) delete object[hidden[i]!];
+  }
+  for (let i = 0; i < hidden.length; i++) {
     // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
-    Object.defineProperty(object, name, {
-      value: object[name],
+    Object.defineProperty(object, hidden[i]!, {
+      value: values[i],
       enumerable: false,
       configurable: true,
       writable: true,

@@ -4,7 +4,7 @@
  */
 import { Poly1305 } from '@noble/ciphers/_poly1305.js';
 import { chacha20 } from '@noble/ciphers/chacha.js';
-import { copyBytes, equalBytes, wipe } from '../bytes.ts';
+import { equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory } from './crypto.ts';
 
@@ -50,27 +50,35 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
     const tag = tagOf(key, nonce, associatedData, ciphertext);
     return equalBytes(tag, sealed.subarray(-TAG_LENGTH)) ? ciphertext : undefined;
   }
-  /** Encrypts or decrypts in place, which is the same operation. */
-  const xor = (nonce: Uint8Array, bytes: Uint8Array): Uint8Array => chacha20(key, nonce, bytes, bytes, 1);
-  function sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
-    const ciphertext = xor(nonce, buffer.subarray(0, buffer.length - TAG_LENGTH));
-    buffer.set(tagOf(key, nonce, associatedData, ciphertext), ciphertext.length);
+  /** Encrypts or decrypts, which is the same operation, into an array that may be the input. */
+  const xor = (nonce: Uint8Array, input: Uint8Array, output: Uint8Array): Uint8Array =>
+    chacha20(key, nonce, input, output, 1);
+  /** Encrypts, and appends the tag. */
+  function sealInto(
+    sealed: Uint8Array,
+    nonce: Uint8Array,
+    associatedData: Uint8Array,
+    plaintext: Uint8Array,
+  ): void {
+    const ciphertext = xor(nonce, plaintext, sealed.subarray(0, plaintext.length));
+    sealed.set(tagOf(key, nonce, associatedData, ciphertext), plaintext.length);
   }
   return {
     seal(nonce, associatedData, plaintext) {
       const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
-      sealed.set(plaintext);
-      sealInPlace(nonce, associatedData, sealed);
+      sealInto(sealed, nonce, associatedData, plaintext);
       return sealed;
     },
-    sealInPlace,
+    sealInPlace(nonce, associatedData, buffer) {
+      sealInto(buffer, nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
+    },
     open(nonce, associatedData, sealed) {
       const ciphertext = verified(nonce, associatedData, sealed);
-      return ciphertext && xor(nonce, copyBytes(ciphertext));
+      return ciphertext && xor(nonce, ciphertext, new Uint8Array(ciphertext.length));
     },
     openInPlace(nonce, associatedData, sealed) {
       const ciphertext = verified(nonce, associatedData, sealed);
-      return ciphertext && xor(nonce, ciphertext);
+      return ciphertext && xor(nonce, ciphertext, ciphertext);
     },
   };
 };
