@@ -66,7 +66,7 @@ const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
 const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
 writeFileSync(renamed, 'hubProtocol = hubProtocolRequests;');
-console.log('Recording the vectors in Node; everything takes about MINUTES minutes.');
+console.log('Recording the vectors in Node; all of it takes some five minutes.');
 const { dialogues, left, results } = await record();
 console.log(
   `${dialogues.length} vectors. ${left} more need 32 MiB or 64 MiB of memory: npm test has them.\n`,
