@@ -76,7 +76,7 @@ function growth(costs: readonly number[], least: number): number {
 }
 
 const row = (name: string, cells: string[]): string =>
-  name.padEnd(48) + cells.map((cell) => cell.padStart(8)).join('');
+  name.padEnd(54) + cells.map((cell) => cell.padStart(8)).join('');
 const title = (size: number): string => (size < 2 ** 20 ? `${size / 2 ** 10} KiB` : `${size / 2 ** 20} MiB`);
 
 function report(name: string): boolean {

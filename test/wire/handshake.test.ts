@@ -218,6 +218,9 @@ test('tells a list of strings from anything else', () => {
   assert.equal([isStringArray([]), isStringArray(['']), isStringArray(['a', 'b'])], [true, true, true]);
   for (const value of [undefined, null, 'a', {}, [1], ['a', null], new Array(1)])
     assert.is(isStringArray(value), false);
+  const { proxy, revoke } = Proxy.revocable([], {});
+  revoke();
+  assert.is(isStringArray(proxy), false);
 });
 
 test.run();
