@@ -182,7 +182,7 @@ const AT_ONCE = 64;
 
 /** JSON in UTF-8, in an array that doubles when it is full. */
 class JsonBytes {
-  private bytes: Bytes = new Uint8Array(256);
+  private bytes: Bytes = new Uint8Array(512);
   private length = 0;
   private high = 0; // the first half of a surrogate pair, until the second is read
 
