@@ -124,7 +124,7 @@ class Survey {
   }
 }
 
-/** Whether a byte beside a number would make another number of it, or of its placeholder. */
+/** Whether a byte beside a number would change that number, or the placeholder for it. */
 function isPartOfNumber(byte: number | undefined): boolean {
   if (byte === undefined) return false;
   return (byte >= ZERO && byte <= NINE) || NUMBER_SIGNS.indexOf(byte) >= 0;
