@@ -1,7 +1,7 @@
 /**
  * `dist/hub-protocol.js`: a client for devices, with ChaChaPoly and X25519. Despite its name it is not the whole library,
- * which is `hub-protocol.full.js`: there are no hub sessions, no AESGCM, and neither `derivePsk` nor `argon2id`. A browser
- * that has only the password needs the full file; a device is usually given its PSK.
+ * which is `hub-protocol.full.js`: there are no hub sessions, no AESGCM, and no `derivePsk`. A browser that has only the
+ * password loads `hub-protocol.psk.js` in a worker; a device is usually given its PSK.
  */
 export { deviceCrypto } from '../src/crypto/device.ts';
 export * from './no-crypto.ts';

@@ -1,7 +1,4 @@
-/**
- * `dist/hub-protocol.full.js`: the whole library, with noble's cryptography for both suites. The one file that can derive
- * a PSK from a password (`derivePsk`).
- */
+/** `dist/hub-protocol.full.js`: the whole library, with noble's cryptography for both suites. */
 
 export { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
 export * from '../src/index.ts';

@@ -1,5 +1,5 @@
 /** Derives the PSK without blocking the event loop: in slices of a few milliseconds, between which the loop gets its turn. */
-import { Argon2id } from 'hub-protocol';
+import { pskDerivation } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 
 const BLOCKS_AT_ONCE = 1024; // about 5 ms on a desktop
@@ -15,15 +15,7 @@ export async function derive(
   salt: Uint8Array,
   onProgress: (progress: number) => void,
 ): Promise<Uint8Array> {
-  const derivation = new Argon2id({
-    crypto: nodeCrypto,
-    password,
-    salt,
-    passes: 3,
-    memoryKiB: 65536,
-    parallelism: 1,
-    length: 32,
-  });
+  const derivation = pskDerivation({ crypto: nodeCrypto, password, salt });
   try {
     while (!derivation.run(BLOCKS_AT_ONCE)) {
       onProgress(derivation.progress);

@@ -83,7 +83,7 @@ export { parseKeyring, serializeKeyring } from './session/keyring-text.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
 export type { OutgoingMessage } from './session/outgoing.ts';
 export type { Pattern, Suite } from './session/protocol.ts';
-export { derivePsk, type PskOptions } from './session/psk.ts';
+export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';

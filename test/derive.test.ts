@@ -1,4 +1,6 @@
 /** The examples that derive a PSK without blocking: in slices on the event loop, and in a worker. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { derive } from '../examples/derive.ts';
@@ -46,5 +48,18 @@ test('cancels a derivation in a worker', async () => {
   assert.is(outcome, reason);
   assert.ok(progress.at(-1)! < 0.5);
 });
+
+for (const name of ['derive.js', 'derive-worker.js']) {
+  test(`a bundler finds nothing of Node in examples/browser/${name}`, async () => {
+    const { errors, warnings } = await build({
+      entryPoints: [fileURLToPath(new URL(`../examples/browser/${name}`, import.meta.url))],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+    });
+    assert.equal([errors, warnings], [[], []]);
+  });
+}
 
 test.run();

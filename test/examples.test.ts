@@ -63,12 +63,12 @@ test('exports the promised names from each entry of the package', async () => {
     'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
     'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
-    'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName ' +
+    'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName pskDerivation ' +
     'readHubEvent readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
     'sessionIdsMatch splitMessage storePsk updateKeyring';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(others, [
-    ['nobleCrypto'],
+    ['nobleBlake2b', 'nobleCrypto'],
     ['nobleCryptoWithAesGcm'],
     ['importKey', 'nodeCrypto', 'randomBytes'],
   ]);

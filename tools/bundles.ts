@@ -20,6 +20,7 @@ const ENTRIES = {
   'no-crypto': 'a client for devices, without cryptography',
   device: 'a client for devices, without derivePsk',
   requests: 'requests and replies',
+  psk: 'derivePsk with its cryptography',
   full: 'the whole library',
 };
 
@@ -54,6 +55,15 @@ export const FILES: readonly BundleFile[] = [
     isCompact: true,
     noble: '',
     global: 'hubProtocolRequests',
+  },
+  { name: 'hub-protocol.psk.js', entry: 'psk', syntax: 'es2020', isCompact: true, noble: 'noble-hashes' },
+  {
+    name: 'hub-protocol.psk.es5.js',
+    entry: 'psk',
+    syntax: 'es5',
+    isCompact: true,
+    noble: 'noble-hashes',
+    global: 'hubProtocolPsk',
   },
   {
     name: 'hub-protocol.full.js',

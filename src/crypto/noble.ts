@@ -1,10 +1,12 @@
 /** `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly. It runs in every engine that has BigInt. */
-import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Crypto } from './crypto.ts';
+import { nobleBlake2b } from './noble-blake2b.ts';
 import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { nobleX25519 } from './noble-x25519.ts';
+
+export { nobleBlake2b };
 
 export const nobleCrypto: Crypto = {
   sha256(...parts) {
@@ -19,9 +21,5 @@ export const nobleCrypto: Crypto = {
   },
   x25519: nobleX25519,
   ciphers: { ChaChaPoly: nobleChaChaPoly },
-  blake2b(length, ...parts) {
-    const hash = blake2b.create({ dkLen: length });
-    for (const part of parts) hash.update(part);
-    return hash.digest();
-  },
+  blake2b: nobleBlake2b,
 };

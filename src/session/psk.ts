@@ -1,19 +1,17 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
 import { readOptions } from '../arguments.ts';
-import { assertString, utf8ToBytes } from '../bytes.ts';
+import { assertBytes, assertString, utf8ToBytes } from '../bytes.ts';
 import { assertFunction, callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
+import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { argon2id } from '../noise/argon2id.ts';
+import { Argon2id, argon2id } from '../noise/argon2id.ts';
+import type { Argon2idOptions } from '../noise/argon2id-options.ts';
 
-/** The options of derivePsk(). */
-export interface PskOptions {
-  /** A Crypto, or the functions of it that are used: `sha256`, and `argon2id` or `blake2b`. */
-  crypto: Pick<Crypto, 'sha256' | 'blake2b' | 'argon2id'>;
+/** What both derivePsk() and pskDerivation() take beside the hub. */
+export interface PskInputs {
   /** The client's password; encoded as UTF-8, without normalization. */
   password: string;
-  /** The hub's node id, as in the `psk-needed` event. */
-  nodeId: string;
   /**
    * 64 MiB of memory to work in, aligned to 4 bytes; wiped at the end. Allocated if absent; unused by a native `argon2id`.
    */
@@ -22,7 +20,33 @@ export interface PskOptions {
   onProgress?: ((progress: number) => void) | undefined;
 }
 
-const OPTIONS: readonly (keyof PskOptions)[] = ['crypto', 'password', 'nodeId', 'memory', 'onProgress'];
+/** The options of derivePsk() and pskDerivation(). The hub is named by its node id or by the salt that follows from it. */
+export type PskOptions = PskInputs &
+  (
+    | {
+        /** A Crypto, or the functions of it that are used: `sha256`, and `blake2b` or, for derivePsk(), `argon2id`. */
+        crypto: Pick<Crypto, 'sha256' | 'blake2b' | 'argon2id'>;
+        /** The hub's node id, as in the `psk-needed` event. */
+        nodeId: string;
+        salt?: undefined;
+      }
+    | {
+        /** A Crypto, or the one function of it that is used: `blake2b` or, for derivePsk(), `argon2id`. */
+        crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
+        /** The salt, 32 bytes, as in the `psk-needed` event: the SHA-256 of the node id. */
+        salt: Uint8Array;
+        nodeId?: undefined;
+      }
+  );
+
+const OPTIONS: readonly (keyof PskOptions)[] = [
+  'crypto',
+  'password',
+  'nodeId',
+  'salt',
+  'memory',
+  'onProgress',
+];
 
 /** The salt: SHA-256 of a hub's node id, 32 bytes. */
 export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Uint8Array {
@@ -31,27 +55,50 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Uint8Ar
 }
 
 /**
- * Derives the PSK: Argon2id (RFC 9106) of the password with the protocol's parameters: 3 passes over 64 MiB, 1 lane,
- * and the SHA-256 of the hub's node id as salt. Unless the crypto has a native `argon2id`, it takes seconds
- * and 64 MiB; a device that cannot afford them is provisioned with the result.
- * @param options - the password, the node id, and what to compute with
+ * Derives the PSK in one call: Argon2id (RFC 9106) of the password with the protocol's parameters, which are 3 passes over
+ * 64 MiB in 1 lane, and the SHA-256 of the hub's node id as salt. Unless the crypto has a native `argon2id`, it takes
+ * seconds and 64 MiB; a device that cannot afford them is provisioned with the result.
+ * @param options - the password, the hub, and what to compute with
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
  */
 export function derivePsk(options: PskOptions): Uint8Array {
-  const { crypto, password, nodeId, memory, onProgress } = readOptions(options, 'options', OPTIONS);
-  assertFunction(crypto, 'crypto', 'sha256');
+  return argon2id(readPskOptions(options));
+}
+
+/**
+ * Starts the same derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then
+ * `result`, which returns the 32 bytes; or `destroy` at any time.
+ * @param options - the password, the hub, and what to compute with
+ * @returns the derivation, of which nothing is done yet
+ * @throws LocalError the codes of {@link Argon2id}, and `lone-surrogate`
+ */
+export function pskDerivation(options: PskOptions): Argon2id {
+  return new Argon2id(readPskOptions(options));
+}
+
+/** The protocol's parameters of Argon2id. */
+function readPskOptions(options: PskOptions): Argon2idOptions {
+  const { crypto, password, nodeId, salt, memory, onProgress } = readOptions(options, 'options', OPTIONS);
   assertString(password, 'password');
-  assertString(nodeId, 'nodeId');
-  return argon2id({
+  if (salt === undefined) {
+    assertFunction(crypto, 'crypto', 'sha256');
+    assertString(nodeId, 'nodeId');
+  } else {
+    if (nodeId !== undefined) {
+      throw new LocalError('bad-argument', '"nodeId" expected undefined beside a salt: pass one of the two');
+    }
+    assertBytes(salt, 'salt', KEY_LENGTH);
+  }
+  return {
     crypto,
     password,
-    salt: pskSalt(crypto, nodeId),
+    salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string),
     passes: 3,
     memoryKiB: 65536,
     parallelism: 1,
     length: KEY_LENGTH,
     memory,
     onProgress,
-  });
+  };
 }

@@ -9,13 +9,21 @@ import * as core from '../../bundles/core.ts';
 import * as device from '../../bundles/device.ts';
 import * as full from '../../bundles/full.ts';
 import * as noCrypto from '../../bundles/no-crypto.ts';
+import * as psk from '../../bundles/psk.ts';
 import * as requests from '../../bundles/requests.ts';
 import { type BundleFile, bundleModule, FILES, toScript } from '../../tools/bundles.ts';
 import { catchesIn, withUniqueCatches } from '../../tools/catches.ts';
 import { parseModule, walk } from '../../tools/syntax.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
-const ENTRIES: { readonly [entry: string]: object } = { core, device, full, 'no-crypto': noCrypto, requests };
+const ENTRIES: { readonly [entry: string]: object } = {
+  core,
+  device,
+  full,
+  'no-crypto': noCrypto,
+  psk,
+  requests,
+};
 const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
 const read = (name: string): string => readFileSync(dist(name), 'utf8');
 
@@ -42,6 +50,13 @@ const DEVICE = [
   '.BYTES_PER_ELEMENT .buffer .byteLength .byteOffset .constructor .fill ArrayBuffer ArrayBuffer.isView BigInt',
   'Number.isSafeInteger Object.assign RangeError TypeError Uint16Array Uint32Array Uint32Array.from Uint32Array.of',
   'Uint8Array.from',
+];
+/** argon2id and noble's BLAKE2b add these. */
+const PSK = [
+  ...CORE,
+  '.BYTES_PER_ELEMENT .byteLength .byteOffset .constructor .get Int32Array Math.imul Math.round Number.isSafeInteger',
+  'Object.assign Object.create Object.freeze Object.getPrototypeOf Object.hasOwn RangeError TypeError Uint32Array',
+  'Uint32Array.from Uint8Array.from',
 ];
 /** noble's curves, hashes and AES, and argon2id, add these. */
 const FULL = [
@@ -70,6 +85,8 @@ const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
   'hub-protocol.requests.js': REQUESTS,
   'hub-protocol.requests.es5.js': [...REQUESTS, ...SCRIPT],
+  'hub-protocol.psk.js': PSK,
+  'hub-protocol.psk.es5.js': [...PSK, ...SCRIPT, ...SCRIPT_OF_DEVICE, '.test'],
   'hub-protocol.full.js': FULL,
 };
 
@@ -122,7 +139,7 @@ for (const file of FILES) {
   });
 
   test(`${name} has a map that leads to the line of a source`, () => {
-    const code = entry === 'requests' ? 'lone-surrogate' : 'no-common-suite';
+    const code = entry === 'requests' || entry === 'psk' ? 'lone-surrogate' : 'no-common-suite';
     const lines = read(name).slice(0, read(name).indexOf(code)).split('\n');
     const map = new SourceMap(JSON.parse(read(`${name}.map`)));
     const { originalSource, originalLine } = map.findEntry(
@@ -217,6 +234,8 @@ test('scripts set a global where there are no modules', () => {
   assert.type(new Function(`${script}; return hubProtocol;`)().ClientSession, 'function');
   const requests = read('hub-protocol.requests.es5.js');
   assert.type(new Function(`${requests}; return hubProtocolRequests;`)().ReplyCollector, 'function');
+  const psk = read('hub-protocol.psk.es5.js');
+  assert.type(new Function(`${psk}; return hubProtocolPsk;`)().derivePsk, 'function');
 });
 
 test('the licence file has both notices', () => {

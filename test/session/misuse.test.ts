@@ -15,6 +15,7 @@ import {
   keyringOptions,
   LocalError,
   parseKeyring,
+  pskDerivation,
   selectNoise,
   serializeKeyring,
   storePsk,
@@ -276,6 +277,8 @@ const KEYRING_CALLS: { readonly [name: string]: (value: never) => unknown } = {
     derivePsk({ crypto: nodeCrypto, password: value, nodeId: NODE_ID }),
   'the node id of derivePsk()': (value) =>
     derivePsk({ crypto: nodeCrypto, password: 'secret', nodeId: value }),
+  'the salt of pskDerivation()': (value) =>
+    pskDerivation({ crypto: nodeCrypto, password: 'secret', salt: value }),
   'the offer of selectNoise()': (value) => selectNoise(value, { suites: [], pinned: false }),
   'the own suites of selectNoise()': (value) => selectNoise({ patterns: [], suites: [] }, value),
 };

@@ -1,4 +1,4 @@
-/** The PSK of a password at a hub, compared with argon2-cffi. A derivation takes about a second, so there are two. */
+/** The PSK of a password at a hub, compared with argon2-cffi. A derivation takes about a second, so there are few. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -6,9 +6,9 @@ import { isZero } from '../../src/bytes.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
-import { derivePsk, type PskOptions, pskSalt } from '../../src/session/psk.ts';
+import { derivePsk, type PskOptions, pskDerivation, pskSalt } from '../../src/session/psk.ts';
 import { raisesLocal } from '../raises.ts';
-import { readVectors, toHex } from '../vectors.ts';
+import { hex, readVectors, toHex } from '../vectors.ts';
 
 const VECTORS = readVectors('argon2id', 'Psk');
 const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[number]];
@@ -24,6 +24,24 @@ for (const { tcId, nodeId, salt } of VECTORS) {
 test('derives the same key as argon2-cffi', () => {
   const { password, nodeId, psk } = ASCII;
   assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId })), psk);
+});
+
+test('derives the same key in slices, with no function but blake2b, from the salt', () => {
+  const { password, salt, psk } = ASCII;
+  const derivation = pskDerivation({ crypto: { blake2b: nobleCrypto.blake2b! }, password, salt: hex(salt) });
+  let slices = 1;
+  while (!derivation.run(50_000)) slices++;
+  assert.is(slices, 4); // 3 passes over 65536 blocks
+  assert.is(toHex(derivation.result()), psk);
+});
+
+test('derives in slices with a native argon2id at hand, which has none', () => {
+  const argon2id = () => new Uint8Array(32).fill(1);
+  const options = { crypto: { ...nobleCrypto, argon2id }, password: 'password', nodeId: 'hub' };
+  assert.is(derivePsk(options)[0], 1);
+  const derivation = pskDerivation(options);
+  assert.is(derivation.run(1), false);
+  derivation.destroy();
 });
 
 test('derives the key in the caller’s memory, wipes that memory, and reports the progress', () => {
@@ -50,12 +68,18 @@ const REFUSED: [object, LocalCode][] = [
   [{ memory: new Uint8Array(1024) }, 'bad-length'],
   [{ memory: [0] }, 'bad-argument'],
   [{ crypto: WITHOUT_BLAKE2B }, 'blake2b-unavailable'],
+  [{ salt: new Uint8Array(32) }, 'bad-argument'], // beside a node id
+  [{ nodeId: undefined }, 'bad-argument'],
+  [{ nodeId: undefined, salt: new Uint8Array(31) }, 'bad-length'],
+  [{ nodeId: undefined, salt: 'hub' }, 'bad-argument'],
+  [{ crypto: { blake2b: nobleCrypto.blake2b } }, 'bad-argument'], // a node id needs sha256
 ];
 for (const [changes, code] of REFUSED) {
-  const shown = 'crypto' in changes ? 'a crypto without blake2b' : inspect(changes, { maxArrayLength: 1 });
+  const shown = inspect(changes, { depth: 0, maxArrayLength: 1 });
   test(`refuses ${shown} as ${code}`, () => {
     const options: object = { crypto: nobleCrypto, password: 'password', nodeId: 'hub', ...changes };
     raisesLocal(() => derivePsk(options as PskOptions), code);
+    raisesLocal(() => pskDerivation(options as PskOptions), code);
   });
 }
 

@@ -1,0 +1,16 @@
+/**
+ * `dist/hub-protocol.psk.js`: the derivation of a PSK from a password, with the two hash functions that it needs. A browser
+ * loads it in a worker, beside `hub-protocol.js` in the page. It shares no classes with the other files.
+ */
+import { concatBytes } from '../src/bytes.ts';
+import type { Crypto } from '../src/crypto/crypto.ts';
+import { nobleBlake2b } from '../src/crypto/noble-blake2b.ts';
+import { sha256 } from '../src/crypto/sha256.ts';
+
+/** The crypto for `derivePsk` and `pskDerivation`. */
+export const pskCrypto: Required<Pick<Crypto, 'sha256' | 'blake2b'>> = {
+  sha256: (...parts) => sha256(concatBytes(parts)),
+  blake2b: nobleBlake2b,
+};
+export { LocalError } from '../src/errors.ts';
+export { derivePsk, pskDerivation } from '../src/session/psk.ts';

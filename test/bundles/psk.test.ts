@@ -1,0 +1,38 @@
+/** The single files that derive a PSK, compared with argon2-cffi. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { pskCrypto } from '../../bundles/psk.ts';
+import { hex, readVectors, toHex } from '../vectors.ts';
+
+type PskFile = typeof import('../../bundles/psk.ts');
+const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
+const [vector] = readVectors('argon2id', 'Psk');
+const { password, nodeId, salt, psk } = vector!;
+
+test('hub-protocol.psk.js derives a PSK from the node id', async () => {
+  const file = (await import(dist('hub-protocol.psk.js'))) as PskFile;
+  const derived = file.derivePsk({ crypto: file.pskCrypto, password, nodeId });
+  assert.is(toHex(derived), psk);
+});
+
+test('hub-protocol.psk.es5.js derives a PSK from the salt, in slices', () => {
+  const module = { exports: {} };
+  new Function('module', readFileSync(dist('hub-protocol.psk.es5.js'), 'utf8'))(module);
+  const file = module.exports as PskFile;
+  const derivation = file.pskDerivation({ crypto: file.pskCrypto, password, salt: hex(salt) });
+  while (!derivation.run(4096));
+  assert.is(toHex(derivation.result()), psk);
+});
+
+test('its hash functions take several parts', () => {
+  const parts = ['61', '62', '63'].map(hex);
+  // FIPS 180-4's and RFC 7693's example: "abc"
+  const sha256 = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
+  const blake2b = 'ba80a53f981c4d0d6a2797b69f12f6e94c212f14685ac4b74b12bb6fdbffa2d1';
+  assert.is(toHex(pskCrypto.sha256(...parts)), sha256);
+  assert.is(toHex(pskCrypto.blake2b(64, ...parts)).slice(0, 64), blake2b);
+});
+
+test.run();
