@@ -1,6 +1,6 @@
 /**
- * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), and the judge,
- * which is one file with the library in it and a copy of the vectors beside it.
+ * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), and two programs,
+ * each of which is one file with the library in it: the commands, and the judge with a copy of the vectors beside it.
  *
  *     npm run build        about 4 s
  */
@@ -17,7 +17,8 @@ rmSync(root('dist'), { recursive: true, force: true });
 // The core is compiled alone, with less than the providers, whose output has it again.
 await compile('src/tsconfig.json');
 await Promise.all([compile('src/crypto/tsconfig.json'), compile('src/crypto/tsconfig.node.json')]);
-await Promise.all([buildBundles(root('dist')), buildJudge()]);
+await Promise.all([buildBundles(root('dist')), buildProgram('judge'), buildProgram('cli')]);
+copyVectors();
 
 async function compile(project: string): Promise<void> {
   const child = spawn(process.execPath, [root('node_modules/typescript/bin/tsc'), '-p', root(project)], {
@@ -27,13 +28,11 @@ async function compile(project: string): Promise<void> {
   if (code !== 0) process.exit(1);
 }
 
-async function buildJudge(): Promise<void> {
-  for (const folder of ['dist', 'vectors']) {
-    rmSync(root(`judge/${folder}`), { recursive: true, force: true });
-  }
+async function buildProgram(folder: string): Promise<void> {
+  rmSync(root(`${folder}/dist`), { recursive: true, force: true });
   await build({
-    entryPoints: [root('judge/src/cli.ts')],
-    outfile: root('judge/dist/cli.js'),
+    entryPoints: [root(`${folder}/src/cli.ts`)],
+    outfile: root(`${folder}/dist/cli.js`),
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -44,16 +43,20 @@ async function buildJudge(): Promise<void> {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
     },
   });
-  chmodSync(root('judge/dist/cli.js'), 0o755);
-  cpSync(root('vectors'), root('judge/vectors'), {
-    recursive: true,
-    filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
-  });
+  chmodSync(root(`${folder}/dist/cli.js`), 0o755);
   // The bundle holds other packages, whose licences ask to go with it.
   const licences = ['LICENSE', 'node_modules/ws/LICENSE', 'node_modules/@noble/hashes/LICENSE'];
   const texts = licences.map((path) => readFileSync(root(path), 'utf8').trim());
   writeFileSync(
-    root('judge/LICENSE'),
+    root(`${folder}/LICENSE`),
     `${texts[0]}\n\nws:\n\n${texts[1]}\n\nnoble-ciphers, noble-curves and noble-hashes:\n\n${texts[2]}\n`,
   );
+}
+
+function copyVectors(): void {
+  rmSync(root('judge/vectors'), { recursive: true, force: true });
+  cpSync(root('vectors'), root('judge/vectors'), {
+    recursive: true,
+    filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
+  });
 }

@@ -1,0 +1,38 @@
+/** Everything that the commands take from the library, internals included. */
+export {
+  bytesToBase64,
+  bytesToHex,
+  bytesToUtf8,
+  concatBytes,
+  equalBytes,
+  hexToBytes,
+  isBytes,
+  utf8ToBytes,
+} from '../../src/bytes.ts';
+export { isLowOrder } from '../../src/crypto/low-order.ts';
+export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+export { LocalError, RemoteError } from '../../src/errors.ts';
+export { authorizedUrl } from '../../src/identity/authorized-url.ts';
+export { selectEndpoint } from '../../src/identity/endpoint.ts';
+export type { Identity } from '../../src/identity/identity.ts';
+export { parseIdentity } from '../../src/identity/parse-identity.ts';
+export { redactIdentity } from '../../src/identity/redact.ts';
+export { MAX_ENVELOPE } from '../../src/limits.ts';
+export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
+export { clientId } from '../../src/mqtt-topics/client-id.ts';
+export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
+export {
+  createKeyring,
+  type Keyring,
+  storePsk,
+  updateKeyring,
+} from '../../src/session/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.ts';
+export { selectNoise } from '../../src/session/negotiation.ts';
+export { type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
+export { derivePsk } from '../../src/session/psk.ts';
+export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';
+export { readNodeId, readOffer } from '../../src/wire/handshake.ts';
+export { isJsonObject, type Json, type JsonObject, ownField } from '../../src/wire/json.ts';
+export { parseJson } from '../../src/wire/parse-json.ts';
+export { stringifyJson } from '../../src/wire/write-json.ts';

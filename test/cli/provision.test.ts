@@ -1,0 +1,178 @@
+/** `hub-protocol provision`: the keyring it writes, who can read it, and what it refuses. */
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Keyring, parseKeyring } from '../../src/index.ts';
+import { Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
+
+const test = suite('provision');
+let folder: Folder;
+let identity = '';
+let out = '';
+
+test.before.each(() => {
+  folder = new Folder();
+  identity = folder.write('identity.json', IDENTITY);
+  out = folder.at('keyring.json');
+});
+test.after.each(() => folder.remove());
+
+const KEY = '2fe57da347cd62431528daac5fbb290730fff684afc4cfc2ed90995f58cb3b74';
+/** By argon2-cffi: the first vector of `vectors/argon2id.json`. */
+const PSK = 'a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41';
+
+function provision(...args: string[]): Promise<Run> {
+  return run(['provision', identity, '--out', out, ...args]);
+}
+
+function written(): Keyring {
+  return parseKeyring(readFileSync(out), 'AKEY-12345');
+}
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+test('writes a keyring with a static key, the PSK of each hub, and pins', async () => {
+  const { code, stderr } = await provision('--hub', 'hub-1', '--pin', `a=b=${KEY}`);
+  assert.is(stderr, '');
+  assert.is(code, 0);
+  const { psks, pins, staticKey, staticKeyIsFresh } = written();
+  assert.equal(
+    psks.map(({ nodeId, key, isProvisioned }) => [nodeId, hex(key), isProvisioned]),
+    [['hub-1', PSK, true]],
+  );
+  assert.equal(
+    pins.map(({ nodeId, key }) => [nodeId, hex(key)]),
+    [['a=b', KEY]],
+  );
+  assert.is((staticKey as Uint8Array).length, 32);
+  assert.is(staticKeyIsFresh, true);
+});
+
+test('makes a new static key each time', async () => {
+  await provision();
+  const first = written().staticKey;
+  out = folder.at('other.json');
+  await provision();
+  assert.not.equal(written().staticKey, first);
+});
+
+test('lets only the owner read the keyring, whatever the umask', async () => {
+  const umask = process.umask(0);
+  await provision();
+  process.umask(umask);
+  assert.is(statSync(out).mode & 0o777, 0o600);
+});
+
+test('shows no secret, neither as text nor as JSON', async () => {
+  const text = await provision('--hub', 'hub-1');
+  out = folder.at('other.json');
+  const json = await provision('--hub', 'hub-1', '--json');
+  assert.equal(Object.keys(JSON.parse(json.stdout)), [
+    'file',
+    'site_id',
+    'client_key',
+    'static_key_is_fresh',
+    'pins',
+    'psks',
+  ]);
+  const shown = text.stdout + text.stderr + json.stdout + json.stderr;
+  for (const secret of [...SECRETS, PSK, hex(written().staticKey as Uint8Array)]) {
+    assert.not.ok(shown.includes(secret));
+  }
+});
+
+test('replaces no file without --force', async () => {
+  await provision();
+  const before = readFileSync(out, 'utf8');
+  const { code, stderr } = await provision();
+  assert.is(code, 2);
+  assert.match(stderr, /locks the client out/);
+  assert.is(readFileSync(out, 'utf8'), before);
+  assert.is((await provision('--force')).code, 0);
+  assert.not.equal(readFileSync(out, 'utf8'), before);
+});
+
+test('starts from a keyring with --keyring, and keeps its static key and its pins', async () => {
+  await provision('--pin', `hub-1=${KEY}`);
+  const before = written();
+  assert.is((await provision('--keyring', out, '--force', '--hub', 'hub-1')).code, 0);
+  assert.equal(written().staticKey, before.staticKey);
+  assert.equal(written().pins, before.pins);
+  assert.is(written().psks.length, 1);
+});
+
+test('replaces the file that a link leads to, not the link', async () => {
+  await provision();
+  const before = readFileSync(out, 'utf8');
+  symlinkSync(out, folder.at('link.json'));
+  assert.is((await run(['provision', identity, '--out', folder.at('link.json'), '--force'])).code, 0);
+  assert.not.equal(readFileSync(out, 'utf8'), before);
+});
+
+test('refuses to replace a file that others could read', async () => {
+  await provision();
+  chmodSync(out, 0o644);
+  const { code, stderr } = await provision('--force');
+  assert.is(code, 2);
+  assert.match(stderr, /others may read/);
+});
+
+test('refuses a directory in which others may write', async () => {
+  mkdirSync(folder.at('shared'));
+  chmodSync(folder.at('shared'), 0o777);
+  out = folder.at('shared/keyring.json');
+  const { code, stderr } = await provision();
+  assert.is(code, 2);
+  assert.match(stderr, /others may write to the directory/);
+});
+
+test('refuses the keyring of another identity', async () => {
+  await provision();
+  const other = folder.write('other.json', { ...IDENTITY, access_key: 'AKEY-99999' });
+  const { code, stderr } = await run(['provision', other, '--keyring', out, '--out', folder.at('new.json')]);
+  assert.is(code, 2);
+  assert.match(stderr, /keyring-other-identity/);
+});
+
+test('refuses a second pin of a hub that differs', async () => {
+  const { code, stderr } = await provision(
+    '--pin',
+    `hub-1=${KEY}`,
+    '--pin',
+    `hub-1=${KEY.replace('2', '3')}`,
+  );
+  assert.is(code, 2);
+  assert.match(stderr, /two different pins/);
+});
+
+for (const [what, args, message] of [
+  ['a pin without a key', ['--pin', 'hub-1'], /64 hex digits/],
+  ['a pin of the wrong length', ['--pin', `hub-1=${KEY}00`], /64 hex digits/],
+  ['a pin of low order', ['--pin', `hub-1=${'0'.repeat(64)}`], /no hub can have/],
+  ['an empty node id', ['--hub', ''], /--hub expects a node id/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stderr } = await provision(...args);
+    assert.is(code, 2);
+    assert.match(stderr, message);
+  });
+}
+
+test('says which argument is missing', async () => {
+  assert.match((await run(['provision'])).stderr, /expected one file of an identity/);
+  assert.match((await run(['provision', identity])).stderr, /expected --out/);
+  assert.match(
+    (await run(['provision', identity, identity, '--out', out])).stderr,
+    /expected one file of an identity/,
+  );
+});
+
+test('says why a file cannot be written', async () => {
+  out = folder.at('nowhere/keyring.json');
+  assert.match((await provision()).stderr, /cannot write to the directory .*no such file/);
+  mkdirSync(folder.at('directory'));
+  out = folder.at('directory');
+  assert.match((await provision('--force')).stderr, /is not a file/);
+});
+
+test.run();

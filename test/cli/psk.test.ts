@@ -1,0 +1,81 @@
+/** `hub-protocol psk`: against the known answers of argon2-cffi, and without a way for the password to show. */
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Folder, IDENTITY, run } from './run.ts';
+
+const test = suite('psk');
+const folder = new Folder();
+test.after(() => folder.remove());
+
+const { testGroups } = JSON.parse(
+  readFileSync(new URL('../../vectors/argon2id.json', import.meta.url), 'utf8'),
+);
+const { password, nodeId, psk } = testGroups
+  .find(({ type }: { type: string }) => type === 'Psk')
+  .tests.find(({ result }: { result: string }) => result === 'valid');
+
+test('derives the PSK of a password that is piped in, with or without a line feed', async () => {
+  assert.equal(await run(['psk', '--node-id', nodeId], password), {
+    code: 0,
+    stdout: `${psk}\n`,
+    stderr: '',
+  });
+  const { stdout } = await run(['psk', '--node-id', nodeId], `${password}\r\n`);
+  assert.is(stdout, `${psk}\n`);
+});
+
+test('takes password and node id from files, and prints base64 as JSON', async () => {
+  const identity = folder.write('identity.json', { ...IDENTITY, password });
+  const hello = folder.write('hello.json', { msg_type: 'hello', payload: { node_id: nodeId } });
+  const { stdout } = await run([
+    'psk',
+    '--identity',
+    identity,
+    '--hello',
+    hello,
+    '--format',
+    'base64',
+    '--json',
+  ]);
+  assert.equal(JSON.parse(stdout), {
+    node_id: nodeId,
+    format: 'base64',
+    psk: Buffer.from(psk, 'hex').toString('base64'),
+  });
+});
+
+for (const [what, args, input, message] of [
+  ['a password as an argument', ['correct horse'], 'x', /the password is asked for/],
+  ['no node id', [], 'x', /--node-id ID and --hello FILE/],
+  ['two node ids', ['--node-id', 'a', '--hello', 'b'], 'x', /--node-id ID and --hello FILE/],
+  ['an empty node id', ['--node-id', ''], 'x', /--node-id ID and --hello FILE/],
+  ['an unknown format', ['--node-id', 'a', '--format', 'hax'], 'x', /hex or base64, got hax/],
+  ['no password', ['--node-id', 'a'], '\n', /no password was given/],
+  ['two lines', ['--node-id', 'a'], 'correct horse\nbattery\n', /more than one line/],
+  ['a HELLO that is missing', ['--hello', '/nowhere/hello.json'], 'x', /there is no such file/],
+] as const) {
+  test(`refuses ${what}, and shows no password`, async () => {
+    const { code, stdout, stderr } = await run(['psk', ...args], input);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+    assert.not.match(stderr, /horse|battery/);
+  });
+}
+
+for (const [what, contents, message] of [
+  ['has no node id', { msg_type: 'hello', payload: {} }, /missing-node-id/],
+  ['is not JSON', 'correct horse', /bad-json/],
+  ['is not an object', '[1]', /neither the HELLO nor its payload/],
+] as const) {
+  test(`refuses a HELLO that ${what}`, async () => {
+    const hello = folder.write('wrong.json', contents);
+    const { code, stderr } = await run(['psk', '--hello', hello], 'x');
+    assert.is(code, 2);
+    assert.match(stderr, message);
+    assert.not.match(stderr, /horse/);
+  });
+}
+
+test.run();

@@ -1,0 +1,60 @@
+/** Runs the commands as programs, in a folder of their own. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CLI = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
+
+export interface Run {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export function run(args: readonly string[], input = ''): Promise<Run> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [CLI, ...args]);
+    const output = { stdout: '', stderr: '' };
+    child.stdout.on('data', (data) => (output.stdout += data));
+    child.stderr.on('data', (data) => (output.stderr += data));
+    child.stdin.on('error', () => {}); // a program that does not read its input may have ended
+    child.stdin.end(input);
+    child.on('close', (code) => resolve({ code: code!, ...output }));
+  });
+}
+
+/** A folder that only its owner may use. */
+export class Folder {
+  readonly path: string = mkdtempSync(join(tmpdir(), 'hub-protocol-cli-'));
+
+  at(name: string): string {
+    return join(this.path, name);
+  }
+
+  write(name: string, contents: string | object): string {
+    writeFileSync(this.at(name), typeof contents === 'string' ? contents : JSON.stringify(contents));
+    return this.at(name);
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true });
+  }
+}
+
+/** The secrets of this identity. No output may contain one of them. */
+export const SECRETS: string[] = ['AKEY-12345', 'correct horse', 'mqtt-password', 'mqtt-user'];
+
+export const IDENTITY: { [field: string]: unknown; mqtt: object } = {
+  access_key: 'AKEY-12345',
+  password: 'correct horse battery staple',
+  site_id: 'lobby',
+  data_plane_endpoints: { wss: 'wss://hub.example:5678' },
+  mqtt: {
+    endpoint: 'mqtts://broker.example',
+    username: 'mqtt-user',
+    password: 'mqtt-password',
+    topic_prefix: 'hivemind/hub-1/AKEY-12345',
+  },
+};

@@ -1,0 +1,100 @@
+/** `hub-protocol topics` and `redact`: what they show, and that secrets show only where that is asked for. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Folder, IDENTITY, run, SECRETS } from './run.ts';
+
+const test = suite('topics and redact');
+const folder = new Folder();
+test.after(() => folder.remove());
+const identity = folder.write('identity.json', IDENTITY);
+
+function showsNoSecret(output: string): void {
+  for (const secret of SECRETS) assert.not.ok(output.includes(secret), `${secret} in ${output}`);
+}
+
+test('topics hides the access key', async () => {
+  const { code, stdout, stderr } = await run(['topics', identity]);
+  assert.is(code, 0, stderr);
+  assert.match(stdout, /^publish {4}hivemind\/hub-1\/\[access key\]\/in$/m);
+  assert.match(stdout, /^broker {5}mqtts:\/\/broker\.example {2}\(port 8883, with TLS\)$/m);
+  assert.match(stdout, /^client id {2}client-\[access key\]$/m);
+  showsNoSecret(stdout);
+});
+
+test('topics prints them for scripts with --secrets', async () => {
+  const { stdout } = await run(['topics', identity, '--secrets', '--json', '--name', 'kiosk']);
+  assert.equal(JSON.parse(stdout), {
+    publish: 'hivemind/hub-1/AKEY-12345/in',
+    subscribe: 'hivemind/hub-1/AKEY-12345/out',
+    status: 'hivemind/hub-1/AKEY-12345/status',
+    qos: 1,
+    broker: { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true },
+    client_id: 'kiosk-AKEY-12345',
+  });
+});
+
+test('topics refuses a broker without TLS, unless it is allowed', async () => {
+  const plain = folder.write('plain.json', {
+    ...IDENTITY,
+    mqtt: { ...IDENTITY.mqtt, endpoint: 'mqtt://broker' },
+  });
+  const refused = await run(['topics', plain]);
+  assert.is(refused.code, 2);
+  assert.match(refused.stderr, /plaintext-endpoint/);
+  assert.match((await run(['topics', plain, '--allow-plaintext'])).stdout, /port 1883, without TLS/);
+});
+
+test('topics says that an identity has no broker', async () => {
+  const { mqtt: _, ...rest } = IDENTITY;
+  const { code, stderr } = await run(['topics', folder.write('wss.json', rest)]);
+  assert.is(code, 2);
+  assert.match(stderr, /has no MQTT broker/);
+});
+
+test('redact shows an identity without its secrets', async () => {
+  const { code, stdout } = await run(['redact', identity]);
+  assert.is(code, 0);
+  assert.is(JSON.parse(stdout).siteId, 'lobby');
+  showsNoSecret(stdout);
+});
+
+test('redact shows a keyring without its secrets, from standard input too', async () => {
+  const [secret, psk, pin] = ['11', '22', '33'].map((digits) => digits.repeat(32)) as [
+    string,
+    string,
+    string,
+  ];
+  const keyring = JSON.stringify({
+    version: 1,
+    access_key: 'AKEY-12345',
+    static_key: secret,
+    static_key_is_fresh: false,
+    pins: [{ node_id: 'hub-1', key: pin }],
+    psks: [{ node_id: 'hub\n\u001b[31m-2', key: psk, is_provisioned: false }],
+  });
+  const { stdout } = await run(['redact', '-'], keyring);
+  showsNoSecret(stdout);
+  assert.not.ok(stdout.includes(secret) || stdout.includes(psk) || stdout.includes('\u001b'));
+  assert.ok(stdout.includes(pin));
+  const json = JSON.parse((await run(['redact', '-', '--json'], keyring)).stdout);
+  assert.equal(json.psks, [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }]);
+});
+
+for (const [what, contents] of [
+  ['neither an identity nor JSON', 'correct horse'],
+  ['an identity without a password', { access_key: 'AKEY-12345' }],
+  ['a keyring without an access key', { static_key_is_fresh: true, static_key: 'correct horse' }],
+  [
+    'a keyring with an unknown field',
+    { static_key_is_fresh: true, access_key: 'AKEY-12345', version: 1, x: 'correct horse' },
+  ],
+] as const) {
+  test(`redact refuses ${what}, and quotes nothing of it`, async () => {
+    const { code, stdout, stderr } = await run(['redact', folder.write('wrong.json', contents)]);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    showsNoSecret(stderr);
+  });
+}
+
+test.run();

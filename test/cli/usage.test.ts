@@ -1,0 +1,52 @@
+/** What all commands have in common: help, usage errors, exit status. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { run } from './run.ts';
+
+const NAMES = ['psk', 'provision', 'topics', 'redact'];
+
+test('--help lists the commands, and help on each has examples, options and exit status', async () => {
+  const { code, stdout } = await run(['--help']);
+  assert.is(code, 0);
+  for (const name of NAMES) {
+    assert.match(stdout, new RegExp(`^  ${name} `, 'm'));
+    const help = await run([name, '--help']);
+    assert.is(help.code, 0);
+    assert.match(help.stdout, new RegExp(`^  hub-protocol ${name} `, 'm'));
+    assert.match(help.stdout, /^ {2}--json /m);
+    assert.match(help.stdout, /^Exit status$/m);
+    assert.equal(await run(['help', name]), help);
+  }
+});
+
+test('--version prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
+  assert.equal(await run(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
+});
+
+for (const [what, args, message] of [
+  ['no command', [], /expected a command: psk, /],
+  [
+    'an unknown command, which it does not repeat',
+    ['horse'],
+    /^hub-protocol: there is no such command; there are psk, /,
+  ],
+  ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stdout, stderr } = await run(args);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+  });
+}
+
+test('writes no escape codes when redirected', async () => {
+  for (const args of [['--help'], ['psk', '--node-id', 'hub-1']]) {
+    const { stdout, stderr } = await run(args, 'correct horse');
+    assert.not.ok((stdout + stderr).includes('\u001b'));
+  }
+});
+
+test.run();
