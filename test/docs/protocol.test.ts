@@ -1,0 +1,157 @@
+/** docs/protocol.md: its rules name vectors that exist, no vector is without a rule, and its bytes are a vector's. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readVectorFile, type VectorFile, vectorFiles } from '../../judge/src/vectors.ts';
+import { authorizedUrl } from '../../src/index.ts';
+import { drawn, type Line, VECTOR, workedExample } from '../../tools/worked-example.ts';
+
+const PAGE = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
+
+interface Rule {
+  readonly id: string;
+  readonly mark: string;
+  /** What stands in italics at the end. */
+  readonly vectors: string;
+}
+
+/** The rules: each is an item of a list that starts with an id. */
+function rulesOf(page: string): Rule[] {
+  const items = page.match(/^- \*\*P-[\s\S]*?(?=\n(?:- |\n|$))/gm) ?? [];
+  return items.map((item) => {
+    const [, id, mark] = /^- \*\*(P-\d+)\*\* \(([^)]+)\) /.exec(item) ?? [];
+    const [, vectors] = /\*(Vectors: [^*]+|No vector)\.\*$/.exec(item.replace(/\s+/g, ' ')) ?? [];
+    return { id: id ?? item, mark: mark ?? '', vectors: vectors ?? '' };
+  });
+}
+
+const RULES = rulesOf(PAGE);
+
+/** A file and what a rule names of it: flags, types of groups, `tcId`s. */
+interface Reference {
+  readonly rule: string;
+  readonly file: string;
+  readonly names: readonly string[];
+}
+
+const REFERENCES: readonly Reference[] = RULES.flatMap(({ id, vectors }) => {
+  if (!vectors.startsWith('Vectors: ')) return [];
+  return vectors
+    .slice('Vectors: '.length)
+    .split('; ')
+    .map((reference) => {
+      const [file, ...names] = reference.split(/,? /) as [string, ...string[]];
+      return { rule: id, file, names };
+    });
+});
+
+const FILES = new Map<string, VectorFile>(vectorFiles().map((name) => [name, readVectorFile(name)]));
+
+/** The names under which rules can refer to the tests of a file. */
+function namesIn({ notes, testGroups }: VectorFile): { flags: string[]; types: string[]; ids: string[] } {
+  return {
+    flags: Object.keys(notes ?? {}),
+    types: [...new Set(testGroups.map(({ type }) => type))],
+    ids: testGroups.flatMap(({ tests }) => tests.map(({ tcId }) => String(tcId))),
+  };
+}
+
+test('reads a rule of several lines', () => {
+  const page =
+    '- **P-3** (choice) One\n  two.\n  *Vectors: a B,\n  4; c D.*\n- **P-4** (protocol) It.\n  *No vector.*\n';
+  assert.equal(rulesOf(page), [
+    { id: 'P-3', mark: 'choice', vectors: 'Vectors: a B, 4; c D' },
+    { id: 'P-4', mark: 'protocol', vectors: 'No vector' },
+  ]);
+});
+
+test('every rule has an id of its own', () => {
+  const ids = RULES.map(({ id }) => id);
+  assert.equal(
+    ids.filter((id, i) => !/^P-\d+$/.test(id) || ids.indexOf(id) !== i),
+    [],
+  );
+  assert.ok(ids.length > 100);
+});
+
+test('every rule says whose it is', () => {
+  const marks = ['protocol', 'protocol, as deployed', 'choice'];
+  assert.equal(
+    RULES.filter(({ mark }) => !marks.includes(mark)),
+    [],
+  );
+});
+
+test('every rule names its vectors, or says that there is none', () => {
+  assert.equal(
+    RULES.filter(({ vectors }) => vectors === ''),
+    [],
+  );
+});
+
+test('every vector that a rule names exists', () => {
+  const missing = REFERENCES.flatMap(({ rule, file, names }) => {
+    const vectors = FILES.get(file);
+    if (vectors === undefined || names.length === 0) return [`${rule}: ${file}`];
+    const { flags, types, ids } = namesIn(vectors);
+    const known = [...flags, ...types, ...ids];
+    return names.filter((name) => !known.includes(name)).map((name) => `${rule}: ${file} ${name}`);
+  });
+  assert.equal(missing, []);
+});
+
+test('every flag of every file of vectors belongs to a rule', () => {
+  const missing = [...FILES].flatMap(([file, vectors]) => {
+    const named = REFERENCES.filter((reference) => reference.file === file).flatMap(({ names }) => names);
+    const { flags, types } = namesIn(vectors);
+    return (flags.length > 0 ? flags : types)
+      .filter((name) => !named.includes(name))
+      .map((name) => `${file} ${name}`);
+  });
+  assert.equal(missing, []);
+});
+
+test('every rule that the page refers to exists', () => {
+  const ids = RULES.map(({ id }) => id);
+  const referred = [...PAGE.matchAll(/(?<!\*\*|`)P-\d+/g)].map(([id]) => id);
+  assert.equal(
+    referred.filter((id) => !ids.includes(id)),
+    [],
+  );
+  assert.ok(referred.length > 0);
+});
+
+test('the worked example is up to date', () => {
+  assert.is(drawn(PAGE), PAGE);
+});
+
+function hexOf(lines: readonly Line[] | undefined, name: string): string {
+  const [, value] = lines!.find(([each]) => each === name)!;
+  return Buffer.from(value as Uint8Array).toString('hex');
+}
+
+test('the worked example leads to the bytes of the vector', () => {
+  const parts = workedExample();
+  const [, , , , answered, incoming] = [0, 1, 2, 3, 4, 5].map((i) => VECTOR.steps[i]);
+  const messages = [3, 4].map((i) => JSON.parse(VECTOR.steps[i].events.find(isText).text).payload.noise.msg);
+  const { key } = answered.events[0];
+  const { handshakeHash } = answered.events.at(-1);
+  assert.is(hexOf(parts['message 1'], 'message 1'), messages[0]);
+  assert.is(hexOf(parts['message 2'], 'hub’s static key'), key);
+  assert.is(hexOf(parts['message 3'], 'message 3'), messages[1]);
+  assert.is(hexOf(parts['message 3'], 'payload: h'), handshakeHash);
+  assert.is(hexOf(parts.transport, 'client to hub'), VECTOR.keys.clientToHub);
+  assert.is(hexOf(parts.transport, 'hub to client'), VECTOR.keys.hubToClient);
+  assert.is(hexOf(parts.transport, 'frame'), `00${Buffer.from(incoming.events[0].text).toString('hex')}`);
+});
+
+function isText({ text }: { text?: string }): boolean {
+  return text !== undefined;
+}
+
+test('the example of an authorization is what a client sends', () => {
+  const url = authorizedUrl('wss://hub.example', 'lamp', 'n?~>o');
+  assert.ok(PAGE.includes(`\`${url.slice(url.indexOf('?'))}\``));
+});
+
+test.run();
