@@ -2,12 +2,13 @@
 /** `hub-protocol`: commands for the bench next to a device. */
 import { readFileSync } from 'node:fs';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
+import { INSPECT } from './commands/inspect.ts';
 import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 
-const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT];
+const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT, INSPECT];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

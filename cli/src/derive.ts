@@ -13,9 +13,3 @@ function show(progress: number, label: string): void {
   const bar = '█'.repeat(Math.round(20 * progress)).padEnd(20, '░');
   process.stderr.write(progress === 1 ? CLEAR_LINE : `${CLEAR_LINE}${bar} ${label}`);
 }
-
-/** A node id on one line, cut: it may be a PEM of many lines, and the hub wrote it. */
-export function shownNodeId(nodeId: string): string {
-  const quoted = JSON.stringify(nodeId).replace(/[\u007f-\u009f\u2028-\u202e]/g, '?');
-  return quoted.length > 60 ? `${quoted.slice(0, 57)}…"` : quoted;
-}

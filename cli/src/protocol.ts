@@ -17,6 +17,7 @@ export { selectEndpoint } from '../../src/identity/endpoint.ts';
 export type { Identity } from '../../src/identity/identity.ts';
 export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
+export { splitUrl } from '../../src/issued/url.ts';
 export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
@@ -24,11 +25,12 @@ export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export {
   createKeyring,
   type Keyring,
+  keyringOptions,
   storePsk,
   updateKeyring,
 } from '../../src/session/keyring.ts';
 export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.ts';
-export { selectNoise } from '../../src/session/negotiation.ts';
+export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';

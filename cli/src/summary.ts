@@ -1,6 +1,6 @@
 /** What may be shown of a keyring. */
-import { shownNodeId } from './derive.ts';
 import { bytesToHex, isBytes, type Keyring, nodeCrypto } from './protocol.ts';
+import { shown } from './shown.ts';
 
 export interface KeyringSummary {
   /** The client's static public key, in hex: what hubs pin. */
@@ -24,10 +24,10 @@ export function summaryToText(summary: KeyringSummary): string {
   const { client_key, static_key_is_fresh, pins, psks } = summary;
   const lines = [
     `client key  ${client_key}  (public; ${static_key_is_fresh ? 'no hub has accepted it yet' : 'accepted by a hub'})`,
-    ...pins.map(({ node_id, key }) => `pin         ${key}  of ${shownNodeId(node_id)}`),
+    ...pins.map(({ node_id, key }) => `pin         ${key}  of ${shown(node_id)}`),
     ...psks.map(
       ({ node_id, is_provisioned }) =>
-        `PSK         [redacted], ${is_provisioned ? 'provisioned' : 'derived'}, for ${shownNodeId(node_id)}`,
+        `PSK         [redacted], ${is_provisioned ? 'provisioned' : 'derived'}, for ${shown(node_id)}`,
     ),
   ];
   if (pins.length === 0)

@@ -1,6 +1,6 @@
 /** `provision`: makes the keyring of a device from its identity. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { deriveWithProgress, shownNodeId } from '../derive.ts';
+import { deriveWithProgress } from '../derive.ts';
 import { assertPrivate, readIdentityFile, readKeyringFile, writePrivate } from '../files.ts';
 import { nodeIdOfFile } from '../payloads.ts';
 import {
@@ -14,6 +14,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../protocol.ts';
+import { shown } from '../shown.ts';
 import { summarize, summaryToText } from '../summary.ts';
 
 export const PROVISION: Command = {
@@ -74,7 +75,7 @@ function provision(args: Arguments): Result {
   for (const { nodeId, key } of pins) keyring = addPin(keyring, nodeId, key);
   assertPrivate(out, args.flag('force')); // before the slow part
   for (const nodeId of hubs) {
-    const psk = deriveWithProgress(identity.password, nodeId, `PSK for ${shownNodeId(nodeId)}`);
+    const psk = deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
   }
   writePrivate(out, `${serializeKeyring(keyring)}\n`, args.flag('force'));
@@ -103,7 +104,7 @@ function addPin(keyring: Keyring, nodeId: string, key: Uint8Array): Keyring {
   } catch (error) {
     if (!(error instanceof LocalError) || error.code !== 'pin-differs') throw error;
     throw new CannotRun(
-      `two different pins for ${shownNodeId(nodeId)}: make sure which is right, and start from a keyring without the other`,
+      `two different pins for ${shown(nodeId)}: make sure which is right, and start from a keyring without the other`,
     );
   }
 }

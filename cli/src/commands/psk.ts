@@ -1,10 +1,11 @@
 /** `psk`: derives the pre-shared key of a client and a hub. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { deriveWithProgress, shownNodeId } from '../derive.ts';
+import { deriveWithProgress } from '../derive.ts';
 import { readIdentityFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { nodeIdOfFile } from '../payloads.ts';
 import { bytesToBase64, bytesToHex } from '../protocol.ts';
+import { shown } from '../shown.ts';
 
 const FORMATS: { readonly [name: string]: (bytes: Uint8Array) => string } = {
   hex: bytesToHex,
@@ -51,7 +52,7 @@ async function psk(args: Arguments): Promise<Result> {
   const identity = args.text('identity');
   const password =
     identity === undefined
-      ? await readPassword(`Password of the client at ${shownNodeId(nodeId)}`)
+      ? await readPassword(`Password of the client at ${shown(nodeId)}`)
       : readIdentityFile(identity).password;
   const derived = encode(deriveWithProgress(password, nodeId, 'deriving the PSK'));
   return { status: 0, text: `${derived}\n`, json: { node_id: nodeId, format, psk: derived } };

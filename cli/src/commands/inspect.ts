@@ -1,0 +1,190 @@
+/** `inspect`: what a hub says before the handshake, and what a client would choose. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
+import { readAs, readFile, readIdentityFile, readKeyringFile } from '../files.ts';
+import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
+import {
+  authorizedUrl,
+  bytesToUtf8,
+  type Identity,
+  type Keyring,
+  keyringOptions,
+  RemoteError,
+  readNodeId,
+  readOffer,
+  type Selection,
+  SUITES,
+  selectEndpoint,
+  selectNoise,
+  splitUrl,
+} from '../protocol.ts';
+import { shown, shownList } from '../shown.ts';
+
+const PROGRAM = 'hub-protocol';
+
+export const INSPECT: Command = {
+  name: 'inspect',
+  summary: "show a hub's HELLO and offer, and what would be chosen",
+  usage: 'inspect [URL] --identity FILE [options]',
+  help: `\
+Connects to a hub, shows what it says before the handshake, says which pattern and suite a client would choose, and hangs
+up. Without URL it connects to the address in the identity. The hub sees a connection that ends before message 1; one that
+allows a single connection for each access key may end that of the device.
+
+  hub-protocol inspect --identity kiosk.json
+  hub-protocol inspect wss://hub.local:5678 --identity kiosk.json --keyring kiosk.keyring.json --ca hub.pem
+  hub-protocol inspect --identity kiosk.json --save seen      keeps both messages as files, for psk and explain
+
+The access key is taken from the identity, and shown nowhere. Only WebSocket: a hub on MQTT greets a client when that
+publishes its own HELLO, which would end the session of the device.
+`,
+  options: {
+    identity: { type: 'string', argument: 'FILE', help: 'the identity with which to connect' },
+    keyring: { type: 'string', argument: 'FILE', help: 'its keyring, to say whether the hub is pinned' },
+    ca: {
+      type: 'string',
+      argument: 'FILE',
+      help: "the certificate authority of the hub's certificate, as PEM",
+    },
+    save: { type: 'string', argument: 'FOLDER', help: 'write hello.json and offer.json, as they came' },
+    timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for the offer (10)' },
+    'allow-plaintext': {
+      type: 'boolean',
+      help: 'connect without TLS too, which shows the access key to the network',
+    },
+  },
+  run: inspect,
+};
+
+async function inspect(args: Arguments): Promise<Result> {
+  const path = args.text('identity');
+  if (path === undefined) throw new CannotRun('expected --identity FILE, which has the access key');
+  const identity = readIdentityFile(path);
+  const keyringPath = args.text('keyring');
+  const keyring = keyringPath === undefined ? undefined : readKeyringFile(keyringPath, identity.accessKey);
+  const ca = args.text('ca');
+  const timeout = Number(args.text('timeout') ?? '10') * 1000;
+  if (!(timeout > 0)) throw new CannotRun('--timeout expects a number of seconds');
+  const allowPlaintext = args.flag('allow-plaintext');
+  const given = args.positionals.length === 0 ? undefined : readUrl(args.only('URL'));
+  const address =
+    given ?? readAs(path, () => selectEndpoint(identity, { supported: ['wss'], allowPlaintext }).url);
+  const url = readAs('URL', () => authorizedUrl(address, PROGRAM, identity.accessKey, { allowPlaintext }));
+
+  const greeting = await receiveGreeting({
+    url,
+    ca: ca === undefined ? undefined : bytesToUtf8(readFile(ca, 'the certificate authority')),
+    timeout,
+  });
+  const folder = args.text('save');
+  if (folder !== undefined) save(folder, greeting);
+  return report(greeting, identity, keyring);
+}
+
+/** No URL with credentials: other users can see the arguments of a program. */
+function readUrl(url: string): string {
+  const parts = splitUrl(url);
+  if (parts === undefined) throw new CannotRun('expected a URL such as wss://hub.local:5678');
+  if (parts.userinfo !== '' || /authorization/i.test(parts.query)) {
+    throw new CannotRun(
+      'the URL contains credentials: leave them out, the access key is taken from the identity',
+    );
+  }
+  return url;
+}
+
+function save(folder: string, { hello, offer }: Greeting): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    if (hello !== undefined) writeFileSync(join(folder, 'hello.json'), hello.text);
+    if (offer !== undefined) writeFileSync(join(folder, 'offer.json'), offer.text);
+  } catch (error) {
+    throw new CannotRun(`cannot write to ${folder}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}
+
+/** What the two messages say. A field is absent if it cannot be read. */
+interface Findings {
+  node_id?: string;
+  patterns?: readonly string[];
+  suites?: readonly string[];
+  chosen?: Selection;
+  fault?: { readonly code: string; readonly message: string };
+}
+
+function examine({ hello, offer, fault }: Greeting, keyring: Keyring | undefined): Findings {
+  const findings: Findings = {};
+  try {
+    if (hello !== undefined) findings.node_id = readNodeId(hello.payload);
+    if (fault !== undefined) return { ...findings, fault };
+    if (hello === undefined) {
+      throw new RemoteError('handshake-before-hello', 'the hub sent a HANDSHAKE, and no HELLO before it');
+    }
+    Object.assign(findings, readOffer(offer!.payload));
+    const { patterns, suites } = findings as Required<Findings>;
+    const pinned = keyring !== undefined && keyringOptions(keyring).pin(findings.node_id!) !== undefined;
+    findings.chosen = selectNoise({ patterns, suites }, { suites: SUITES, pinned });
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
+    findings.fault = { code: error.code, message: error.message };
+  }
+  return findings;
+}
+
+function report(greeting: Greeting, { accessKey }: Identity, keyring: Keyring | undefined): Result {
+  const findings = examine(greeting, keyring);
+  const { node_id, patterns, suites, chosen, fault } = findings;
+  const { hello, offer } = greeting;
+  const hide = (text: string): string => text.split(accessKey).join('[access key]'); // hubs may repeat it
+  const othersIn = ({ payload, text }: Received, known: readonly string[]): string => {
+    const others = Object.keys(payload).filter((name) => !known.includes(name));
+    return `${Buffer.byteLength(text)} bytes; further fields: ${shownList(others.map(hide))}`;
+  };
+  const lines: string[] = [];
+  if (node_id !== undefined) lines.push(`node id   ${shown(hide(node_id))}`);
+  if (hello !== undefined) lines.push(`HELLO     ${othersIn(hello, ['node_id'])}`);
+  if (offer !== undefined) lines.push(`HANDSHAKE ${othersIn(offer, ['noise', 'max_protocol_version'])}`);
+  if (patterns !== undefined) lines.push(`patterns  ${shownList(patterns.map(hide))}`);
+  if (suites !== undefined) lines.push(`suites    ${shownList(suites.map(hide))}`);
+  if (node_id !== undefined && keyring !== undefined) lines.push(...inKeyring(keyring, node_id));
+  if (chosen !== undefined) lines.push(`chosen    ${chosen.pattern} with ${chosen.suite}`);
+  const notes = notesOn(findings, keyring);
+  lines.push(...notes.map((note) => `note      ${note}`));
+  if (fault !== undefined) lines.push(`FAULT     ${fault.message} (${fault.code})`);
+  const json = {
+    node_id: node_id && hide(node_id),
+    patterns: patterns?.map(hide),
+    suites: suites?.map(hide),
+    chosen,
+    fault,
+    notes,
+    hello: hello && hide(hello.text),
+    offer: offer && hide(offer.text),
+  };
+  return { status: fault === undefined ? 0 : 1, text: `${lines.join('\n')}\n`, json };
+}
+
+function inKeyring(keyring: Keyring, nodeId: string): string[] {
+  const psk = keyring.psks.find((psk) => psk.nodeId === nodeId);
+  const isPinned = keyringOptions(keyring).pin(nodeId) !== undefined;
+  const kind =
+    psk === undefined ? 'none, so it is derived' : psk.isProvisioned ? 'provisioned' : 'derived before';
+  return [`pin       ${isPinned ? 'in the keyring' : 'none in the keyring'}`, `PSK       ${kind}`];
+}
+
+function notesOn({ patterns, suites, chosen }: Findings, keyring: Keyring | undefined): string[] {
+  const notes: string[] = [];
+  if (chosen === undefined) return notes;
+  if (patterns!.includes('KKpsk0') && keyring?.staticKeyIsFresh) {
+    notes.push(
+      'the hub offers KKpsk0, so it has pinned a static key for this access key; that of the keyring is new, and will ' +
+        'probably be refused: restore the old one, or let the operator reset it',
+    );
+  } else if (!patterns!.includes('KKpsk0')) {
+    notes.push('the hub does not offer KKpsk0: it has pinned no static key for this access key');
+  }
+  if (!suites!.includes(SUITES[0]!))
+    notes.push(`the hub does not offer ${SUITES[0]}, which every hub must offer`);
+  return notes;
+}

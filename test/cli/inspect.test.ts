@@ -1,0 +1,185 @@
+/** `hub-protocol inspect`: hubs on loopback that greet, refuse, stay silent or talk nonsense. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { localhostCertificate } from '../../examples/certificate.ts';
+import { startHub } from '../../examples/hub.ts';
+import { randomBytes } from '../../src/crypto/node.ts';
+import { Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
+
+const test = suite('inspect');
+const folder = new Folder();
+test.after(() => folder.remove());
+const identity = folder.write('identity.json', IDENTITY);
+
+const HELLO = '{"msg_type":"hello","payload":{"node_id":"hub-1","peer":"AKEY-12345 at 1.0","pubkey":""}}';
+const OFFER_PAYLOAD = {
+  max_protocol_version: 3,
+  noise: { patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_ChaChaPoly_SHA256'] },
+};
+const offer = (payload: object): string => JSON.stringify({ msg_type: 'shake', payload });
+
+/** Inspects a hub that does this with each connection. */
+async function inspect(greet: (socket: WebSocket) => void, ...args: string[]): Promise<Run> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', greet);
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const result = await run(['inspect', url, '--identity', identity, '--allow-plaintext', ...args]);
+  for (const socket of server.clients) socket.terminate();
+  server.close();
+  for (const secret of SECRETS) assert.not.ok((result.stdout + result.stderr).includes(secret));
+  return result;
+}
+
+const says =
+  (...messages: string[]) =>
+  (socket: WebSocket): void => {
+    for (const message of messages) socket.send(message);
+  };
+
+const keyring = (pins: object[], fresh: boolean): string =>
+  folder.write('keyring.json', {
+    version: 1,
+    access_key: 'AKEY-12345',
+    static_key: '11'.repeat(32),
+    static_key_is_fresh: fresh,
+    pins,
+    psks: [],
+  });
+const PIN = { node_id: 'hub-1', key: '22'.repeat(32) };
+
+test('shows what the hub says over TLS, and what would be chosen', async () => {
+  const tls = await localhostCertificate();
+  const hub = await startHub({
+    tls,
+    nodeId: 'hub-1',
+    staticKey: randomBytes(32),
+    clients: new Map([['AKEY-12345', { psk: new Uint8Array(32) }]]),
+  });
+  const ca = folder.write('ca.pem', tls.cert);
+  const there = folder.write('there.json', { ...IDENTITY, data_plane_endpoints: { wss: hub.url } });
+  const { code, stdout, stderr } = await run(['inspect', '--identity', there, '--ca', ca]);
+  const untrusted = await run(['inspect', '--identity', there]);
+  await hub.stop();
+  assert.is(code, 0, stderr);
+  assert.match(stdout, /^node id {3}"hub-1"$/m);
+  assert.match(stdout, /^suites {4}25519_ChaChaPoly_SHA256, 25519_AESGCM_SHA256$/m);
+  assert.match(stdout, /^chosen {4}XXpsk2 with 25519_ChaChaPoly_SHA256$/m);
+  assert.is(untrusted.code, 1);
+  assert.match(untrusted.stdout, /self-signed: pass it with --ca/);
+});
+
+test('chooses KKpsk0 for a hub that the keyring pins, and hides the access key that a hub repeats', async () => {
+  const { stdout } = await inspect(
+    says(HELLO, offer(OFFER_PAYLOAD)),
+    '--keyring',
+    keyring([PIN], false),
+    '--json',
+  );
+  const { chosen, hello, fault, notes } = JSON.parse(stdout);
+  assert.equal(chosen, { pattern: 'KKpsk0', suite: '25519_ChaChaPoly_SHA256' });
+  assert.match(hello, /"\[access key\] at 1\.0"/);
+  assert.is(fault, undefined);
+  assert.equal(notes, []);
+});
+
+test('warns that the hub has pinned another static key than a fresh one', async () => {
+  const { code, stdout } = await inspect(says(HELLO, offer(OFFER_PAYLOAD)), '--keyring', keyring([], true));
+  assert.is(code, 0);
+  assert.match(stdout, /^note .*will probably be refused/m);
+  assert.match(stdout, /^pin {7}none in the keyring$/m);
+});
+
+test('saves both messages byte for byte', async () => {
+  const text = offer(OFFER_PAYLOAD).replace('3', '3.0');
+  await inspect(says(HELLO, text), '--save', folder.at('seen'));
+  assert.is(readFileSync(folder.at('seen/hello.json'), 'utf8'), HELLO);
+  assert.is(readFileSync(folder.at('seen/offer.json'), 'utf8'), text);
+});
+
+for (const [what, greet, code, node] of [
+  ['closes with 1008', (socket: WebSocket) => socket.close(1008, 'AKEY-12345'), 'access-refused', false],
+  ['drops the connection', (socket: WebSocket) => socket.terminate(), 'dropped', false],
+  ['stays silent', () => {}, 'timeout', false],
+  ['makes no offer', says(HELLO), 'timeout', true],
+  ['makes its offer without a HELLO', says(offer(OFFER_PAYLOAD)), 'handshake-before-hello', false],
+  [
+    'has no node id',
+    says('{"msg_type":"hello","payload":{}}', offer(OFFER_PAYLOAD)),
+    'missing-node-id',
+    false,
+  ],
+  ['speaks an older protocol', says(HELLO, offer({ max_protocol_version: 2 })), 'protocol-version', true],
+  [
+    'offers an unknown suite only',
+    says(HELLO, offer({ ...OFFER_PAYLOAD, noise: { patterns: ['XXpsk2'], suites: ['\u001b[31m'] } })),
+    'no-common-suite',
+    true,
+  ],
+  ['is no hub', says('Welcome!'), 'bad-json', false],
+  ['sends bytes', (socket: WebSocket) => socket.send(Buffer.of(1)), 'unexpected-message', false],
+] as const) {
+  test(`names the fault of a hub that ${what}`, async () => {
+    const { code: status, stdout } = await inspect(greet, '--json', '--timeout', '0.5');
+    assert.is(status, 1);
+    const { fault, node_id } = JSON.parse(stdout);
+    assert.is(fault.code, code);
+    assert.is(node_id !== undefined, node);
+  });
+}
+
+test('shows no control character that the hub sent', async () => {
+  const noise = { patterns: ['XXpsk2'], suites: ['\u001b[31m'] };
+  const { stdout } = await inspect(says(HELLO, offer({ ...OFFER_PAYLOAD, noise })));
+  assert.not.ok(stdout.includes('\u001b'));
+});
+
+for (const [status, code] of [
+  [403, 'access-refused'],
+  [404, 'unavailable'],
+] as const) {
+  test(`names HTTP status ${status}`, async () => {
+    const server = createServer((_, response) => response.writeHead(status).end('AKEY-12345'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { stdout } = await run(['inspect', url, '--identity', identity, '--allow-plaintext', '--json']);
+    server.close();
+    assert.is(JSON.parse(stdout).fault.code, code);
+    assert.not.ok(stdout.includes('AKEY'));
+  });
+}
+
+test('says that nothing listens', async () => {
+  const { code, stdout } = await run(['inspect', 'wss://127.0.0.1:1', '--identity', identity]);
+  assert.is(code, 1);
+  assert.match(stdout, /nothing listens there/);
+});
+
+for (const [what, args, message] of [
+  ['no identity', ['wss://hub'], /expected --identity FILE/],
+  ['a URL with credentials', ['wss://AKEY-12345@hub', '--identity', identity], /contains credentials/],
+  [
+    'a URL with an authorization',
+    ['wss://hub?Authorization=AKEY', '--identity', identity],
+    /contains credentials/,
+  ],
+  ['a URL without TLS', ['ws://hub', '--identity', identity], /plaintext-endpoint/],
+  ['a URL for another protocol', ['https://hub', '--identity', identity], /bad-endpoint/],
+  ['what is no URL', ['hub', '--identity', identity], /expected a URL/],
+  ['a timeout that is no number', ['--identity', identity, '--timeout', 'soon'], /number of seconds/],
+  ['a certificate that is missing', ['--identity', identity, '--ca', '/nowhere.pem'], /no such file/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stdout, stderr } = await run(['inspect', ...args]);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+    assert.not.ok(stderr.includes('AKEY'));
+  });
+}
+
+test.run();
