@@ -11,7 +11,7 @@ import { FILES } from '../tools/bundles.ts';
 const KB = 1024;
 /** What a change may not exceed without a reason that is worth the flash of every device. */
 const CEILINGS: { readonly [name: string]: number } = {
-  'hub-protocol.js': 24 * KB,
+  'hub-protocol.js': 25 * KB, // ConnectionPolicy, whose rules every device needs and hardly anybody gets right, takes 1 KB
   'hub-protocol.core.js': 12.5 * KB,
   'hub-protocol.requests.js': 8 * KB,
 };

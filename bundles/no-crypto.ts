@@ -1,6 +1,6 @@
 /**
  * `dist/hub-protocol.no-crypto.js`: a client for devices without cryptography, which you bring: sessions, identities,
- * MQTT topics and keyrings.
+ * MQTT topics, keyrings, and when to connect.
  */
 
 export { authorizedUrl } from '../src/identity/authorized-url.ts';
@@ -12,6 +12,7 @@ export { brokerEndpoint } from '../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../src/mqtt-topics/client-id.ts';
 export { presence } from '../src/mqtt-topics/presence.ts';
 export { deriveTopics } from '../src/mqtt-topics/topics.ts';
+export { ConnectionPolicy } from '../src/policy/connection-policy.ts';
 export {
   createKeyring,
   dropPin,

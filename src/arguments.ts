@@ -31,6 +31,16 @@ export function assertObject(
 }
 
 /**
+ * Checks that an argument is a finite number: a time in milliseconds.
+ * @returns the number itself
+ * @throws LocalError `bad-argument`
+ */
+export function assertTime(value: unknown, name: string): number {
+  if (typeof value === 'number' && isFinite(value)) return value;
+  throw new LocalError('bad-argument', `"${name}" expected milliseconds, got ${kindOf(value)}`);
+}
+
+/**
  * Copies options, so that each is read only once. Unknown options are refused, so that a misspelt one is not ignored.
  * @param name - of the argument, for the error message
  * @param known - the names of all options

@@ -34,6 +34,17 @@ export { HandshakeState } from './noise/handshake-state.ts';
 export { protocolName } from './noise/patterns.ts';
 export type { Transport } from './noise/transport.ts';
 export {
+  type AskDecision,
+  type AwaitingState,
+  ConnectionPolicy,
+  type DialDecision,
+  type DialOptions,
+  type PolicyDecision,
+  type PolicyOptions,
+  type RestDecision,
+} from './policy/connection-policy.ts';
+export type { PolicyState } from './policy/tables.ts';
+export {
   type ActionRequest,
   buildAction,
   buildCode,

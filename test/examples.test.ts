@@ -60,7 +60,7 @@ test('exports the promised names from each entry of the package', async () => {
     console.log(JSON.stringify([Object.keys(core), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
   const [core, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
-    'Argon2id ClientSession HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
+    'Argon2id ClientSession ConnectionPolicy HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
     'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin forgetPsks keyringOptions parseIdentity parseJson parseKeyring presence protocolName pskDerivation ' +

@@ -20,6 +20,7 @@ const ROOMS: { readonly [room: string]: readonly string[] } = {
   identity: ['', 'wire', 'issued', 'mqtt-topics'],
   requests: ['', 'wire'],
   session: ['', 'wire', 'crypto', 'noise'],
+  policy: ['', 'crypto', 'session'],
 };
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));

@@ -13,6 +13,7 @@
  * becomes `bad-argument: crypto`. test/bundles/compact.test.ts shows that nothing else changes.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import swc from '@swc/core';
 import type { AnyNode, CallExpression, NewExpression } from 'acorn';
 import { type Edit, edited, isNamed, Names, parseModule, walk } from './syntax.ts';
 
@@ -96,16 +97,20 @@ function actsOrCalls(value: AnyNode): boolean {
 }
 
 /**
- * Returns the private members that can have shorter names: those that the bundle uses only as methods and after `this`, and
- * that are in no string literal, which could be used to access them.
+ * Returns the private members that can have shorter names: those that the bundle uses only as methods and after `this`, that
+ * no class has as a public member, and that are in no string literal, which could be used to access them.
  */
 export function privateNames(sources: string, bundle: string): string[] {
   const names = new Set<string>();
-  const member = /^\s+(?:private|protected)\s+(?:(?:override|abstract|readonly|get)\s+)*(\w+)/gm;
+  const publicNames: string[] = [];
   for (const path of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.ts')) continue;
-    for (const [, name] of readFileSync(`${sources}/${path}`, 'utf8').matchAll(member)) names.add(name!);
+    for (const { name, isPublic } of membersIn(readFileSync(`${sources}/${path}`, 'utf8'))) {
+      if (isPublic) publicNames.push(name);
+      else names.add(name);
+    }
   }
+  for (const name of publicNames) names.delete(name);
   walk(parseModule(bundle), (node) => {
     if (node.type === 'Literal') names.delete(String(node.value));
     if (node.type === 'Property' && node.key.type === 'Identifier') names.delete(node.key.name);
@@ -115,4 +120,19 @@ export function privateNames(sources: string, bundle: string): string[] {
     return true;
   });
   return [...names];
+}
+
+/** The members of the classes in a source. */
+function membersIn(source: string): { name: string; isPublic: boolean }[] {
+  const members: { name: string; isPublic: boolean }[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, key, accessibility } = node as Partial<swc.ClassMethod>;
+    if (/^Class(?:Method|Property)$/.test(type ?? '') && key?.type === 'Identifier') {
+      members.push({ name: key.value, isPublic: !accessibility || accessibility === 'public' });
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit(swc.parseSync(source, { syntax: 'typescript' }));
+  return members;
 }

@@ -90,21 +90,31 @@ export function failureOf(error: unknown): LocalError | RemoteError {
 }
 
 /**
+ * Asks the injected source for random bytes.
+ * @returns what it returned
+ * @throws LocalError `bad-random` for anything but as many bytes; `crypto-failed` where it throws
+ */
+export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {
+  const random: unknown = attempt('randomBytes', () => randomBytes(length));
+  if (!isBytes(random) || random.length !== length) throw badRandom(length);
+  return random;
+}
+
+/**
  * Asks the injected source for a private key.
  * @returns 32 bytes, a copy
  * @throws LocalError `bad-random` for anything but 32 bytes, and for 32 zeros; `crypto-failed` where it throws
  */
 export function randomKey(randomBytes: RandomBytes): Uint8Array {
-  const random: unknown = attempt('randomBytes', () => randomBytes(KEY_LENGTH));
-  if (!isBytes(random) || random.length !== KEY_LENGTH || isZero(random)) {
-    throw new LocalError(
-      'bad-random',
-      `randomBytes(${KEY_LENGTH}) did not return ${KEY_LENGTH} random bytes`,
-    );
-  }
+  const random = drawBytes(randomBytes, KEY_LENGTH);
+  if (isZero(random)) throw badRandom(KEY_LENGTH);
   const key = copyBytes(random);
   wipe(random);
   return key;
+}
+
+function badRandom(length: number): LocalError {
+  return new LocalError('bad-random', `randomBytes(${length}) did not return ${length} random bytes`);
 }
 
 /** A Crypto of which every result is bytes of the right length; all other outcomes are `crypto-failed`. */

@@ -4,11 +4,11 @@
  * rules.
  */
 
-import { readOptions } from '../arguments.ts';
+import { assertTime, readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import { assertNotBlank, assertTime } from './arguments.ts';
+import { assertNotBlank } from './arguments.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
 

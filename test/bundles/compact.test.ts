@@ -3,12 +3,13 @@
  * comparing their syntax trees before and after.
  */
 
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyNode, Expression, FunctionDeclaration } from 'acorn';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bundleModule, FILES } from '../../tools/bundles.ts';
-import { withoutMessages } from '../../tools/compact.ts';
+import { privateNames, withoutMessages } from '../../tools/compact.ts';
 import { isFunction, parseModule, walk } from '../../tools/syntax.ts';
 
 const SAMPLES: readonly [what: string, before: string, after: string][] = [
@@ -169,5 +170,12 @@ for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ en
     );
   });
 }
+
+test('renames private members, but none that is public in another class', async () => {
+  const { code } = await bundleModule('bundles/device.ts', true);
+  const names = privateNames(fileURLToPath(new URL('../../src', import.meta.url)), code);
+  assert.ok(names.includes('dispatch'));
+  assert.not.ok(names.includes('take')); // private in Session, public in ConnectionPolicy
+});
 
 test.run();

@@ -1,0 +1,269 @@
+/**
+ * ConnectionPolicy: when a client dials, how long it waits for the hub, and when it asks a person. No I/O, no clock and no
+ * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
+ */
+
+import { assertObject, assertTime, readOptions } from '../arguments.ts';
+import { drawBytes } from '../crypto/checked.ts';
+import type { RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, type RemoteError } from '../errors.ts';
+import type { ClientOptions } from '../session/client-options.ts';
+import type { ClientState } from '../session/client-session.ts';
+import type { EndedEvent, SessionEvent } from '../session/events.ts';
+import { isRepeat } from '../session/inputs.ts';
+import { assertFunction } from '../session/options.ts';
+import { CLIENT_TRANSITIONS, type Input, type TransitionTable } from '../session/transitions.ts';
+import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
+
+/** Call `begin` after so many milliseconds, and connect if it returns options. */
+export interface DialDecision {
+  readonly do: 'dial';
+  /** The pause in milliseconds, a whole number; 0 means at once. */
+  readonly after: number;
+}
+
+/** Ask a person. If the cause is removed, call `resume`, then connect; if not, call `goodbye`. */
+export interface AskDecision {
+  readonly do: 'ask';
+  /** The error of the connection that ended. Its message says what an operator can do. */
+  readonly error: LocalError | RemoteError;
+}
+
+/** Do nothing: the connection was ended by `goodbye`. */
+export interface RestDecision {
+  readonly do: 'rest';
+}
+
+/** What to do next, by `do`. */
+export type PolicyDecision = DialDecision | AskDecision | RestDecision;
+
+/** The options of a ClientSession that the policy decides. */
+export type DialOptions = Pick<ClientOptions, 'patterns' | 'onKkFailure'>;
+
+/** The states of a ClientSession that wait for the hub, as far as the handshake goes. */
+export type AwaitingState = {
+  [State in ClientState]: keyof (typeof CLIENT_TRANSITIONS)[State]['on'] &
+    ('hello' | 'offer' | 'message-1' | 'later-message') extends never
+    ? never
+    : State;
+}[ClientState];
+
+/** The options of a ConnectionPolicy. All times are in milliseconds, greater than 0 and at most a day. */
+export interface PolicyOptions {
+  /** The random number generator, called for 3 bytes for each pause. */
+  randomBytes: RandomBytes;
+  /** The limit of the first pause (default 2000). Each pause is random, from 0 to its limit, and each limit is twice the last. */
+  basePause?: number | undefined;
+  /** The highest limit of a pause (default 600000, which is 10 minutes). */
+  maxPause?: number | undefined;
+  /** How long a connection has to be ready before the pauses start anew with `basePause` (default 120000). */
+  steadyAfter?: number | undefined;
+  /** How long to wait for the hub, by the state of the session (default 30000 each). */
+  deadlines?: { readonly [state in AwaitingState]?: number | undefined } | undefined;
+}
+
+const TABLE: TransitionTable = CLIENT_TRANSITIONS;
+const SESSION_STATES: readonly string[] = /* @__PURE__ */ Object.keys(TABLE);
+const AWAITING_STATES = /* @__PURE__ */ SESSION_STATES.filter((state) =>
+  Object.keys(TABLE[state]!.on).some((input) => isRepeat(input as Input)),
+) as AwaitingState[];
+
+/** Times in milliseconds, by the names of their options. */
+interface Times {
+  readonly [name: string]: number;
+}
+
+/** The times, unless the options say otherwise. */
+export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 120000 };
+
+/** How long to wait for the hub in each state, unless the options say otherwise. */
+export const DEADLINE = 30000;
+
+/** The longest time that an option may name. */
+const DAY = 86400000;
+
+/** How early a timer may be. A call of `begin` that is earlier comes from an older timer. */
+const EARLY = 1000;
+
+/**
+ * Decides when a client connects. `now` is the time in milliseconds, from a clock that never goes back, such as
+ * `performance.now()`.
+ */
+export class ConnectionPolicy {
+  private readonly randomBytes: RandomBytes;
+  private readonly times: Times;
+  private readonly waits: Times;
+  private phase: PolicyState = 'idle';
+  /** The limit of the next pause. */
+  private limit: number;
+  /** When `begin` is due. */
+  private dueAt = -Infinity;
+  /** When the connection became ready; `undefined` if it did not. */
+  private readyAt: number | undefined = undefined;
+  /** Whether the hub has sent a message on the connection. */
+  private hasHeard = false;
+  /** Whether a connection ended with `text-after-ready` unheard, and none has been heard or steady since. */
+  private hasLostSession = false;
+  /** Whether KKpsk0 is left out. */
+  private leavesOutKk = false;
+  private sessionState = '';
+  private sessionStateSince = 0;
+
+  /** @throws LocalError `bad-argument`, also for an unknown option */
+  constructor(options: PolicyOptions) {
+    const own = readOptions(options, 'options', [
+      'randomBytes',
+      'basePause',
+      'maxPause',
+      'steadyAfter',
+      'deadlines',
+    ]);
+    const { randomBytes, deadlines = {} } = own;
+    assertFunction(randomBytes, 'randomBytes');
+    this.randomBytes = randomBytes;
+    this.times = readTimes(own, Object.keys(TIMES), '');
+    this.waits = readTimes(
+      readOptions(deadlines, 'deadlines', AWAITING_STATES),
+      AWAITING_STATES,
+      'deadlines.',
+    );
+    this.limit = this.times.basePause!;
+  }
+
+  /** The name of the current state, for logs and displays. */
+  get state(): PolicyState {
+    return this.phase;
+  }
+
+  /**
+   * Announces a connection. Call it when you are about to connect: at first, when the pause of a `dial` decision is over,
+   * and after `resume`.
+   * @param now - the time, in milliseconds
+   * @returns the options of the next ClientSession. `undefined` if there must be no connection now: one exists already, a
+   *   person is being asked, `goodbye` was called, or the call is more than a second early, from an older timer.
+   * @throws LocalError `bad-argument`
+   */
+  begin(now: number): DialOptions | undefined {
+    const at = assertTime(now, 'now');
+    const next = POLICY_STATES[this.phase].begin;
+    if (next === undefined || at < this.dueAt - EARLY) return undefined;
+    this.phase = next;
+    this.sessionState = AWAITING_STATES[0]!;
+    this.sessionStateSince = at;
+    return this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' } : { onKkFailure: 'keep-pin' };
+  }
+
+  /**
+   * Tells how long to wait for the hub. Call it after each call of the session, and replace the timer by one of this
+   * length. When it fires, close the transport and call `closed('timeout')`. The first deadline starts with `begin`, so it
+   * also covers the connection of the transport; each further one starts when the state changes.
+   * @param state - the `state` of the session
+   * @param now - the time, in milliseconds
+   * @returns milliseconds from now; `undefined` if the session does not wait for the hub: it is ready or over, or it
+   *   waits for you
+   * @throws LocalError `bad-argument`
+   */
+  deadline(state: string, now: number): number | undefined {
+    const at = assertTime(now, 'now');
+    if (SESSION_STATES.indexOf(state) < 0) return undefined; // an older session, which is over
+    if (state !== this.sessionState) {
+      this.sessionState = state;
+      this.sessionStateSince = at;
+    }
+    const deadline = this.waits[state];
+    return deadline === undefined ? undefined : Math.max(0, this.sessionStateSince + deadline - at);
+  }
+
+  /**
+   * Takes an event of the session. Pass all of them, after you have carried them out.
+   * @param event - the event
+   * @param now - the time, in milliseconds
+   * @returns what to do next, after `ended`; `undefined` after other events
+   * @throws LocalError `bad-argument`; `bad-random` or `crypto-failed` if `randomBytes` fails, which changes nothing
+   */
+  take(event: SessionEvent, now: number): PolicyDecision | undefined {
+    const at = assertTime(now, 'now');
+    assertObject(event as unknown, 'event');
+    if (event.type === 'ended') return this.end(event, at);
+    const { type } = event;
+    if (type === 'message' || type === 'chunk' || type === 'dropped') this.hasHeard = true;
+    const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
+    if (next !== undefined) {
+      this.phase = next;
+      this.readyAt = at;
+      this.leavesOutKk = false;
+    }
+    return undefined;
+  }
+
+  /**
+   * Tells that the client wants no connection. Call it before you close the transport. From then on `begin` returns
+   * `undefined` until `resume` is called.
+   */
+  goodbye(): void {
+    this.phase = POLICY_STATES[this.phase].goodbye ?? this.phase;
+  }
+
+  /**
+   * Tells that the client may connect again, at once: a person has acted after an `ask`, or wants the connection back after
+   * `goodbye`, or the network has come back during a pause. Call `begin` next. Pauses start anew with `basePause`.
+   */
+  resume(): void {
+    const next = POLICY_STATES[this.phase].resume;
+    if (next === undefined) return;
+    this.phase = next;
+    this.dueAt = -Infinity;
+    this.limit = this.times.basePause!;
+    this.hasLostSession = false;
+  }
+
+  private end({ retry, reason, pattern, error }: EndedEvent, now: number): PolicyDecision {
+    const since = this.readyAt;
+    const wasReady = since !== undefined;
+    const isSteady = wasReady && now - since >= this.times.steadyAfter!;
+    const isTrusted = isSteady || this.hasHeard;
+    if (isSteady) this.limit = this.times.basePause!;
+    if (isTrusted) this.hasLostSession = false;
+    const { verdict, usesXxAlone } = findPolicyEnding({
+      state: this.phase,
+      retry,
+      reason,
+      pattern,
+      error: error.code,
+      wasReady,
+      isRepeated: this.hasLostSession,
+    });
+    const after = verdict === 'pause' ? this.drawPause() : 0;
+    this.phase = AFTER_VERDICT[verdict];
+    this.dueAt = now + after;
+    this.readyAt = undefined;
+    this.hasHeard = false;
+    if (error.code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
+    if (usesXxAlone) this.leavesOutKk = true;
+    if (verdict === 'ask') return { do: 'ask', error };
+    return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after };
+  }
+
+  /** A random pause ("full jitter"), so that clients that lost their hub together come back one by one. */
+  private drawPause(): number {
+    const random = drawBytes(this.randomBytes, 3);
+    const limit = Math.min(this.limit, this.times.maxPause!);
+    this.limit = 2 * limit;
+    return Math.floor((limit * ((random[0]! << 16) | (random[1]! << 8) | random[2]!)) / 0x1000000);
+  }
+}
+
+/** @throws LocalError `bad-argument` for anything but milliseconds, greater than 0 and at most a day */
+function readTimes(given: object, names: readonly string[], prefix: string): Times {
+  const times: { [name: string]: number } = {};
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    const label = prefix + name;
+    const time = assertTime((given as Times)[name] ?? TIMES[name] ?? DEADLINE, label);
+    if (!(time > 0 && time <= DAY)) {
+      throw new LocalError('bad-argument', `"${label}" expected more than 0 and at most a day`);
+    }
+    times[name] = time;
+  }
+  return times;
+}

@@ -1,0 +1,93 @@
+/**
+ * The tables of ConnectionPolicy: its states, and what it decides when a connection has ended. The diagram and the tables
+ * in docs/policy.md are drawn from them, and `vectors/tables.json` has the same rows for ports.
+ */
+import type { EndedEvent } from '../session/events.ts';
+
+/** The state of a ConnectionPolicy. */
+export type PolicyState =
+  | 'idle' // no connection, and none is due: begin() may be called at any time
+  | 'connecting' // begin() announced a connection, which is not ready
+  | 'ready' // the connection is ready
+  | 'waiting' // begin() is due after a pause
+  | 'asking' // a person has to act first
+  | 'leaving' // goodbye() was called, and the connection has not ended yet
+  | 'returning' // resume() was called after that, and the connection still has not ended
+  | 'resting'; // goodbye() was called, and there is no connection
+
+/** What follows the end of a connection. */
+export type Verdict =
+  | 'ask' // wait for a person
+  | 'redial' // dial at once
+  | 'pause' // dial after a pause
+  | 'rest'; // do nothing
+
+/** The states that follow a call or a `ready` event. An input that is not listed changes nothing. */
+export interface PolicyRow {
+  readonly begin?: PolicyState;
+  readonly ready?: PolicyState;
+  readonly goodbye?: PolicyState;
+  readonly resume?: PolicyState;
+}
+
+/** The states. One connection at a time: while there is one, begin() does nothing. */
+export const POLICY_STATES: { readonly [state in PolicyState]: PolicyRow } = {
+  idle: { begin: 'connecting', goodbye: 'resting' },
+  connecting: { ready: 'ready', goodbye: 'leaving' },
+  ready: { goodbye: 'leaving' },
+  waiting: { begin: 'connecting', goodbye: 'resting', resume: 'idle' },
+  asking: { goodbye: 'resting', resume: 'idle' },
+  leaving: { resume: 'returning' },
+  returning: { goodbye: 'leaving' },
+  resting: { resume: 'idle' },
+};
+
+/** The state after each verdict. */
+export const AFTER_VERDICT: { readonly [verdict in Verdict]: PolicyState } = {
+  ask: 'asking',
+  redial: 'waiting',
+  pause: 'waiting',
+  rest: 'resting',
+};
+
+/** What decides what follows the end of a connection. */
+export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason' | 'pattern'>> {
+  readonly state?: PolicyState;
+  /** The code of the error. */
+  readonly error?: string;
+  /** Whether the connection had been ready. */
+  readonly wasReady?: boolean;
+  /** Whether the hub had lost the session once before, and was not heard in between. */
+  readonly isRepeated?: boolean;
+}
+
+/** What follows the end of a connection for which all these facts hold. */
+export interface PolicyEnding {
+  readonly when: PolicyFacts;
+  readonly verdict: Verdict;
+  /** Whether XXpsk2 alone is used from now on, until a connection is ready. */
+  readonly usesXxAlone?: true;
+}
+
+/** What follows the end of a connection. The first row that matches counts. */
+export const POLICY_ENDINGS: readonly PolicyEnding[] = [
+  { when: { state: 'leaving' }, verdict: 'rest' },
+  { when: { state: 'resting' }, verdict: 'rest' },
+  { when: { state: 'returning' }, verdict: 'redial' },
+  { when: { state: 'asking' }, verdict: 'ask' },
+  { when: { retry: 'never' }, verdict: 'ask' },
+  { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },
+  { when: { error: 'access-refused' }, verdict: 'pause' }, // before message 1, so the pattern does not matter
+  { when: { reason: 'refused', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
+  { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
+  { when: {}, verdict: 'pause' },
+];
+
+/** The first row that matches. The last row matches everything. */
+export function findPolicyEnding(facts: PolicyFacts): PolicyEnding {
+  for (let i = 0; ; i++) {
+    const row = POLICY_ENDINGS[i]!;
+    const names = Object.keys(row.when) as (keyof PolicyFacts)[];
+    if (names.every((name) => row.when[name] === facts[name])) return row;
+  }
+}

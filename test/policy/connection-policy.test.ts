@@ -1,0 +1,173 @@
+/** ConnectionPolicy: its calls, their arguments, and what no vector can show. The rules are in vectors/policy.json. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  ConnectionPolicy,
+  type EndedEvent,
+  LocalError,
+  type PolicyOptions,
+  RemoteError,
+  type SessionEvent,
+} from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
+
+const MOST = (length: number): Uint8Array => new Uint8Array(length).fill(0xff);
+const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);
+
+function newPolicy(options: Partial<PolicyOptions> = {}): ConnectionPolicy {
+  return new ConnectionPolicy({ randomBytes: HALF, ...options });
+}
+
+function ended(fields: Partial<EndedEvent> = {}): EndedEvent {
+  return {
+    type: 'ended',
+    reason: 'dropped',
+    retry: 'now',
+    error: new RemoteError('dropped', 'lost'),
+    pattern: undefined,
+    code: undefined,
+    status: undefined,
+    closeReason: undefined,
+    ...fields,
+  };
+}
+
+const READY = { type: 'ready' } as SessionEvent;
+
+test('announces the first connection with both patterns, and keeps the pin', () => {
+  assert.equal(newPolicy().begin(0), { onKkFailure: 'keep-pin' });
+});
+
+test('allows one connection at a time', () => {
+  const policy = newPolicy();
+  policy.begin(0);
+  assert.is(policy.begin(1), undefined);
+  policy.take(READY, 2);
+  assert.is(policy.begin(3), undefined);
+});
+
+test('dials after a random pause whose limit doubles up to the highest', () => {
+  const policy = newPolicy();
+  let now = 0;
+  const pauses = Array.from({ length: 12 }, () => {
+    assert.ok(policy.begin(now));
+    const decision = policy.take(ended(), now);
+    assert.ok(decision?.do === 'dial');
+    now += decision.after;
+    return decision.after;
+  });
+  const highest = 300_000;
+  assert.equal(pauses, [
+    1000,
+    2000,
+    4000,
+    8000,
+    16_000,
+    32_000,
+    64_000,
+    128_000,
+    256_000,
+    ...Array(3).fill(highest),
+  ]);
+});
+
+test('never waits as long as the limit of the pause', () => {
+  const policy = newPolicy({ randomBytes: MOST, basePause: 1, maxPause: 1 });
+  policy.begin(0);
+  assert.equal(policy.take(ended(), 0), { do: 'dial', after: 0 });
+});
+
+test('asks a person, and goes on after resume', () => {
+  const policy = newPolicy();
+  const error = new RemoteError('hub-key-changed', 'another key');
+  policy.begin(0);
+  assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
+  assert.is(policy.begin(1e9), undefined);
+  policy.resume();
+  assert.ok(policy.begin(1e9));
+});
+
+test('uses XXpsk2 at once after a KKpsk0 that was refused, until a connection is ready', () => {
+  const policy = newPolicy();
+  const error = new RemoteError('kk-refused', 'refused');
+  policy.begin(0);
+  const refused = ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0', error });
+  assert.equal(policy.take(refused, 5), { do: 'dial', after: 0 });
+  assert.equal(policy.begin(5), { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' });
+  policy.take(READY, 6);
+  policy.take(ended(), 7);
+  assert.equal(policy.begin(10_000), { onKkFailure: 'keep-pin' });
+});
+
+test('names its state', () => {
+  const policy = newPolicy();
+  assert.is(policy.state, 'idle');
+  policy.begin(0);
+  assert.is(policy.state, 'connecting');
+  policy.goodbye();
+  assert.is(policy.state, 'leaving');
+});
+
+test('gives each state of the session that waits for the hub a deadline, which does not restart within it', () => {
+  const policy = newPolicy({ deadlines: { 'awaiting-offer': 500 } });
+  policy.begin(1000);
+  assert.is(policy.deadline('awaiting-hello', 1200), 29_800);
+  assert.is(policy.deadline('awaiting-offer', 2000), 500);
+  assert.is(policy.deadline('awaiting-offer', 2400), 100);
+  assert.is(policy.deadline('awaiting-offer', 9000), 0);
+  for (const state of ['awaiting-psk', 'sealing-message-1', 'ready', 'failed', 'closed', 'constructor']) {
+    assert.is(policy.deadline(state, 9000), undefined, state);
+  }
+});
+
+test('refuses options of the wrong type, out of range and unknown ones', () => {
+  const wrong: object[] = [
+    { randomBytes: undefined },
+    { basePause: 0 },
+    { basePause: '1' },
+    { maxPause: -1 },
+    { maxPause: 86_400_001 },
+    { steadyAfter: Number.NaN },
+    { deadlines: 5 },
+    { deadlines: { ready: 5 } },
+    { deadlines: { 'awaiting-hello': Infinity } },
+    { basepause: 5 },
+  ];
+  for (const options of wrong) raisesLocal(() => newPolicy(options), 'bad-argument');
+  newPolicy({ maxPause: 86_400_000, basePause: 1, steadyAfter: undefined, deadlines: undefined });
+});
+
+test('refuses a time that is no number, and an event that is no object', () => {
+  const policy = newPolicy();
+  for (const now of [undefined, '5', Number.NaN, Infinity]) {
+    raisesLocal(() => policy.begin(now as number), 'bad-argument');
+    raisesLocal(() => policy.deadline('ready', now as number), 'bad-argument');
+    raisesLocal(() => policy.take(READY, now as number), 'bad-argument');
+  }
+  for (const event of [undefined, null, 'ended', []]) {
+    raisesLocal(() => policy.take(event as never, 0), 'bad-argument');
+  }
+});
+
+test('decides nothing if randomBytes fails, and decides when it works again', () => {
+  let random: () => Uint8Array = () => new Uint8Array(2);
+  const policy = newPolicy({ randomBytes: () => random() });
+  policy.begin(0);
+  raisesLocal(() => policy.take(ended(), 1), 'bad-random');
+  random = () => {
+    throw new Error('no entropy');
+  };
+  raisesLocal(() => policy.take(ended(), 1), 'crypto-failed');
+  assert.is(policy.state, 'connecting');
+  random = () => HALF(3);
+  assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000 });
+});
+
+test('asks with the error of this side too', () => {
+  const policy = newPolicy();
+  const error = new LocalError('trust-unreadable', 'restore it');
+  policy.begin(0);
+  assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
+});
+
+test.run();
