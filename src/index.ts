@@ -95,6 +95,7 @@ export { type Offer, type Selection, selectNoise } from './session/negotiation.t
 export type { OutgoingMessage } from './session/outgoing.ts';
 export type { Pattern, Suite } from './session/protocol.ts';
 export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';
+export { type RecordingOptions, recordClientSession, recordHubSession } from './session/recording.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';

@@ -64,16 +64,10 @@ export interface HubOptions extends SessionOptions {
   handshake?: JsonObject | undefined;
 }
 
-const OPTIONS: readonly (keyof HubOptions)[] = (SESSION_OPTIONS as readonly (keyof HubOptions)[]).concat([
-  'nodeId',
-  'psk',
-  'clientKey',
-  'patterns',
-  'suites',
-  'allowIncompleteOffer',
-  'hello',
-  'handshake',
-]);
+/** The names of all options. Any other is refused. */
+export const HUB_OPTIONS: readonly (keyof HubOptions)[] = (
+  SESSION_OPTIONS as readonly (keyof HubOptions)[]
+).concat(['nodeId', 'psk', 'clientKey', 'patterns', 'suites', 'allowIncompleteOffer', 'hello', 'handshake']);
 
 /** The state of a HubSession. */
 export type HubState = keyof typeof HUB_TRANSITIONS;
@@ -107,7 +101,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
    *   `unsafe-number`, `lone-surrogate` or `json-depth` if `nodeId`, `hello` or `handshake` cannot be written as JSON
    */
   constructor(options: HubOptions) {
-    const given = readOptions(options, 'options', OPTIONS);
+    const given = readOptions(options, 'options', HUB_OPTIONS);
     super(given, 'new', HUB_TRANSITIONS, HUB_FAILURES);
     const { nodeId, psk, clientKey } = given;
     assertString(nodeId, 'nodeId');

@@ -1,0 +1,404 @@
+/** Recordings of sessions: what is in them, that it contains no secret, and that the session works as without one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import {
+  type ClientOptions,
+  type ClientSession,
+  type HubOptions,
+  type HubSession,
+  type RecordingOptions,
+  recordClientSession,
+  recordHubSession,
+} from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  HELLO,
+  HUB_KEY,
+  HUB_STATIC,
+  NODE_ID,
+  PSK,
+  sharedSecretOf,
+  types,
+} from './pair.ts';
+
+type Line = { readonly [field: string]: unknown };
+
+interface Recorded {
+  client: ClientSession;
+  hub: HubSession;
+  clientLines: string[];
+  hubLines: string[];
+}
+
+const EPHEMERAL = new Uint8Array(32).fill(7);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const parse = (lines: string[]): Line[] => lines.map((line) => JSON.parse(line));
+
+function record(
+  client: Partial<ClientOptions> = {},
+  hub: Partial<HubOptions> = {},
+  recording: Partial<RecordingOptions> = {},
+): Recorded {
+  const clientLines: string[] = [];
+  const hubLines: string[] = [];
+  return {
+    clientLines,
+    hubLines,
+    client: recordClientSession(
+      {
+        crypto: nodeCrypto,
+        siteId: 'lobby',
+        staticKey: CLIENT_STATIC,
+        randomBytes: () => EPHEMERAL.slice(),
+        psk: () => PSK,
+        pin: () => undefined,
+        ...client,
+      },
+      { write: (line) => clientLines.push(line), ...recording },
+    ),
+    hub: recordHubSession(
+      { crypto: nodeCrypto, nodeId: NODE_ID, staticKey: HUB_STATIC, randomBytes, psk: PSK, ...hub },
+      { write: (line) => hubLines.push(line), ...recording },
+    ),
+  };
+}
+
+/** Hands messages over until neither side has more to say. */
+function connect({ client, hub }: Recorded): void {
+  const queue: { to: ClientSession | HubSession; data: string | Uint8Array }[] = [];
+  const pass = (to: ClientSession | HubSession, events: readonly { type: string }[]): void => {
+    for (const event of events) {
+      if (event.type === 'transmit')
+        queue.push({ to, data: (event as { data?: string | Uint8Array }).data! });
+    }
+  };
+  pass(client, hub.start());
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    pass(next.to === client ? hub : client, next.to.receive(next.data));
+  }
+}
+
+function ready(...options: Parameters<typeof record>): Recorded {
+  const recorded = record(...options);
+  connect(recorded);
+  assert.is(recorded.client.state, 'ready');
+  assert.is(recorded.hub.state, 'ready');
+  return recorded;
+}
+
+/** The lines of one kind. */
+function linesWith(lines: string[], field: string): Line[] {
+  return parse(lines).filter((line) => field in line);
+}
+
+test('begins with the role, the own public key, and the options that are no secret', () => {
+  const { clientLines, hubLines } = record(
+    {
+      patterns: ['XXpsk2'],
+      trust: 'first-use',
+      onKkFailure: 'keep-pin',
+      hasPins: true,
+      staticKeyIsFresh: true,
+    },
+    { clientKey: CLIENT_KEY, suites: ['25519_ChaChaPoly_SHA256'], patterns: ['XXpsk2'] },
+  );
+  assert.equal(parse(clientLines), [
+    {
+      recording: 1,
+      role: 'client',
+      publicKey: hex(CLIENT_KEY),
+      patterns: ['XXpsk2'],
+      suites: ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'],
+      trust: 'first-use',
+      onKkFailure: 'keep-pin',
+      hasPins: true,
+      staticKeyIsFresh: true,
+    },
+  ]);
+  assert.equal(parse(hubLines), [
+    {
+      recording: 1,
+      role: 'hub',
+      publicKey: hex(HUB_KEY),
+      patterns: ['XXpsk2'],
+      suites: ['25519_ChaChaPoly_SHA256'],
+      nodeId: NODE_ID,
+      clientKey: hex(CLIENT_KEY),
+    },
+  ]);
+});
+
+test('records the public key of a key pair that is kept elsewhere', () => {
+  const staticKey = { publicKey: CLIENT_KEY };
+  const { clientLines } = record({ staticKey });
+  assert.is(parse(clientLines)[0]!.publicKey, hex(CLIENT_KEY));
+});
+
+test('records each cleartext envelope whole, in both directions', () => {
+  const { clientLines, hubLines } = ready();
+  const received = parse(clientLines).filter(({ call, state }) => call === 'receive' && state !== 'ready');
+  const sent = linesWith(hubLines, 'event').filter(({ event, text }) => event === 'transmit' && text);
+  assert.is(received.length, 3); // HELLO, HANDSHAKE, message 2
+  assert.equal(
+    received.map(({ text }) => text),
+    sent.map(({ text }) => text),
+  );
+  assert.match(sent[0]!.text as string, /"node_id":"hub-1"/);
+});
+
+test('records the state in which each call found the session', () => {
+  const { clientLines, client } = ready();
+  client.closed(1000);
+  assert.equal(
+    linesWith(clientLines, 'call').map(({ call, state }) => [call, state]),
+    [
+      ['receive', 'awaiting-hello'],
+      ['receive', 'awaiting-offer'],
+      ['receive', 'awaiting-message-2'],
+      ['closed', 'ready'],
+    ],
+  );
+});
+
+test('records whether pin and PSK were found, and the pin, which is public', () => {
+  assert.equal(linesWith(ready().clientLines, 'lookedUp'), [
+    { lookedUp: 'pin', found: false },
+    { lookedUp: 'psk', found: true },
+  ]);
+  const { clientLines } = ready({ pin: () => HUB_KEY }, { clientKey: CLIENT_KEY });
+  assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
+});
+
+test('works without look-ups', () => {
+  const recorded = record({ pin: undefined, psk: undefined });
+  connect(recorded);
+  assert.is(recorded.client.state, 'awaiting-psk');
+  assert.equal(linesWith(recorded.clientLines, 'lookedUp'), []);
+});
+
+test('records events without what was sealed, and their public keys', () => {
+  const { clientLines, hubLines } = ready();
+  const events = (lines: string[]): Line[] =>
+    linesWith(lines, 'event').filter(({ event }) => event !== 'transmit');
+  const common = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' };
+  assert.equal(events(clientLines), [
+    { event: 'pin', nodeId: NODE_ID, key: hex(HUB_KEY) },
+    { event: 'ready', nodeId: NODE_ID, ...common, hubKey: hex(HUB_KEY) },
+  ]);
+  assert.equal(events(hubLines), [
+    { event: 'pin', key: hex(CLIENT_KEY) },
+    { event: 'ready', ...common, clientKey: hex(CLIENT_KEY) },
+    { event: 'hello' },
+  ]);
+});
+
+test('records lengths once the session is encrypted', () => {
+  const { client, hub, clientLines, hubLines } = ready();
+  clientLines.length = 0;
+  hubLines.length = 0;
+  for (const message of client.sendJson({ say: 'plaintext' })) hub.receive(message);
+  hub.receive(client.sendBinary(new Uint8Array(10))[0]!);
+  assert.is(client.streamBinary(new Uint8Array(3)).count, 1);
+  raisesLocal(() => client.streamJson(1), 'wrong-state'); // the other one is not finished
+  assert.equal(parse(clientLines), [
+    { call: 'sendJson', state: 'ready' },
+    { lengths: [36] },
+    { call: 'sendBinary', state: 'ready' },
+    { lengths: [27] },
+    { call: 'streamBinary', state: 'ready' },
+    { messages: 1 },
+    { call: 'streamJson', state: 'ready' },
+    { threw: 'wrong-state' },
+  ]);
+  assert.equal(parse(hubLines), [
+    { call: 'receive', state: 'ready', isText: false, length: 36 },
+    { event: 'message', kind: 'json', length: 19 },
+    { call: 'receive', state: 'ready', isText: false, length: 27 },
+    { event: 'message', kind: 'binary', length: 10 },
+  ]);
+});
+
+test('records the length of a dropped message, and of a chunk', () => {
+  const { client, hub, hubLines } = ready({}, { maxMessage: 100 });
+  for (const message of client.sendBinary(new Uint8Array(101))) hub.receive(message);
+  assert.equal(parse(hubLines).at(-1), {
+    event: 'dropped',
+    reason: 'too-large',
+    kind: 'binary',
+    length: 101,
+  });
+  const streaming = ready({ streams: true });
+  for (const message of streaming.hub.sendBinary(new Uint8Array(3))) streaming.client.receive(message);
+  assert.equal(parse(streaming.clientLines).at(-1), {
+    event: 'chunk',
+    kind: 'binary',
+    last: true,
+    length: 3,
+  });
+});
+
+test('records cleartext after the handshake by its length', () => {
+  const { client, clientLines } = ready();
+  client.receive('{"msg_type":"bus","payload":{"say":"plaintext"}}');
+  assert.equal(parse(clientLines).slice(-2), [
+    { call: 'receive', state: 'ready', isText: true, length: 48 },
+    { event: 'close', code: 1002, error: 'text-after-ready', isLocal: false },
+  ]);
+});
+
+test('records bytes that are UTF-8 as text, before the handshake is done', () => {
+  const { client, clientLines } = record();
+  client.receive(Buffer.from(HELLO));
+  assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: HELLO });
+});
+
+for (const [what, data, line] of [
+  ['bytes that are not UTF-8', Uint8Array.of(0xff), { isText: false, length: 1 }],
+  ['a lone surrogate', '\ud800', { isText: true, length: 1 }],
+  ['more than an envelope may be', ' '.repeat(300_000), { isText: true, length: 300_000 }],
+] as const) {
+  test(`records ${what} by its length`, () => {
+    const { client, clientLines } = record();
+    client.receive(data);
+    assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', ...line });
+    assert.is(parse(clientLines)[2]!.event, 'close');
+  });
+}
+
+test('records what a method throws, and throws it', () => {
+  const { client, clientLines } = record();
+  raisesLocal(() => client.providePsk(PSK), 'wrong-state');
+  raisesLocal(() => client.receive(1 as never), 'bad-argument');
+  assert.equal(parse(clientLines).slice(1), [
+    { call: 'providePsk', state: 'awaiting-hello' },
+    { threw: 'wrong-state' },
+    { call: 'receive', state: 'awaiting-hello', isText: false },
+    { threw: 'bad-argument' },
+  ]);
+});
+
+test('records how the connection ended', () => {
+  const { client, clientLines } = record();
+  const [ended] = client.closed({ code: 1008, reason: 'access key AKEY is unknown' });
+  assert.is(ended!.type, 'ended');
+  assert.equal(parse(clientLines).at(-1), {
+    event: 'ended',
+    code: 1008,
+    reason: 'refused',
+    retry: 'later',
+    error: 'access-refused',
+    isLocal: false,
+  });
+  const started = record();
+  assert.equal(types(started.client.start()), ['transmit']);
+  started.client.closed({ status: 503 });
+  assert.is(parse(started.clientLines).at(-1)!.status, 503);
+});
+
+test('records whether an error is of this side', () => {
+  const { client, clientLines } = record({
+    pin: () => {
+      throw new Error('AKEY');
+    },
+  });
+  connect({ ...record(), client });
+  const line = parse(clientLines).at(-1)!;
+  assert.equal([line.error, line.isLocal], ['trust-unreadable', true]);
+});
+
+test('contains no secret', () => {
+  const later = { staticKey: { publicKey: CLIENT_KEY } };
+  const { client, hub, clientLines, hubLines } = record(
+    { ...later, psk: undefined },
+    {},
+    { ephemeralKey: true }, // which a session that works does not record
+  );
+  const toHub = (events: ReturnType<ClientSession['receive']>): void => {
+    for (const event of events) {
+      if (event.type === 'transmit') for (const event_ of hub.receive(event.data)) toClient([event_]);
+      if (event.type === 'dh-needed') toHub(client.provideSharedSecret(sharedSecretOf(event.publicKey)));
+      if (event.type === 'psk-needed') toHub(client.providePsk(PSK));
+    }
+  };
+  const toClient = (events: ReturnType<HubSession['receive']>): void => {
+    for (const event of events) if (event.type === 'transmit') toHub(client.receive(event.data));
+  };
+  toClient(hub.start());
+  for (const message of client.sendJson({ say: 'plaintext' })) hub.receive(message);
+  for (const message of hub.sendJson({ say: 'plaintext' })) client.receive(message);
+  client.closed(1000);
+  hub.closed(1000);
+  const all = clientLines.concat(hubLines).join('\n');
+  const secrets = [PSK, CLIENT_STATIC, HUB_STATIC, EPHEMERAL, sharedSecretOf(HUB_KEY)];
+  for (const secret of secrets) {
+    assert.not.ok(all.includes(hex(secret)));
+    assert.not.ok(all.includes(Buffer.from(secret).toString('base64')));
+  }
+  assert.not.ok(/plaintext|lobby|session_id/.test(all));
+});
+
+test('records the ephemeral key of a failed handshake, but only if that is asked for', () => {
+  const other = { psk: new Uint8Array(32).fill(9) };
+  const silent = record({}, other);
+  connect(silent);
+  assert.equal(linesWith(silent.clientLines, 'ephemeralKey'), []);
+  const asked = record({}, other, { ephemeralKey: true });
+  connect(asked);
+  assert.equal(parse(asked.clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  asked.client.closed(1008);
+  assert.is(linesWith(asked.clientLines, 'ephemeralKey').length, 1);
+});
+
+test('records with the ephemeral key a transport message that does not open', () => {
+  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
+  client.receive(new Uint8Array(17));
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
+});
+
+test('records no ephemeral key once a transport message has opened', () => {
+  const { client, hub, clientLines, hubLines } = ready({}, {}, { ephemeralKey: true });
+  for (const message of hub.sendJson(1)) client.receive(message);
+  client.receive(new Uint8Array(17));
+  hub.receive(new Uint8Array(17));
+  assert.is(client.state, 'failed');
+  assert.is(hub.state, 'failed');
+  assert.equal(linesWith(clientLines.concat(hubLines), 'ephemeralKey'), []);
+});
+
+test('goes on without a recording if write() throws', () => {
+  let calls = 0;
+  const write = (): never => {
+    calls++;
+    throw new Error('disk full');
+  };
+  ready({}, {}, { write });
+  assert.is(calls, 2); // once a session
+});
+
+test('refuses what the constructors refuse, and what is no recording', () => {
+  raisesLocal(() => record({ siteId: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({ pin: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({ randomBytes: 1 as never }, {}, { ephemeralKey: true }), 'bad-argument');
+  raisesLocal(() => record({ nonsense: 1 } as never), 'bad-argument');
+  raisesLocal(() => record({}, { nonsense: 1 } as never), 'bad-argument');
+  raisesLocal(() => record({}, {}, { write: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({}, {}, { ephemeralKey: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({}, {}, { nonsense: 1 } as never), 'bad-argument');
+});
+
+test('ends the session, and keeps nothing, if randomBytes() returns something else', () => {
+  const recorded = record({ randomBytes: () => new Uint8Array(31) }, {}, { ephemeralKey: true });
+  connect(recorded);
+  assert.is(parse(recorded.clientLines).at(-1)!.error, 'bad-random');
+});
+
+test('shows nothing of the session, and replaces methods without a trace', () => {
+  const { client } = record();
+  assert.equal(Object.keys(client), []);
+  assert.is(JSON.stringify(client), '"[ClientSession]"');
+});
+
+test.run();
