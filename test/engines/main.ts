@@ -1,7 +1,8 @@
 /**
  * Runs the vectors against each single file, in the engines that the file is for.
  *
- *     npm run test:engines
+ *     npm run test:engines          all vectors
+ *     npm run test:engines -- 4     one vector in four, another quarter of them in each engine
  *
  * Each engine is first given a wrong expected response, which must fail.
  */
@@ -23,7 +24,7 @@ import {
 import { type Recorded, record } from './record.ts';
 
 type IsFor = (dialogue: Recorded) => boolean;
-type Task = [start: StartEngine, file: string, isFor: IsFor];
+type Task = [start: StartEngine, file: string, isFor: IsFor, index: number];
 
 const CORE = [
   'canonical-json',
@@ -60,21 +61,25 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
 ];
 
 const BATCH = 1 << 20; // characters
-const dist = process.argv[2] ?? fileURLToPath(new URL('../../dist', import.meta.url));
+const dist = fileURLToPath(new URL('../../dist', import.meta.url));
+const oneIn = Number(process.argv[2] ?? 1);
+if (!Number.isInteger(oneIn) || oneIn < 1)
+  throw new Error('expected a whole number: one vector in how many?');
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
 const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
 writeFileSync(renamed, 'hubProtocol = hubProtocolRequests;');
-console.log('Recording the vectors in Node; all of it takes some five minutes.');
+const minutes = Math.ceil(6 / oneIn);
+console.log(`Recording the vectors in Node; all of it takes about ${minutes} minutes on two free cores.`);
 const { dialogues, left, results } = await record();
 console.log(
   `${dialogues.length} vectors. ${left} more need 32 MiB or 64 MiB of memory: npm test has them.\n`,
 );
 
 let [passed, failed] = [0, 0];
-async function run([start, file, isFor]: Task): Promise<void> {
-  const chosen = dialogues.filter(isFor);
+async function run([start, file, isFor, index]: Task): Promise<void> {
+  const chosen = dialogues.filter(isFor).filter((_, i) => i % oneIn === index % oneIn);
   const began = performance.now();
   const [name, failures] = await runVectors(start, file, chosen);
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
@@ -86,8 +91,9 @@ async function run([start, file, isFor]: Task): Promise<void> {
 }
 
 // Engines that are programs run side by side; those within this process run after them.
+let index = 0;
 const tasks: Task[] = RUNS.flatMap(([engines, file, isFor]) =>
-  engines.map((start): Task => [start, file, isFor]),
+  engines.map((start): Task => [start, file, isFor, index++]),
 );
 const isWithin = ([start]: Task): boolean => start === startNode || start === startQuickJs;
 const queue = tasks.filter((task) => !isWithin(task));
