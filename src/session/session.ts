@@ -155,7 +155,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
   /**
    * Seals a binary message.
    * @returns the transport messages, as from `sendJson`
-   * @throws LocalError the codes of `sendJson` apart from those about JSON, and `bad-argument`, which changes nothing
+   * @throws LocalError `wrong-state`, `session-over`, `nonce-exhausted` and `crypto-failed`, in the same cases as in
+   *   `sendJson`; `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
     return allOf(this.exclusively('sendBinary', () => this.outgoingBinary(bytes)));

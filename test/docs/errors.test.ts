@@ -1,0 +1,27 @@
+/** docs/errors.md is what tools/errors.ts writes, and no code is missing from it. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { codes, errorsPage } from '../../tools/errors.ts';
+
+const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+
+test('docs/errors.md is up to date: run node --import tsx tools/errors.ts', () => {
+  assert.is(errorsPage(), PAGE);
+});
+
+test('docs/errors.md has a heading for every code', () => {
+  const { all } = codes();
+  const headings = [...PAGE.matchAll(/^### `(.*)`$/gm)].map(([, code]) => code);
+  assert.equal(
+    headings,
+    all.map((key) => key.split(' ')[1]),
+  );
+  assert.ok(all.length > 80);
+});
+
+test('every code is raised by a public function or an event', () => {
+  assert.equal(codes().raisedByNobody, []);
+});
+
+test.run();
