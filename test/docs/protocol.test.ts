@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readVectorFile, type VectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { authorizedUrl } from '../../src/index.ts';
+import * as limits from '../../src/limits.ts';
 import { drawn, type Line, VECTOR, workedExample } from '../../tools/worked-example.ts';
 
 const PAGE = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
@@ -119,6 +120,15 @@ test('every rule that the page refers to exists', () => {
     [],
   );
   assert.ok(referred.length > 0);
+});
+
+test('the table of limits has the values of the library', () => {
+  const [, table] = /\n## Limits\n([\s\S]*?)\n## /.exec(PAGE)!;
+  const numbers = (table!.match(/\d[\d,]*/g) ?? []).map((number) => Number(number.replace(/,/g, '')));
+  assert.equal(
+    Object.entries(limits).filter(([, value]) => !numbers.includes(value)),
+    [],
+  );
 });
 
 test('the worked example is up to date', () => {
