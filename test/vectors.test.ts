@@ -57,6 +57,15 @@ for (const file of FILES) {
     for (const note of Object.values(notes)) assert.ok(note.length > 30, note);
   });
 
+  test(`${file}.json has an error in each invalid test, and none in a valid one`, () => {
+    if (file === 'tables') return; // there the error is that of a connection
+    for (const { tests } of readVectorFile(file).testGroups) {
+      for (const { tcId, result, error } of tests) {
+        if (result !== 'acceptable') assert.is(error !== undefined, result === 'invalid', `tcId ${tcId}`);
+      }
+    }
+  });
+
   test(`${file}.json names the source of each group’s values`, () => {
     for (const { source } of readVectorFile(file).testGroups) {
       assert.ok(source.length > 0 && source.every((name) => name.length > 3));

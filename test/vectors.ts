@@ -3,10 +3,10 @@ import { readVectorFile, type Vector } from '../judge/src/vectors.ts';
 
 export type { Vector };
 
-/** The valid tests of all groups of this type. Throws if there are none. */
+/** The tests without an error of all groups of this type. Throws if there are none. */
 export function readVectors(file: string, type: string): Vector[] {
   const groups = readVectorFile(file).testGroups.filter((group) => group.type === type);
-  const tests = groups.flatMap((group) => group.tests).filter(({ result }) => result === 'valid');
+  const tests = groups.flatMap((group) => group.tests).filter(({ error }) => error === undefined);
   if (tests.length === 0) throw new Error(`${file} has no valid tests of type ${type}`);
   return tests;
 }

@@ -27,12 +27,18 @@ async function main(): Promise<number> {
   return finish(command.join(' '), await judgeAdapter(options), report);
 }
 
-async function judgeAdapter({ command, only, timeout = 30_000, verbose }: Options): Promise<Verdict[]> {
+async function judgeAdapter({
+  command,
+  only,
+  specOnly,
+  timeout = 30_000,
+  verbose,
+}: Options): Promise<Verdict[]> {
   checkOperations(only);
   const [program, ...args] = command;
   const adapter = new ProcessAdapter({ command: program!, args, timeout, verbose });
   try {
-    return await runVectors({ adapter, only, onProgress: showProgress });
+    return await runVectors({ adapter, only, isSpecOnly: specOnly, onProgress: showProgress });
   } finally {
     await adapter.stop();
   }
@@ -52,9 +58,9 @@ function judgeClient(options: Options): Promise<Verdict[]> {
   return listen({ ...liveOptions(options), port, nodeId: NODE_ID, accessKey, onListening });
 }
 
-function liveOptions({ password, only, timeout: message = 5000 }: Options): LiveOptions {
+function liveOptions({ password, only, specOnly, timeout: message = 5000 }: Options): LiveOptions {
   const patience = { message, long: Math.max(message, LONG_WAIT) };
-  return { password, only, patience, onStart: showScene, onVerdict: showVerdict };
+  return { password, only, isSpecOnly: specOnly, patience, onStart: showScene, onVerdict: showVerdict };
 }
 
 function checkOperations(only: readonly string[] | undefined): void {

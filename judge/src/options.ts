@@ -15,6 +15,10 @@ const OPTIONS = {
   connect: { type: 'string', argument: 'URL', help: 'play a client; it connects to your hub' },
   only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
   timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
+  'spec-only': {
+    type: 'boolean',
+    help: 'leave out what the protocol leaves open, and compare no error codes',
+  },
   port: { type: 'string', argument: 'PORT', help: 'port of --listen (any that is free)' },
   'access-key': { type: 'string', argument: 'KEY', default: 'judge', help: 'access key of the client' },
   password: {
@@ -101,6 +105,7 @@ export interface Options {
   readonly only: readonly string[] | undefined;
   /** Milliseconds, if given. */
   readonly timeout: number | undefined;
+  readonly specOnly: boolean;
   readonly port: number;
   readonly accessKey: string;
   readonly password: string;
@@ -135,6 +140,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     command,
     only: only?.split(','),
     timeout: seconds === undefined ? undefined : seconds * 1000,
+    specOnly: values['spec-only'] ?? false,
     port,
     accessKey: values['access-key'],
     password: values.password,

@@ -8,6 +8,8 @@ const MAX_GROUPS = 10; // shown
 const MAX_TESTS = 3; // shown of each group
 const MAX_CAUSES = 3; // named where several explain the same failures
 
+const CHOICE = 'a choice of hub-protocol, which a port may make otherwise: --spec-only leaves it out';
+
 /** Shown in full, since each scene is about something else. */
 const LIVE = 'live';
 
@@ -72,6 +74,7 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
   for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
     lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
+    if (verdicts.every(({ isChoice }) => isChoice)) lines.push(`  ${CHOICE}`);
     const plainest = [...verdicts].sort((a, b) => (a.size ?? 0) - (b.size ?? 0));
     const shown = plainest.slice(0, verdicts[0]!.operation === LIVE ? MAX_GROUPS : MAX_TESTS);
     for (const verdict of shown) lines.push(...failureToLines(verdict));
@@ -113,11 +116,15 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     const failed = failuresOf(operation);
     seen.add(operation);
     const uses = OPERATIONS.find(({ name }) => name === operation)?.uses ?? [];
-    const follows = uses.some((used) => isExplained(used) || (seen.has(used) && failuresOf(used).length > 0));
+    const fails = (used: string): boolean =>
+      seen.has(used) && used !== operation && failuresOf(used).length > 0;
+    if (uses.some((used) => isExplained(used) || fails(used))) continue;
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
-    if (unexplained.length === 0 || follows || (operation !== LIVE && isExplained(operation))) continue;
     const all = verdicts.filter((verdict) => verdict.operation === operation);
-    groups.push({ title: titleOf(unexplained, all), verdicts: unexplained });
+    for (const isChoice of [false, true]) {
+      const part = unexplained.filter((verdict) => isChoice === (verdict.isChoice ?? false));
+      if (part.length > 0) groups.push({ title: titleOf(part, all), verdicts: part });
+    }
   }
   return groups;
 }

@@ -1,6 +1,7 @@
 /** Sends every vector to an adapter and collects the verdicts. */
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
+import { demandedOf, withoutChoices } from './spec-only.ts';
 import { readVectorFile, type Vector, vectorFiles } from './vectors.ts';
 import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
 
@@ -14,8 +15,11 @@ export interface Task {
   readonly notes: { readonly [flag: string]: string };
 }
 
-/** Every vector of these operations, or of all, in the order in which to implement them. */
-export function listTasks(only?: readonly string[]): Task[] {
+/**
+ * Every vector of these operations, or of all, in the order in which to implement them.
+ * @param isSpecOnly - leaves out what the protocol leaves open
+ */
+export function listTasks(only?: readonly string[], isSpecOnly = false): Task[] {
   const tasks: Task[] = [];
   for (const file of vectorFiles()) {
     const { notes, testGroups } = readVectorFile(file);
@@ -24,8 +28,9 @@ export function listTasks(only?: readonly string[]): Task[] {
       if (operation === undefined) continue; // known answers of primitives, which no operation exposes
       if (only !== undefined && !only.includes(operation)) continue;
       for (const test of tests) {
+        if (isSpecOnly && test.result === 'acceptable') continue;
         const own = Object.fromEntries(test.flags.map((flag) => [flag, notes[flag]!]));
-        tasks.push({ operation, type, file, test, notes: own });
+        tasks.push({ operation, type, file, test: isSpecOnly ? demandedOf(test) : test, notes: own });
       }
     }
   }
@@ -37,26 +42,41 @@ export interface RunOptions {
   adapter: Adapter;
   /** Only these operations. */
   only?: readonly string[] | undefined;
+  /** Compares only what the protocol demands. */
+  isSpecOnly?: boolean;
   onProgress?: (done: number, total: number, operation: string) => void;
 }
 
 /** @throws CannotRun if the adapter does not start */
-export async function runVectors({ adapter, only, onProgress }: RunOptions): Promise<Verdict[]> {
-  const tasks = listTasks(only);
+export async function runVectors({
+  adapter,
+  only,
+  isSpecOnly = false,
+  onProgress,
+}: RunOptions): Promise<Verdict[]> {
+  const tasks = listTasks(only, isSpecOnly);
   const verdicts: Verdict[] = [];
   for (const task of tasks) {
     onProgress?.(verdicts.length, tasks.length, task.operation);
-    verdicts.push(await runVector(task, adapter));
+    verdicts.push(await runVector(task, adapter, isSpecOnly));
   }
   onProgress?.(tasks.length, tasks.length, '');
   return narrowCauses(verdicts);
 }
 
-export function runVector({ operation, type, file, test, notes }: Task, adapter: Adapter): Promise<Verdict> {
+export function runVector(
+  { operation, type, file, test, notes }: Task,
+  adapter: Adapter,
+  isSpecOnly = false,
+): Promise<Verdict> {
   const name = `${file} ${test.tcId}`;
   const size = JSON.stringify(test).length;
-  return runTest({ operation, name, comment: test.comment, notes, size }, () =>
-    CHECKS[type]!.check(test, (request) => ask(adapter, request)),
+  const isChoice = test.result === 'acceptable';
+  return runTest({ operation, name, comment: test.comment, notes, size, ...(isChoice && { isChoice }) }, () =>
+    CHECKS[type]!.check(test, async (request) => {
+      const response = await ask(adapter, request);
+      return isSpecOnly ? withoutChoices(response) : response;
+    }),
   );
 }
 

@@ -8,8 +8,12 @@ export interface Vector {
   readonly tcId: number;
   readonly comment: string;
   readonly flags: readonly string[];
-  readonly result: 'valid' | 'invalid';
+  /** `acceptable`: the protocol leaves the outcome open, and the other fields are this library's choice. */
+  readonly result: 'valid' | 'invalid' | 'acceptable';
+  /** Why this library refuses the input, if it does. */
   readonly error?: string;
+  /** Codes that are as good, since the input has several faults. */
+  readonly otherErrors?: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the schema of each file holds the fields of each type
   readonly [field: string]: any;
 }

@@ -147,10 +147,24 @@ test('groups failures by cause and shows the plainest three', () => {
   assert.match(text, /publish, differs at 3\n {4}expected aa\n {4}got {6}bb/);
 });
 
-test('shows a cause instead of the unexplained failures of the same operation, and counts these', () => {
+test('shows a cause instead of the failures that may follow from it, and counts these', () => {
+  const [failed, explained] = [FAILED, EXPLAINED].map((verdict) => ({ ...verdict, operation: 'handshake' }));
+  const text = toText([failed!, explained!, failed!]);
+  assert.match(text, /FAILED 1 of handshake\n {2}cause: big-endian\n/);
+  assert.match(text, /2 other failures may follow/);
+});
+
+test('shows unexplained failures beside a cause where tests have nothing to do with one another', () => {
   const text = toText([FAILED, EXPLAINED, FAILED]);
   assert.match(text, /FAILED 1 of topics\n {2}cause: big-endian\n/);
-  assert.match(text, /2 other failures may follow/);
+  assert.match(text, /FAILED 2 of topics\n {2}no known mistake explains them; the plainest:\n/);
+  assert.not.match(text, /may follow/);
+});
+
+test('tells failures of choices from failures of the protocol', () => {
+  const text = toText([FAILED, { ...FAILED, isChoice: true }]);
+  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n {2}mqtt-topics 2/);
+  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n {2}a choice of hub-protocol/);
 });
 
 test('shows the unexplained failures of operations that have nothing to do with a cause', () => {

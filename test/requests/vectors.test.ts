@@ -26,9 +26,9 @@ const TYPES: { [type: string]: (vector: Vector) => void } = {
     assert.is(sessionIdsMatch(declared, returned), matches);
   },
 
-  Request({ builder, arguments: given, envelope, result }) {
+  Request({ builder, arguments: given, envelope, error }) {
     const build = () => BUILDERS[builder]!(given as never);
-    if (result === 'invalid') raisesLocal(build, 'bad-argument');
+    if (error !== undefined) raisesLocal(build, 'bad-argument');
     else assert.equal(sent(build()), envelope);
   },
 

@@ -46,6 +46,10 @@ NOTES = {
         "field is missing from the canonical form."
     ),
     "Random": "Made at random. The tests before take the rules one by one: look there first.",
+    "TwoFaults": (
+        "Two things are wrong, and `error` is the code of the first. Those in `otherErrors` are as good. Whoever accepts "
+        "it checks neither."
+    ),
     "TopLevelScalar": "A text may be a single value. A failure most likely demands an object or an array.",
     "Whitespace": (
         "Blank, tab, line feed and carriage return between tokens, and these alone, are ignored; the canonical form "
@@ -183,6 +187,10 @@ def read(comment, flags, text):
     return valid(comment, flags, text=text, canonical=canonical(json.loads(text)).hex())
 
 
+def has_choice_of_number(test):
+    return test["result"] == "valid" and files.has_number_beyond_integers(test["text"])
+
+
 def build():
     groups = [
         group("CanonicalJson", [files.PYTHON_JSON], [test for case in FIXED for test in written(*case)]),
@@ -199,4 +207,6 @@ def build():
             [test for index in range(200) for test in written(f"value {index + 1}", ["Random"], random_json(4))],
         ),
     ]
-    files.write("canonical-json", "JSON texts with their canonical form, and texts that have none.", NOTES, groups)
+    choices = ["Depth", "DuplicateKey", "LoneSurrogate", "NumberToken"]
+    description = "JSON texts with their canonical form, and texts that have none."
+    files.write("canonical-json", description, NOTES, groups, choices, has_choice_of_number)

@@ -126,6 +126,27 @@ BAD_UTF8 = [
 ]
 
 
+# The codes of both faults, the first one's first.
+TWO_FAULTS = [
+    ("a key twice, then a comma too many", ["duplicate-key", "bad-json"], '{"a":1,"a":2,}'),
+    ("a comma too many, then a key twice", ["bad-json", "duplicate-key"], '[{"a":1,},{"b":1,"b":2}]'),
+    ("a key twice, then half a surrogate pair", ["duplicate-key", "lone-surrogate"], r'{"a":1,"a":"\ud83d"}'),
+    ("half a surrogate pair, then a key twice", ["lone-surrogate", "duplicate-key"], r'{"a":"\ud83d","a":1}'),
+    ("half a surrogate pair, then text after the value", ["lone-surrogate", "bad-json"], r'["\ud83d"]a'),
+    ("a leading zero, then half a surrogate pair", ["bad-json", "lone-surrogate"], r'[01,"\ud83d"]'),
+    ("half a surrogate pair, twice as a key", ["lone-surrogate", "duplicate-key"], r'{"\ud83d":1,"\ud83d":2}'),
+    ("65 arrays left open", ["json-depth", "bad-json"], "[" * 65),
+    ("65 arrays, then a second value", ["json-depth", "bad-json"], "[" * 65 + "]" * 65 + "[]"),
+    ("a second value of 65 arrays", ["bad-json", "json-depth"], "1 " + "[" * 65 + "]" * 65),
+    ("65 arrays around a key twice", ["json-depth", "duplicate-key"], "[" * 65 + '{"a":1,"a":2}' + "]" * 65),
+]
+TWO_FAULTS_IN_BYTES = [
+    ("not UTF-8, then a comma too many", ["bad-utf8", "bad-json"], b'["\xc3",]'),
+    ("a comma too many, then not UTF-8", ["bad-utf8", "bad-json"], b'[1,,"\xc3"]'),
+    ("a key twice, then not UTF-8", ["bad-utf8", "duplicate-key"], b'{"a":1,"a":"\xff"}'),
+]
+
+
 def refused_by_python(text):
     """Whether Python's json, with its extensions off, rejects a text or cannot encode its value as UTF-8."""
 
@@ -147,6 +168,10 @@ def refused_by_python(text):
 def refused(comment, flags, error, text):
     assert refused_by_python(text), comment
     return invalid(comment, flags, error, text=text)
+
+
+def two_faults(comment, errors, **given):
+    return {**invalid(comment, ["TwoFaults"], errors[0], **given), "otherErrors": errors[1:]}
 
 
 def refused_bytes(comment, data):
@@ -190,5 +215,11 @@ def groups():
             "CanonicalJson",
             ["the cap of 64 open containers, by hand"],
             [invalid(comment, ["Depth"], "json-depth", text=text) for comment, text in deep],
+        ),
+        group(
+            "CanonicalJson",
+            ["RFC 8259, 7493 and 3629, by hand"],
+            [two_faults(comment, errors, text=text) for comment, errors, text in TWO_FAULTS]
+            + [two_faults(comment, errors, bytes=data.hex()) for comment, errors, data in TWO_FAULTS_IN_BYTES],
         ),
     ]

@@ -178,4 +178,5 @@ def build():
         group("hub", "message 1", message_1_tests()),
         group("hub", "message 3", later_message_tests(message_3)),
     ]
-    files.write("envelopes", "Cleartext envelopes that are read, ignored or refused.", NOTES, groups)
+    choices = ["Depth", "DuplicateKey", "Ignored", "LoneSurrogate", "Payload", "TooLarge"]
+    files.write("envelopes", "Cleartext envelopes that are read, ignored or refused.", NOTES, groups, choices)

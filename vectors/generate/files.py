@@ -3,6 +3,7 @@
 import json
 import platform
 import random
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -17,6 +18,7 @@ SUITES = [CHACHAPOLY, AESGCM]
 PATTERNS = ["XXpsk2", "KKpsk0"]
 PYTHON_JSON = f"Python {platform.python_version().rsplit('.', 1)[0]} json"
 SPECIFICATION = "the specification, by hand"
+CHOICE = "This is a choice of this library: the protocol leaves it open."
 
 
 def package(name):
@@ -40,14 +42,31 @@ def invalid(comment, flags, error, **fields):
     return {"comment": comment, "flags": flags, **fields, "result": "invalid", "error": error}
 
 
+def has_number_beyond_integers(text):
+    """Whether a JSON text has a number that JSON libraries write differently: what is no integer within 2^53 - 1."""
+    numbers = []
+    json.loads(text, parse_int=numbers.append, parse_float=numbers.append)
+    return any(re.search("[.eE]", token) or token == "-0" or abs(int(token)) >= 2**53 for token in numbers)
+
+
 def group(type, source, tests, **fields):
     return {"type": type, "source": source, **fields, "tests": tests}
 
 
-def write(name, description, notes, groups):
-    """Writes a file, whose tests keep their ids. With --check, compares instead."""
+def write(name, description, notes, groups, choices=(), is_choice=lambda test: False):
+    """Writes a file, whose tests keep their ids. With --check, compares instead.
+
+    `choices` are the flags and the types of groups whose outcome the protocol leaves open, and `is_choice` finds
+    further tests of this kind: their result is `acceptable`, and their values are what this library chose.
+    """
     flags = {flag for group in groups for test in group["tests"] for flag in test["flags"]}
     assert flags == set(notes), f"{name}: flags without a note, or notes without a flag: {flags ^ set(notes)}"
+    assert set(choices) <= flags | {group["type"] for group in groups}, f"{name}: a choice that is no flag and no type"
+    for group in groups:
+        for test in group["tests"]:
+            if is_choice(test) or {group["type"], *test["flags"]} & set(choices):
+                test["result"] = "acceptable"
+    notes = {flag: f"{note} {CHOICE}" if flag in choices else note for flag, note in notes.items()}
     path = DIRECTORY / f"{name}.json"
     previous = json.loads(path.read_text(encoding="ascii"))["testGroups"] if path.exists() else []
     last_ids = json.loads(LAST_IDS.read_text(encoding="ascii"))

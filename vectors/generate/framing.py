@@ -300,4 +300,5 @@ def build():
         group("Reassemble", [files.SPECIFICATION], reassembled),
         group("Reassemble", [files.SPECIFICATION], list(breaches())),
     ]
-    files.write("framing", "Messages cut into frames, and put together again from frames.", NOTES, groups)
+    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "NotUtf8", "UnknownMarker"]
+    files.write("framing", "Messages cut into frames, and put together again from frames.", NOTES, groups, choices)

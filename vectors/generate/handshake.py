@@ -94,4 +94,5 @@ def build():
     combinations = [(pattern, suite) for pattern in files.PATTERNS for suite in files.SUITES]
     groups = [group("Handshake", sides.SOURCE, transcripts(*combination)) for combination in combinations]
     groups += [group for combination in combinations for group in handshake_failures.groups(*combination)]
-    files.write("handshake", "Noise XXpsk2 and KKpsk0: transcripts, and handshakes that must fail.", NOTES, groups)
+    description = "Noise XXpsk2 and KKpsk0: transcripts, and handshakes that must fail."
+    files.write("handshake", description, NOTES, groups, ["LowOrderKey"])

@@ -11,7 +11,7 @@ from files import CHACHAPOLY, invalid
 NOTES = {
     "LowOrderKey": (
         "A public key of low order, with which the shared secret is zeros (RFC 7748, section 6.1). Whoever accepts it "
-        "does not check, and shares a secret with everybody."
+        "does not check (Noise spec, section 12.1, leaves it open)."
     ),
     "NonCanonicalKey": (
         "A public key of low order in another form: p or p + 1, or with the unused top bit set. Whoever accepts it "

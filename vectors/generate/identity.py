@@ -72,6 +72,6 @@ def build():
         files.group("Identity", [files.SPECIFICATION, DEFAULTS], identities),
         files.group("SelectEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], endpoints.tests()),
     ]
-    files.write(
-        "identity", "Issued identities: how they are read and refused, and which endpoint is chosen.", NOTES, groups
-    )
+    choices = ["Boolean", "Plaintext", "UnreadableAddress", "UnreadableField"]
+    description = "Issued identities: how they are read and refused, and which endpoint is chosen."
+    files.write("identity", description, NOTES, groups, choices)

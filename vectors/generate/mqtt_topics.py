@@ -105,4 +105,5 @@ def build():
         files.group("BrokerEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], brokers.endpoints()),
         files.group("ClientId", CLIENT_IDS, brokers.client_ids()),
     ]
-    files.write("mqtt-topics", "MQTT: topics derived and issued, addresses of brokers, client ids.", NOTES, groups)
+    description = "MQTT: topics derived and issued, addresses of brokers, client ids."
+    files.write("mqtt-topics", description, NOTES, groups, ["ClientId", "Plaintext"])

@@ -96,4 +96,5 @@ def build():
     tests += [refused("no-common-suite", *case) for case in NO_SUITE]
     tests += [refused("no-common-pattern", *case) for case in NO_PATTERN]
     groups = [group("SelectNoise", [files.SPECIFICATION], tests)]
-    files.write("negotiation", "The pattern and the suite that a client chooses from a hub's offer.", NOTES, groups)
+    description = "The pattern and the suite that a client chooses from a hub's offer."
+    files.write("negotiation", description, NOTES, groups)

@@ -127,4 +127,5 @@ def build():
         group("Prologue", [files.PYTHON_JSON], made),
         group("Prologue", [files.SPECIFICATION], tokens + refusals),
     ]
-    files.write("prologue", "The prologue of the handshake, from the payloads of HELLO and HANDSHAKE.", NOTES, groups)
+    description = "The prologue of the handshake, from the payloads of HELLO and HANDSHAKE."
+    files.write("prologue", description, NOTES, groups, ["DuplicateKey", "LoneSurrogate", "NumberToken"])

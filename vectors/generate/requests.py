@@ -202,4 +202,4 @@ def build():
         *reply_scheduler.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
-    files.write("requests", description, NOTES, groups)
+    files.write("requests", description, NOTES, groups, ["RequestScheduler"])

@@ -12,6 +12,27 @@ from peer import SOURCE
 from script import Client, Hub
 from tables import RULES
 
+CHOICES = [
+    "BadGreeting",
+    "CloseStatus",
+    "FirstMessage",
+    "LatePsk",
+    "LatestHello",
+    "LocalError",
+    "LostSession",
+    "LowOrder",
+    "Marker",
+    "Message1Payload",
+    "NewHub",
+    "NotJson",
+    "NotUtf8",
+    "NumberToken",
+    "PinUnreadable",
+    "Repeat",
+    "StoredPsk",
+    "TextAfterReady",
+    "UnknownHub",
+]
 NOTES = {
     "AfterFailure": (
         "A failure is final: nothing is answered any more, and closed() tells the first cause. A failure here, where "
@@ -308,6 +329,5 @@ def build():
         group("hub", "XXpsk2", AESGCM, hub.connections("XXpsk2", AESGCM)),
         group("hub", "KKpsk0", AESGCM, hub.connections("KKpsk0", AESGCM)),
     ]
-    files.write(
-        "session", "Whole connections, message by message: what a client or a hub does with each.", NOTES, groups
-    )
+    description = "Whole connections, message by message: what a client or a hub does with each."
+    files.write("session", description, NOTES, groups, CHOICES)

@@ -20,8 +20,9 @@ RESERVED = 2**64 - 1
 
 NOTES = {
     "AfterFailure": (
-        "What follows a message that did not open is honest, but nothing may open any more. A failure most likely goes "
-        "on with the next message."
+        "What follows a message that did not open is honest, but nothing may open any more. For a session "
+        "that is the protocol's rule; for a CipherState by itself it is a choice of this library, since Noise, section "
+        "5.1, lets it go on. A failure most likely goes on with the next message."
     ),
     "FlippedBit": "One bit of a message is the other way round. Whoever accepts it does not check the tag.",
     "MessageLength": (

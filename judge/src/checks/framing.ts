@@ -34,11 +34,11 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'reassemble', frames });
   const causes = mistakesInReassembly(test, response);
   const difference = firstDifference('events', events, response.events);
-  if (difference !== undefined && (test.result === 'valid' || response.error !== undefined)) {
+  if (difference !== undefined && (test.error === undefined || response.error !== undefined)) {
     const error = response.error === undefined ? '' : `, then the error ${JSON.stringify(response.error)}`;
     throw new Failure({ ...difference, got: `${difference.got}${error}` }, causes);
   }
-  if (test.result === 'invalid') checkRefusal(test.error!, response, 'error', causes);
+  if (test.error !== undefined) checkRefusal(test.error!, response, 'error', causes);
   else checkResponse(test, response, { events });
 }
 

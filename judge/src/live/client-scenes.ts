@@ -3,7 +3,7 @@ import { ALL_SUITES, randomBytes, utf8ToBytes } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import type { ClientChanges, JudgeClient } from './client.ts';
 import { flip, withLowOrderKey } from './envelopes.ts';
-import type { Scene } from './play.ts';
+import { choice, type Scene } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
 
 type ClientScene = Scene<JudgeClient>;
@@ -38,11 +38,10 @@ export const CLIENT_SCENES: readonly ClientScene[] = [
     const outcome = index === 0 ? 'The required suite works.' : 'This suite works where it is offered.';
     return works(`suite ${suite}`, outcome, { suite });
   }),
-  works('repeated-message', 'Message 1, repeated, changes nothing.', { repeats: true }),
+  choice(works('repeated-message', 'Message 1, repeated, changes nothing.', { repeats: true })),
   ...TRANSPORT_SCENES.map(
-    ({ name, comment, play }): ClientScene => ({
-      name,
-      comment,
+    ({ play, ...scene }): ClientScene => ({
+      ...scene,
       play: async (client, connection) => play(await client.greet(connection), connection),
     }),
   ),
@@ -66,10 +65,12 @@ export const CLIENT_SCENES: readonly ClientScene[] = [
     message1: (message) => message.subarray(0, 31),
     refused: 'message 1',
   })),
-  refused('low-order-key', 'The ephemeral key in message 1 is of low order.', () => ({
-    message1: withLowOrderKey,
-    refused: 'message 1',
-  })),
+  choice(
+    refused('low-order-key', 'The ephemeral key in message 1 is of low order.', () => ({
+      message1: withLowOrderKey,
+      refused: 'message 1',
+    })),
+  ),
   refused('damaged-message-3', 'Message 3 does not open.', () => ({
     message3: (message) => flip(message, 0),
     refused: 'message 3',

@@ -15,7 +15,7 @@ export interface ConnectOptions extends LiveOptions {
 /** @throws CannotRun before any connection if there is no scene of one of the names asked for */
 export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
   const { url, password, patience } = options;
-  const scenes = chooseScenes(CLIENT_SCENES, options.only);
+  const scenes = chooseScenes(CLIENT_SCENES, options);
   const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const connect = (): Promise<Connection> =>
     new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { ALL_SUITES, randomBytes } from '../protocol.ts';
 import { Declined, Failure } from '../verdict.ts';
 import { flip, withLowOrderKey } from './envelopes.ts';
 import type { HubChanges, JudgeHub } from './hub.ts';
-import type { Scene } from './play.ts';
+import { choice, type Scene } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
 
 type HubScene = Scene<JudgeHub>;
@@ -69,11 +69,10 @@ export const HUB_SCENES: readonly HubScene[] = [
   works('unknown-fields', 'Fields that the client does not know are part of the prologue.', {
     fields: UNKNOWN_FIELDS,
   }),
-  works('repeated-offer', 'HELLO and the offer, repeated, change nothing.', { repeats: true }),
+  choice(works('repeated-offer', 'HELLO and the offer, repeated, change nothing.', { repeats: true })),
   ...TRANSPORT_SCENES.map(
-    ({ name, comment, play }): HubScene => ({
-      name,
-      comment,
+    ({ play, ...scene }): HubScene => ({
+      ...scene,
       play: async (hub, connection) => play(await hub.greet(connection), connection),
     }),
   ),
@@ -109,10 +108,12 @@ export const HUB_SCENES: readonly HubScene[] = [
     patterns: XX,
     message2: (message) => message.subarray(0, 60),
   })),
-  refused('low-order-key', 'The ephemeral key in message 2 is of low order.', () => ({
-    patterns: XX,
-    message2: withLowOrderKey,
-  })),
+  choice(
+    refused('low-order-key', 'The ephemeral key in message 2 is of low order.', () => ({
+      patterns: XX,
+      message2: withLowOrderKey,
+    })),
+  ),
   refused('wrong-password', 'The hub has another password: it gets no message 3.', () => ({
     patterns: XX,
     psk: randomBytes(32),

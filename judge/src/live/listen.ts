@@ -19,7 +19,7 @@ export interface ListenOptions extends LiveOptions {
 /** @throws CannotRun before any connection: an unknown scene, or a port that cannot be opened */
 export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const { nodeId, password, patience } = options;
-  const scenes = chooseScenes(HUB_SCENES, options.only);
+  const scenes = chooseScenes(HUB_SCENES, options);
   const hub = new JudgeHub(nodeId, derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const waiting: { connection: Connection; url: string }[] = [];
   let wake = (): void => {};

@@ -7,6 +7,8 @@ export interface LiveOptions {
   password: string;
   /** Only the scenes of these names. */
   only?: readonly string[] | undefined;
+  /** Leaves out scenes whose outcome the protocol leaves open. */
+  isSpecOnly?: boolean;
   patience: Patience;
   /** Called before and after each scene; `number` counts from 1. */
   onStart?: (name: string, number: number, total: number) => void;
@@ -17,6 +19,8 @@ export interface LiveOptions {
 export interface Scene<Player> {
   readonly name: string;
   readonly comment: string;
+  /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
+  readonly isChoice?: true;
   /** @throws Failure, Declined, SceneOver */
   play(player: Player, connection: Connection): Promise<void>;
 }
@@ -24,16 +28,23 @@ export interface Scene<Player> {
 /** Thrown by a scene: the other side closed the connection as it should, so the scene passed. */
 export class SceneOver extends Error {}
 
+/** Marks a scene whose outcome the protocol leaves open. */
+export function choice<Player>(scene: Scene<Player>): Scene<Player> {
+  return { ...scene, isChoice: true };
+}
+
 /** @throws CannotRun if there is no scene of one of these names */
 export function chooseScenes<Player>(
   scenes: readonly Scene<Player>[],
-  only: readonly string[] | undefined,
+  { only, isSpecOnly }: Pick<LiveOptions, 'only' | 'isSpecOnly'>,
 ): readonly Scene<Player>[] {
   const names = scenes.map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw new CannotRun(`there is no scene ${unknown}; there are ${names.join(', ')}`);
-  return only === undefined ? scenes : scenes.filter(({ name }) => only.includes(name));
+  return scenes.filter(
+    ({ name, isChoice }) => (only === undefined || only.includes(name)) && !(isSpecOnly && isChoice),
+  );
 }
 
 export async function playScenes<Player>(
@@ -43,15 +54,18 @@ export async function playScenes<Player>(
   { onStart, onVerdict }: LiveOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  for (const [index, { name, comment, play }] of scenes.entries()) {
+  for (const [index, { name, comment, isChoice, play }] of scenes.entries()) {
     onStart?.(name, index + 1, scenes.length);
     let connection: Connection | undefined;
-    const verdict = await runTest({ operation: 'live', name, comment }, async () => {
-      connection = await connect();
-      await play(player, connection).catch((error) => {
-        if (!(error instanceof SceneOver)) throw error;
-      });
-    });
+    const verdict = await runTest(
+      { operation: 'live', name, comment, ...(isChoice && { isChoice }) },
+      async () => {
+        connection = await connect();
+        await play(player, connection).catch((error) => {
+          if (!(error instanceof SceneOver)) throw error;
+        });
+      },
+    );
     connection?.close(1000);
     verdicts.push(verdict);
     onVerdict?.(verdict, index + 1, scenes.length);

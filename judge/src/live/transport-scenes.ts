@@ -7,6 +7,8 @@ import { frame, type Talk } from './talk.ts';
 export interface TransportScene {
   readonly name: string;
   readonly comment: string;
+  /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
+  readonly isChoice?: true;
   /** @throws Failure */
   play(talk: Talk, connection: Connection): Promise<void>;
 }
@@ -27,6 +29,7 @@ const ACCEPTED: readonly TransportScene[] = [
   {
     name: 'small-chunks',
     comment: 'Chunks may have any length; even the first and the final one may be empty.',
+    isChoice: true,
     async play(talk) {
       const chunks = [frame(0x03), frame(0x04, 'small '), frame(0x04), frame(0x04, 'chunks'), frame(0x05)];
       talk.sendFrames(chunks);
@@ -36,6 +39,7 @@ const ACCEPTED: readonly TransportScene[] = [
   {
     name: 'repeats',
     comment: 'HELLO and an offer, repeated on an established session, change nothing.',
+    isChoice: true,
     async play(talk) {
       talk.sendText(JSON.stringify({ msg_type: 'hello', payload: { node_id: 'another' } }));
       talk.sendText(JSON.stringify({ msg_type: 'shake', payload: { max_protocol_version: 3 } }));
@@ -58,6 +62,7 @@ const ACCEPTED: readonly TransportScene[] = [
   {
     name: 'not-utf8',
     comment: 'A JSON message that is not UTF-8 is dropped, and the session goes on.',
+    isChoice: true,
     async play(talk) {
       talk.sendFrames([Uint8Array.of(0x00, 0x22, 0xff, 0x22)]);
       await talk.expectEcho('json', 10);
@@ -70,6 +75,7 @@ const SAMPLE = '{"sample":true}';
 interface Breach {
   readonly name: string;
   readonly comment: string;
+  readonly isChoice?: true;
   commit(talk: Talk): unknown;
 }
 
@@ -78,6 +84,7 @@ const BREACHES: readonly Breach[] = [
   {
     name: 'text',
     comment: 'A text message that repeats nothing of the handshake.',
+    isChoice: true,
     commit: (talk) => talk.sendText('{"msg_type":"bus","payload":{}}'),
   },
   {
@@ -106,11 +113,13 @@ const BREACHES: readonly Breach[] = [
   {
     name: 'empty',
     comment: 'A plaintext without a marker.',
+    isChoice: true,
     commit: (talk) => talk.sendFrames([new Uint8Array(0)]),
   },
   {
     name: 'unknown-marker',
     comment: 'A plaintext with an unknown marker.',
+    isChoice: true,
     commit: (talk) => talk.sendFrames([frame(0x06)]),
   },
   {
@@ -134,8 +143,9 @@ const BREACHES: readonly Breach[] = [
 export const TRANSPORT_SCENES: readonly TransportScene[] = [
   ...ACCEPTED,
   ...BREACHES.map(
-    ({ name, comment, commit }): TransportScene => ({
+    ({ name, comment, isChoice, commit }): TransportScene => ({
       name,
+      ...(isChoice && { isChoice }),
       comment: `Ends the session: ${comment.charAt(0).toLowerCase()}${comment.slice(1)}`,
       async play(talk, connection) {
         await talk.expectEcho('json', 10);

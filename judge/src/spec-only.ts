@@ -1,0 +1,46 @@
+/**
+ * `--spec-only`: what the protocol leaves open is not compared. Tests whose result is `acceptable` are left out; of the
+ * others only these parts, which are choices of hub-protocol in tests that are not.
+ */
+import type { Fields } from './adapter.ts';
+import type { Vector } from './vectors.ts';
+
+/** Events by which this library tells its caller something that the peer does not see. */
+const CHOSEN_EVENTS = ['psk-suspect', 'new-hub', 'static-key-fresh', 'ended'];
+
+const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(String(event?.type));
+
+/** The part of a vector that the protocol demands. */
+export function demandedOf(test: Vector): Vector {
+  if (Array.isArray(test.steps) && test.steps.some((step: Fields) => step.events !== undefined)) {
+    const steps = test.steps.map((step: Fields) =>
+      Array.isArray(step.events) ? { ...step, events: step.events.filter(isDemanded) } : step,
+    );
+    return { ...test, steps };
+  }
+  if (Array.isArray(test.results) && (test.messages ?? test.plaintexts) !== undefined) {
+    // Whether a CipherState goes on after a failure is open; a session must not.
+    const count = test.results.findIndex((result: Fields) => result.error !== undefined) + 1;
+    if (count === 0) return test;
+    const field = test.messages === undefined ? 'plaintexts' : 'messages';
+    return { ...test, results: test.results.slice(0, count), [field]: test[field].slice(0, count) };
+  }
+  return test;
+}
+
+/** A response without what the protocol leaves open: a refusal has no code, and some events are not there. */
+export function withoutChoices(response: Fields): Fields {
+  const plain = withoutCode(response);
+  const { events, results } = plain;
+  return {
+    ...plain,
+    ...(Array.isArray(events) && { events: events.filter(isDemanded).map(withoutCode) }),
+    ...(Array.isArray(results) && { results: results.map(withoutCode) }),
+  };
+}
+
+/** Any code is a refusal; what does not look like a code, such as a message, is a bug of the adapter. */
+function withoutCode(fields: Fields): Fields {
+  const isCode = typeof fields?.error === 'string' && /^[a-z\d]+(?:-[a-z\d]+)*$/.test(fields.error);
+  return isCode ? { ...fields, error: 'refused' } : fields;
+}

@@ -1,0 +1,70 @@
+/** What --spec-only leaves out: choices of this library, and nothing that the protocol demands. */
+import { nodeCrypto } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createAdapter } from '../../examples/judge/adapter.ts';
+import type { Fields } from '../../judge/src/adapter.ts';
+import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
+import type { Verdict } from '../../judge/src/verdict.ts';
+
+/** Judges this library, with some responses changed. */
+function judge(
+  only: string,
+  isSpecOnly: boolean,
+  change: (request: Fields, response: Fields) => Fields,
+): Promise<Verdict[]> {
+  const respond = createAdapter(nodeCrypto);
+  const send = async (request: Fields) => change(request, respond({ id: 1, ...request }));
+  return runVectors({ adapter: { send, stop: async () => {} }, only: [only], isSpecOnly });
+}
+
+const failed = (verdicts: readonly Verdict[]): Verdict[] =>
+  verdicts.filter(({ result }) => result === 'failed');
+
+test('leaves out every test whose result is acceptable, and no other', () => {
+  const all = listTasks();
+  const demanded = listTasks(undefined, true);
+  const acceptable = all.filter(({ test }) => test.result === 'acceptable');
+  assert.ok(acceptable.length > 100);
+  assert.is(demanded.length, all.length - acceptable.length);
+});
+
+test('takes any code for a refusal, and a message for none', async () => {
+  const withError = (text: string) => (_request: Fields, response: Fields) =>
+    response.error === undefined ? response : { ...response, error: text };
+  assert.ok(failed(await judge('select', false, withError('nothing-in-common'))).length > 0);
+  assert.is(failed(await judge('select', true, withError('nothing-in-common'))).length, 0);
+  assert.ok(failed(await judge('select', true, withError('raised KeyError'))).length > 0);
+});
+
+test('says of a failure that it is a choice', async () => {
+  const accepts = ({ text }: Fields, response: Fields) =>
+    response.error === 'duplicate-key' ? { canonical: Buffer.from(String(text)).toString('hex') } : response;
+  const verdicts = failed(await judge('canonical-json', false, accepts));
+  assert.ok(verdicts.some(({ isChoice }) => isChoice));
+  // A text with a second fault as well is refused whatever the choice.
+  assert.ok(verdicts.every(({ isChoice, notes }) => isChoice || notes!.TwoFaults !== undefined));
+});
+
+test('lets a CipherState go on after a failure, but a failure itself must show', async () => {
+  const goesOn = (_request: Fields, { results, ...response }: Fields): Fields => {
+    if (results === undefined) return response;
+    const all = results as Fields[];
+    const at = all.findIndex(({ error }) => error !== undefined);
+    return {
+      ...response,
+      results: all.map((result, i) => (at >= 0 && i > at ? { plaintext: 'ff' } : result)),
+    };
+  };
+  assert.ok(failed(await judge('open', false, goesOn)).length > 0);
+  assert.is(failed(await judge('open', true, goesOn)).length, 0);
+});
+
+test('accepts either code where there are two faults', async () => {
+  const other = { 'duplicate-key': 'bad-json', 'bad-json': 'duplicate-key' };
+  const swap = (request: Fields, response: Fields) =>
+    request.text === '{"a":1,"a":2,}' ? { error: other[response.error as 'bad-json'] } : response;
+  assert.is(failed(await judge('canonical-json', false, swap)).length, 0);
+});
+
+test.run();
