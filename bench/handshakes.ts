@@ -1,156 +1,179 @@
-/**
- * Handshakes and transport messages compared with the cryptography they consist of, by CPU time in one run.
- * `npm run bench`, or after `npm run build`: node --import tsx bench/handshakes.ts
- */
-import { createCipheriv, createDecipheriv, diffieHellman, generateKeyPairSync } from 'node:crypto';
-import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
+/** Handshakes with both sides in this process, PSK given, beside other implementations and the bare cryptography. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { x25519 } from '@noble/curves/ed25519.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
-import { importKey, nodeCrypto, randomBytes } from '../dist/crypto/node.js';
-import { type Crypto, HandshakeState, type KeyPair, type Transport } from '../dist/index.js';
-import { type Contender, cpuTime, paired, report } from './paired.ts';
+import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
+import { type Build, build, connect, handshake, newImportedKeys, newKeys } from './both-ends.ts';
+import { calls, cpuTime, type Timer } from './paired.ts';
+import {
+  defaultCrypto,
+  generateKeyPair,
+  NoiseHandshake,
+  wrapCrypto,
+  XXHandshakeState,
+} from './peers/index.js';
+import { type Benchmark, compare, type Peer, type Row } from './rows.ts';
 
-const SUITE = '25519_ChaChaPoly_SHA256';
-const prologue = randomBytes(200);
-const psk = randomBytes(32);
+const PATTERNS = ['XXpsk2', 'KKpsk0'] as const;
+type Pattern = (typeof PATTERNS)[number];
 
-type Keys = { readonly staticKey: Uint8Array | KeyPair; readonly publicKey: Uint8Array };
+/** The Diffie-Hellmans that each side does in a handshake. */
+const DHS: { readonly [pattern in Pattern]: number } = { XXpsk2: 3, KKpsk0: 4 };
 
-function keysOf(crypto: Crypto): Keys {
-  const staticKey = randomBytes(32);
-  return { staticKey, publicKey: crypto.x25519.publicKey(staticKey) };
-}
+const JWK = { kty: 'OKP', crv: 'X25519' };
+const base64Url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** A handshake with both sides in this process. */
-function handshake(
-  crypto: Crypto,
-  pattern: 'XXpsk2' | 'KKpsk0',
-  own: Keys,
-  peer: Keys,
-): [Transport, Transport] {
-  const side = (role: 'initiator' | 'responder', { staticKey }: Keys, { publicKey }: Keys) =>
-    new HandshakeState({
-      crypto,
-      role,
-      pattern,
-      suite: SUITE,
-      prologue,
-      psk,
-      staticKey,
-      remoteStaticKey: pattern === 'KKpsk0' ? publicKey : undefined,
-      randomBytes,
-    });
-  const initiator = side('initiator', own, peer);
-  const responder = side('responder', peer, own);
-  responder.readMessage(initiator.writeMessage());
-  initiator.readMessage(responder.writeMessage());
-  if (pattern === 'XXpsk2') responder.readMessage(initiator.writeMessage());
-  return [initiator.split(), responder.split()];
-}
-
-/** Runs a thing several times, so that each measurement is long enough. */
-const times = (count: number, run: () => unknown) => () => {
-  for (let i = 0; i < count; i++) run();
-};
-
-const COUNT = 40;
-const ROUNDS = 31;
-
-async function handshakes(name: string, crypto: Crypto): Promise<void> {
-  const [own, peer] = [keysOf(crypto), keysOf(crypto)];
-  const contenders: Contender[] = [];
-  if (crypto === nodeCrypto) {
-    const [a, b] = [generateKeyPairSync('x25519'), generateKeyPairSync('x25519')];
-    const run = () => diffieHellman({ privateKey: a.privateKey, publicKey: b.publicKey });
-    contenders.push({ name: 'six raw Diffie-Hellmans', run: times(6 * COUNT, run) });
-  } else {
-    const run = () => crypto.x25519.sharedSecret(own.staticKey as Uint8Array, peer.publicKey);
-    contenders.push({ name: 'six raw Diffie-Hellmans', run: times(6 * COUNT, run) });
-  }
-  for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
-    contenders.push({ name: pattern, run: times(COUNT, () => handshake(crypto, pattern, own, peer)) });
-  }
-  if (crypto === nodeCrypto) {
-    const imported = ({ staticKey, publicKey }: Keys) => ({
-      staticKey: importKey(staticKey as Uint8Array),
-      publicKey,
-    });
-    const [a, b] = [imported(own), imported(peer)];
-    for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
-      const run = () => handshake(crypto, pattern, a, b);
-      contenders.push({ name: `${pattern}, static keys imported once`, run: times(COUNT, run) });
+/** What no implementation on node:crypto can do without: two ephemeral key pairs, the public keys received, all DHs. */
+function rawNode(pattern: Pattern): Timer {
+  const newKey = (): KeyObject =>
+    createPrivateKey({ key: { ...JWK, d: base64Url(randomBytes(32)), x: '' }, format: 'jwk' });
+  const received = (x: string): KeyObject => createPublicKey({ key: { ...JWK, x }, format: 'jwk' });
+  const exported = (key: KeyObject): string => createPublicKey(key).export({ format: 'jwk' }).x!;
+  const keys = [newKey(), newKey()].map((staticKey) => ({ staticKey, x: exported(staticKey) }));
+  const known = keys.map(({ x }) => received(x));
+  return calls(() => {
+    const ephemerals = [newKey(), newKey()];
+    const sent = ephemerals.map(exported);
+    for (const [side, peer] of [0, 1].entries()) {
+      const [staticKey, ephemeral] = [keys[side]!.staticKey, ephemerals[side]!];
+      const remoteEphemeral = received(sent[1 - peer]!);
+      const remoteStatic = pattern === 'XXpsk2' ? received(keys[1 - peer]!.x) : known[1 - peer]!;
+      diffieHellman({ privateKey: ephemeral, publicKey: remoteEphemeral });
+      diffieHellman({ privateKey: ephemeral, publicKey: remoteStatic });
+      diffieHellman({ privateKey: staticKey, publicKey: remoteEphemeral });
+      if (pattern === 'KKpsk0') diffieHellman({ privateKey: staticKey, publicKey: remoteStatic });
     }
-  }
-  const results = await paired(contenders, ROUNDS, cpuTime);
-  report(`${COUNT} handshakes, both sides, ${name}`, results);
-  for (const { name: what, ms } of results.slice(1)) {
-    console.log(`  ${what}: ${Math.round((1000 * COUNT) / ms)} a second`);
-  }
+  });
 }
 
-type Length = 64 | 1024 | 65000;
-const MESSAGES: { [length in Length]: number } = { 64: 1000, 1024: 1000, 65000: 100 };
+function rawNoble(pattern: Pattern): Timer {
+  const [own, remote] = [randomBytes(32), x25519.getPublicKey(randomBytes(32))];
+  return calls(() => {
+    for (let i = 0; i < 2; i++) x25519.getPublicKey(randomBytes(32));
+    for (let i = 0; i < 2 * DHS[pattern]; i++) x25519.getSharedSecret(own, remote);
+  });
+}
 
-/** Seals and opens as a program would that calls node:crypto itself, the tag apart or joined to the ciphertext. */
-function rawNode(plaintext: Uint8Array, joins: boolean): () => void {
-  const key = randomBytes(32);
-  const nonce = new Uint8Array(12);
-  const options = { authTagLength: 16 };
-  return () => {
-    const cipher = createCipheriv('chacha20-poly1305', key, nonce, options);
-    let ciphertext = cipher.update(plaintext);
-    cipher.final();
-    let tag = cipher.getAuthTag();
-    if (joins) {
-      const message = Buffer.concat([ciphertext, tag]);
-      ciphertext = message.subarray(0, -16);
-      tag = message.subarray(-16);
-    }
-    const decipher = createDecipheriv('chacha20-poly1305', key, nonce, options);
-    decipher.setAuthTag(tag);
-    decipher.update(ciphertext);
-    decipher.final();
+/** noise-handshake, on libsodium. It has neither XXpsk2 nor KKpsk0; XX has the same Diffie-Hellmans as XXpsk2. */
+function noiseHandshake(): Peer {
+  const [own, peer] = [generateKeyPair(), generateKeyPair()];
+  const prologue = Buffer.alloc(200);
+  const run = (): void => {
+    const [initiator, responder] = [
+      new NoiseHandshake('XX', true, own),
+      new NoiseHandshake('XX', false, peer),
+    ];
+    initiator.initialise(prologue);
+    responder.initialise(prologue);
+    responder.recv(initiator.send());
+    initiator.recv(responder.send());
+    responder.recv(initiator.send());
+    if (!initiator.complete || !responder.complete) throw new Error('noise-handshake is not done');
   };
+  return { name: 'noise-handshake XX, libsodium', time: calls(run) };
 }
 
-function rawNoble(plaintext: Uint8Array): () => void {
-  const key = randomBytes(32);
-  const nonce = new Uint8Array(12);
-  return () => {
-    chacha20poly1305(key, nonce).decrypt(chacha20poly1305(key, nonce).encrypt(plaintext));
+/** libp2p's Noise, on node:crypto, without the streams and the signatures of libp2p. */
+function libp2pNoise(): Peer {
+  const crypto = wrapCrypto(defaultCrypto);
+  const [own, peer] = [crypto.generateKeypair(), crypto.generateKeypair()];
+  const nothing = new Uint8Array(0);
+  const protocolName = 'Noise_XX_25519_ChaChaPoly_SHA256';
+  const side = (initiator: boolean, s: typeof own): XXHandshakeState =>
+    new XXHandshakeState({ crypto, protocolName, initiator, s, prologue: new Uint8Array(200) });
+  const run = (): void => {
+    const [initiator, responder] = [side(true, own), side(false, peer)];
+    responder.readMessageA(initiator.writeMessageA(nothing));
+    initiator.readMessageB(responder.writeMessageB(nothing));
+    responder.readMessageC(initiator.writeMessageC(nothing));
+    initiator.ss.split();
+    responder.ss.split();
   };
+  return { name: 'libp2p-noise XX, node:crypto', time: calls(run) };
 }
 
-async function messages(name: string, crypto: Crypto): Promise<void> {
-  const keys = keysOf(crypto);
-  const [sending, receiving] = handshake(crypto, 'XXpsk2', keys, keys);
-  const [sendingInPlace, receivingInPlace] = handshake(crypto, 'XXpsk2', keys, keys);
-  for (const length of [64, 1024, 65000] as const) {
-    const plaintext = randomBytes(length);
-    const count = MESSAGES[length];
-    const inPlace = () => {
-      const buffer = new Uint8Array(length + 16);
-      buffer.set(plaintext);
-      receivingInPlace.decrypt(sendingInPlace.encryptInPlace(buffer), true);
+/** snow, in a process of its own, which measures its own CPU time. */
+function snow(): { peer(pattern: Pattern): Peer; stop(): void } {
+  const name = 'snow, Rust';
+  const program = fileURLToPath(new URL('snow/target/release/hub-protocol-bench-snow', import.meta.url));
+  if (!existsSync(program)) {
+    const missing = 'no cargo, or crates.io is out of reach';
+    return { peer: () => ({ name, missing }), stop() {} };
+  }
+  const child: ChildProcess = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]();
+  const time =
+    (pattern: Pattern): Timer =>
+    async (count) => {
+      child.stdin!.write(`${pattern} ${count}\n`);
+      return Number((await lines.next()).value) / 1e6;
     };
-    const results = await paired(
-      [
-        ...(crypto === nodeCrypto
-          ? [
-              { name: 'node:crypto, the tag apart', run: times(count, rawNode(plaintext, false)) },
-              { name: 'node:crypto, joined', run: times(count, rawNode(plaintext, true)) },
-            ]
-          : [{ name: 'noble’s chacha20poly1305', run: times(count, rawNoble(plaintext)) }]),
-        { name: 'encrypt, decrypt', run: times(count, () => receiving.decrypt(sending.encrypt(plaintext))) },
-        { name: 'in place, with one copy', run: times(count, inPlace) },
-      ],
-      ROUNDS,
-      cpuTime,
-    );
-    report(`${count} messages of ${length} bytes sealed and opened, ${name}`, results);
-  }
+  return { peer: (pattern) => ({ name, time: time(pattern) }), stop: () => void child.kill() };
 }
 
-await handshakes('node', nodeCrypto);
-await handshakes('noble', nobleCrypto);
-await messages('node', nodeCrypto);
-await messages('noble', nobleCrypto);
+/** An earlier build of the library, whose folder dist/ the option --before names. */
+async function earlier(dist: string): Promise<Build> {
+  const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
+  const node = existsSync(join(dist, 'crypto')) ? 'crypto/node.js' : 'noise/node.js';
+  return { HandshakeState: (await load('index.js')).HandshakeState, crypto: (await load(node)).nodeCrypto };
+}
+
+export function handshakes(before: string | undefined): Benchmark[] {
+  const patterns = (name: string, seconds: number, run: (pattern: Pattern) => Promise<Row[]>): Benchmark => ({
+    name,
+    seconds: PATTERNS.length * seconds,
+    run: async () => (await run('XXpsk2')).concat(await run('KKpsk0')),
+  });
+  return [
+    patterns('handshakes, node', 8, async (pattern) => {
+      const [own, peer] = [newKeys(nodeCrypto), newKeys(nodeCrypto)];
+      const rust = snow();
+      const peers: Peer[] = [{ name: 'raw node:crypto, the same DHs', time: rawNode(pattern) }];
+      if (pattern === 'XXpsk2') peers.push(noiseHandshake(), libp2pNoise());
+      peers.push(rust.peer(pattern));
+      if (before !== undefined) {
+        const past = await earlier(before);
+        peers.push({ name: 'an earlier build', time: calls(() => handshake(past, pattern, own, peer)) });
+      }
+      const ours = calls(() => handshake(build(nodeCrypto), pattern, own, peer));
+      try {
+        return await compare(`${pattern}, node`, ours, peers, 8);
+      } finally {
+        rust.stop();
+      }
+    }),
+    patterns('handshakes, static keys imported once', 3, (pattern) => {
+      const [own, peer] = [newImportedKeys(), newImportedKeys()];
+      const ours = calls(() => handshake(build(nodeCrypto), pattern, own, peer));
+      const raw = { name: 'raw node:crypto, the same DHs', time: rawNode(pattern) };
+      return compare(`${pattern}, node, keys imported once`, ours, [raw], 3);
+    }),
+    patterns('handshakes, noble', 3, (pattern) => {
+      const [own, peer] = [newKeys(nobleCrypto), newKeys(nobleCrypto)];
+      const ours = calls(() => handshake(build(nobleCrypto), pattern, own, peer));
+      const raw = { name: 'raw noble, the same DHs', time: rawNoble(pattern) };
+      return compare(`${pattern}, noble`, ours, [raw], 3);
+    }),
+    patterns('connections', 3, async (pattern) => {
+      let spent = 0;
+      const atHub = <T>(work: () => T): T => {
+        const began = cpuTime();
+        const result = work();
+        spent += cpuTime() - began;
+        return result;
+      };
+      const half: Timer = (count) => {
+        spent = 0;
+        for (let i = 0; i < count; i++) connect(pattern, atHub);
+        return spent;
+      };
+      const whole = { name: 'both sessions', time: calls(() => connect(pattern)) };
+      return compare(`a hub’s half of a connection, ${pattern}`, half, [whole], 3);
+    }),
+  ];
+}

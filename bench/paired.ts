@@ -1,43 +1,103 @@
-/** Measures contenders in turns within one run, so that whatever slows the machine down slows all of them down. */
+/**
+ * Measures contenders in turns within one run, so that whatever slows the machine down slows all of them down. What counts is
+ * the ratio of two measurements that follow each other.
+ */
+
+/** Does something so many times, and returns the milliseconds that it took. */
+export type Timer = (count: number) => number | Promise<number>;
 
 export interface Contender {
-  name: string;
-  run: () => unknown;
+  readonly name: string;
+  readonly time: Timer;
 }
 
-/** The CPU time of this process in milliseconds, which other processes hardly change. */
+export interface Spread {
+  readonly median: number;
+  /** The middle half of the rounds lies between these two. */
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface Measurement {
+  readonly name: string;
+  /** The median time of one call. */
+  readonly ms: number;
+  /** The time of the first contender divided by that of this one. */
+  readonly ratio: Spread;
+}
+
+/** What is measured at once takes so long: short enough that both contenders meet the same load of the machine. */
+const LEAST_MS = 5;
+const LEAST_ROUNDS = 5;
+
+/** The CPU time of this process in milliseconds, which other processes change less than they change a clock. */
 export function cpuTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 }
 
-/** Returns the median time of each contender in milliseconds, and its ratio to that of the first one. */
+/** Measures a function by CPU time. */
+export const calls =
+  (run: () => unknown): Timer =>
+  (count) => {
+    const began = cpuTime();
+    for (let i = 0; i < count; i++) run();
+    return cpuTime() - began;
+  };
+
+/** Measures a function that returns a promise, by CPU time, or by a clock where another process does the work. */
+export const awaited =
+  (run: () => Promise<unknown>, clock: () => number = cpuTime): Timer =>
+  async (count) => {
+    const began = clock();
+    for (let i = 0; i < count; i++) await run();
+    return clock() - began;
+  };
+
+/** Returns how many calls take long enough to be measured; this warms up, too. */
+async function enough(time: Timer, leastMs: number): Promise<number> {
+  for (let count = 1; ; count *= 2) {
+    if ((await time(count)) >= leastMs) return count;
+  }
+}
+
+/**
+ * Measures all contenders in each round, for so many seconds, and for five rounds at least. No garbage is collected in
+ * between: V8 would throw optimized code away with it.
+ * @param leastMs - longer for contenders that leave much garbage, so that each pays for its own
+ */
 export async function paired(
-  contenders: Contender[],
-  rounds: number,
-  clock: () => number = () => performance.now(),
-): Promise<{ name: string; ms: number; ratio: number }[]> {
+  contenders: readonly Contender[],
+  seconds: number,
+  leastMs: number = LEAST_MS,
+): Promise<Measurement[]> {
+  const until = performance.now() + 1000 * seconds;
+  const counts: number[] = [];
+  for (const { time } of contenders) counts.push(await enough(time, leastMs));
   const times = contenders.map((): number[] => []);
-  for (let round = -1; round < rounds; round++) {
-    for (const [i, { run }] of contenders.entries()) {
-      const began = clock();
-      await run();
-      if (round >= 0) times[i]!.push(clock() - began); // the first round warms up
+  const order = contenders.map((_, i) => i);
+  for (let round = 1; round <= LEAST_ROUNDS || performance.now() < until; round++) {
+    for (const i of order) {
+      times[i]!.push((await contenders[i]!.time(counts[i]!)) / counts[i]!);
     }
+    order.reverse();
+    progress(`${contenders[0]!.name}: round ${round}`);
   }
-  const medians = times.map(median);
-  return contenders.map(({ name }, i) => ({ name, ms: medians[i]!, ratio: medians[i]! / medians[0]! }));
+  progress('');
+  return contenders.map(({ name }, i) => ({
+    name,
+    ms: spread(times[i]!).median,
+    ratio: spread(times[0]!.map((time, round) => time / times[i]![round]!)),
+  }));
 }
 
-function median(values: number[]): number {
+/** Shows what goes on, on a terminal only. */
+export function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}
+
+export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[sorted.length >> 1]!;
-}
-
-/** Prints a heading and a line for each contender. */
-export function report(heading: string, results: Awaited<ReturnType<typeof paired>>): void {
-  console.log(`\n${heading}`);
-  for (const { name, ms, ratio } of results) {
-    console.log(`  ${name.padEnd(34)}${ms.toFixed(1).padStart(8)} ms${ratio.toFixed(2).padStart(8)} ×`);
-  }
+  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))]!;
+  return { median: at(0.5), low: at(0.25), high: at(0.75) };
 }

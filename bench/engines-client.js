@@ -1,4 +1,4 @@
-// The client that heap.ts drives in an engine, loaded before measuring begins. Input is in the globals `incoming` and
+// The client that engines.ts drives in an engine, loaded before measuring begins. Input is in the globals `incoming` and
 // `outgoing`.
 let session;
 let seen;
@@ -12,18 +12,25 @@ globalThis.bytes = (hex) => {
   return all;
 };
 
-globalThis.open = ({ staticKey, ephemeralKey, psk, streams, maxMessage, inPlace }) => {
-  session = new hubProtocol.ClientSession({
+let options;
+globalThis.prepare = ({ staticKey, ephemeralKey, psk, pin, ...further }) => {
+  const [own, ephemeral, preShared] = [bytes(staticKey), bytes(ephemeralKey), bytes(psk)];
+  const hubKey = pin && bytes(pin);
+  options = {
     crypto: hubProtocol.deviceCrypto,
     siteId: 'lobby',
-    staticKey: bytes(staticKey),
-    randomBytes: () => bytes(ephemeralKey),
-    psk: () => bytes(psk),
-    streams,
-    maxMessage,
-    inPlace,
-  });
+    staticKey: own,
+    randomBytes: () => ephemeral.slice(),
+    psk: () => preShared,
+    pin: () => hubKey,
+    ...further,
+  };
   seen = { chunks: 0, bytes: 0, lasts: 0, others: [] };
+};
+
+globalThis.open = () => {
+  session = undefined;
+  session = new hubProtocol.ClientSession(options);
 };
 
 /** Passes all of `incoming` to the session, and releases it. */

@@ -2,15 +2,16 @@
  * Receives a large message in an engine that has 100 KB of free heap once the library is loaded: for the handshake, the
  * session and each transport message.
  */
-import { meteredXs } from './heap-engines.ts';
-import { Peer } from './heap-peer.ts';
+
+import { Peer } from './engines-peer.ts';
+import { meteredXs } from './metered-engines.ts';
 
 const KB = 1024;
 const FREE = 100_000; // bytes
 const SLOTS = 1024; // of 16 bytes, included in FREE: XS keeps objects in slots, and everything else in chunks
 const SMALL = 100;
 
-/** What heap-client.js counts: chunk events with their bytes and ends, and all other events by name. */
+/** What engines-client.js counts: chunk events with their bytes and ends, and all other events by name. */
 interface Seen {
   chunks: number;
   bytes: number;
@@ -69,7 +70,7 @@ async function receiveLarge(
     await engine.load(file);
     await engine.run(`limitHeap(${FREE}, ${SLOTS})`);
     step = 'handshake';
-    for (const statement of peer.handshake(options)) await engine.run(statement);
+    for (const statement of Object.values(peer.handshake(options))) await engine.run(statement);
     const messages = [...peer.binary(large), ...peer.json(1, SMALL)];
     for (const [i, message] of messages.entries()) {
       step = `transport message ${i + 1}`;

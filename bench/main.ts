@@ -1,0 +1,63 @@
+/**
+ * Measures the library beside its peers, and prints one table.
+ *
+ *     npm run bench
+ *     npm run bench -- --only TEXT        only what has this in its name
+ *     npm run bench -- --before FOLDER    handshakes beside an earlier build, too, whose folder dist/ this is
+ *     npm run --silent bench -- --json    prints JSON instead, from which bench/draw.ts makes what docs/scale.md shows
+ */
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { derivation } from './argon2id.ts';
+import { handshakes } from './handshakes.ts';
+import { json } from './json.ts';
+import { messages } from './messages.ts';
+import { type Benchmark, COLUMNS, cells, line, type Row } from './rows.ts';
+import { sessions } from './sessions.ts';
+import { slowEngines } from './slow-engines.ts';
+
+/** What --json prints. */
+export interface Report {
+  readonly date: string;
+  readonly machine: string;
+  readonly benchmarks: { readonly name: string; readonly rows: readonly Row[] }[];
+}
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    before: { type: 'string' },
+  },
+});
+
+const all: Benchmark[] = [
+  ...handshakes(values.before),
+  ...messages,
+  ...json,
+  derivation,
+  slowEngines,
+  ...sessions,
+];
+const chosen = all.filter(({ name }) => name.includes(values.only));
+const seconds = chosen.reduce((sum, benchmark) => sum + benchmark.seconds, 0);
+const say = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
+
+const machine = `${cpus().length} × ${cpus()[0]!.model.trim()}, Node ${process.versions.node}`;
+say(
+  `${machine}. This takes about ${seconds < 90 ? `${seconds} seconds` : `${Math.round(seconds / 60)} minutes`}.`,
+);
+say('Ratios come from measurements that follow each other; times depend on what else the machine does.\n');
+if (!values.json) say(line(COLUMNS));
+
+const report: Report = { date: new Date().toISOString().slice(0, 10), machine, benchmarks: [] };
+for (const { name, run } of chosen) {
+  const rows = await run();
+  report.benchmarks.push({ name, rows });
+  if (!values.json) for (const row of rows) say(line(cells(row)));
+}
+if (values.json) console.log(JSON.stringify(report, null, 2));
+else {
+  const judged = report.benchmarks.flatMap(({ rows }) => rows).filter(({ isMet }) => isMet !== undefined);
+  say(`\n${judged.filter(({ isMet }) => isMet).length} of ${judged.length} targets met`);
+}

@@ -1,0 +1,55 @@
+/** What the benchmarks use of the peers, whose own types are not installed with the library. */
+
+export interface Argon2Options {
+  password: Uint8Array;
+  salt: Uint8Array;
+  iterations: number;
+  memorySize: number;
+  parallelism: number;
+  hashLength: number;
+  outputType: 'binary';
+}
+export function wasmArgon2id(options: Argon2Options): Promise<Uint8Array>;
+export function hashRawSync(
+  password: Uint8Array,
+  options: {
+    salt: Uint8Array;
+    timeCost: number;
+    memoryCost: number;
+    parallelism: number;
+    outputLen: number;
+    algorithm: number;
+  },
+): Uint8Array;
+
+export function canonicalize(value: unknown): string;
+
+type NoiseKeys = { readonly publicKey: Uint8Array };
+export class NoiseHandshake {
+  constructor(pattern: string, isInitiator: boolean, staticKeys: NoiseKeys);
+  readonly complete: boolean;
+  initialise(prologue: Uint8Array): void;
+  send(): Uint8Array;
+  recv(message: Uint8Array): void;
+}
+export function generateKeyPair(): NoiseKeys;
+
+type Libp2pCrypto = { generateKeypair(): NoiseKeys };
+export function wrapCrypto(crypto: object): Libp2pCrypto;
+export const defaultCrypto: object;
+export class XXHandshakeState {
+  constructor(init: {
+    crypto: Libp2pCrypto;
+    protocolName: string;
+    initiator: boolean;
+    prologue: Uint8Array;
+    s: NoiseKeys;
+  });
+  readonly ss: { split(): unknown };
+  writeMessageA(payload: Uint8Array): object;
+  readMessageA(message: object): object;
+  writeMessageB(payload: Uint8Array): object;
+  readMessageB(message: object): object;
+  writeMessageC(payload: Uint8Array): object;
+  readMessageC(message: object): object;
+}
