@@ -259,8 +259,8 @@ export function encodeByEngine(text: string): Bytes | undefined {
 
 /** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
 function hasReplacement(bytes: Uint8Array): boolean {
-  for (let at = bytes.indexOf(0xef); at >= 0; at = bytes.indexOf(0xef, at + 1)) {
-    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) return true;
+  for (let i = 2; i < bytes.length; i++) {
+    if (bytes[i] === 0xbd && bytes[i - 1] === 0xbf && bytes[i - 2] === 0xef) return true;
   }
   return false;
 }

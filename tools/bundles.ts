@@ -148,8 +148,11 @@ const ownCodeAlone: Plugin = {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
       contents: 'export const engine = { codec: undefined, parseJson: undefined };',
     }));
-    onLoad({ filter: /\/src\/wire\/engine-json\.ts$/ }, () => ({
-      contents: 'export function parseByEngine() { return undefined; }',
+    onLoad({ filter: /\/src\/wire\/engine-(?:check|json|text)\.ts$/ }, () => ({
+      contents:
+        'export function isPlainJson() { return false; }\n' +
+        'export function parseByEngine() { return undefined; }\n' +
+        'export function growingText() { return undefined; }',
     }));
   },
 };

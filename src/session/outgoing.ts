@@ -1,6 +1,7 @@
 /** Messages on their way out of a session. */
 import { type Bytes, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
+import { isPlainJson } from '../wire/engine-check.ts';
 import { parseJson } from '../wire/parse-json.ts';
 
 /** A message that is sealed one transport message at a time. */
@@ -29,6 +30,7 @@ export function allOf(message: OutgoingMessage): Bytes[] {
  */
 export function encodeText(text: string): Uint8Array {
   const bytes = utf8ToBytes(text);
+  if (isPlainJson(bytes)) return bytes;
   try {
     parseJson(bytes);
   } catch {

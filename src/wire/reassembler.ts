@@ -5,6 +5,7 @@ import { assertBytes, assertFlag, type Bytes, bytesToUtf8, wipe } from '../bytes
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
+import { type GrowingText, growingText } from './engine-text.ts';
 import {
   MARKER_BINARY,
   MARKER_FINAL,
@@ -64,6 +65,7 @@ export class Reassembler {
   private readonly streams: boolean;
   private kind: MessageKind | undefined = undefined; // of the open message
   private kept: Bytes = EMPTY; // starts with what arrived of it
+  private text: GrowingText | undefined = undefined; // where JSON is decoded as it arrives, and not kept
   private length = 0; // of what arrived of it, also once it is too long to keep
   private failure: LocalError | RemoteError | undefined = undefined;
 
@@ -117,6 +119,7 @@ export class Reassembler {
     if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
     if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
     this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
+    if (this.kind === 'json' && !this.streams) this.text = growingText();
     return this.addChunk(this.kind, payload, false);
   }
 
@@ -129,6 +132,8 @@ export class Reassembler {
   private forget(): void {
     wipe(this.kept);
     this.kept = EMPTY;
+    if (this.text !== undefined) this.text.destroy();
+    this.text = undefined;
   }
 
   /** Adds a chunk to the open message. */
@@ -136,21 +141,26 @@ export class Reassembler {
     const start = this.length;
     this.length += payload.length;
     if (this.length > this.maxMessage) this.forget();
+    else if (this.text !== undefined) this.text.add(payload);
     else if (!this.streams) this.keep(payload, start);
     else if (!last) return { type: 'chunk', kind, bytes: payload, last };
     if (!last) return undefined;
 
-    const length = this.length;
+    const { length, text } = this;
     const message = this.streams ? payload : this.kept.subarray(0, length);
     this.kind = undefined;
     this.kept = EMPTY;
+    this.text = undefined;
     this.length = 0;
-    return this.complete(kind, message, length);
+    return text === undefined ? this.complete(kind, message, length) : delivered(text.finish(), length);
   }
 
   private keep(payload: Bytes, start: number): void {
     if (this.length > this.kept.length) {
-      const larger = new Uint8Array(Math.max(this.length, Math.min(2 * this.kept.length, this.maxMessage)));
+      const double = 2 * this.kept.length;
+      // What is nearly the longest message becomes that, rather than being copied once more for a few bytes.
+      const room = double > this.maxMessage / 1.1 ? this.maxMessage : double;
+      const larger = new Uint8Array(Math.max(this.length, room));
       larger.set(this.kept);
       wipe(this.kept);
       this.kept = larger;
@@ -163,9 +173,7 @@ export class Reassembler {
     if (length > this.maxMessage) return { type: 'dropped', kind, bytes: length, reason: 'too-large' };
     if (this.streams) return { type: 'chunk', kind, bytes, last: true };
     if (kind === 'binary') return { type: 'message', kind, bytes };
-    const text = bytesToUtf8(bytes);
-    if (text === undefined) return { type: 'dropped', kind, bytes: length, reason: 'not-utf8' };
-    return { type: 'message', kind, text };
+    return delivered(bytesToUtf8(bytes), length);
   }
 
   private fail(error: RemoteError): RemoteError {
@@ -175,3 +183,9 @@ export class Reassembler {
   }
 }
 opaque(Reassembler.prototype, 'Reassembler');
+
+/** The event for JSON of this length in bytes; without a text, it was not UTF-8. */
+function delivered(text: string | undefined, length: number): Reassembled {
+  if (text === undefined) return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };
+  return { type: 'message', kind: 'json', text };
+}

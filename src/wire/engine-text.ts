@@ -1,0 +1,60 @@
+/**
+ * Decodes a long message while its chunks arrive, with the engine's TextDecoder, so that its bytes are never together in
+ * memory: beside its text there is one buffer of the length below.
+ */
+import { bytesToUtf8, wipe } from '../bytes.ts';
+import { engine } from '../engine.ts';
+
+const BUFFER = 65536;
+
+/** The text of a message of which more and more arrives. */
+export class GrowingText {
+  private readonly buffer = new Uint8Array(BUFFER);
+  private length = 0; // of what is in the buffer
+  private text: string | undefined = '';
+
+  add(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.length; ) {
+      if (this.length === BUFFER) this.decode(lastCharacter(this.buffer));
+      const part = chunk.subarray(from, Math.min(from + BUFFER - this.length, chunk.length));
+      this.buffer.set(part, this.length);
+      this.length += part.length;
+      from += part.length;
+    }
+  }
+
+  /** Returns the text, or `undefined` where the bytes are not UTF-8. */
+  finish(): string | undefined {
+    this.decode(this.length);
+    this.destroy();
+    return this.text;
+  }
+
+  destroy(): void {
+    wipe(this.buffer);
+  }
+
+  /** Decodes the buffer up to an index, and keeps the rest. */
+  private decode(end: number): void {
+    const { buffer } = this;
+    if (this.text !== undefined) {
+      const text = bytesToUtf8(buffer.subarray(0, end));
+      this.text = text === undefined ? undefined : this.text + text;
+    }
+    const rest = this.length - end;
+    for (let i = 0; i < rest; i++) buffer[i] = buffer[end + i]!;
+    this.length = rest;
+  }
+}
+
+/** Where the last character starts, if it takes several bytes and some may be missing; otherwise the length. */
+function lastCharacter(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let i = length - 1; i >= length - 3; i--) if (bytes[i]! >= 0xc0) return i;
+  return length;
+}
+
+/** Returns `undefined` where the engine has no decoder, and the bytes have to be kept. */
+export function growingText(): GrowingText | undefined {
+  return engine.codec === undefined ? undefined : new GrowingText();
+}
