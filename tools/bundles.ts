@@ -148,8 +148,9 @@ const ownCodeAlone: Plugin = {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
       contents: 'export const engine = { codec: undefined, parseJson: undefined };',
     }));
-    onLoad({ filter: /\/src\/wire\/engine-(?:check|json|text)\.ts$/ }, () => ({
+    onLoad({ filter: /\/src\/wire\/engine-(?:check|json|strings|text)\.ts$/ }, () => ({
       contents:
+        'export function escapeByEngine() { return undefined; }\n' +
         'export function isPlainJson() { return false; }\n' +
         'export function parseByEngine() { return undefined; }\n' +
         'export function growingText() { return undefined; }',

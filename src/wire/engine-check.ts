@@ -7,7 +7,7 @@
 import { hexDigit } from '../bytes.ts';
 import { engine } from '../engine.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { Runs } from './engine-runs.ts';
+import { PlainRuns } from './engine-strings.ts';
 import { numberEnd } from './json.ts';
 
 const QUOTATION_MARK = 0x22;
@@ -41,14 +41,14 @@ export function isPlainJson(bytes: Uint8Array): boolean {
 /** Its methods take where something starts, and return where it ends, or -1 where it is in doubt. */
 class Checker {
   private readonly bytes: Uint8Array;
-  private readonly runs: Runs;
+  private readonly runs: PlainRuns;
   /** A number for each key of each open object: equal for equal keys, and rarely for others. */
-  private readonly keys: number[] = [];
+  private readonly seen: number[] = [];
   private keyCount = 0;
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes;
-    this.runs = new Runs(bytes);
+    this.runs = new PlainRuns(bytes);
   }
 
   isJson(): boolean {
@@ -98,7 +98,7 @@ class Checker {
 
   /** Goes to the value after a key, which may not be a key of this object already. */
   private keyEnd(at: number, firstKey: number): number {
-    const { bytes, keys, keyCount } = this;
+    const { bytes, seen, keyCount } = this;
     if (bytes[at] !== QUOTATION_MARK || keyCount - firstKey === MAX_KEYS) return -1;
     let key = 0;
     for (;;) {
@@ -107,8 +107,8 @@ class Checker {
       if (!(byte >= 0x20) || byte === REVERSE_SOLIDUS) return -1;
       key = ((key << 5) - key + byte) | 0;
     }
-    for (let i = firstKey; i < keyCount; i++) if (keys[i] === key) return -1;
-    keys[this.keyCount++] = key;
+    for (let i = firstKey; i < keyCount; i++) if (seen[i] === key) return -1;
+    seen[this.keyCount++] = key;
     at = this.skipSpace(at + 1);
     return bytes[at] === COLON ? at + 1 : -1;
   }

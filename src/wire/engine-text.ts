@@ -13,7 +13,7 @@ export class GrowingText {
   private length = 0; // of what is in the buffer
   private text: string | undefined = '';
 
-  add(chunk: Uint8Array): void {
+  push(chunk: Uint8Array): void {
     for (let from = 0; from < chunk.length; ) {
       if (this.length === BUFFER) this.decode(lastCharacter(this.buffer));
       const part = chunk.subarray(from, Math.min(from + BUFFER - this.length, chunk.length));

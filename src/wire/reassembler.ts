@@ -141,7 +141,7 @@ export class Reassembler {
     const start = this.length;
     this.length += payload.length;
     if (this.length > this.maxMessage) this.forget();
-    else if (this.text !== undefined) this.text.add(payload);
+    else if (this.text !== undefined) this.text.push(payload);
     else if (!this.streams) this.keep(payload, start);
     else if (!last) return { type: 'chunk', kind, bytes: payload, last };
     if (!last) return undefined;

@@ -7,7 +7,7 @@
 import {
   type Bytes,
   bytesToUtf8,
-  encodeByEngine,
+  concatBytes,
   forEachPiece,
   joinSurrogates,
   kindOf,
@@ -16,6 +16,8 @@ import {
 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
+import { escapeByEngine } from './engine-strings.ts';
+import { LONGEST_ESCAPE, writeEscape } from './escapes.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
 /**
@@ -47,12 +49,10 @@ export function canonicalJson(value: Json): Bytes {
 
 const QUOTATION_MARK = 0x22;
 const COMMA = 0x2c;
-const ZERO = 0x30;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
 const REVERSE_SOLIDUS = 0x5c;
 const CLOSE_BRACKET = 0x5d;
-const LETTER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
@@ -164,98 +164,75 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-/** What stands after the reverse solidus for a byte that has an escape of two characters. */
-const ESCAPES: { readonly [byte: number]: number } = {
-  34: 0x22, // quotation mark
-  92: 0x5c, // reverse solidus
-  8: 0x62, // b
-  12: 0x66, // f
-  10: 0x6e, // n
-  13: 0x72, // r
-  9: 0x74, // t
-};
+const SMALLEST_BLOCK = 512;
+const LARGEST_BLOCK = 65536;
 
-const HEX = '0123456789abcdef';
-/** The escape of a control, such as `\\u001f`. In UTF-8, no UTF-16 unit and no code point takes more than four bytes. */
-const LONGEST_ESCAPE = 6;
-const AT_ONCE = 64;
-
-/** JSON in UTF-8, in an array that doubles when it is full. */
+/** JSON in UTF-8. It is written into blocks, which are put together at the end. */
 class JsonBytes {
-  private bytes: Bytes = new Uint8Array(512);
-  private length = 0;
+  private readonly full: Uint8Array[] = [];
+  private blockSize = SMALLEST_BLOCK; // of the last block that was made
+  private block: Bytes = new Uint8Array(SMALLEST_BLOCK);
+  private length = 0; // of what is in the block
   private high = 0; // the first half of a surrogate pair, until the second is read
 
   /** Returns what was written. */
   finish(): Bytes {
-    const exact = new Uint8Array(this.length);
-    exact.set(this.bytes.subarray(0, this.length));
-    return exact;
+    this.endBlock();
+    return concatBytes(this.full);
   }
 
   writeByte(byte: number): void {
     this.reserve(1);
-    this.bytes[this.length++] = byte;
+    this.block[this.length++] = byte;
   }
 
+  /** Writes bytes, which must not change from then on. */
   writeBytes(bytes: Uint8Array): void {
-    this.reserve(bytes.length);
-    this.bytes.set(bytes, this.length);
-    this.length += bytes.length;
+    if (bytes.length > this.block.length - this.length) {
+      this.endBlock();
+      this.full.push(bytes);
+    } else {
+      this.block.set(bytes, this.length);
+      this.length += bytes.length;
+    }
   }
 
   /** Writes `null`, `true`, `false`, or a JavaScript number. */
   writeWord(word: string): void {
     this.reserve(word.length);
-    for (let i = 0; i < word.length; i++) this.bytes[this.length++] = word.charCodeAt(i);
+    for (let i = 0; i < word.length; i++) this.block[this.length++] = word.charCodeAt(i);
   }
 
   /** Writes a string: quotation mark, reverse solidus and controls escaped, everything else literal. */
   writeString(text: string): void {
     this.writeByte(QUOTATION_MARK);
-    const utf8 = encodeByEngine(text);
-    if (utf8 !== undefined) this.writeEscaped(utf8);
+    const escaped = escapeByEngine(text);
+    if (escaped !== undefined) this.writeBytes(escaped);
     else forEachPiece(text, (piece) => this.writePiece(piece));
     if (this.high !== 0) throw loneSurrogate();
     this.writeByte(QUOTATION_MARK);
   }
 
-  /** Writes a string that is in UTF-8 already, a few bytes at a time to reserve little more than it takes. */
-  private writeEscaped(utf8: Uint8Array): void {
-    for (let start = 0; start < utf8.length; start += AT_ONCE) {
-      const end = Math.min(start + AT_ONCE, utf8.length);
-      this.reserve(LONGEST_ESCAPE * AT_ONCE);
-      const { bytes } = this;
-      let at = this.length;
-      for (let i = start; i < end; i++) {
-        const byte = utf8[i]!;
-        if (byte >= 0x20 && byte !== QUOTATION_MARK && byte !== REVERSE_SOLIDUS) bytes[at++] = byte;
-        else at = writeEscape(bytes, at, byte);
-      }
-      this.length = at;
-    }
-  }
-
   /** Writes a piece of a string, which may end inside a surrogate pair. */
   private writePiece(piece: string): void {
     this.reserve(LONGEST_ESCAPE * piece.length);
-    const { bytes } = this;
+    const { block } = this;
     let at = this.length;
     let { high } = this;
     for (let i = 0; i < piece.length; i++) {
       const unit = piece.charCodeAt(i);
       if (high !== 0) {
         if (unit < 0xdc00 || unit > 0xdfff) throw loneSurrogate();
-        at = writePoint(bytes, at, joinSurrogates(high, unit));
+        at = writePoint(block, at, joinSurrogates(high, unit));
         high = 0;
       } else if (unit < 0x80) {
-        if (unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS) bytes[at++] = unit;
-        else at = writeEscape(bytes, at, unit);
+        if (unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS) block[at++] = unit;
+        else at = writeEscape(block, at, unit);
       } else if (unit >= 0xd800 && unit <= 0xdbff) {
         high = unit;
       } else {
         if (unit >= 0xdc00 && unit <= 0xdfff) throw loneSurrogate();
-        at = writePoint(bytes, at, unit);
+        at = writePoint(block, at, unit);
       }
     }
     this.length = at;
@@ -264,28 +241,17 @@ class JsonBytes {
 
   /** Makes room for this many more bytes. */
   private reserve(count: number): void {
-    const needed = this.length + count;
-    if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, 2 * this.bytes.length));
-    larger.set(this.bytes);
-    this.bytes = larger;
+    if (this.length + count <= this.block.length) return;
+    this.endBlock();
+    this.blockSize = Math.min(2 * this.blockSize, LARGEST_BLOCK);
+    this.block = new Uint8Array(Math.max(this.blockSize, count));
   }
-}
 
-/** Writes a quotation mark, a reverse solidus or a control, escaped; returns the index after it. */
-function writeEscape(bytes: Uint8Array, at: number, unit: number): number {
-  const letter = ESCAPES[unit];
-  bytes[at++] = REVERSE_SOLIDUS;
-  if (letter !== undefined) {
-    bytes[at++] = letter;
-    return at;
+  private endBlock(): void {
+    this.full.push(this.block.subarray(0, this.length));
+    this.block = this.block.subarray(this.length);
+    this.length = 0;
   }
-  bytes[at++] = LETTER_U;
-  bytes[at++] = ZERO;
-  bytes[at++] = ZERO;
-  bytes[at++] = HEX.charCodeAt(unit >> 4);
-  bytes[at++] = HEX.charCodeAt(unit & 15);
-  return at;
 }
 
 function loneSurrogate(): LocalError {

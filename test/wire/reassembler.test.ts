@@ -226,7 +226,11 @@ test('refuses a frame that is not bytes, and goes on', () => {
   assert.equal(reassembler.push(frame(0x05, 'b')), { type: 'message', kind: 'json', text: 'ab' });
 });
 
-const buffered = (reassembler: Reassembler): Uint8Array => Reflect.get(reassembler, 'kept');
+/** What is kept of the bytes of an unfinished message. */
+const buffered = (reassembler: Reassembler): Uint8Array => {
+  const text = Reflect.get(reassembler, 'text');
+  return text === undefined ? Reflect.get(reassembler, 'kept') : Reflect.get(text, 'buffer');
+};
 const isAllZero = (bytes: Uint8Array): boolean => bytes.length > 0 && bytes.every((byte) => byte === 0);
 
 test('refuses every frame once it is destroyed', () => {
@@ -237,31 +241,52 @@ test('refuses every frame once it is destroyed', () => {
   raisesLocal(() => reassembler.push(new Uint8Array([1, 3])), 'wrong-state');
 });
 
-test('wipes an unfinished message when it is destroyed', () => {
-  const reassembler = new Reassembler();
-  reassembler.push(frame(0x02, 'secret'));
-  const kept = buffered(reassembler);
-  assert.is(isAllZero(kept), false);
-  reassembler.destroy();
-  assert.is(isAllZero(kept), true);
-  assert.is(buffered(reassembler).length, 0);
-});
+for (const [kind, first] of [
+  ['binary', 0x03],
+  ['JSON', 0x02],
+] as const) {
+  both(`wipes an unfinished message of ${kind} when it is destroyed`, () => {
+    const reassembler = new Reassembler();
+    reassembler.push(frame(first, 'secret'));
+    const kept = buffered(reassembler);
+    assert.is(isAllZero(kept), false);
+    reassembler.destroy();
+    assert.is(isAllZero(kept), true);
+    assert.is(buffered(reassembler).length, 0);
+  });
 
-test('wipes an unfinished message when a frame breaks the rules', () => {
-  const reassembler = new Reassembler();
-  reassembler.push(frame(0x02, 'secret'));
-  const kept = buffered(reassembler);
-  raisesRemote(() => reassembler.push(frame(0x00)), 'message-while-open');
-  assert.is(isAllZero(kept), true);
-});
+  both(`wipes an unfinished message of ${kind} when a frame breaks the rules`, () => {
+    const reassembler = new Reassembler();
+    reassembler.push(frame(first, 'secret'));
+    const kept = buffered(reassembler);
+    raisesRemote(() => reassembler.push(frame(0x00)), 'message-while-open');
+    assert.is(isAllZero(kept), true);
+  });
+}
 
 test('wipes a buffer that has become too small', () => {
   const reassembler = new Reassembler();
-  reassembler.push(frame(0x02, 'secret'));
+  reassembler.push(frame(0x03, 'secret'));
   const outgrown = buffered(reassembler);
   reassembler.push(frame(0x04, 'more of it'));
   assert.is.not(buffered(reassembler), outgrown);
   assert.is(isAllZero(outgrown), true);
+});
+
+test('wipes the buffer in which JSON was decoded', () => {
+  const reassembler = new Reassembler();
+  reassembler.push(frame(0x02, 'secret'));
+  const buffer = buffered(reassembler);
+  reassembler.push(frame(0x05));
+  assert.is(isAllZero(buffer), true);
+});
+
+test('holds no more than 64 KiB of the bytes of JSON', () => {
+  const reassembler = new Reassembler();
+  for (const each of [...framesOf('json', 1_000_000)].slice(0, -1)) {
+    reassembler.push(each);
+    assert.is(buffered(reassembler).length, 65536);
+  }
 });
 
 test('frees a message as soon as it is too long, and holds at most 32 MiB before', () => {

@@ -1,12 +1,37 @@
-/** Finds the ends of plain runs in strings of JSON, four bytes at a time. */
+/** Strings of JSON four bytes at a time: nearly all of them are plain, and stand in JSON as they are. */
+import { encodeByEngine } from '../bytes.ts';
+import { LONGEST_ESCAPE, writeEscape } from './escapes.ts';
 
 const QUOTATION_MARK = 0x22;
 const REVERSE_SOLIDUS = 0x5c;
 /** Most keys and many strings end within so many bytes, where one at a time is faster. */
 const SHORT = 12;
 
-/** JSON in UTF-8, or what is between the quotation marks. */
-export class Runs {
+/**
+ * Encodes what stands between the quotation marks: quotation mark, reverse solidus and controls escaped.
+ * @returns a new array, or `undefined` where the engine does not encode the string
+ */
+export function escapeByEngine(text: string): Uint8Array | undefined {
+  const utf8 = encodeByEngine(text);
+  if (utf8 === undefined) return undefined;
+  const { length } = utf8;
+  const runs = new PlainRuns(utf8);
+  const first = runs.end(0);
+  if (first === length) return utf8;
+  let escapes = 0;
+  for (let i = first; i < length; i = runs.end(i + 1)) escapes++;
+  const escaped = new Uint8Array(length + escapes * (LONGEST_ESCAPE - 1));
+  let at = 0;
+  for (let from = 0; from < length; ) {
+    const end = runs.end(from);
+    while (from < end) escaped[at++] = utf8[from++]!;
+    if (from < length) at = writeEscape(escaped, at, utf8[from++]!);
+  }
+  return escaped.subarray(0, at);
+}
+
+/** Finds where plain runs end in the bytes of strings, or of JSON. */
+export class PlainRuns {
   private readonly bytes: Uint8Array;
   /** The same memory, from up to three bytes before. */
   private readonly words: Int32Array;
