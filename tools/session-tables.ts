@@ -18,6 +18,7 @@ import {
   type Input,
   type TransitionTable,
 } from '../src/session/transitions.ts';
+import { code, idOf, mermaid, table, withParts } from './draw.ts';
 
 const PAGE = new URL('../docs/sessions.md', import.meta.url);
 
@@ -60,21 +61,13 @@ function diagram(table: TransitionTable): string {
       }
     }
   }
-  const lines = [
-    'stateDiagram-v2',
-    ...states.map((state) => `    state "${state}" as ${idOf(state)}`),
-    `    [*] --> ${idOf(states[0]!)}`,
+  return mermaid(states, [
     ...edges,
     '    failed --> closed: closed()',
     '    closed --> [*]',
     '    note right of failed: any failure, from any state',
     '    note right of closed: closed(), from any state',
-  ];
-  return ['```mermaid', ...lines, '```'].join('\n');
-}
-
-function idOf(state: string): string {
-  return state.replace(/-/g, '_');
+  ]);
 }
 
 /** The table of endings of a session that had not failed. */
@@ -108,14 +101,6 @@ function failures(rows: readonly FailureRow[]): string {
   );
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-function code(text: string): string {
-  return `\`${text}\``;
-}
-
 /** The generated parts of the page, by their names in its comments. */
 const PARTS: { readonly [name: string]: string } = {
   'client states': diagram(CLIENT_TRANSITIONS),
@@ -128,15 +113,7 @@ const PARTS: { readonly [name: string]: string } = {
 
 /** The page with its generated parts up to date. */
 export function drawn(page: string): string {
-  let result = page;
-  for (const [name, text] of Object.entries(PARTS)) {
-    const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
-    const from = result.indexOf(start);
-    const to = result.indexOf(end, from);
-    if (from < 0 || to < 0) throw new Error(`docs/sessions.md has no place for the ${name}`);
-    result = `${result.slice(0, from + start.length)}\n${text}\n${result.slice(to)}`;
-  }
-  return result;
+  return withParts(page, PARTS);
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, drawn(readFileSync(PAGE, 'utf8')));

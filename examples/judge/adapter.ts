@@ -7,10 +7,12 @@ import * as protocol from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 import {
   decisionToJson,
+  eventOf,
   eventToJson,
   frameOf,
   hex,
   openSession,
+  policyDecisionToJson,
   sha256,
   toHex,
   transportAt,
@@ -161,6 +163,18 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
         deadline: scheduler.nextDeadline(step.at) ?? null,
       }));
       return { results };
+    },
+    policy({ options, random, steps }) {
+      const draws = random.map(hex);
+      const policy = new protocol.ConnectionPolicy({ ...options, randomBytes: () => draws.shift() });
+      const calls: { [call: string]: (step: Fields) => Fields } = {
+        begin: ({ at }) => ({ options: policy.begin(at) ?? null }),
+        deadline: ({ state, at }) => ({ deadline: policy.deadline(state, at) ?? null }),
+        take: ({ event, at }) => ({ decision: policyDecisionToJson(policy.take(eventOf(event), at)) }),
+        goodbye: () => policy.goodbye() ?? {},
+        resume: () => policy.resume() ?? {},
+      };
+      return { results: steps.map((step: Fields) => calls[step.do]!(step)) };
     },
     session(request) {
       const { text, bytes, code, status, reason } = request;

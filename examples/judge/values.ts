@@ -7,8 +7,10 @@ import {
   HandshakeState,
   HubSession,
   type JsonObject,
+  type PolicyDecision,
   parseJson,
   type RequestDecision,
+  type SessionEvent,
   type Suite,
   type Transport,
 } from 'hub-protocol';
@@ -143,4 +145,15 @@ export function decisionToJson(decision: RequestDecision): Fields {
   }
   const { requestId, ending, reply, wasSent } = decision;
   return { do: 'finish', requestId, ending, text: reply.text, wasSent };
+}
+
+/** The event of a client that the JSON stands for, as far as ConnectionPolicy reads it. */
+export function eventOf({ error, ...fields }: Fields): SessionEvent {
+  return { ...fields, error: { code: error } } as unknown as SessionEvent;
+}
+
+/** A decision of the policy of connections, with the code of its error. */
+export function policyDecisionToJson(decision: PolicyDecision | undefined): Fields | null {
+  if (decision === undefined) return null;
+  return decision.do === 'ask' ? { do: 'ask', error: decision.error.code } : { ...decision };
 }

@@ -13,6 +13,7 @@ from hashlib import sha256
 
 import hub_protocol as protocol
 import mqtt_topics
+from connection_policy import ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
 
@@ -71,7 +72,22 @@ def respond(request):
             return mqtt_topics.broker_endpoint(mqtt, request.get("allowPlaintext", False))
         case {"op": "client-id", "name": name, "accessKey": access_key}:
             return {"clientId": mqtt_topics.client_id(name, access_key)}
+        case {"op": "policy", "options": options, "random": random, "steps": steps}:
+            return connect(options, random, steps)
     return {"declined": True}
+
+
+def connect(options, random, steps):
+    draws = iter(random)
+    policy = ConnectionPolicy(lambda: unhex(next(draws)), **options)
+    calls = {
+        "begin": lambda step: {"options": policy.begin(step["at"])},
+        "deadline": lambda step: {"deadline": policy.deadline(step["state"], step["at"])},
+        "take": lambda step: {"decision": policy.take(step["event"], step["at"])},
+        "goodbye": lambda step: policy.goodbye() or {},
+        "resume": lambda step: policy.resume() or {},
+    }
+    return {"results": [calls[step["do"]](step) for step in steps]}
 
 
 def keys_of(request, *names):

@@ -37,7 +37,7 @@ const CORE = [
   'reassemble',
   'session',
 ];
-const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id'];
+const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id', 'policy'];
 
 const REQUESTS = ['request', 'session-ids', 'reply', 'schedule'];
 

@@ -15,6 +15,7 @@ import handshake
 import identity
 import mqtt_topics
 import negotiation
+import policy
 import prologue
 import requests
 import session
@@ -40,5 +41,6 @@ for module in [
     identity,
     mqtt_topics,
     requests,
+    policy,
 ]:
     module.build()

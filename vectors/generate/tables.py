@@ -50,6 +50,14 @@ NOTES = {
         "kept and retry is `later`. An implementation that fails most likely repeats the KKpsk0 for ever, or forgets "
         "the PSK too."
     ),
+    "PolicyEnding": (
+        "What follows the end of a connection, for all whose fields `when` has. `redial` is at once, `pause` after a random "
+        "pause. An implementation that fails most likely takes `retry` for a schedule."
+    ),
+    "PolicyState": (
+        "The states of a client between and during its connections. An input that is ignored is that of an old timer, or "
+        "comes twice. An implementation that fails most likely has two connections at once, or dials after its goodbye."
+    ),
     "ReadClosing": (
         "An HTTP status counts first, then the reason `connection_limit`, then the close code. An implementation that "
         "fails most likely sees only the 1006 of a refused upgrade and redials at once, for ever."
@@ -301,6 +309,48 @@ def transition_row(state, given, outcome):
     return row(f"{given} in {state}", flag, state=state, input=input, **({"form": form} if form else {}), **fields)
 
 
+# When a client dials. `when` is what has to hold; each verdict leads to a state.
+
+POLICY_STATES = {
+    "idle": {"begin": "connecting", "goodbye": "resting"},
+    "connecting": {"ready": "ready", "goodbye": "leaving"},
+    "ready": {"goodbye": "leaving"},
+    "waiting": {"begin": "connecting", "goodbye": "resting", "resume": "idle"},
+    "asking": {"goodbye": "resting", "resume": "idle"},
+    "leaving": {"resume": "returning"},
+    "returning": {"goodbye": "leaving"},
+    "resting": {"resume": "idle"},
+}
+POLICY_INPUTS = ["begin", "ready", "goodbye", "resume"]
+KK_FAILS = {"pattern": "KKpsk0", "wasReady": False}
+
+
+def policy_row(comment, verdict, xx=False, **when):
+    next = {"ask": "asking", "redial": "waiting", "pause": "waiting", "rest": "resting"}[verdict]
+    fields = {"when": when, "verdict": verdict, "next": next, **({"usesXxAlone": True} if xx else {})}
+    return row(comment, "PolicyEnding", **fields)
+
+
+POLICY_ENDINGS = [
+    policy_row("after a goodbye", "rest", state="leaving"),
+    policy_row("after a goodbye, a connection that was not announced", "rest", state="resting"),
+    policy_row("the client wants the connection back", "redial", state="returning"),
+    policy_row("a person is being asked, a connection that was not announced", "ask", state="asking"),
+    policy_row("nothing changes until a person has acted", "ask", retry="never"),
+    policy_row("the hub has lost the session again, and was not heard", "ask", error="text-after-ready", isRepeated=True),
+    policy_row("a refusal before message 1, whatever the pattern", "pause", error="access-refused"),
+    policy_row("a KKpsk0 that was refused", "redial", xx=True, reason="refused", **KK_FAILS),
+    policy_row("a KKpsk0 that met silence", "redial", xx=True, reason="timeout", **KK_FAILS),
+    policy_row("anything else", "pause"),
+]
+
+
+def policy_state_row(state, input):
+    next = POLICY_STATES[state].get(input)
+    fields = {"ignored": True} if next is None else {"next": next}
+    return row(f"{input} in {state}", "PolicyState", state=state, input=input, **fields)
+
+
 # What the other generators look up
 
 
@@ -348,4 +398,6 @@ def build():
     for role, states in TRANSITIONS.items():
         rows = [transition_row(state, *entry) for state, entries in states.items() for entry in entries.items()]
         groups.append(files.group("Transition", SOURCE, rows, role=role))
+    rows = [policy_state_row(state, input) for state in POLICY_STATES for input in POLICY_INPUTS]
+    groups += [files.group("PolicyState", SOURCE, rows), files.group("PolicyEnding", SOURCE, POLICY_ENDINGS)]
     files.write("tables", "The states of a session, and what the end of a connection means.", NOTES, groups)

@@ -53,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('session-ids', 'whether two session ids match'),
   operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
   operation('schedule', 'requests in flight and their deadlines', 'reply'),
+  operation('policy', 'when to dial, how long to wait, when to ask a person'),
   operation('argon2id', 'Argon2id with other parameters, if you implement it yourself', 'argon2id'),
 ];
 
@@ -92,6 +93,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches']),
   Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], true),
   RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], true),
+  ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], true),
   Argon2id: plain(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],

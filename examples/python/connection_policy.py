@@ -1,0 +1,93 @@
+"""When a client dials, how long it waits for its hub, and when it asks a person. Times are in milliseconds."""
+
+from hub_protocol import Refused
+
+DAY = 86_400_000
+EARLY = 1000  # how early a timer may be
+TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 120_000}
+DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
+OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "sealing-message-3", "ready")
+
+
+class ConnectionPolicy:
+    def __init__(self, draw, deadlines=None, **times):
+        """`draw` returns 3 random bytes."""
+        self.draw = draw
+        self.times = checked(TIMES, times)
+        self.deadlines = checked(DEADLINES, deadlines or {})
+        self.connection = None  # what is known of the present connection
+        self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
+        self.due, self.limit = float("-inf"), self.times["basePause"]
+        self.session_state = (None, 0)
+
+    def begin(self, now):
+        """The options of the next session, or None if nobody may dial now."""
+        if self.connection or self.asking or not self.wanted or now < self.due - EARLY:
+            return None
+        self.connection = {"ready": None, "heard": False}
+        self.session_state = ("awaiting-hello", now)
+        return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": "keep-pin"}
+
+    def deadline(self, state, now):
+        if state not in DEADLINES and state not in OTHER_STATES:
+            return None
+        if state != self.session_state[0]:
+            self.session_state = (state, now)
+        return max(0, self.session_state[1] + self.deadlines[state] - now) if state in DEADLINES else None
+
+    def take(self, event, now):
+        connection = self.connection or {"ready": None, "heard": False}
+        match event["type"]:
+            case "ready" if self.wanted and not self.redials:
+                connection["ready"], self.xx_alone = now, False
+            case "message" | "chunk" | "dropped":
+                connection["heard"] = True
+            case "ended":
+                self.connection = None
+                return self.decide(event, connection, now)
+        return None
+
+    def decide(self, event, connection, now):
+        was_ready = connection["ready"] is not None
+        if was_ready and now - connection["ready"] >= self.times["steadyAfter"]:
+            self.limit, self.lost_session, connection["heard"] = self.times["basePause"], False, True
+        loses = event["error"] == "text-after-ready" and not connection["heard"]
+        again = loses and self.lost_session
+        self.lost_session = loses or (self.lost_session and not connection["heard"])
+        if not self.wanted:
+            return {"do": "rest"}
+        if self.redials:
+            self.redials = False
+            return self.dial(0, now)
+        if event["retry"] == "never" or again or self.asking:
+            self.asking = event["error"]
+            return {"do": "ask", "error": event["error"]}
+        failed = event["reason"] in ("refused", "timeout") and event["error"] != "access-refused"
+        if event.get("pattern") == "KKpsk0" and failed and not was_ready:
+            self.xx_alone = True
+            return self.dial(0, now)
+        limit = min(self.limit, self.times["maxPause"])
+        self.limit = 2 * limit
+        return self.dial(limit * int.from_bytes(self.draw(), "big") >> 24, now)
+
+    def dial(self, after, now):
+        self.due = now + after
+        return {"do": "dial", "after": after}
+
+    def goodbye(self):
+        self.wanted, self.asking, self.redials = False, None, False
+
+    def resume(self):
+        if self.connection and self.wanted:
+            return
+        self.redials = self.connection is not None
+        self.wanted, self.asking, self.lost_session = True, None, False
+        self.due, self.limit = float("-inf"), self.times["basePause"]
+
+
+def checked(defaults, given):
+    """The times, which are numbers greater than 0 and at most a day."""
+    for name, time in given.items():
+        if name not in defaults or not isinstance(time, (int, float)) or not 0 < time <= DAY:
+            raise Refused("bad-argument")
+    return {**defaults, **given}

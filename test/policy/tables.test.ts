@@ -1,0 +1,47 @@
+/** The tables of ConnectionPolicy, compared with vectors/tables.json, which is written by hand, and docs/policy.md. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
+import {
+  AFTER_VERDICT,
+  POLICY_ENDINGS,
+  POLICY_STATES,
+  type PolicyState,
+  type Verdict,
+} from '../../src/policy/tables.ts';
+import { drawn } from '../../tools/policy-tables.ts';
+
+const rowsOf = (wanted: string): readonly Vector[] =>
+  readVectorFile('tables').testGroups.find(({ type }) => type === wanted)!.tests;
+
+test('the states are those of the vectors, and what follows each input', () => {
+  const rows = rowsOf('PolicyState');
+  assert.equal([...new Set(rows.map(({ state }) => state))], Object.keys(POLICY_STATES));
+  for (const { state, input, next } of rows) {
+    const row: { readonly [input: string]: string } = { ...POLICY_STATES[state as PolicyState] };
+    assert.is(row[input], next, `${input} in ${state}`);
+  }
+  assert.is(
+    rows.filter(({ next }) => next).length,
+    Object.values(POLICY_STATES).flatMap(Object.values).length,
+  );
+});
+
+test('connections end as the vectors say', () => {
+  const rows = rowsOf('PolicyEnding').map(({ when, verdict, usesXxAlone }) =>
+    usesXxAlone ? { when, verdict, usesXxAlone } : { when, verdict },
+  );
+  assert.equal(JSON.parse(JSON.stringify(POLICY_ENDINGS)), rows);
+});
+
+test('each verdict leads to the state of the vectors', () => {
+  for (const { verdict, next } of rowsOf('PolicyEnding')) assert.is(AFTER_VERDICT[verdict as Verdict], next);
+});
+
+test('docs/policy.md is drawn from the tables', () => {
+  const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+  assert.is(page, drawn(page), 'draw it anew: node --import tsx tools/policy-tables.ts');
+});
+
+test.run();

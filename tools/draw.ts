@@ -1,0 +1,37 @@
+/** Parts of documents that are drawn from the tables of the code: Mermaid diagrams and Markdown tables. */
+
+/** A state diagram in Mermaid, in which the first state is the initial one. */
+export function mermaid(states: readonly string[], edges: readonly string[]): string {
+  const lines = [
+    'stateDiagram-v2',
+    ...states.map((state) => `    state "${state}" as ${idOf(state)}`),
+    `    [*] --> ${idOf(states[0]!)}`,
+    ...edges,
+  ];
+  return ['```mermaid', ...lines, '```'].join('\n');
+}
+
+export function idOf(state: string): string {
+  return state.replace(/-/g, '_');
+}
+
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+export function code(text: string): string {
+  return `\`${text}\``;
+}
+
+/** A page with its generated parts up to date. A part stands between `<!-- drawn: its name -->` and `<!-- end -->`. */
+export function withParts(page: string, parts: { readonly [name: string]: string }): string {
+  let result = page;
+  for (const [name, text] of Object.entries(parts)) {
+    const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
+    const from = result.indexOf(start);
+    const to = result.indexOf(end, from);
+    if (from < 0 || to < 0) throw new Error(`the page has no place for the ${name}`);
+    result = `${result.slice(0, from + start.length)}\n${text}\n${result.slice(to)}`;
+  }
+  return result;
+}

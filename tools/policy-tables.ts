@@ -1,0 +1,86 @@
+/**
+ * Draws the state diagram and the table of endings in docs/policy.md from the tables that ConnectionPolicy runs on.
+ *
+ *     node --import tsx tools/policy-tables.ts
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import {
+  AFTER_VERDICT,
+  POLICY_ENDINGS,
+  POLICY_STATES,
+  type PolicyEnding,
+  type PolicyState,
+  type Verdict,
+} from '../src/policy/tables.ts';
+import { code, mermaid, table, withParts } from './draw.ts';
+
+const PAGE = new URL('../docs/policy.md', import.meta.url);
+
+/** The name of each input in the diagram. */
+const LABELS: { readonly [input: string]: string } = {
+  begin: 'begin()',
+  ready: 'ready',
+  goodbye: 'goodbye()',
+  resume: 'resume()',
+};
+
+/** What follows, in the words of the table. */
+const VERDICTS: { readonly [verdict in Verdict]: string } = {
+  ask: '`ask`',
+  redial: '`dial`, at once',
+  pause: '`dial`, after a pause',
+  rest: '`rest`',
+};
+
+/** The states in which there is a connection that may end. */
+const CONNECTED: readonly PolicyState[] = ['connecting', 'ready', 'leaving', 'returning'];
+
+function diagram(): string {
+  const states = Object.keys(POLICY_STATES) as PolicyState[];
+  const edges: string[] = [];
+  for (const state of states) {
+    for (const [input, next] of Object.entries(POLICY_STATES[state])) {
+      edges.push(`    ${state} --> ${next}: ${LABELS[input]}`);
+    }
+    if (!CONNECTED.includes(state)) continue;
+    const nexts = verdictsIn(state).map((verdict) => [AFTER_VERDICT[verdict], verdict] as const);
+    for (const next of new Set(nexts.map(([next]) => next))) {
+      const why =
+        nexts.some(([, verdict]) => verdict === 'ask') && next === 'asking'
+          ? ', and a person has to act'
+          : '';
+      edges.push(`    ${state} --> ${next}: ended${why}`);
+    }
+  }
+  return mermaid(states, edges);
+}
+
+/** What may follow the end of a connection in a state. */
+function verdictsIn(state: PolicyState): Verdict[] {
+  const own = POLICY_ENDINGS.find(({ when }) => when.state === state);
+  const rows = own ? [own] : POLICY_ENDINGS.filter(({ when }) => when.state === undefined);
+  return rows.map(({ verdict }) => verdict);
+}
+
+function endings(rows: readonly PolicyEnding[]): string {
+  const named = (value: string | undefined): string => (value === undefined ? 'any' : code(value));
+  return table(
+    ['in state', '`retry`', '`reason`', '`error.code`', 'pattern', 'was ready', 'decision'],
+    rows.map(({ when, verdict, usesXxAlone }) => [
+      named(when.state),
+      named(when.retry),
+      named(when.reason),
+      `${named(when.error)}${when.isRepeated ? ', again, with nothing heard' : ''}`,
+      when.pattern ?? 'any',
+      when.wasReady === undefined ? 'either' : when.wasReady ? 'yes' : 'no',
+      `${VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
+    ]),
+  );
+}
+
+/** The page with its generated parts up to date. */
+export function drawn(page: string): string {
+  return withParts(page, { states: diagram(), endings: endings(POLICY_ENDINGS) });
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, drawn(readFileSync(PAGE, 'utf8')));
