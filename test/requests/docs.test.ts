@@ -147,4 +147,10 @@ test('the page states the limits of a reply', () => {
   assert.match(page, `${MAX_REPLY_SIZE / 2 ** 20} MiB`);
 });
 
+test('shows a request as buildUtterance writes it', () => {
+  const [, json] = /```json\n(.*?)```/s.exec(page)!;
+  const request = { requestId: 'r-1', sessionId: 's-1', siteId: 'lobby', text: 'what time is it' };
+  assert.is(JSON.stringify(JSON.parse(json!)), JSON.stringify(buildUtterance(request)));
+});
+
 test.run();
