@@ -1,13 +1,15 @@
-/** A hub over a WebSocket server with TLS: HubSession between `ws` and an application that answers requests. */
+/** A hub over a WebSocket server: HubSession between `ws` and an application that answers requests (`assistant.ts`). */
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { Assistant } from './assistant.ts';
 
 export interface HubOptions {
-  /** PEM. */
-  tls: { key: string; cert: string };
+  /** PEM. Without it everybody on the way reads the access keys: for a server behind a proxy that has TLS. */
+  tls?: { key: string; cert: string };
   port?: number;
   nodeId: string;
   staticKey: Uint8Array;
@@ -21,14 +23,15 @@ export interface Hub {
 }
 
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const server = createServer(options.tls);
+  const { tls } = options;
+  const server = tls === undefined ? createHttpServer() : createServer(tls);
   // No WebSocket message is longer than a cleartext envelope may be.
   const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
   sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `wss://localhost:${port}`,
+    url: `${tls === undefined ? 'ws' : 'wss'}://localhost:${port}`,
     async stop() {
       for (const socket of sockets.clients) socket.terminate();
       sockets.close();
@@ -54,12 +57,13 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     clientKey,
   });
 
+  const assistant = new Assistant(session);
   const handle = (events: HubSessionEvent[]): void => {
     for (const event of events) {
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'pin') client.clientKey = event.key;
       else if (event.type === 'close') socket.close(event.code);
-      else if (event.type === 'message') for (const message of answer(session, event)) socket.send(message);
+      for (const message of assistant.handle(event)) socket.send(message);
     }
   };
   // Time for a slow client to derive its PSK.
@@ -74,18 +78,6 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     handle(session.closed(code));
   });
   handle(session.start());
-}
-
-/** The application: it answers utterances, and echoes binary messages. */
-export function answer(session: HubSession, event: HubSessionEvent & { type: 'message' }): Uint8Array[] {
-  if (event.kind === 'binary') return session.sendBinary(event.bytes);
-  try {
-    const { utterance } = JSON.parse(event.text);
-    if (typeof utterance !== 'string') throw new Error('not an utterance');
-    return session.sendJson({ speech: `You said: ${utterance}` });
-  } catch {
-    return session.sendJson({ error: 'not understood' }); // a bad message does not end the session
-  }
 }
 
 /**

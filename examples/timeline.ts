@@ -1,109 +1,129 @@
-/** Prints what happens on a connection, one line each: time, direction, message, bytes. Slow work gets a progress bar. */
-import type { SessionEvent } from 'hub-protocol';
-
-/** An event of a ClientSession, or a message from the hub. */
-export type Observed = SessionEvent | { type: 'received'; data: string | Uint8Array };
+/**
+ * Prints what happens, one line each: the time, who does it, what, and how many bytes. A terminal shows the progress of slow
+ * work; elsewhere there are whole lines only.
+ */
+import type { Observed } from './client-options.ts';
 
 const isTerminal = process.stdout.isTTY === true;
 const hasColor = isTerminal && process.env.NO_COLOR === undefined;
 const paint = (code: number) => (text: string) => (hasColor ? `\x1b[${code}m${text}\x1b[0m` : text);
 const [bold, dim, red, green, cyan] = [paint(1), paint(2), paint(31), paint(32), paint(36)];
 
-const LEGEND = `→ to the hub   ← from the hub   ● in the client   ■ in the hub   ✗ the end
-Times are in milliseconds since the last line with ○.`;
+export type Side = 'client' | 'hub' | 'client → hub' | 'hub → client' | '';
 
 export class Timeline {
-  /** When the present connection began; `undefined` while there is none. */
-  #began: number | undefined;
+  readonly #began = performance.now();
   /** Transport messages in one direction that are not printed yet, so that a large message takes one line. */
-  #burst = { arrow: '', count: 0, bytes: 0, at: 0 };
+  #burst = { side: '' as Side, count: 0, bytes: 0, at: 0 };
+  #ticking: NodeJS.Timeout | undefined;
+  #waiting: { name: string; resolve: () => void }[] = [];
+  /** How connections began and ended: patterns and error codes. */
+  readonly outcome: string[] = [];
 
-  legend(): void {
-    console.log(dim(LEGEND));
+  constructor() {
+    console.log(
+      dim('Each line: seconds since the start, who acts, what happens, and the size of a message.'),
+    );
   }
 
   chapter(title: string): void {
     this.#flush();
     console.log(`\n${bold(title)}`);
-    this.#began = undefined;
   }
 
-  /** Begins to count the time. */
-  start(what: string): void {
+  line(side: Side, what: string, detail = ''): void {
     this.#flush();
-    this.#began = performance.now();
-    this.#print(this.#began, `○ ${what}`, '');
+    this.#print(performance.now(), side, what, detail);
   }
 
-  note(text: string): void {
-    this.#line(`  ${text}`, '');
+  /** Says what is waited for. A terminal counts the seconds until the next line. */
+  wait(side: Side, what: string): void {
+    this.line(side, what);
+    if (!isTerminal) return;
+    const from = performance.now();
+    this.#ticking = setInterval(() => {
+      process.stdout.write(
+        `\r${' '.repeat(25)}${cyan(`${((performance.now() - from) / 1000).toFixed(1)} s`)}`,
+      );
+    }, 100);
   }
 
-  event(event: Observed): void {
-    if (event.type === 'transmit') this.#message('→', event.data);
-    else if (event.type === 'received') this.#message('←', event.data);
-    else if (event.type === 'pin')
-      this.#line(`● ${green('pin: stores the hub’s key')}`, fingerprint(event.key));
-    else if (event.type === 'unpin') this.#line(`● ${red('unpin: drops the stored key of the hub')}`, '');
-    else if (event.type === 'psk-suspect')
-      this.#line(`● ${red('psk-suspect: forgets the pre-shared key')}`, '');
-    else if (event.type === 'ready')
-      this.#line(`● ${green(`ready: ${event.pattern}, ${event.suite}`)}`, fingerprint(event.hubKey));
-    else if (event.type === 'close')
-      this.#line(`✗ ${red(`${event.error.code}: closes with ${event.code}`)}`, '');
-    else if (event.type === 'ended' && event.reason !== 'dropped') {
-      this.#line(`✗ ${red(`ended: ${event.reason} (${event.error.code}), retry: ${event.retry}`)}`, '');
-      this.note(event.error.message);
-    }
-  }
-
-  /** Runs slow work. On a terminal it draws a bar meanwhile; the line with its duration is printed at the end. */
+  /** Runs slow work, with a bar on a terminal. */
   async progress<Result>(
-    where: 'client' | 'hub',
+    side: Side,
     what: string,
     run: (onProgress: (progress: number) => void) => Promise<Result>,
   ): Promise<Result> {
-    this.#flush();
+    this.line(side, `${what} …`);
     const began = performance.now();
     const result = await run((progress) => {
       if (!isTerminal) return;
       const filled = Math.round(progress * 30);
       const bar = cyan('█'.repeat(filled)) + dim('░'.repeat(30 - filled));
-      process.stdout.write(`\r             ${bar} ${Math.round(progress * 100)} % ${dim(what)}`);
+      process.stdout.write(`\r${' '.repeat(25)}${bar} ${Math.round(progress * 100)} %`);
     });
     if (isTerminal) process.stdout.write('\r\x1b[K');
-    this.#line(`${where === 'hub' ? '■' : '●'} ${what}`, `took ${Math.round(performance.now() - began)} ms`);
+    this.line(side, 'done', `${Math.round(performance.now() - began)} ms`);
     return result;
   }
 
-  #message(arrow: string, data: string | Uint8Array): void {
+  /** Waits for an event of a client, or for a decision of its policy. */
+  next(name: string): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ name, resolve }));
+  }
+
+  /** Takes what a client observes. */
+  event(event: Observed): void {
+    this.#show(event);
+    if ('type' in event && event.type === 'ready') this.outcome.push(event.pattern);
+    if ('type' in event && event.type === 'ended') this.outcome.push(event.error.code);
+    const name = 'do' in event ? event.do : event.type;
+    for (const one of this.#waiting) if (one.name === name) one.resolve();
+    this.#waiting = this.#waiting.filter((one) => one.name !== name);
+  }
+
+  #show(event: Observed): void {
+    if ('do' in event) {
+      if (event.do === 'dial')
+        this.line('client', event.after === 0 ? 'dials again at once' : `dials again in ${event.after} ms`);
+      if (event.do === 'ask') this.line('client', red('asks a person:'), event.error.message);
+    } else if (event.type === 'transmit') this.#message('client → hub', event.data);
+    else if (event.type === 'received') this.#message('hub → client', event.data);
+    else if (event.type === 'pin')
+      this.line('client', green('pin: stores the hub’s key'), fingerprint(event.key));
+    else if (event.type === 'psk-suspect')
+      this.line('client', red('psk-suspect: forgets the pre-shared key'));
+    else if (event.type === 'ready') {
+      this.line('client', green(`ready: ${event.pattern}, ${event.suite}`), fingerprint(event.hubKey));
+    } else if (event.type === 'close') this.line('client', red(`${event.error.code}: closes`));
+    else if (event.type === 'ended') this.line('client', `ended: ${event.reason} (${event.error.code})`);
+  }
+
+  #message(side: Side, data: string | Uint8Array): void {
     const bytes = Buffer.byteLength(data);
     const name = nameOf(data);
     if (name !== undefined) {
-      this.#line(`${arrow} ${name}`, size(bytes));
+      this.line(side, name, size(bytes));
       return;
     }
-    if (this.#burst.arrow !== arrow) this.#flush();
+    if (this.#burst.side !== side) this.#flush();
     const { count, bytes: before } = this.#burst;
-    this.#burst = { arrow, count: count + 1, bytes: before + bytes, at: performance.now() };
+    this.#burst = { side, count: count + 1, bytes: before + bytes, at: performance.now() };
   }
 
   #flush(): void {
-    const { arrow, count, bytes, at } = this.#burst;
-    this.#burst = { arrow: '', count: 0, bytes: 0, at: 0 };
+    const { side, count, bytes, at } = this.#burst;
+    this.#burst = { side: '', count: 0, bytes: 0, at: 0 };
     if (count === 0) return;
-    const what = count === 1 ? 'transport message' : `${count} transport messages`;
-    this.#print(at, `${arrow} ${what}`, size(bytes));
+    this.#print(at, side, count === 1 ? 'transport message' : `${count} transport messages`, size(bytes));
   }
 
-  #line(what: string, detail: string): void {
-    this.#flush();
-    this.#print(performance.now(), what, detail);
-  }
-
-  #print(at: number, what: string, detail: string): void {
-    const time = this.#began === undefined ? '' : `${(at - this.#began).toFixed(1)} ms`;
-    console.log(`  ${dim(time.padStart(11))}  ${what}${detail && `  ${dim(detail)}`}`);
+  #print(at: number, side: Side, what: string, detail: string): void {
+    if (this.#ticking !== undefined) process.stdout.write('\r\x1b[K');
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+    const time = `${((at - this.#began) / 1000).toFixed(3)} s`;
+    console.log(`${dim(time.padStart(9))}  ${cyan(side.padEnd(12))}  ${what}${detail && `  ${dim(detail)}`}`);
   }
 }
 

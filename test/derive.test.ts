@@ -49,7 +49,7 @@ test('cancels a derivation in a worker', async () => {
   assert.ok(progress.at(-1)! < 0.5);
 });
 
-for (const name of ['derive.js', 'derive-worker.js']) {
+for (const name of ['client.js', 'derive-worker.js']) {
   test(`a bundler finds nothing of Node in examples/browser/${name}`, async () => {
     const { errors, warnings } = await build({
       entryPoints: [fileURLToPath(new URL(`../examples/browser/${name}`, import.meta.url))],

@@ -1,122 +1,241 @@
 /** The example hub and client over a real WebSocket with TLS: behaviour that only a socket shows. */
 
-import { createKeyring, forgetPsks, storePsk } from 'hub-protocol';
-import { test } from 'uvu';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  createKeyring,
+  type ErrorCode,
+  forgetPsks,
+  type Identity,
+  parseIdentity,
+  storePsk,
+} from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../examples/certificate.ts';
-import { Client, type ClientOptions } from '../examples/client.ts';
+import { startClient } from '../examples/client.ts';
+import type { Client, ClientOptions, Observed } from '../examples/client-options.ts';
 import { type Hub, startHub } from '../examples/hub.ts';
-import { Store } from '../examples/store.ts';
-import { randomBytes } from '../src/crypto/node.ts';
-import { parseIdentity } from '../src/index.ts';
+import { KeyringFile } from '../examples/keyring-file.ts';
 
+const test = suite('the examples over WebSocket');
 const NODE_ID = 'hub.example';
-const issued = { access_key: 'kiosk-7/é+', password: 'correct horse', site_id: 'lobby' };
+const ACCESS_KEY = 'kiosk-7/é+';
 const psk = randomBytes(32);
 const hubStatic = randomBytes(32);
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
 const tls = await localhostCertificate();
+const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 let hub: Hub;
-let store: Store;
+let keyring: KeyringFile;
+let opened: Client[] = [];
+
+async function restart(staticKey: Uint8Array = hubStatic): Promise<void> {
+  const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
+  await hub?.stop();
+  hub = await startHub({ tls, port, nodeId: NODE_ID, staticKey, clients });
+}
 
 test.before.each(async () => {
   clients.clear();
-  clients.set(issued.access_key, { psk });
-  store = newStore();
-  hub = await startHub({ tls, nodeId: NODE_ID, staticKey: hubStatic, clients });
+  clients.set(ACCESS_KEY, { psk });
+  rmSync(join(folder, 'keyring.json'), { force: true });
+  keyring = new KeyringFile(join(folder, 'keyring.json'), ACCESS_KEY);
+  await restart();
 });
-test.after.each(() => hub.stop());
+test.after.each(() => {
+  for (const client of opened) client.goodbye();
+  opened = [];
+});
+test.after(async () => {
+  await hub.stop();
+  rmSync(folder, { recursive: true });
+});
 
-/** The store of a new client that already has the PSK. */
-function newStore(): Store {
-  const device = createKeyring({ accessKey: issued.access_key, staticKey: randomBytes(32) });
-  return new Store(issued.access_key, storePsk(device, NODE_ID, psk));
+interface Watched extends Client {
+  seen: Observed[];
+  /** Waits for an event or a decision. */
+  next(is: (what: Observed) => boolean): Promise<Observed>;
+  asked: (ErrorCode | undefined)[];
 }
 
-function connect(options: Partial<ClientOptions> = {}): Client {
-  return new Client({
-    url: hub.url,
+const isReady = (what: Observed): boolean => 'type' in what && what.type === 'ready';
+const isEnded = (what: Observed): boolean => 'type' in what && what.type === 'ended';
+const isDial = (what: Observed): boolean => 'do' in what && what.do === 'dial';
+
+function connect(options: Partial<ClientOptions> = {}, identity: object = {}): Watched {
+  const seen: Observed[] = [];
+  const asked: (ErrorCode | undefined)[] = [];
+  let listeners: { is: (what: Observed) => boolean; resolve: (what: Observed) => void }[] = [];
+  const client = startClient({
+    identity: identityOf(identity),
+    keyring,
     ca: tls.cert,
-    identity: parseIdentity(issued),
-    store,
-    derivePsk: async () => psk,
+    derive: async () => psk,
+    ask: (error) => asked.push((error as { code?: ErrorCode }).code),
+    times: { basePause: 20, maxPause: 100 },
+    observe(what) {
+      seen.push(what);
+      listeners = listeners.filter(({ is, resolve }) => !is(what) || resolve(what));
+    },
     ...options,
+  });
+  opened.push(client);
+  const next: Watched['next'] = (is) => new Promise((resolve) => listeners.push({ is, resolve }));
+  return { ...client, seen, asked, next };
+}
+
+function identityOf(changes: object): Identity {
+  return parseIdentity({
+    access_key: ACCESS_KEY,
+    password: 'correct horse',
+    site_id: 'lobby',
+    data_plane_endpoints: { wss: hub.url },
+    ...changes,
   });
 }
 
-test('answers a request on first contact and after reconnecting', async () => {
-  for (let i = 0; i < 3; i++) {
-    const client = connect();
-    await client.ready;
-    const reply = await client.request({ utterance: 'é\u{1f600}' });
-    assert.is(reply.kind === 'json' && reply.text, '{"speech":"You said: é\u{1f600}"}');
-    assert.is((await client.close()).reason, 'dropped');
-  }
-});
+const patternsOf = (seen: Observed[]): string[] =>
+  seen.flatMap((what) => ('type' in what && what.type === 'ready' ? [what.pattern] : []));
 
-test('refuses an unknown access key before the handshake', async () => {
-  const identity = parseIdentity({ ...issued, access_key: 'unknown' });
-  const ended = await connect({ identity }).ended;
-  assert.is(ended.reason, 'refused');
-  assert.is(ended.error.code, 'access-refused');
-});
-
-test('refuses a client that lost its static key, which must never retry', async () => {
-  const first = connect();
-  await first.ready;
-  await first.close();
-  store = newStore();
-  const ended = await connect().ended;
-  assert.is(ended.reason, 'client-key-refused');
-  assert.is(ended.retry, 'never');
-});
-
-test('keeps pin and PSK when the hub goes away', async () => {
+test('connects, asks over the bus, and reconnects with the pinned key when the hub restarts', async () => {
   const client = connect();
-  await client.ready;
-  await hub.stop();
-  const ended = await client.ended;
-  assert.is(ended.reason, 'dropped');
-  assert.is(ended.retry, 'now');
-  const { pins, psks } = store.load();
-  assert.equal([pins.length, psks.length], [1, 1]);
+  await client.next(isReady);
+  const { ending, reply } = await client.ask('é\u{1f600}');
+  assert.equal([ending, reply.text], ['handled', 'You said: é\u{1f600}']);
+  const again = client.next(isReady);
+  await restart();
+  await again;
+  assert.equal(patternsOf(client.seen), ['XXpsk2', 'KKpsk0']);
+  assert.is((await client.ask('And now?')).reply.text, 'You said: And now?');
 });
 
-test('rejects requests in flight when the connection ends', async () => {
+test('makes several requests at once, which go one by one, and takes a reply of 1 MiB', async () => {
   const client = connect();
-  await client.ready;
-  const reply = client.request(randomBytes(10));
-  const stopping = hub.stop(); // before it reads anything
-  const rejection = await reply.then(
-    () => assert.unreachable('a reply came'),
-    (error) => error,
+  await client.next(isReady);
+  const texts = ['one', 'two', 'x'.repeat(2 ** 20)];
+  const finished = await Promise.all(texts.map((text) => client.ask(text)));
+  assert.equal(
+    finished.map(({ reply }) => reply.text),
+    texts.map((text) => `You said: ${text}`),
   );
-  assert.ok(rejection instanceof Error);
-  assert.is((rejection as unknown as { error: unknown }).error, (await client.ended).error);
-  await stopping;
 });
 
-test('keeps the session after JSON that is no utterance', async () => {
+test('an unknown access key is refused, and it tries again after a pause', async () => {
+  const client = connect({}, { access_key: 'unknown' });
+  await client.next(isDial);
+  await client.next(isDial);
+  const codes = client.seen.flatMap((what) =>
+    'type' in what && what.type === 'ended' ? [what.error.code] : [],
+  );
+  assert.equal(codes, ['access-refused', 'access-refused']);
+  assert.equal(client.asked, []);
+});
+
+test('a client that lost its static key asks a person, and does not dial again', async () => {
+  const first = connect();
+  await first.next(isReady);
+  await first.ask('hello');
+  first.goodbye();
+  let stored = storePsk(createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32) }), NODE_ID, psk);
+  const lost = {
+    load: () => stored,
+    update: (change: (keyring: typeof stored) => typeof stored) => {
+      stored = change(stored);
+    },
+  };
+  const client = connect({ keyring: lost });
+  await client.next(isEnded);
+  assert.equal(client.asked, ['client-key-refused']);
+  assert.not.ok(client.seen.some(isDial));
+});
+
+test('a hub with a new key is found out with XXpsk2, and a person is asked; resume asks again', async () => {
   const client = connect();
-  await client.ready;
-  for (const text of ['7', 'null', '[]']) {
-    const reply = await client.request(text);
-    assert.is(reply.kind === 'json' && reply.text, '{"error":"not understood"}');
-  }
-  const reply = await client.request({ utterance: 'still there?' });
-  assert.is(reply.kind === 'json' && reply.text, '{"speech":"You said: still there?"}');
+  await client.next(isReady);
+  const found = client.next((what) => 'do' in what && what.do === 'ask');
+  await restart(randomBytes(32));
+  await found;
+  assert.equal(client.asked, ['hub-key-changed']);
+  const again = client.next(isReady);
+  await restart();
+  client.resume();
+  await again;
+  assert.equal(patternsOf(client.seen), ['XXpsk2', 'XXpsk2']);
 });
 
-test('ends the connection when the derivation fails', async () => {
-  store.update(forgetPsks);
-  const client = connect({ derivePsk: () => Promise.reject(new Error('no memory')) });
-  assert.is((await client.ended).type, 'ended');
+test('ends requests in flight with the connection', async () => {
+  const client = connect();
+  await client.next(isReady);
+  const asked = client.ask('hello'); // before the hub reads anything
+  await restart();
+  const { ending, wasSent } = await asked;
+  assert.equal([ending, wasSent], ['closed', true]);
+  await client.ask('hello').catch(() => {});
 });
 
-test('reports a drop when nobody listens', async () => {
+test('rejects a request while there is no connection', async () => {
+  const client = connect();
+  assert.instance(await client.ask('hello').catch((error) => error), Error);
+});
+
+test('asks a person when the derivation fails', async () => {
+  keyring.update(forgetPsks);
+  const reason = new Error('no memory');
+  const client = connect({ derive: () => Promise.reject(reason) });
+  await client.next(isEnded);
+  assert.equal(client.asked, [undefined]);
+});
+
+test('makes no connection after goodbye, not even one that was due', async () => {
   await hub.stop();
-  const ended = await connect().ended;
-  assert.is(ended.reason, 'dropped');
+  const client = connect({ times: { basePause: 50 } });
+  await client.next(isDial);
+  client.goodbye();
+  const before = client.seen.length;
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.is(client.seen.length, before);
+  hub = await startHub({
+    tls,
+    port: Number(new URL(hub.url).port),
+    nodeId: NODE_ID,
+    staticKey: hubStatic,
+    clients,
+  });
+});
+
+test('hangs up on a hub that does not answer pings', async () => {
+  const client = connect({ pingEvery: 30 });
+  await client.next(isReady);
+  const { default: ws } = await import('ws');
+  const { pong } = ws.prototype;
+  ws.prototype.pong = () => {}; // of the hub's sockets
+  try {
+    const ended = await client.next(isEnded);
+    assert.is('type' in ended && ended.type === 'ended' && ended.error.code, 'dropped');
+  } finally {
+    ws.prototype.pong = pong;
+  }
+});
+
+test('the keyring file is its owner’s alone, and nothing is left beside it', () => {
+  keyring.update((stored) => storePsk(stored, NODE_ID, psk));
+  const path = join(folder, 'keyring.json');
+  assert.is(statSync(path).mode & 0o777, 0o600);
+  assert.equal(readdirSync(folder), ['keyring.json']);
+  const { staticKey } = keyring.load();
+  assert.equal(new KeyringFile(path, ACCESS_KEY).load().staticKey, staticKey);
+});
+
+test('a keyring file that cannot be read is an error, and stays as it is', () => {
+  const path = join(folder, 'damaged.json');
+  writeFileSync(path, '');
+  const damaged = new KeyringFile(path, ACCESS_KEY);
+  assert.throws(() => damaged.load());
+  assert.throws(() => damaged.update(forgetPsks));
+  assert.is(readFileSync(path, 'utf8'), '');
 });
 
 test.run();

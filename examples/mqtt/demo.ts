@@ -3,38 +3,64 @@
  * answer; then the same client over WebSocket. `npm run demo:mqtt`
  */
 import { createHash } from 'node:crypto';
-import { forgetPsks, parseIdentity } from 'hub-protocol';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from '../certificate.ts';
-import { Client as WebSocketClient } from '../client.ts';
+import { startClient as startWebSocketClient } from '../client.ts';
+import type { Client, ClientOptions, Observed } from '../client-options.ts';
 import { derive } from '../derive.ts';
 import { startHub as startWebSocketHub } from '../hub.ts';
-import { Store } from '../store.ts';
+import { KeyringFile } from '../keyring-file.ts';
 import { Timeline } from '../timeline.ts';
 import { startBroker } from './broker.ts';
-import { type Client, type ClientOptions, connect, type Ended } from './client.ts';
+import { startClient } from './client.ts';
 import { startHub } from './hub.ts';
 
 const NODE_ID = 'hub.example';
 const BASE = 'hivemind/hub-1';
-const MEBIBYTE = 1024 * 1024;
-const DERIVATION = 'argon2id, 3 passes over 64 MiB';
+const PASSWORD = 'correct horse battery staple';
+const DERIVATION = 'derives the pre-shared key: argon2id, 3 passes over 64 MiB';
 const DEADLINE = 2500; // milliseconds
 
 const timeline = new Timeline();
-timeline.legend();
+const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-demo-'));
 const tls = await localhostCertificate();
 const ca = tls.cert;
-
 const accounts = new Map([
   ['hub', 'broker password of the hub'],
   ['kiosk-7', 'broker password of the kiosk'],
 ]);
 const broker = await startBroker({ tls, base: BASE, accounts, hub: 'hub' });
-const issued = {
-  access_key: 'kiosk-7',
-  password: 'correct horse battery staple',
-  site_id: 'lobby',
+const keyring = new KeyringFile(join(folder, 'kiosk-7'), 'kiosk-7');
+
+function connect(start: (options: ClientOptions) => Client, endpoint: object) {
+  const observe = (what: Observed): void => {
+    timeline.event(what);
+    if (isRefused && 'type' in what && what.type === 'transmit' && String(what.data).includes('pattern')) {
+      timeline.wait(
+        'client',
+        `waits up to ${DEADLINE / 1000} s, since over MQTT a hub refuses by not answering`,
+      );
+    }
+  };
+  timeline.line('client', 'connects');
+  return start({
+    identity: parseIdentity({ access_key: 'kiosk-7', password: PASSWORD, site_id: 'lobby', ...endpoint }),
+    keyring,
+    ca,
+    ask: () => {},
+    observe,
+    derive: (password, salt) =>
+      timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
+    times: { basePause: 400, maxPause: 2000, deadlines: { 'awaiting-message-2': DEADLINE } },
+  });
+}
+let isRefused = false; // whether the hub will not answer
+
+const overMqtt = {
   protocols: { wss: false, mqtt: true },
   mqtt: {
     endpoint: broker.url,
@@ -44,93 +70,65 @@ const issued = {
   },
 };
 
-const store = new Store(issued.access_key);
-
-function attempt(options: Partial<ClientOptions> & { password?: string } = {}): Promise<Client> {
-  const password = options.password ?? issued.password;
-  timeline.start('the client connects');
-  return connect({
-    identity: parseIdentity({ ...issued, password }),
-    store,
-    ca,
-    derivePsk: (salt) =>
-      timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
-    deadline: DEADLINE,
-    observe: (what) => timeline.event(what),
-    ...options,
-  });
-}
-
-timeline.chapter('The hub derives the pre-shared key from the client’s password');
+timeline.chapter('The hub knows its clients by access key, with a pre-shared key from each one’s password');
 const salt = createHash('sha256').update(NODE_ID).digest();
-const psk = await timeline.progress('hub', DERIVATION, (onProgress) =>
-  derive(issued.password, salt, onProgress),
-);
+const psk = await timeline.progress('hub', DERIVATION, (onProgress) => derive(PASSWORD, salt, onProgress));
 const options = {
   broker: { url: broker.url, ca, username: 'hub', password: accounts.get('hub')! },
   base: BASE,
   nodeId: NODE_ID,
   staticKey: randomBytes(32),
-  clients: new Map([[issued.access_key, { psk }]]),
+  clients: new Map<string, { psk: Uint8Array }>([['kiosk-7', { psk }]]),
 };
 let hub = await startHub(options);
 
 timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
-let client = await attempt();
-const reply = await client.request({ utterance: 'What is on today?' });
-timeline.note(`the hub replies ${reply.kind === 'json' ? reply.text : ''}`);
-const sent = randomBytes(MEBIBYTE);
-const returned = await client.request(sent);
-const isSame = returned.kind === 'binary' && Buffer.compare(returned.bytes, sent) === 0;
-timeline.note(
-  `1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same bytes' : 'DIFFERENT BYTES'}`,
+const kiosk = connect(startClient, overMqtt);
+await timeline.next('ready');
+timeline.line('hub', `replies: ${(await kiosk.ask('What is on today?')).reply.text}`);
+const sent = 'x'.repeat(1024 * 1024);
+const isSame = (await kiosk.ask(sent)).reply.text === `You said: ${sent}`;
+timeline.line(
+  '',
+  `1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same text' : 'ANOTHER TEXT'}`,
 );
-await client.close();
 
-timeline.chapter('Reconnect with the stored keyring: KKpsk0, and nothing to derive');
-client = await attempt();
-
-timeline.chapter(
-  'The hub restarts and has lost the session: it greets the client anew, and the client connects again',
-);
+timeline.chapter('The hub restarts and has lost the session: at the next request it greets the client anew');
 await hub.stop();
 hub = await startHub(options);
-timeline.start('the client sends a request on the old session');
-const forgotten = await client.request({ utterance: 'Are you there?' }).catch((ended: Ended) => ended);
-await client.ended;
-if ('error' in forgotten) timeline.note(forgotten.error.message);
-client = await attempt();
-await client.request({ utterance: 'And now?' });
-await client.close();
+timeline.line('hub', 'is back');
+const [lost] = await Promise.all([kiosk.ask('Are you there?'), timeline.next('ready')]);
+timeline.line('', `the request ended as ${lost.ending}; on the next connection it is made again`);
+timeline.line('hub', `replies: ${(await kiosk.ask('And now?')).reply.text}`);
 
-timeline.chapter('A wrong password: KKpsk0 meets silence, and one attempt with XXpsk2 tells why');
-timeline.note(
-  `Over MQTT a hub refuses by not answering. The client will wait ${DEADLINE / 1000} s for message 2.`,
-);
-const mistaken = new Store(issued.access_key, forgetPsks(store.load())); // required when a password changes
-const refused = await attempt({ password: 'wrong horse', store: mistaken }).catch((ended: Ended) => ended);
+timeline.chapter('The password was changed at the hub: KKpsk0 meets silence, and XXpsk2 tells why');
+await hub.stop();
+hub = await startHub({
+  ...options,
+  clients: new Map([['kiosk-7', { ...options.clients.get('kiosk-7')!, psk: randomBytes(32) }]]),
+});
+timeline.line('hub', 'is back with another password for the client');
+isRefused = true;
+const refusal = timeline.next('psk-suspect');
+await kiosk.ask('Are you there?');
+await refusal;
+isRefused = false;
+kiosk.goodbye();
 
 timeline.chapter('The same keyring over WebSocket: the hub knows the client, whichever way it connects');
 await hub.stop();
 const webSocketHub = await startWebSocketHub({ ...options, tls });
-timeline.start('the client connects');
-const webSocketClient = new WebSocketClient({
-  url: webSocketHub.url,
-  ca,
-  identity: parseIdentity(issued),
-  store,
-  derivePsk: () => Promise.reject(new Error('there is nothing to derive')),
-  observe: (what) => timeline.event(what),
-});
-await webSocketClient.ready;
-const last = await webSocketClient.request({ utterance: 'Do you know me?' });
-timeline.note(`the hub replies ${last.kind === 'json' ? last.text : ''}`);
-await webSocketClient.close();
+const overWebSocket = { data_plane_endpoints: { wss: webSocketHub.url } };
+const another = connect(startWebSocketClient, overWebSocket);
+await timeline.next('ready');
+timeline.line('hub', `replies: ${(await another.ask('Do you know me?')).reply.text}`);
+another.goodbye();
 await webSocketHub.stop();
 await broker.stop();
+rmSync(folder, { recursive: true });
 
 timeline.chapter('The end');
-const codeOf = (what: object): unknown => (what as Partial<Ended>).error?.code;
-const asExpected = isSame && codeOf(forgotten) === 'text-after-ready' && codeOf(refused) === 'psk-differs';
-timeline.note(asExpected ? 'Everything went as it should.' : 'Something went wrong: see above.');
-process.exitCode = asExpected ? 0 : 1;
+const expected = 'XXpsk2 text-after-ready KKpsk0 text-after-ready timeout psk-differs KKpsk0 dropped';
+const isAsExpected = isSame && timeline.outcome.join(' ') === expected;
+timeline.line('', isAsExpected ? 'Everything went as it should.' : 'Something went wrong: see above.');
+process.exitCode = isAsExpected ? 0 : 1;

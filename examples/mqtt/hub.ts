@@ -2,7 +2,7 @@
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
-import { answer } from '../hub.ts';
+import { Assistant } from '../assistant.ts';
 
 export interface HubOptions {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
@@ -23,6 +23,7 @@ export interface Hub {
 
 interface Peer {
   session: HubSession;
+  assistant: Assistant;
   idle: NodeJS.Timeout;
 }
 
@@ -46,15 +47,16 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       return;
     }
     peer.idle.refresh();
-    handle(accessKey, peer.session, peer.session.receive(payload));
+    handle(accessKey, peer.assistant, peer.session.receive(payload));
   };
   /** The message itself does not matter: a HELLO contains nothing that is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const client = clients.get(accessKey);
     if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
-    peers.set(accessKey, { session, idle: setTimeout(() => forget(accessKey), idle) });
-    handle(accessKey, session, session.start());
+    const assistant = new Assistant(session);
+    peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
+    handle(accessKey, assistant, session.start());
   };
   const forget = (accessKey: string): void => {
     const peer = peers.get(accessKey);
@@ -63,7 +65,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     clearTimeout(peer.idle);
     peer.session.closed();
   };
-  const handle = (accessKey: string, session: HubSession, events: HubSessionEvent[]): void => {
+  const handle = (accessKey: string, assistant: Assistant, events: HubSessionEvent[]): void => {
     const send = (data: string | Uint8Array): void => {
       const payload = typeof data === 'string' ? data : Buffer.from(data);
       connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
@@ -72,7 +74,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       if (event.type === 'transmit') send(event.data);
       else if (event.type === 'pin') clients.get(accessKey)!.clientKey = event.key;
       else if (event.type === 'close') forget(accessKey);
-      else if (event.type === 'message') answer(session, event).forEach(send);
+      assistant.handle(event).forEach(send);
     }
   };
 

@@ -10,8 +10,19 @@ import {
   serializeKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { Client, type ClientOptions, connect, type Ended, type Message } from '../../examples/mqtt/client.ts';
+import type { Client, ClientOptions, Observed } from '../../examples/client-options.ts';
+import { startClient } from '../../examples/mqtt/client.ts';
 import { BASE, CA, closeLater, NODE_ID, newAccount, PASSWORD, PORT, PSK } from './broker.ts';
+
+export type Ended = SessionEvent & { type: 'ended' };
+
+/** A client that a test has started. */
+export interface Started extends Client {
+  /** Resolves when a connection ends. */
+  readonly ended: Promise<Ended>;
+  /** Says goodbye, and resolves when the connection has ended. */
+  close(): Promise<Ended>;
+}
 
 export class Kiosk {
   readonly account: { username: string; password: string } = newAccount();
@@ -22,7 +33,7 @@ export class Kiosk {
   /** How many times the PSK was derived. */
   derivations = 0;
   password: string = PASSWORD;
-  /** All events since the last call of options(). */
+  /** All events since the last client was started. */
   seen: SessionEvent[] = [];
 
   get keyring(): Keyring {
@@ -48,65 +59,101 @@ export class Kiosk {
     });
   }
 
-  /** The options of a program that has just started: it reads the keyring from storage. */
-  options(options: Partial<ClientOptions> = {}): ClientOptions {
-    this.seen = [];
-    return {
-      identity: this.identity(),
-      store: {
-        load: () => this.keyring,
-        update: (change) => {
-          this.keyring = change(this.keyring);
-        },
-      },
-      ca: CA,
-      derivePsk: async () => this.derive(),
-      deadline: 5000,
-      observe: (what) => {
-        if (what.type !== 'received') this.seen.push(what);
-      },
-      ...options,
-    };
-  }
-
   derive(): Uint8Array {
     this.derivations++;
     const { password } = this;
     return password === PASSWORD ? PSK : derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
   }
 
-  /** Makes one attempt. */
-  dial(options: Partial<ClientOptions> = {}): Client {
-    const client = new Client(this.options(options));
-    closeLater(() => client.close());
-    return client;
-  }
-
-  /** Connects, with a second attempt if the hub does not answer a KKpsk0, and returns a client that is ready. */
-  async connect(options: Partial<ClientOptions> = {}): Promise<Client> {
-    const client = await connect(this.options(options));
-    closeLater(() => client.close());
-    return client;
-  }
-
-  /** The same for attempts that must fail. Returns how they ended. */
-  refusal(options: Partial<ClientOptions> = {}): Promise<Ended> {
-    return connect(this.options(options)).then(
-      (client) => {
-        client.close();
-        throw new Error('the client became ready');
+  /** The options of a program that has just started: it reads the keyring from storage. */
+  options(options: Partial<ClientOptions> = {}): ClientOptions {
+    return {
+      identity: this.identity(),
+      keyring: {
+        load: () => this.keyring,
+        update: (change) => {
+          this.keyring = change(this.keyring);
+        },
       },
-      (ended) => ended,
-    );
+      ca: CA,
+      ask: () => {},
+      derive: async () => this.derive(),
+      ...options,
+    };
   }
 
-  /** All events of one type since the last call of options(). */
+  /**
+   * Starts a client.
+   * @param wait - how long it waits in each step of the handshake, in milliseconds
+   * @param observe - is told everything that happens, and may use the client
+   */
+  start(
+    { wait = 5000, ...options }: Partial<ClientOptions> & { wait?: number },
+    observe: (what: Observed, client: Started) => void,
+  ): Started {
+    this.seen = [];
+    let onEnded!: (event: Ended) => void;
+    const ended = new Promise<Ended>((resolve) => {
+      onEnded = resolve;
+    });
+    const client = startClient({
+      ...this.options(options),
+      times: {
+        basePause: 20,
+        maxPause: 100,
+        deadlines: { 'awaiting-hello': wait, 'awaiting-offer': wait, 'awaiting-message-2': wait },
+      },
+      observe: (what) => {
+        if ('type' in what && what.type !== 'received') this.seen.push(what);
+        if ('type' in what && what.type === 'ended') onEnded(what);
+        queueMicrotask(() => observe(what, started));
+      },
+    });
+    const close = (): Promise<Ended> => {
+      client.goodbye();
+      return ended;
+    };
+    const started: Started = { ...client, ended, close };
+    closeLater(close);
+    return started;
+  }
+
+  /** Makes one attempt. */
+  dial(options: Partial<ClientOptions> & { wait?: number } = {}): Started {
+    return this.start(options, (what, client) => {
+      if ('type' in what && what.type === 'ended') client.goodbye();
+    });
+  }
+
+  /** Connects, however many attempts that takes, and returns a client that is ready. */
+  connect(options: Partial<ClientOptions> & { wait?: number } = {}): Promise<Started> {
+    return new Promise((resolve) => {
+      this.start(options, (what, client) => {
+        if ('type' in what && what.type === 'ready') resolve(client);
+      });
+    });
+  }
+
+  /** Makes attempts until the policy pauses or asks a person. Returns how the last one ended. */
+  refusal(options: Partial<ClientOptions> & { wait?: number } = {}): Promise<Ended> {
+    return new Promise((resolve, reject) => {
+      this.start(options, (what, client) => {
+        if ('type' in what && what.type === 'ready') reject(new Error('the client became ready'));
+        if (!('do' in what) || (what.do === 'dial' && what.after === 0)) return;
+        resolve(this.events('ended').at(-1)!);
+        client.goodbye();
+      });
+    });
+  }
+
+  /** All events of one type since the last client was started. */
   events<Type extends SessionEvent['type']>(type: Type): (SessionEvent & { type: Type })[] {
     return this.seen.filter((event) => event.type === type) as (SessionEvent & { type: Type })[];
   }
 }
 
-/** The text of a JSON message. */
-export function textOf(message: Message): string | undefined {
-  return message.kind === 'json' ? message.text : undefined;
+/** The hub's reply to a request. */
+export async function ask(client: Client, text: string): Promise<string> {
+  const { ending, reply } = await client.ask(text);
+  return ending === 'handled' ? reply.text : ending;
 }

@@ -1,6 +1,13 @@
 /** A client whose steps a test controls, for orders and client ids that examples/mqtt/client.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClientSession, keyringOptions, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
+import {
+  buildUtterance,
+  ClientSession,
+  keyringOptions,
+  presence,
+  type SessionEvent,
+  updateKeyring,
+} from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import { connectTo, PORT } from './broker.ts';
@@ -52,8 +59,13 @@ export class Line {
     this.#handle(this.session.providePsk(this.#kiosk.derive()));
   }
 
-  send(value: object): void {
-    this.#handle(this.session.sendJson(value as never).map((data) => ({ type: 'transmit', data })));
+  ask(text: string): void {
+    const request = buildUtterance({ requestId: text, text });
+    this.#handle(this.session.sendJson(request).map((data) => ({ type: 'transmit', data })));
+  }
+
+  sendBinary(bytes: Uint8Array): void {
+    this.#handle(this.session.sendBinary(bytes).map((data) => ({ type: 'transmit', data })));
   }
 
   async offline(): Promise<void> {

@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Ended } from '../../examples/mqtt/client.ts';
 import { closeAll, connectTo, PORT, startHub } from './broker.ts';
-import { Kiosk, textOf } from './kiosk.ts';
+import { ask, Kiosk } from './kiosk.ts';
 import { Line, waitFor } from './line.ts';
 import { Wire } from './wire.ts';
 
@@ -22,8 +21,6 @@ async function watch(kiosk: Kiosk): Promise<string[]> {
   await watcher.subscribeAsync(`${kiosk.topics}/#`, { qos: 1 });
   return seen;
 }
-
-const errorOf = (rejected: Ended): string => rejected.error.code;
 
 test('a client publishes offline, HELLO, online when it is ready, and offline when it leaves', async () => {
   const kiosk = new Kiosk();
@@ -55,7 +52,7 @@ test('retained messages on in and out affect neither side', async () => {
   await sleep(50);
   assert.equal(seen, ['in', 'out']); // no offer in reply
   const client = await kiosk.connect();
-  assert.is(textOf(await client.request({ utterance: 'hello' })), '{"speech":"You said: hello"}');
+  assert.is(await ask(client, 'hello'), 'You said: hello');
 });
 
 test('with the same client id, the will of a dead connection comes before the new session begins', async () => {
@@ -75,7 +72,7 @@ test('with the same client id, the will of a dead connection comes before the ne
   wire.cutFromBroker();
   await sleep(100);
   assert.is(presences().length, 5);
-  assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
+  assert.is(await ask(client, 'alive'), 'You said: alive');
   wire.cutFromClient();
   assert.is((await old.ended).reason, 'dropped');
 });
@@ -104,22 +101,22 @@ test('with another client id, the will comes when the broker notices, and ends t
   wire.freeze();
   const seen = await watch(kiosk);
   const client = await kiosk.connect();
-  assert.is(textOf(await client.request({ utterance: 'alive' })), '{"speech":"You said: alive"}');
+  assert.is(await ask(client, 'alive'), 'You said: alive');
   assert.ok(await waitFor(() => seen.indexOf('online') >= 0));
   assert.ok(await waitFor(() => seen[seen.length - 1] === 'offline', 10_000)); // after one and a half keepalives
-  const ended = await client.request({ utterance: 'alive?' }).catch((event) => event);
-  assert.is(errorOf(ended), 'text-after-ready');
-  await client.ended;
+  assert.is(await ask(client, 'alive?'), 'closed');
+  assert.is((await client.ended).error.code, 'text-after-ready');
 });
 
 test('of two devices with one access key, the broker keeps the later one', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
-  const first = await kiosk.connect();
+  const first = kiosk.dial();
+  assert.ok(await waitFor(() => kiosk.events('ready').length === 1));
   const second = await kiosk.connect();
   const { reason, retry } = await first.ended;
-  assert.equal([reason, retry], ['dropped', 'now']); // so the two would take turns forever
-  assert.is(textOf(await second.request({ utterance: 'mine' })), '{"speech":"You said: mine"}');
+  assert.equal([reason, retry], ['dropped', 'now']); // so two that dial again take turns forever
+  assert.is(await ask(second, 'mine'), 'You said: mine');
 });
 
 test('an offer that arrives before the client has subscribed is lost', async () => {
@@ -184,14 +181,14 @@ test('a hub forgets an idle client despite its pings, and greets it when it send
   assert.ok(await line.reaches('ready'));
   for (let i = 0; i < 4; i++) {
     await sleep(500); // well below the hub's limit
-    line.send({ utterance: 'I am here' });
+    line.ask(`I am here, ${i}`);
   }
-  assert.ok(await waitFor(() => line.events.filter(({ type }) => type === 'message').length === 4));
+  assert.ok(await waitFor(() => line.events.filter(({ type }) => type === 'message').length === 8)); // speech and completion
   pings = 0;
   await sleep(2000);
   assert.ok(pings > 0);
   assert.is(line.session.state, 'ready');
-  line.send({ utterance: 'And now?' });
+  line.ask('And now?');
   assert.ok(await line.reaches('failed'));
   const [close] = line.events.filter(({ type }) => type === 'close') as { error?: { code: string } }[];
   assert.is(close!.error!.code, 'text-after-ready');

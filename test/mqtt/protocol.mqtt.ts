@@ -1,13 +1,14 @@
 /** Protocol 3 between the example client and the example hub, over a broker with TLS, accounts and an ACL. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deriveTopics, type LocalError } from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { deriveTopics, type LocalError, parseIdentity } from 'hub-protocol';
+import { nodeCrypto } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Client as WebSocketClient } from '../../examples/client.ts';
+import { startClient as startWebSocketClient } from '../../examples/client.ts';
 import { startHub as startWebSocketHub } from '../../examples/hub.ts';
-import { CA, closeAll, closeLater, connectTo, NODE_ID, PORT, startHub, TLS } from './broker.ts';
-import { Kiosk, textOf } from './kiosk.ts';
+import { closeAll, closeLater, connectTo, NODE_ID, PORT, startHub, TLS } from './broker.ts';
+import { ask, Kiosk } from './kiosk.ts';
+import { Line, waitFor } from './line.ts';
 import { Wire } from './wire.ts';
 
 const test = suite('protocol 3 over MQTT');
@@ -23,13 +24,9 @@ test('two clients and a hub exchange small and large messages', async () => {
     assert.is(ready!.pattern, 'XXpsk2');
     assert.equal(ready!.hubKey, nodeCrypto.x25519.publicKey(hub.staticKey));
     assert.equal(kiosks[i]!.keyring.pins, [{ nodeId: NODE_ID, key: ready!.hubKey }]);
-    const bytes = randomBytes(MEBIBYTE);
-    const [spoken, returned] = await Promise.all([
-      client.request({ utterance: `I am ${i}` }),
-      client.request(bytes),
-    ]);
-    assert.is(textOf(spoken), `{"speech":"You said: I am ${i}"}`);
-    assert.ok(returned.kind === 'binary' && Buffer.compare(returned.bytes, bytes) === 0);
+    const long = 'x'.repeat(MEBIBYTE);
+    const replies = await Promise.all([ask(client, `I am ${i}`), ask(client, long)]);
+    assert.equal(replies, [`You said: I am ${i}`, `You said: ${long}`]);
   }
   for (const client of clients) assert.is((await client.close()).reason, 'dropped');
 });
@@ -37,10 +34,17 @@ test('two clients and a hub exchange small and large messages', async () => {
 test('carries a message of 32 MiB, in 517 publications, in both directions', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
-  const client = await kiosk.connect();
+  const line = await Line.open(kiosk, { clientId: 'large' });
+  line.hello();
+  assert.ok(await line.reaches('awaiting-psk'));
+  line.providePsk();
+  assert.ok(await line.reaches('ready'));
   const bytes = new Uint8Array(32 * MEBIBYTE).fill(7);
-  const returned = await client.request(bytes);
-  assert.ok(returned.kind === 'binary' && Buffer.compare(returned.bytes, bytes) === 0);
+  line.sendBinary(bytes);
+  const isReturned = () => line.events.some(({ type }) => type === 'message');
+  assert.ok(await waitFor(isReturned, 60_000));
+  const returned = line.events.find(({ type }) => type === 'message') as { bytes: Uint8Array };
+  assert.ok(Buffer.compare(returned.bytes, bytes) === 0);
 });
 
 for (const qos of [0, 2]) {
@@ -48,9 +52,8 @@ for (const qos of [0, 2]) {
     const kiosk = new Kiosk();
     await startHub([kiosk.name]);
     const client = await kiosk.connect({ identity: kiosk.identity({ qos }) });
-    const bytes = randomBytes(MEBIBYTE);
-    const returned = await client.request(bytes);
-    assert.ok(returned.kind === 'binary' && Buffer.compare(returned.bytes, bytes) === 0);
+    const long = 'x'.repeat(MEBIBYTE);
+    assert.is(await ask(client, long), `You said: ${long}`);
   });
 }
 
@@ -66,7 +69,7 @@ test('the broker keeps a client from the topics of another', async () => {
   }
   await intruder.publishAsync(`${kiosk.topics}/in`, '{"msg_type":"hello","payload":{}}', { qos: 1 });
   await intruder.publishAsync(`${kiosk.topics}/status`, 'offline', { qos: 1, retain: true });
-  assert.is(textOf(await client.request({ utterance: 'still here' })), '{"speech":"You said: still here"}');
+  assert.is(await ask(client, 'still here'), 'You said: still here');
   assert.equal(heard, []);
 
   // The same actions have an effect if the account is permitted to take them.
@@ -75,8 +78,8 @@ test('the broker keeps a client from the topics of another', async () => {
   assert.equal([...new Set(heard)], [`${other.topics}/out`]);
   const rightful = await connectTo(PORT);
   await rightful.publishAsync(`${kiosk.topics}/status`, 'offline', { qos: 1 });
-  const ended = await client.request({ utterance: 'gone' }).catch((event) => event);
-  assert.is(ended.error.code, 'text-after-ready');
+  assert.is(await ask(client, 'gone'), 'closed');
+  assert.is((await client.ended).error.code, 'text-after-ready');
 });
 
 test('refuses a topic outside of the client’s scope before it connects', async () => {
@@ -98,19 +101,34 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
   let hub = await startHub([kiosk.name]);
   const talk = async (): Promise<string> => {
     const client = await kiosk.connect();
-    await client.request({ utterance: 'hello' });
+    await ask(client, 'hello');
     await client.close();
     return kiosk.events('ready')[0]!.pattern;
   };
   const talkOverWebSocket = async (): Promise<string> => {
     const server = await startWebSocketHub({ ...hub, tls: TLS, port: 0 });
-    const client = new WebSocketClient({ ...kiosk.options(), url: server.url, ca: CA });
     closeLater(server.stop);
-    await client.ready;
-    await client.request({ utterance: 'hello' });
-    await client.close();
+    const identity = parseIdentity({
+      access_key: kiosk.name,
+      password: kiosk.password,
+      site_id: 'lobby',
+      data_plane_endpoints: { wss: server.url },
+    });
+    const pattern = await new Promise<string>((resolve) => {
+      const client = startWebSocketClient({
+        ...kiosk.options({ identity }),
+        observe(what) {
+          if (!('type' in what) || what.type !== 'ready') return;
+          queueMicrotask(async () => {
+            await ask(client, 'hello');
+            client.goodbye();
+            resolve(what.pattern);
+          });
+        },
+      });
+    });
     await server.stop();
-    return kiosk.events('ready')[0]!.pattern;
+    return pattern;
   };
   assert.is(await talk(), 'XXpsk2');
   assert.is(await talk(), 'KKpsk0');

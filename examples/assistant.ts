@@ -1,0 +1,66 @@
+/**
+ * What the example hubs do with messages. It speaks the bus: an utterance is answered with speech and a completion, any
+ * other type is denied, and binary messages come back. One for each connection.
+ */
+import { randomUUID } from 'node:crypto';
+import {
+  type HubSession,
+  type HubSessionEvent,
+  type Json,
+  type JsonObject,
+  readHubEvent,
+} from 'hub-protocol';
+
+const UTTERANCE = 'recognizer_loop:utterance';
+
+export class Assistant {
+  readonly #session: HubSession;
+  /** Hubs keep their clients apart by a namespace in the session ids that they return. */
+  readonly #namespace: string = randomUUID().slice(0, 8);
+  /** The session of requests that declare none, from the client's HELLO. */
+  #sessionId: Json = 'unknown';
+
+  constructor(session: HubSession) {
+    this.#session = session;
+  }
+
+  /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
+  handle(event: HubSessionEvent): Uint8Array[] {
+    if (event.type === 'hello') {
+      this.#sessionId = objectOf(event.payload?.session).session_id ?? 'unknown';
+    }
+    if (event.type !== 'message') return [];
+    if (event.kind === 'binary') return this.#session.sendBinary(event.bytes);
+    const request = readHubEvent(event.text);
+    if (request === undefined) return []; // a message that is not understood does not end the session
+    const { type, data, payload } = request;
+    const [utterance] = Array.isArray(data.utterances) ? data.utterances : [];
+    if (type !== UTTERANCE) {
+      const reason = `this hub answers ${UTTERANCE} only`;
+      const denial = {
+        denied_type: type,
+        code: 'acl_disallowed_type',
+        reason,
+        data: { allowed: [UTTERANCE] },
+      };
+      return this.#emit('hive.policy.denied', denial, payload);
+    }
+    return [
+      ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
+      ...this.#emit('ovos.utterance.handled', {}, payload),
+    ];
+  }
+
+  /** Answers a request: with its context, and so with its request id. */
+  #emit(type: string, data: JsonObject, { context }: JsonObject): Uint8Array[] {
+    const asked = objectOf(context);
+    const session = objectOf(asked.session);
+    const session_id = `${this.#namespace}:${session.session_id ?? this.#sessionId}`;
+    const payload = { type, data, context: { ...asked, session: { ...session, session_id } } };
+    return this.#session.sendJson({ msg_type: 'bus', payload });
+  }
+}
+
+function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
