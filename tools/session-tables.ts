@@ -32,16 +32,17 @@ const LABELS: { readonly [input in Input]: string } = {
   start: 'start()',
   psk: 'providePsk()',
   'shared-secret': 'provideSharedSecret()',
+  resume: 'resume()',
   frame: 'transport message',
 };
 
 /** Labels for edges that share their input with others, or that a more exact label explains. */
 const SHORTCUTS: { readonly [edge: string]: string } = {
   'awaiting-offer → awaiting-message-2': 'HANDSHAKE, PSK stored',
-  'awaiting-offer → sealing-message-1': 'HANDSHAKE, PSK stored, static key elsewhere',
-  'awaiting-psk → sealing-message-1': 'providePsk(), static key elsewhere',
-  'awaiting-message-2 → opening-message-2': 'message 2 of KKpsk0, static key elsewhere',
-  'awaiting-message-2 → sealing-message-3': 'message 2 of XXpsk2, static key elsewhere',
+  'awaiting-offer → sealing-message-1': 'HANDSHAKE, PSK stored, static key elsewhere or paced',
+  'awaiting-psk → sealing-message-1': 'providePsk(), static key elsewhere or paced',
+  'awaiting-message-2 → opening-message-2': 'message 2, static key elsewhere or paced',
+  'awaiting-message-2 → sealing-message-3': 'message 2 of XXpsk2, static key elsewhere or paced',
   'awaiting-message-2 → ready': 'message 2',
   'awaiting-message-1 → awaiting-message-3': 'message 1 of XXpsk2',
   'awaiting-message-1 → awaiting-first-message': 'message 1 of KKpsk0',

@@ -23,7 +23,7 @@ const stored = host.load('keyring');
 const { accessKey } = identity;
 let keyring =
   stored === undefined
-    ? createKeyring({ accessKey, staticKey: randomBytes(32) })
+    ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
     : parseKeyring(stored, accessKey);
 
 let session;

@@ -1,6 +1,6 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
 import { readArgument } from '../arguments.ts';
-import { assertBytes, copyBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { assertBytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
@@ -46,18 +46,48 @@ function field(object: unknown, name: string, key: string): unknown {
 }
 
 /**
- * Checks that an argument is our static key: a private key of 32 bytes, or a key pair.
+ * Checks that an argument is a key of this side: a private key of 32 bytes, or a key pair.
  * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`
  */
-export function assertStaticKey(staticKey: unknown): asserts staticKey is Uint8Array | KeyPair {
-  const isPair = typeof staticKey === 'object' && !isBytes(staticKey);
-  const key = isPair ? field(staticKey, 'staticKey', 'publicKey') : staticKey;
-  const name = isPair ? 'staticKey.publicKey' : 'staticKey';
+export function assertOwnKey(key: unknown, name: string): asserts key is Uint8Array | KeyPair {
+  if (typeof key !== 'object' || isBytes(key)) {
+    assertKey(key, name);
+    return;
+  }
+  assertKey(field(key, name, 'publicKey'), `${name}.publicKey`);
+  const privateKey = field(key, name, 'privateKey');
+  if (privateKey !== undefined) assertKey(privateKey, `${name}.privateKey`);
+  assertOptionalFunction(key, name, 'sharedSecret');
+}
+
+/**
+ * Checks that an argument is a key of this side with which shared secrets are computed at once.
+ * @throws LocalError `bad-argument`, `bad-length`
+ */
+export function assertSynchronousKey(key: unknown, name: string): asserts key is Uint8Array | KeyPair {
+  assertOwnKey(key, name);
+  if (!isBytes(key) && key.privateKey === undefined && key.sharedSecret === undefined) {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected a private key, or a key pair with sharedSecret()`,
+    );
+  }
+}
+
+function assertKey(key: unknown, name: string): void {
   assertBytes(key, name, KEY_LENGTH);
   if (isZero(key)) {
     throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
   }
-  if (isPair) assertOptionalFunction(staticKey, 'staticKey', 'sharedSecret');
+}
+
+/** A copy of a key of this side, if the private key is in memory; otherwise the key itself. */
+export function copyOwnKey(key: Uint8Array | KeyPair): Uint8Array | KeyPair {
+  if (isBytes(key)) return copyBytes(key);
+  const { publicKey, privateKey } = key;
+  return privateKey === undefined
+    ? key
+    : { publicKey: copyBytes(publicKey), privateKey: copyBytes(privateKey) };
 }
 
 /**
@@ -135,20 +165,29 @@ export class CheckedCrypto {
     return callInjected('hmacSha256', KEY_LENGTH, () => this.crypto.hmacSha256(key, first, second));
   }
 
-  /** Makes the key pair of a private key of 32 bytes: an array that the pair owns from now on, and wipes. */
-  keyPair(privateKey: Uint8Array): CheckedKeyPair {
+  /**
+   * Makes the key pair of a private key of 32 bytes: an array that the pair owns from now on, and wipes.
+   * @param publicKey - if it is known
+   */
+  keyPair(privateKey: Uint8Array, publicKey?: Uint8Array): CheckedKeyPair {
     const { x25519 } = this.crypto;
-    return new CheckedKeyPair(
-      attempt('x25519.importKey', () =>
-        x25519.importKey !== undefined
-          ? x25519.importKey(privateKey)
-          : {
-              publicKey: x25519.publicKey(privateKey),
-              sharedSecret: (publicKey) => x25519.sharedSecret(privateKey, publicKey),
-            },
-      ),
-      privateKey,
+    const pair = attempt('x25519.importKey', () =>
+      x25519.importKey !== undefined
+        ? x25519.importKey(privateKey)
+        : {
+            publicKey: publicKey ?? x25519.publicKey(privateKey),
+            sharedSecret: (remote: Uint8Array) => x25519.sharedSecret(privateKey, remote),
+          },
     );
+    return new CheckedKeyPair(pair, privateKey, publicKey);
+  }
+
+  /** Makes the key pair of a key that `assertOwnKey` accepts. If the private key is in memory, the pair has a copy. */
+  ownKeyPair(key: Uint8Array | KeyPair): CheckedKeyPair {
+    if (key instanceof CheckedKeyPair) return key;
+    const own = copyOwnKey(key);
+    if (isBytes(own)) return this.keyPair(own);
+    return own === key ? new CheckedKeyPair(own) : this.keyPair(own.privateKey!, own.publicKey);
   }
 
   hasCipher(cipherName: CipherName): boolean {
@@ -167,24 +206,46 @@ export class CheckedKeyPair {
   readonly publicKey: Uint8Array;
   /** Whether shared secrets are computed elsewhere and come later. */
   readonly isAsynchronous: boolean;
+  readonly privateKey: Uint8Array | undefined;
   private readonly pair: KeyPair;
-  private readonly privateKey: Uint8Array | undefined;
+  /** A shared secret that was computed ahead, and the public key that it is shared with. */
+  private secret: Uint8Array | undefined = undefined;
+  private sharedWith: Uint8Array | undefined = undefined;
 
-  /** @param privateKey - which `destroy` wipes, where it is in memory */
-  constructor(pair: KeyPair, privateKey?: Uint8Array) {
+  /**
+   * @param privateKey - which `destroy` wipes, if it is in memory
+   * @param publicKey - if it is known
+   */
+  constructor(pair: KeyPair, privateKey?: Uint8Array, publicKey?: Uint8Array) {
     this.pair = pair;
     this.privateKey = privateKey;
-    this.publicKey = copyBytes(callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey));
+    this.publicKey = copyBytes(
+      publicKey ?? callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey),
+    );
     this.isAsynchronous = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
   }
 
-  /** All zeros for a public key of low order. */
+  /** Whether the shared secret with a public key was computed ahead. */
+  isAhead(publicKey: Uint8Array): boolean {
+    return this.sharedWith !== undefined && equalBytes(this.sharedWith, publicKey);
+  }
+
+  /** Computes the shared secret with a public key ahead, unless that was done already. */
+  computeAhead(publicKey: Uint8Array): void {
+    if (this.isAsynchronous || this.isAhead(publicKey)) return;
+    this.secret = this.sharedSecret(publicKey);
+    this.sharedWith = copyBytes(publicKey);
+  }
+
+  /** @returns 32 bytes for the caller to wipe; all zeros for a public key of low order */
   sharedSecret(publicKey: Uint8Array): Uint8Array {
+    if (this.isAhead(publicKey)) return copyBytes(this.secret!);
     return callInjected('x25519.sharedSecret', KEY_LENGTH, () => this.pair.sharedSecret!(publicKey));
   }
 
   destroy(): void {
     wipe(this.privateKey);
+    wipe(this.secret);
   }
 }
 

@@ -80,16 +80,21 @@ export interface Argon2idParameters {
 }
 
 /**
- * An X25519 key pair whose private key need not be in JavaScript's memory: a secure element's, a Node KeyObject, a
+ * An X25519 key pair. Its private key is in memory (`privateKey`), or elsewhere: in a secure element, a Node KeyObject, a
  * WebCrypto key.
  */
 export interface KeyPair {
-  /** 32 bytes. */
+  /**
+   * 32 bytes, taken as they are: nobody computes them again. If they belong to another private key, no handshake succeeds,
+   * since the peer cannot authenticate this side.
+   */
   readonly publicKey: Uint8Array;
+  /** The private key, 32 bytes, if it is in memory: shared secrets are then computed from it, not by `sharedSecret`. */
+  readonly privateKey?: Uint8Array | undefined;
   /**
    * X25519 of the private key and a public key of 32 bytes: returns a new array of 32 bytes, which the library wipes;
    * all zeros for a public key of low order. A throw means that it failed. A key pair whose
-   * shared secrets are computed asynchronously has no such method.
+   * shared secrets are computed asynchronously has neither this method nor `privateKey`.
    */
   sharedSecret?: ((publicKey: Uint8Array) => Uint8Array) | undefined;
 }

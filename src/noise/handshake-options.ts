@@ -1,7 +1,7 @@
 /** The options of a HandshakeState. */
 import { readOptions } from '../arguments.ts';
-import { assertBytes, kindOf } from '../bytes.ts';
-import { assertStaticKey, CheckedCrypto } from '../crypto/checked.ts';
+import { assertBytes, assertFlag, kindOf } from '../bytes.ts';
+import { assertOwnKey, assertSynchronousKey, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -17,14 +17,24 @@ export interface HandshakeOptions {
   /** The pre-shared key; 32 bytes. */
   psk: Uint8Array;
   /**
-   * Our static key: the private key, 32 bytes; or a key pair whose private key is kept elsewhere. If that has no
-   * `sharedSecret`, use `write`, `read` and `resume`.
+   * Our static key: the private key, 32 bytes; or a key pair, whose public key need not be computed. If that has neither
+   * `privateKey` nor `sharedSecret`, use `write`, `read` and `resume`.
    */
   staticKey: Uint8Array | KeyPair;
   /** The peer's static public key, 32 bytes: required for KKpsk0, refused for XXpsk2, which transmits it. */
   remoteStaticKey?: Uint8Array | undefined;
-  /** Called once, for the 32 bytes of the ephemeral private key. */
-  randomBytes: RandomBytes;
+  /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey`. */
+  randomBytes?: RandomBytes | undefined;
+  /**
+   * Our ephemeral key, if it was made ahead: 32 new random bytes, or their key pair. It must serve this handshake alone,
+   * since a second one with the same key loses its secrecy.
+   */
+  ephemeralKey?: Uint8Array | KeyPair | undefined;
+  /**
+   * Whether to compute each shared secret in a `resume()` of its own (default false), for callers who have something else
+   * to do in between. Needs `write`, `read` and `resume`.
+   */
+  paced?: boolean | undefined;
 }
 
 const NAMES: readonly (keyof HandshakeOptions)[] = [
@@ -37,18 +47,21 @@ const NAMES: readonly (keyof HandshakeOptions)[] = [
   'staticKey',
   'remoteStaticKey',
   'randomBytes',
+  'ephemeralKey',
+  'paced',
 ];
 
 /** The options, read once and checked. */
-export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto'> {
+export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto' | 'paced'> {
   readonly crypto: CheckedCrypto;
+  readonly paced: boolean;
 }
 
 /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable` */
 export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs {
   const read = readOptions(options, 'options', NAMES);
   const crypto = new CheckedCrypto(read.crypto);
-  const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = read;
+  const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes, ephemeralKey } = read;
   if (role !== 'initiator' && role !== 'responder') {
     throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
   }
@@ -64,8 +77,10 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   }
   assertBytes(prologue, 'prologue');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  assertStaticKey(staticKey);
-  if (typeof randomBytes !== 'function') {
+  assertOwnKey(staticKey, 'staticKey');
+  if (ephemeralKey !== undefined) {
+    assertSynchronousKey(ephemeralKey, 'ephemeralKey');
+  } else if (typeof randomBytes !== 'function') {
     throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
   }
   if (PATTERNS[pattern].staticKeysKnown) assertBytes(remoteStaticKey, 'remoteStaticKey', KEY_LENGTH);
@@ -75,5 +90,18 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
       '"remoteStaticKey" is transmitted in XXpsk2: compare it after the handshake',
     );
   }
-  return { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes };
+  const paced = assertFlag(read.paced, 'paced');
+  return {
+    crypto,
+    role,
+    pattern,
+    suite,
+    prologue,
+    psk,
+    staticKey,
+    remoteStaticKey,
+    randomBytes,
+    ephemeralKey,
+    paced,
+  };
 }

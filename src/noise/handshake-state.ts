@@ -1,9 +1,10 @@
 /**
  * HandshakeState (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. Patterns are data; one loop processes
- * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript.
+ * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript and
+ * for a caller who paces it.
  */
-import { assertBytes, concatBytes, copyBytes, isBytes, isZero, wipe } from '../bytes.ts';
-import { type CheckedCrypto, CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
+import { assertBytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
+import { type CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
@@ -24,8 +25,8 @@ interface MessageInProgress {
   /** How many bytes are read of the message. */
   read: number;
   nextToken: number;
-  /** The public key for which a shared secret is awaited. */
-  awaited: Uint8Array | undefined;
+  /** The two keys whose shared secret `resume` has to compute or to be given. */
+  awaited: { readonly own: CheckedKeyPair; readonly remote: Uint8Array } | undefined;
 }
 
 /**
@@ -38,7 +39,8 @@ export class HandshakeState {
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
   private readonly pattern: HandshakePattern;
-  private readonly randomBytes: RandomBytes;
+  private readonly randomBytes: RandomBytes | undefined;
+  private readonly isPaced: boolean;
   private readonly symmetricState: SymmetricState;
   private readonly psk: Uint8Array;
   private readonly s: CheckedKeyPair; // the four keys, by their names in the Noise spec
@@ -54,16 +56,18 @@ export class HandshakeState {
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
     const inputs = readHandshakeOptions(options);
-    const { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes } = inputs;
+    const { crypto, role, pattern, suite, prologue, psk, staticKey, remoteStaticKey } = inputs;
     const cipherName = SUITES[suite];
 
     this.crypto = crypto;
     this.isInitiator = role === 'initiator';
     this.pattern = PATTERNS[pattern];
-    this.randomBytes = randomBytes;
-    this.s = isBytes(staticKey) ? crypto.keyPair(copyBytes(staticKey)) : new CheckedKeyPair(staticKey);
+    this.randomBytes = inputs.randomBytes;
+    this.isPaced = inputs.paced;
+    this.s = crypto.ownKeyPair(staticKey);
     this.psk = copyBytes(psk);
     try {
+      if (inputs.ephemeralKey !== undefined) this.e = crypto.ownKeyPair(inputs.ephemeralKey);
       this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
       this.symmetricState.mixHash(prologue);
       if (remoteStaticKey !== undefined) {
@@ -90,10 +94,13 @@ export class HandshakeState {
     return isSettled && this.rs !== undefined ? copyBytes(this.rs) : undefined;
   }
 
-  /** The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. */
+  /**
+   * The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. `undefined` if
+   * `resume` needs none.
+   */
   get dhNeeded(): Uint8Array | undefined {
-    const publicKey = this.awaited();
-    return publicKey !== undefined ? copyBytes(publicKey) : undefined;
+    const awaited = this.awaited();
+    return awaited?.own.isAsynchronous ? copyBytes(awaited.remote) : undefined;
   }
 
   /**
@@ -122,8 +129,8 @@ export class HandshakeState {
   }
 
   /**
-   * Writes the next message with any static key.
-   * @returns the message; or `undefined` where `dhNeeded` tells which shared secret `resume` has to be given first
+   * Writes the next message with any static key, and at any pace.
+   * @returns the message; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link writeMessage}
    */
   write(payload: Uint8Array = EMPTY): Uint8Array | undefined {
@@ -140,8 +147,8 @@ export class HandshakeState {
   }
 
   /**
-   * Reads the next message with any static key.
-   * @returns its payload; or `undefined` where `dhNeeded` tells which shared secret `resume` has to be given first
+   * Reads the next message with any static key, and at any pace.
+   * @returns its payload; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link readMessage}
    */
   read(message: Uint8Array): Uint8Array | undefined {
@@ -152,22 +159,29 @@ export class HandshakeState {
 
   /**
    * Goes on with the message for which `write` or `read` returned `undefined`.
-   * @param sharedSecret - of our static key with the public key of `dhNeeded`; 32 bytes, which stay yours to wipe
-   * @returns what `write` or `read` would have returned; or `undefined` where another shared secret is needed
-   * @throws LocalError `wrong-state` if none is needed, `bad-argument`, `bad-length`: these change nothing; otherwise
-   *   as `write` and `read`
+   * @param sharedSecret - of our static key with the public key of `dhNeeded`: 32 bytes, which stay yours to wipe. Leave
+   *   it out where `dhNeeded` is `undefined`: it is computed then
+   * @returns what `write` or `read` would have returned; or `undefined` if `resume` has to be called again
+   * @throws LocalError `wrong-state` if there is no such message, `bad-argument`, `bad-length`: these change nothing;
+   *   otherwise as `write` and `read`
    * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as `write`
    *   and `read`
    */
-  resume(sharedSecret: Uint8Array): Uint8Array | undefined {
+  resume(sharedSecret?: Uint8Array): Uint8Array | undefined {
     this.assertUsable();
-    const publicKey = this.awaited();
-    if (publicKey === undefined)
-      throw new LocalError('wrong-state', 'resume() where no shared secret is needed');
-    assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    const awaited = this.awaited();
+    if (awaited === undefined) throw new LocalError('wrong-state', 'resume() where no message is unfinished');
+    const { own, remote } = awaited;
+    if (own.isAsynchronous) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    else if (sharedSecret !== undefined) {
+      throw new LocalError('bad-argument', '"sharedSecret" expected nothing, since dhNeeded is undefined');
+    }
     return this.run((work) => {
       work.awaited = undefined;
-      this.mixSharedSecret(copyBytes(sharedSecret), publicKey);
+      this.mixSharedSecret(
+        sharedSecret !== undefined ? copyBytes(sharedSecret) : own.sharedSecret(remote),
+        remote,
+      );
     });
   }
 
@@ -212,10 +226,10 @@ export class HandshakeState {
   }
 
   private assertSynchronous(method: string): void {
-    if (!this.isOver && this.s.isAsynchronous) {
+    if (!this.isOver && this.mayWait()) {
       throw new LocalError(
         'wrong-state',
-        `${method}Message() with an asynchronous static key: use ${method}() and resume()`,
+        `${method}Message() of a handshake that is paced or has an asynchronous key: use ${method}() and resume()`,
       );
     }
   }
@@ -262,20 +276,25 @@ export class HandshakeState {
     return this.pattern.messages[this.nextMessage]!;
   }
 
-  private awaited(): Uint8Array | undefined {
+  private awaited(): MessageInProgress['awaited'] {
     return this.work !== undefined ? this.work.awaited : undefined;
   }
 
+  /** Whether `write` and `read` may return before the message is finished. */
+  private mayWait(): boolean {
+    return this.isPaced || this.s.isAsynchronous;
+  }
+
   private begin(input: Uint8Array): Uint8Array | undefined {
-    // While a shared secret is awaited, the caller may reuse the array.
-    const kept = this.s.isAsynchronous ? copyBytes(input) : input;
+    // While the message is unfinished, the caller may reuse the array.
+    const kept = this.mayWait() ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
     return this.run((work) => {
       if (!this.isOurTurn()) assertMessageLength(work.input, this.shortestMessage());
     });
   }
 
-  /** Processes tokens up to the end of the message, or up to one that has to wait for a shared secret. */
+  /** Processes tokens up to the end of the message, or up to one that has to wait for `resume`. */
   private run(first: (work: MessageInProgress) => void): Uint8Array | undefined {
     this.isBusy = true;
     try {
@@ -329,7 +348,7 @@ export class HandshakeState {
   }
 
   private createEphemeral(): Uint8Array {
-    this.e = this.crypto.keyPair(randomKey(this.randomBytes));
+    this.e ??= this.crypto.keyPair(randomKey(this.randomBytes!));
     this.mixEphemeral(this.e.publicKey);
     return this.e.publicKey;
   }
@@ -344,7 +363,7 @@ export class HandshakeState {
   private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
-    if (own.isAsynchronous) work.awaited = remote;
+    if (own.isAsynchronous || (this.isPaced && !own.isAhead(remote))) work.awaited = { own, remote };
     else this.mixSharedSecret(own.sharedSecret(remote), remote);
   }
 

@@ -1,6 +1,8 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
-import { assertFlag, kindOf } from '../bytes.ts';
+import { assertBytes, assertFlag, copyBytes, isBytes, kindOf } from '../bytes.ts';
+import type { CheckedKeyPair } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
@@ -51,6 +53,16 @@ export interface ClientOptions extends SessionOptions {
    * with less memory than a message may need. A part is at most one transport message.
    */
   streams?: boolean | undefined;
+  /**
+   * The static key of the hub that will most likely answer, 32 bytes, such as the only pin: what KKpsk0 computes from it is
+   * then computed in the constructor, before the connection is made. It decides nothing about trust.
+   */
+  expectedHubKey?: Uint8Array | undefined;
+  /**
+   * Whether no call may compute more than one X25519 (default false), the longest step on a device. Where another one is
+   * due, the session emits `paused` and goes on when `resume` is called. Needs a `staticKey` with its public key.
+   */
+  paced?: boolean | undefined;
 }
 
 /** The names of all options. Any other is refused. */
@@ -69,6 +81,8 @@ export const CLIENT_OPTIONS: readonly (keyof ClientOptions)[] = (
   'patterns',
   'onKkFailure',
   'streams',
+  'expectedHubKey',
+  'paced',
 ]);
 
 /** What only the handshake needs. It is dropped when the handshake is done, and when the session ends. */
@@ -89,6 +103,11 @@ export interface Preparation {
   encoding: string | undefined;
   /** The last shared secret that was provided, to recognize it if it is provided again. */
   sharedSecret: Uint8Array | undefined;
+  readonly expectedHubKey: Uint8Array | undefined;
+  readonly isPaced: boolean;
+  /** The keys of this side, once they are made. */
+  staticKey: CheckedKeyPair | undefined;
+  ephemeralKey: CheckedKeyPair | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -101,6 +120,7 @@ const EMPTY = new Uint8Array(0);
 export function prepare(options: ClientOptions): Preparation {
   const { siteId, pin, psk, trust, hasPins, staticKeyIsFresh, hello, binarize, encodings, patterns } =
     options;
+  const { staticKey, expectedHubKey } = options;
   if (typeof siteId !== 'string') {
     throw new LocalError('bad-argument', `"siteId" expected string, got ${kindOf(siteId)}`);
   }
@@ -108,6 +128,11 @@ export function prepare(options: ClientOptions): Preparation {
   if (psk !== undefined) assertFunction(psk, 'psk');
   if (encodings !== undefined && !isStringArray(encodings)) {
     throw new LocalError('bad-argument', '"encodings" expected an array of strings');
+  }
+  if (expectedHubKey !== undefined) assertBytes(expectedHubKey, 'expectedHubKey', KEY_LENGTH);
+  const isPaced = assertFlag(options.paced, 'paced');
+  if (isPaced && isBytes(staticKey)) {
+    throw new LocalError('bad-argument', '"staticKey" expected a key pair, since the session is paced');
   }
   return {
     pinOf: pin,
@@ -126,5 +151,9 @@ export function prepare(options: ClientOptions): Preparation {
     pin: undefined,
     encoding: undefined,
     sharedSecret: undefined,
+    expectedHubKey: expectedHubKey === undefined ? undefined : copyBytes(expectedHubKey),
+    isPaced,
+    staticKey: undefined,
+    ephemeralKey: undefined,
   };
 }

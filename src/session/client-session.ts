@@ -5,6 +5,7 @@
 import { readOptions } from '../arguments.ts';
 import {
   assertBytes,
+  type Bytes,
   bytesToHex,
   concatBytes,
   copyBytes,
@@ -13,6 +14,7 @@ import {
   utf8ToBytes,
   wipe,
 } from '../bytes.ts';
+import { CheckedCrypto, failureOf, randomKey } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
@@ -60,17 +62,29 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private hasUnpinned = false;
 
   /**
+   * Makes the ephemeral key, and computes what needs no hub: create the session before you connect.
    * @throws LocalError `bad-argument`, also for an unknown option; `bad-length`; `not-json`, `unsafe-number`,
-   *   `lone-surrogate` or `json-depth` if `hello` or `encodings` cannot be written as JSON
+   *   `lone-surrogate` or `json-depth` if `hello` or `encodings` cannot be written as JSON; `bad-random` if `randomBytes`
+   *   returns anything but 32 bytes, or zeros; `crypto-failed` if it throws, or if the injected crypto fails
    */
   constructor(options: ClientOptions) {
     const given = readOptions(options, 'options', CLIENT_OPTIONS);
     super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
-    this.preparation = prepare(given);
+    const preparation = prepare(given);
+    this.preparation = preparation;
     const policies: readonly ('unpin' | 'keep-pin')[] =
       given.trust === 'pinned-only' ? ['keep-pin', 'unpin'] : ['unpin', 'keep-pin'];
     this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', policies) === 'unpin';
     hideFields(this);
+    try {
+      const crypto = new CheckedCrypto(this.crypto);
+      preparation.staticKey = crypto.ownKeyPair(this.staticKey);
+      preparation.ephemeralKey = crypto.keyPair(randomKey(this.randomBytes));
+      if (!preparation.isPaced) this.computeAhead(preparation);
+    } catch (error) {
+      this.forgetHandshake();
+      throw failureOf(error);
+    }
   }
 
   /**
@@ -121,7 +135,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
     this.assertIdle('provideSharedSecret');
     const last = this.preparation?.sharedSecret;
-    if (!this.handles('shared-secret')) {
+    if (this.handshake?.dhNeeded === undefined) {
       if (last !== undefined || this.isOver() || this.phase === 'ready') return [];
       throw new LocalError('wrong-state', `provideSharedSecret() in state ${this.phase}: wait for dh-needed`);
     }
@@ -134,14 +148,38 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     });
   }
 
-  protected override act(action: string, incoming: Incoming, events: SessionEvent[]): ClientState {
+  /**
+   * Answers `paused`: goes on until the next X25519 has been computed. In any other state, it does nothing.
+   * @returns the events that follow, in order
+   * @throws LocalError `wrong-state` in a callback of this session
+   */
+  resume(): SessionEvent[] {
+    this.assertIdle('resume');
+    if (!this.handles('resume') || this.handshake!.dhNeeded !== undefined) return [];
+    return this.run('resume', (events) => this.dispatch('resume', undefined, events));
+  }
+
+  protected override act(
+    action: string,
+    incoming: Incoming | undefined,
+    events: SessionEvent[],
+  ): ClientState {
     return this[action as Action](incoming as JsonObject & Uint8Array, events);
   }
 
   private takeHello(payload: JsonObject): Next<'takeHello'> {
+    const preparation = this.preparation!;
     this.nodeId = readNodeId(payload);
-    this.preparation!.hubHello = canonicalJson(payload);
+    preparation.hubHello = canonicalJson(payload);
+    this.computeAhead(preparation);
     return 'awaiting-offer';
+  }
+
+  /** Computes shared secrets of KKpsk0 before the offer: all of them, or one if the session is paced. */
+  private computeAhead({ expectedHubKey, patterns, staticKey, ephemeralKey, isPaced }: Preparation): void {
+    if (expectedHubKey === undefined || patterns.indexOf('KKpsk0') < 0) return;
+    staticKey!.computeAhead(expectedHubKey);
+    if (!isPaced) ephemeralKey!.computeAhead(expectedHubKey);
   }
 
   private takeOffer(payload: JsonObject, events: SessionEvent[]): Next<'takeOffer'> {
@@ -178,7 +216,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private takePsk(psk: Uint8Array, events: SessionEvent[]): Next<'takePsk'> {
-    const { prologue, pin, message1Payload } = this.preparation!;
+    const { prologue, pin, message1Payload, staticKey, ephemeralKey, isPaced } = this.preparation!;
     const pattern = this.pattern!;
     const handshake = new HandshakeState({
       crypto: this.crypto,
@@ -187,42 +225,45 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
       suite: this.suite!,
       prologue,
       psk,
-      staticKey: this.staticKey,
+      staticKey: staticKey!,
       remoteStaticKey: pattern === 'KKpsk0' ? pin : undefined,
-      randomBytes: this.randomBytes,
+      ephemeralKey: ephemeralKey!,
+      paced: isPaced,
     });
     this.handshake = handshake;
-    const message = handshake.write(message1Payload);
-    return message === undefined
-      ? this.askForSecret('sealing-message-1', events)
-      : this.sendMessage1(message, events);
+    return this.sendMessage1(handshake.write(message1Payload), events);
   }
 
-  private sealMessage1(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'sealMessage1'> {
-    return this.sendMessage1(this.handshake!.resume(sharedSecret)!, events);
+  private sealMessage1(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'sealMessage1'> {
+    return this.sendMessage1(this.handshake!.resume(sharedSecret), events);
   }
 
-  private sendMessage1(message: Uint8Array, events: SessionEvent[]): 'awaiting-message-2' {
+  private sendMessage1(message: Uint8Array | undefined, events: SessionEvent[]): Next<'sealMessage1'> {
+    if (message === undefined) return this.wait('sealing-message-1', events);
     const noise: JsonObject = { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) };
     events.push({ type: 'transmit', data: writeEnvelope('shake', { noise }) });
     return 'awaiting-message-2';
   }
 
   private takeMessage2(payload: JsonObject, events: SessionEvent[]): Next<'takeMessage2'> {
-    const message2Payload = this.explaining(events, () => this.handshake!.read(readNoiseMessage(payload)));
-    if (message2Payload === undefined) return this.askForSecret('opening-message-2', events);
-    return this.takeMessage2Payload(message2Payload, events);
+    return this.takeMessage2Payload(
+      this.explaining(events, () => this.handshake!.read(readNoiseMessage(payload))),
+      events,
+    );
   }
 
-  private openMessage2(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'openMessage2'> {
-    const message2Payload = this.explaining(events, () => this.handshake!.resume(sharedSecret)!);
-    return this.takeMessage2Payload(message2Payload, events) as 'ready'; // only KKpsk0 gets here
+  private openMessage2(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'openMessage2'> {
+    return this.takeMessage2Payload(
+      this.explaining(events, () => this.handshake!.resume(sharedSecret)),
+      events,
+    );
   }
 
   private takeMessage2Payload(
-    message2Payload: Uint8Array,
+    message2Payload: Uint8Array | undefined,
     events: SessionEvent[],
-  ): 'ready' | 'sealing-message-3' {
+  ): Next<'openMessage2'> {
+    if (message2Payload === undefined) return this.wait('opening-message-2', events);
     const encoding = readMessage2Payload(message2Payload);
     if (this.pattern === 'KKpsk0') return this.finish(encoding, events);
     const preparation = this.preparation!;
@@ -240,10 +281,10 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const message = handshake.write();
     if (message !== undefined) return this.sendMessage3(message, encoding, events);
     preparation.encoding = encoding;
-    return this.askForSecret('sealing-message-3', events);
+    return this.wait('sealing-message-3', events);
   }
 
-  private sealMessage3(sharedSecret: Uint8Array, events: SessionEvent[]): Next<'sealMessage3'> {
+  private sealMessage3(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'sealMessage3'> {
     return this.sendMessage3(this.handshake!.resume(sharedSecret)!, this.preparation!.encoding, events);
   }
 
@@ -279,8 +320,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     return 'ready';
   }
 
-  private askForSecret<Waiting extends ClientState>(state: Waiting, events: SessionEvent[]): Waiting {
-    events.push({ type: 'dh-needed', publicKey: copyBytes(this.handshake!.dhNeeded!) });
+  private wait<Waiting extends ClientState>(state: Waiting, events: SessionEvent[]): Waiting {
+    const publicKey = this.handshake!.dhNeeded as Bytes | undefined;
+    events.push(publicKey === undefined ? { type: 'paused' } : { type: 'dh-needed', publicKey });
     return state;
   }
 
@@ -365,6 +407,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   protected override forgetHandshake(): void {
     super.forgetHandshake();
     wipe(this.preparation?.sharedSecret);
+    this.preparation?.staticKey?.destroy();
+    this.preparation?.ephemeralKey?.destroy();
     this.preparation = undefined;
   }
 }

@@ -41,6 +41,11 @@ export interface DhNeededEvent {
   readonly publicKey: Bytes;
 }
 
+/** Call `resume`, at once or when something else has been done. Only if the session is paced. */
+export interface PausedEvent {
+  readonly type: 'paused';
+}
+
 /**
  * This hub is not pinned, although other hubs are: a new hub, a known hub under a new name, or an impostor who knows
  * the password. The session goes on. An application can warn the person, or call `closed()` before it writes anything.
@@ -177,6 +182,7 @@ export type SessionEvent =
   | PskNeededEvent
   | PskSuspectEvent
   | DhNeededEvent
+  | PausedEvent
   | NewHubEvent
   | PinEvent
   | UnpinEvent

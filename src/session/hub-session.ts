@@ -12,10 +12,10 @@ import {
   concatBytes,
   copyBytes,
   equalBytes,
-  isBytes,
   utf8ToBytes,
   wipe,
 } from '../bytes.ts';
+import { assertSynchronousKey } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
@@ -44,7 +44,7 @@ import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
 import { type Incoming, SESSION_OPTIONS, Session, type SessionOptions } from './session.ts';
 import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
-/** The options of a HubSession. Its static key must be 32 bytes, or a key pair with `sharedSecret`. */
+/** The options of a HubSession. Its static key must be 32 bytes, or a key pair with `privateKey` or `sharedSecret`. */
 export interface HubOptions extends SessionOptions {
   /** The node id, under which clients pin this hub's static key; not empty. */
   nodeId: string;
@@ -105,12 +105,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     super(given, 'new', HUB_TRANSITIONS, HUB_FAILURES);
     const { nodeId, psk, clientKey } = given;
     assertString(nodeId, 'nodeId');
-    if (!isBytes(given.staticKey) && given.staticKey.sharedSecret === undefined) {
-      throw new LocalError(
-        'bad-argument',
-        '"staticKey" expected 32 bytes, or a key pair with sharedSecret()',
-      );
-    }
+    assertSynchronousKey(given.staticKey, 'staticKey');
     assertBytes(psk, 'psk', KEY_LENGTH);
     if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
     this.psk = copyBytes(psk);
@@ -180,7 +175,11 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     return super.receive(data);
   }
 
-  protected override act(action: string, incoming: Incoming, events: HubSessionEvent[]): HubState {
+  protected override act(
+    action: string,
+    incoming: Incoming | undefined,
+    events: HubSessionEvent[],
+  ): HubState {
     return this[action as Action](incoming as JsonObject & Uint8Array, events);
   }
 

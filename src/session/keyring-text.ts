@@ -5,7 +5,15 @@ import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { stringifyJson } from '../wire/write-json.ts';
-import { assertKeyring, type HubPin, type HubPsk, hubPsk, type Keyring, keyringOf } from './keyring.ts';
+import {
+  assertKeyring,
+  type HubPin,
+  type HubPsk,
+  hubPsk,
+  type Keyring,
+  keptPair,
+  keyringOf,
+} from './keyring.ts';
 
 const VERSION = 1;
 const FIELDS = [
@@ -29,8 +37,9 @@ export function serializeKeyring(keyring: Keyring): string {
   assertKeyring(keyring);
   const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring;
   const fields: JsonObject = { version: VERSION, access_key: accessKey };
-  if (isBytes(staticKey)) fields.static_key = bytesToHex(staticKey);
-  else fields.static_public_key = bytesToHex(staticKey.publicKey);
+  const privateKey = isBytes(staticKey) ? staticKey : staticKey.privateKey;
+  if (privateKey !== undefined) fields.static_key = bytesToHex(privateKey);
+  if (!isBytes(staticKey)) fields.static_public_key = bytesToHex(staticKey.publicKey);
   fields.static_key_is_fresh = staticKeyIsFresh;
   fields.pins = pins.map(({ nodeId, key }) => ({ node_id: nodeId, key: bytesToHex(key) }));
   fields.psks = psks.map(({ nodeId, key, isProvisioned }) => ({
@@ -103,13 +112,20 @@ function hasOnly(fields: JsonObject, names: string[]): boolean {
 }
 
 function readStaticKey(fields: JsonObject): Keyring['staticKey'] {
-  const privateKey = ownField(fields, 'static_key');
-  const publicKey = ownField(fields, 'static_public_key');
-  const key = readKey(privateKey ?? publicKey);
-  if (key === undefined || isZero(key) || (privateKey !== undefined && publicKey !== undefined)) {
-    throw badField('static_key or static_public_key is not a key of 32 bytes in hex, or both are there');
-  }
-  return privateKey === undefined ? { publicKey: key } : key;
+  const privateKey = readStored(fields, 'static_key');
+  const publicKey = readStored(fields, 'static_public_key');
+  if (publicKey !== undefined) return keptPair(publicKey, privateKey);
+  if (privateKey === undefined) throw badField('static_key or static_public_key is missing');
+  return privateKey;
+}
+
+/** A key of the client, if it is there. */
+function readStored(fields: JsonObject, name: string): Uint8Array | undefined {
+  const hex = ownField(fields, name);
+  if (hex === undefined) return undefined;
+  const key = readKey(hex);
+  if (key === undefined || isZero(key)) throw badField(`${name} is not a key of 32 bytes in hex`);
+  return key;
 }
 
 /** 32 bytes in hex, or `undefined`. */

@@ -3,7 +3,7 @@
  * keyring is a value: each update returns a new keyring, and the old one stays as it was. Store the new one before you
  * send anything more.
  *
- *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32) })
+ *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto })
  *                                        : parseKeyring(stored, accessKey);
  *     const session = new ClientSession({ crypto, siteId, randomBytes, ...keyringOptions(keyring) });
  *     // for each event of the session
@@ -24,7 +24,8 @@ import {
   kindOf,
   utf8Length,
 } from '../bytes.ts';
-import { assertStaticKey } from '../crypto/checked.ts';
+import { assertOwnKey, CheckedCrypto, copyOwnKey } from '../crypto/checked.ts';
+import type { Crypto, KeyPair } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -58,10 +59,11 @@ export interface Keyring {
   /** The access key of the identity that the keyring belongs to. */
   readonly accessKey: string;
   /**
-   * The client's static key: the private key, 32 bytes, or the public key of a private key that is kept elsewhere. Hubs
-   * pin the public key, so it is created once and never again.
+   * The client's static key, 32 bytes each: the private key and its public key; the private key alone, if its public key
+   * was not computed; or the public key alone, if the private key is kept elsewhere. Hubs pin the public key, so it is
+   * created once and never again. `privateKey` does not enumerate.
    */
-  readonly staticKey: Uint8Array | { readonly publicKey: Uint8Array };
+  readonly staticKey: Uint8Array | Pick<KeyPair, 'publicKey' | 'privateKey'>;
   /** Whether no hub has accepted the static key yet. */
   readonly staticKeyIsFresh: boolean;
   /** The pins, at most one for each hub. */
@@ -72,12 +74,14 @@ export interface Keyring {
 
 /** What a ClientSession takes from a keyring: `...keyringOptions(keyring)`. */
 export interface KeyringOptions {
-  /** The private key, 32 bytes, or `{ publicKey }` of 32 bytes. */
-  staticKey: Uint8Array | { readonly publicKey: Uint8Array };
+  /** The static key, as in the keyring. */
+  staticKey: Keyring['staticKey'];
   /** Whether no hub has accepted the static key yet. */
   staticKeyIsFresh: boolean;
   /** Whether the keyring has any pin. */
   hasPins: boolean;
+  /** The last pin, 32 bytes, if there is any. */
+  expectedHubKey: Uint8Array | undefined;
   /** Returns the pin of a hub, 32 bytes, or `undefined`. */
   pin: (nodeId: string) => Uint8Array | undefined;
   /** Returns the PSK for a hub, 32 bytes, or `undefined`. */
@@ -88,16 +92,26 @@ export interface KeyringOptions {
  * Creates the keyring of a new client. Do this once for each access key, and never because a stored keyring cannot be
  * read: a hub that has pinned the lost static key refuses a client with another one.
  * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
- *   elsewhere, such as in a secure element
+ *   elsewhere, such as in a secure element; `crypto`: computes the public key of those random bytes, which the keyring then
+ *   keeps. Without it, each session computes it
  * @returns the keyring, with a fresh static key and no pins or PSKs
- * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
+ * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`; `crypto-failed` if the injected crypto fails
  */
-export function createKeyring(options: { accessKey: string; staticKey: Keyring['staticKey'] }): Keyring {
-  const { accessKey, staticKey } = readOptions(options, 'options', ['accessKey', 'staticKey']);
+export function createKeyring(options: {
+  accessKey: string;
+  staticKey: Keyring['staticKey'];
+  crypto?: Crypto | undefined;
+}): Keyring {
+  const { accessKey, staticKey, crypto } = readOptions(options, 'options', [
+    'accessKey',
+    'staticKey',
+    'crypto',
+  ]);
   assertUtf8(accessKey, 'accessKey');
+  assertOwnKey(staticKey, 'staticKey');
   return keyringOf({
     accessKey,
-    staticKey: copyStaticKey(staticKey),
+    staticKey: readArgument('staticKey', () => keptKey(staticKey, crypto)),
     staticKeyIsFresh: true,
     pins: [],
     psks: [],
@@ -118,6 +132,7 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
     staticKey,
     staticKeyIsFresh,
     hasPins: pins.length > 0,
+    expectedHubKey: pins[pins.length - 1]?.key,
     pin: (nodeId) => findHub(pins, nodeId)?.key,
     psk: (nodeId) => findHub(psks, nodeId)?.key,
   };
@@ -277,9 +292,20 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
   return keyringOf({ accessKey, staticKey, staticKeyIsFresh, pins, psks });
 }
 
-function copyStaticKey(staticKey: Keyring['staticKey']): Keyring['staticKey'] {
-  assertStaticKey(staticKey);
-  return isBytes(staticKey) ? copyBytes(staticKey) : { publicKey: copyBytes(staticKey.publicKey) };
+/** A copy of a static key, with its public key if that can be computed. */
+function keptKey(staticKey: Keyring['staticKey'], crypto: Crypto | undefined): Keyring['staticKey'] {
+  const key = copyOwnKey(staticKey);
+  if (!isBytes(key)) return keptPair(copyBytes(key.publicKey), key.privateKey);
+  return crypto === undefined ? key : keptPair(new CheckedCrypto(crypto).keyPair(key).publicKey, key);
+}
+
+/** Makes a key pair, whose private key, if any, does not enumerate. */
+export function keptPair(publicKey: Uint8Array, privateKey: Uint8Array | undefined): Keyring['staticKey'] {
+  if (privateKey === undefined) return { publicKey };
+  const pair = { publicKey, privateKey };
+  opaque(pair, () => ({ publicKey }));
+  hideFields(pair, ['privateKey']);
+  return pair;
 }
 
 /**

@@ -3,17 +3,9 @@
  * messages from then on, and a failure that is final. What happens in which state is data: see transitions.ts and
  * endings.ts.
  */
-import {
-  assertBytes,
-  assertFlag,
-  type Bytes,
-  copyBytes,
-  isBytes,
-  kindOf,
-  utf8ToBytes,
-  wipe,
-} from '../bytes.ts';
-import { assertCrypto, assertStaticKey, failureOf } from '../crypto/checked.ts';
+import { readArgument } from '../arguments.ts';
+import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
+import { assertCrypto, assertOwnKey, copyOwnKey, failureOf } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import { TAG_LENGTH } from '../limits.ts';
@@ -45,8 +37,8 @@ export interface SessionOptions {
   /** The cryptography, such as `nobleCrypto` or `nodeCrypto`. */
   crypto: Crypto;
   /**
-   * The static key: a private key of 32 bytes, or a key pair that does not reveal its private key. Store it: the peer
-   * pins its public key, so it must be the same after a restart.
+   * The static key: a private key of 32 bytes, or a key pair, whose public key no session has to compute. Store it: the
+   * peer pins its public key, so it must be the same after a restart.
    */
   staticKey: Uint8Array | KeyPair;
   /** The random number generator, called once for the 32 bytes of the ephemeral key. */
@@ -86,6 +78,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   protected heard = false;
   protected phase: State | 'failed' | 'closed';
+  /** The copy of the static private key, if it is in memory. */
+  private readonly privateKey: Uint8Array | undefined = undefined;
   private readonly transitions: TransitionTable;
   private readonly failures: readonly FailureRow[];
   private readonly reassembler: Reassembler;
@@ -107,7 +101,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
   ) {
     const { crypto, staticKey, randomBytes, maxMessage, maxEnvelope, streams, inPlace } = options;
     assertCrypto(crypto);
-    assertStaticKey(staticKey);
+    assertOwnKey(staticKey, 'staticKey');
     assertFunction(randomBytes, 'randomBytes');
     this.crypto = crypto;
     this.randomBytes = randomBytes;
@@ -117,7 +111,9 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.transitions = transitions;
     this.failures = failures;
     this.phase = initial;
-    this.staticKey = isBytes(staticKey) ? copyBytes(staticKey) : staticKey;
+    const own = readArgument('staticKey', () => copyOwnKey(staticKey));
+    this.staticKey = own;
+    if (own !== staticKey) this.privateKey = isBytes(own) ? own : own.privateKey;
   }
 
   /** The name of the current state, for deadlines and logs. */
@@ -206,7 +202,11 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   /** Calls the method that the table names for an input, and returns the state that follows. */
-  protected abstract act(action: string, incoming: Incoming, events: (Event | CommonEvent)[]): State;
+  protected abstract act(
+    action: string,
+    incoming: Incoming | undefined,
+    events: (Event | CommonEvent)[],
+  ): State;
   /** How a session that had not failed ends. It may push events that precede `ended`. */
   protected abstract endedByPeer(
     facts: EndingFacts,
@@ -235,7 +235,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   /** Handles an input that has arrived or that the integrator has provided. */
-  protected dispatch(input: Input, incoming: Incoming, events: (Event | CommonEvent)[]): void {
+  protected dispatch(input: Input, incoming: Incoming | undefined, events: (Event | CommonEvent)[]): void {
     const row = this.transitions[this.phase]!;
     const transition = row.on[input];
     if (transition !== undefined) this.phase = this.act(transition.action, incoming, events);
@@ -278,7 +278,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Drops and wipes everything that only the handshake needed. */
   protected forgetHandshake(): void {
-    if (isBytes(this.staticKey)) wipe(this.staticKey);
+    wipe(this.privateKey);
     if (this.handshake !== undefined) this.handshake.destroy();
     this.handshake = undefined;
   }

@@ -20,6 +20,7 @@ export type Input =
   | 'start' // start(), at a hub
   | 'psk' // providePsk()
   | 'shared-secret' // provideSharedSecret()
+  | 'resume' // resume()
   | 'frame'; // a transport message
 
 /** What a state does with an input. */
@@ -60,7 +61,8 @@ export type After<Table extends TransitionTable, Action extends string> = {
 
 /**
  * The states of a client. `sealing-message-1`, `opening-message-2` and `sealing-message-3` occur only if the private
- * key is kept elsewhere: the session then waits for a shared secret.
+ * key is kept elsewhere, when the session waits for a shared secret, and if the session is paced, when it waits for
+ * `resume()`.
  */
 export const CLIENT_TRANSITIONS = {
   'awaiting-hello': {
@@ -79,7 +81,10 @@ export const CLIENT_TRANSITIONS = {
     ignoresRepeats: true,
   },
   'sealing-message-1': {
-    on: { 'shared-secret': { action: 'sealMessage1', next: ['awaiting-message-2'] } },
+    on: {
+      'shared-secret': { action: 'sealMessage1', next: ['awaiting-message-2'] },
+      resume: { action: 'sealMessage1', next: ['sealing-message-1', 'awaiting-message-2'] },
+    },
     ignoresRepeats: true,
   },
   'awaiting-message-2': {
@@ -91,11 +96,17 @@ export const CLIENT_TRANSITIONS = {
     ignoresRepeats: true,
   },
   'opening-message-2': {
-    on: { 'shared-secret': { action: 'openMessage2', next: ['ready'] } },
+    on: {
+      'shared-secret': { action: 'openMessage2', next: ['ready'] },
+      resume: { action: 'openMessage2', next: ['opening-message-2', 'sealing-message-3', 'ready'] },
+    },
     ignoresRepeats: true,
   },
   'sealing-message-3': {
-    on: { 'shared-secret': { action: 'sealMessage3', next: ['ready'] } },
+    on: {
+      'shared-secret': { action: 'sealMessage3', next: ['ready'] },
+      resume: { action: 'sealMessage3', next: ['ready'] },
+    },
     ignoresRepeats: true,
   },
   ready: {

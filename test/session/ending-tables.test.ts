@@ -125,7 +125,7 @@ test('each row for a client that had failed decides some ending', () => {
     new Pair(otherKey).run().client,
     greeted(newClient({ trust: 'pinned-only' })),
     greeted(newClient({ pin: throwing })),
-    greeted(newClient({ randomBytes: throwing })),
+    greeted(newClient({ staticKey: { publicKey: CLIENT_KEY, sharedSecret: throwing }, ...KK.client })),
     afterReady,
     remote,
   ];

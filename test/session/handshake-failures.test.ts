@@ -245,9 +245,11 @@ test('a public key of low order is refused on both sides', () => {
   assert.is(tampered(2, low, KK), 'low-order-key');
   // Under XXpsk2 nothing secret enters message 1, so a client can seal it with such a key: so it is built by hand.
   const hub = newHub();
+  const low1 = new Uint8Array(32);
+  low1[0] = 1;
   const crypto = {
     ...nodeCrypto,
-    x25519: { publicKey: () => new Uint8Array(32), sharedSecret: nodeCrypto.x25519.sharedSecret },
+    x25519: { publicKey: () => low1, sharedSecret: nodeCrypto.x25519.sharedSecret },
   };
   const client = newClient({ crypto });
   const [hello, offer] = hub.start().map(textOf);

@@ -13,19 +13,17 @@ import {
   LocalError,
   RemoteError,
 } from '../../src/index.ts';
+import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
   find,
-  HELLO,
   HUB_STATIC,
   KK,
   newClient,
-  OFFER,
   outcomeOf,
   Pair,
   type PairOptions,
-  PSK,
   readyPair,
   type Side,
   sharedSecretOf,
@@ -114,6 +112,9 @@ const FAULTS: Fault[] = [
   (result) => new Uint8Array(((result as Uint8Array).length ?? 0) + 1),
 ];
 
+/** The public keys and the random bytes. */
+const CALLS_OF_CONSTRUCTOR = 3;
+
 for (const side of ['client', 'hub'] as const) {
   for (const [pattern, options] of [
     ['XXpsk2', {}],
@@ -124,7 +125,12 @@ for (const side of ['client', 'hub'] as const) {
       connect(side, options, whole);
       assert.ok(whole.calls() > 30);
       for (let nth = 0; nth < whole.calls(); nth++) {
-        const pair = connect(side, options, inject(side, nth, FAULTS[nth % FAULTS.length]!));
+        const injected = inject(side, nth, FAULTS[nth % FAULTS.length]!);
+        if (side === 'client' && nth < CALLS_OF_CONSTRUCTOR) {
+          raisesLocal(() => connect(side, options, injected), 'crypto-failed');
+          continue;
+        }
+        const pair = connect(side, options, injected);
         const events = side === 'client' ? pair.clientEvents : pair.hubEvents;
         const closing: readonly { type: string; error?: unknown }[] = pair[side].closed(1008);
         const where = `call ${nth} of ${whole.calls()}: ${types(events)}`;
@@ -195,22 +201,21 @@ test('a secure element that fails on message 2 ends the session as a local fault
 test('a repeating source of randomness is not detected, but one of zeros is', () => {
   const repeating = new Uint8Array(32).fill(8);
   readyPair({ client: { randomBytes: () => new Uint8Array(repeating) } });
-  const client = newClient({ randomBytes: (length) => new Uint8Array(length) });
-  client.receive(HELLO);
-  assert.is(find(client.receive(OFFER), 'close').error.code, 'bad-random');
+  raisesLocal(() => newClient({ randomBytes: (length) => new Uint8Array(length) }), 'bad-random');
+  const { hubEvents } = new Pair({ hub: { randomBytes: (length) => new Uint8Array(length) } }).run();
+  assert.is(find(hubEvents, 'close').error.code, 'bad-random');
 });
 
-test('randomness of the wrong length ends the session', () => {
+test('randomness of the wrong length makes no client, and ends the session of a hub', () => {
   for (const random of [new Uint8Array(16), new Uint8Array(0), null, 'x'.repeat(32), undefined]) {
-    for (const psk of [() => PSK, () => undefined]) {
-      const client = newClient({ randomBytes: () => random as Uint8Array, psk });
-      client.receive(HELLO);
-      const events = client.receive(OFFER);
-      const [close] = events[0]?.type === 'psk-needed' ? client.providePsk(PSK) : events;
-      assert.is(close?.type === 'close' && close.error.code, 'bad-random');
-      assert.is(client.state, 'failed');
-    }
+    const options = { randomBytes: () => random as Uint8Array };
+    raisesLocal(() => newClient(options), 'bad-random');
+    assert.is(find(new Pair({ hub: options }).run().hubEvents, 'close').error.code, 'bad-random');
   }
+});
+
+test('a source of randomness that throws makes no client', () => {
+  raisesLocal(() => newClient({ randomBytes: raise(bus) as () => never }), 'crypto-failed');
 });
 
 test('a hub without its crypto tells the client nothing', () => {

@@ -57,7 +57,7 @@ export interface PairOptions {
   wire?: Wire;
   /** The number of messages that are handed over; later ones are held back until `release`. */
   stopAfter?: number;
-  /** How often `dh-needed` is answered (default always). */
+  /** How often `dh-needed` and `paused` are answered (default always). */
   answers?: number;
 }
 
@@ -69,6 +69,12 @@ export const KK: { client: Partial<ClientOptions>; hub: Partial<HubOptions> } = 
 
 /** The client's static key without its private key, which is asked for by `dh-needed`. */
 export const LATER: { staticKey: { publicKey: Uint8Array } } = { staticKey: { publicKey: CLIENT_KEY } };
+
+/** Options of a client that is paced: its static key has to come with its public key. */
+export const PACED: { staticKey: { publicKey: Uint8Array; privateKey: Uint8Array }; paced: true } = {
+  staticKey: { publicKey: CLIENT_KEY, privateKey: CLIENT_STATIC },
+  paced: true,
+};
 
 /** The shared secret that the holder of that private key computes. */
 export function sharedSecretOf(publicKey: Uint8Array): Uint8Array {
@@ -108,9 +114,8 @@ export class Pair {
       const { from, event } = next;
       if (from === 'hub') this.hubEvents.push(event as HubSessionEvent);
       else this.clientEvents.push(event as SessionEvent);
-      if (event.type === 'dh-needed' && this.#answers-- > 0) {
-        const answered = this.client.provideSharedSecret(sharedSecretOf(event.publicKey));
-        for (const event of answered) queue.push({ from, event });
+      if ((event.type === 'dh-needed' || event.type === 'paused') && this.#answers-- > 0) {
+        for (const answered of this.#answer(event)) queue.push({ from, event: answered });
       }
       if (event.type !== 'transmit') continue;
       const to = from === 'hub' ? 'client' : 'hub';
@@ -133,11 +138,14 @@ export class Pair {
     this.#answers = Number.POSITIVE_INFINITY;
     const last = this.clientEvents.at(-1);
     if (last?.type === 'psk-needed') this.goOn('client', this.client.providePsk(PSK));
-    if (last?.type === 'dh-needed') {
-      this.goOn('client', this.client.provideSharedSecret(sharedSecretOf(last.publicKey)));
-    }
+    if (last?.type === 'dh-needed' || last?.type === 'paused') this.goOn('client', this.#answer(last));
     for (const { to, data } of this.held.splice(0)) this.goOn(to, this[to].receive(data));
     return this;
+  }
+
+  #answer(event: SessionEvent & { type: 'dh-needed' | 'paused' }): SessionEvent[] {
+    if (event.type === 'paused') return this.client.resume();
+    return this.client.provideSharedSecret(sharedSecretOf(event.publicKey));
   }
 
   /** Hands transport messages to one side. */

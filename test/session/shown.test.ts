@@ -9,7 +9,7 @@ import { PassThrough } from 'node:stream';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { randomBytes } from '../../src/crypto/node.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { createKeyring, type Keyring, keyringOptions, storePsk, updateKeyring } from '../../src/index.ts';
 import {
   CLIENT_STATES,
@@ -154,6 +154,12 @@ test('no tool prints a key of a keyring, nor its access key', () => {
   assert.is(JSON.stringify({ keyring }), '{"keyring":"[Keyring]"}');
   assert.equal(Object.keys(keyring), []);
   assert.equal(structuredClone(keyring), {});
+});
+
+test('no tool prints the private key of a keyring’s key pair, taken by itself', () => {
+  const { staticKey } = createKeyring({ accessKey: ACCESS_KEY, staticKey: STATIC, crypto: nodeCrypto });
+  hides(staticKey, [STATIC], 'a key pair');
+  assert.equal((staticKey as { privateKey: Uint8Array }).privateKey, STATIC);
 });
 
 test('no tool prints a key of the PSKs of a keyring, taken by themselves', () => {

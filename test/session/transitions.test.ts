@@ -10,7 +10,7 @@ import {
   type Input,
   type TransitionTable,
 } from '../../src/session/transitions.ts';
-import { type Data, HELLO, KK, LATER, OFFER, Pair, type PairOptions, PSK } from './pair.ts';
+import { type Data, HELLO, KK, LATER, OFFER, PACED, Pair, type PairOptions, PSK } from './pair.ts';
 
 /** A step that a session took. */
 type Step = readonly [state: string, input: Input, next: string];
@@ -50,6 +50,7 @@ function stepsOf(options: PairOptions): { client: Step[]; hub: Step[] } {
   observe(client, 'receive', inputOf, steps.client);
   observe(client, 'providePsk', () => 'psk', steps.client);
   observe(client, 'provideSharedSecret', () => 'shared-secret', steps.client);
+  observe(client, 'resume', () => 'resume', steps.client);
   observe(hub, 'receive', inputOf, steps.hub);
   observe(hub, 'start', () => 'start', steps.hub);
   pair.run();
@@ -77,12 +78,14 @@ const VARIANTS: PairOptions[] = [
   { wire: (_, data, count) => amongStray(data, count) },
 ];
 
-/** Every variant with each pattern, and with a static key that answers at once or later. */
+const KEYS = [{}, LATER, PACED, { ...LATER, paced: true }];
+
+/** Every variant with each pattern, with a static key that answers at once or later, and paced or not. */
 function allSteps(): { client: Step[]; hub: Step[] } {
   const all: { client: Step[]; hub: Step[] } = { client: [], hub: [] };
   for (const variant of VARIANTS) {
     for (const pattern of [{ client: {}, hub: {} }, KK]) {
-      for (const key of [{}, LATER]) {
+      for (const key of KEYS) {
         const client = { ...pattern.client, ...key, ...variant.client };
         const { client: clientSteps, hub: hubSteps } = stepsOf({ ...variant, client, hub: pattern.hub });
         all.client.push(...clientSteps);

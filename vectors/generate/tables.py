@@ -226,7 +226,7 @@ FAILURES = {
 # bytes, and over MQTT a hub greets only a client that it does not know, so it has lost the session.
 
 ENVELOPES = ["hello", "offer", "message-1", "later-message", "other"]
-CALLS = ["start", "psk", "shared-secret"]
+CALLS = ["start", "psk", "shared-secret", "resume"]
 IGNORED = dict.fromkeys(ENVELOPES[:-1])
 UNEXPECTED = {"other": "unexpected-message"}
 ENCRYPTED = {
@@ -238,7 +238,7 @@ ENCRYPTED = {
     "later-message": None,
     "other": "text-after-ready",
 }
-TOO_EARLY = {"psk": "wrong-state", "shared-secret": "wrong-state"}
+TOO_EARLY = {"psk": "wrong-state", "shared-secret": "wrong-state", "resume": None}
 AFTER_MESSAGE_2 = ["opening-message-2", "sealing-message-3", "ready"]
 
 TRANSITIONS = {
@@ -264,8 +264,15 @@ TRANSITIONS = {
             **UNEXPECTED,
             "psk": ["sealing-message-1", "awaiting-message-2"],
             "shared-secret": "wrong-state",
+            "resume": None,
         },
-        "sealing-message-1": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["awaiting-message-2"]},
+        "sealing-message-1": {
+            **IGNORED,
+            **UNEXPECTED,
+            "psk": None,
+            "shared-secret": ["awaiting-message-2"],
+            "resume": ["sealing-message-1", "awaiting-message-2"],
+        },
         "awaiting-message-2": {
             "hello": None,
             "offer": None,
@@ -274,10 +281,23 @@ TRANSITIONS = {
             **UNEXPECTED,
             "psk": None,
             "shared-secret": "wrong-state",
+            "resume": None,
         },
-        "opening-message-2": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["ready"]},
-        "sealing-message-3": {**IGNORED, **UNEXPECTED, "psk": None, "shared-secret": ["ready"]},
-        "ready": {**ENCRYPTED, "psk": None, "shared-secret": None, "frame": ["ready"]},
+        "opening-message-2": {
+            **IGNORED,
+            **UNEXPECTED,
+            "psk": None,
+            "shared-secret": ["ready"],
+            "resume": AFTER_MESSAGE_2,
+        },
+        "sealing-message-3": {
+            **IGNORED,
+            **UNEXPECTED,
+            "psk": None,
+            "shared-secret": ["ready"],
+            "resume": ["ready"],
+        },
+        "ready": {**ENCRYPTED, "psk": None, "shared-secret": None, "resume": None, "frame": ["ready"]},
     },
     "hub": {
         "new": {**dict.fromkeys(ENVELOPES, "wrong-state"), "start": ["awaiting-message-1"]},

@@ -1,0 +1,181 @@
+/** Handshakes whose keys are made ahead, and handshakes that compute each shared secret in a `resume()` of its own. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { copyBytes } from '../../src/bytes.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import type { HandshakePatternName } from '../../src/noise/patterns.ts';
+import { raisesLocal } from '../raises.ts';
+import {
+  assertDead,
+  bytesIn,
+  type Changes,
+  create,
+  EPHEMERAL,
+  key,
+  PAYLOADS,
+  publicKey,
+  type Role,
+  STATIC,
+  sharedSecret,
+  transcriptOf,
+  writerOf,
+} from './handshakes.ts';
+
+const PATTERN_NAMES: HandshakePatternName[] = ['XXpsk2', 'KKpsk0'];
+const ROLES: Role[] = ['initiator', 'responder'];
+
+const pairOf = (privateKey: Uint8Array) => ({ privateKey, publicKey: publicKey(privateKey) });
+const never = (): never => {
+  throw new Error('not to be called');
+};
+
+/** Node's crypto, which counts the X25519 it computes. */
+function countingCrypto(): { crypto: Crypto; count: () => number } {
+  let count = 0;
+  const x25519 = {
+    publicKey: (own: Uint8Array) => {
+      count++;
+      return publicKey(own);
+    },
+    sharedSecret: (own: Uint8Array, remote: Uint8Array) => {
+      count++;
+      return sharedSecret(own, remote);
+    },
+  };
+  return { crypto: { ...nodeCrypto, x25519 }, count: () => count };
+}
+
+/** Runs a handshake to its end, and returns how many X25519 each call computed. */
+function countsOf(role: Role, pattern: HandshakePatternName, changes: Changes): number[] {
+  const { crypto, count } = countingCrypto();
+  const counts: number[] = [];
+  const counted = <Result>(call: () => Result): Result => {
+    const before = count();
+    const result = call();
+    counts.push(count() - before);
+    return result;
+  };
+  const state = counted(() => create(role, pattern, { crypto, ...changes }));
+  transcriptOf(pattern).forEach((message, i) => {
+    const isWriting = writerOf(i) === role;
+    let result = counted(() => (isWriting ? state.write(PAYLOADS[i]) : state.read(message)));
+    while (result === undefined) {
+      assert.is(state.dhNeeded, undefined);
+      result = counted(() => state.resume());
+    }
+    assert.equal(result, isWriting ? message : PAYLOADS[i]);
+  });
+  assert.ok(state.isFinished);
+  return counts;
+}
+
+for (const role of ROLES) {
+  for (const pattern of PATTERN_NAMES) {
+    const ahead = {
+      staticKey: pairOf(STATIC[role]),
+      ephemeralKey: pairOf(EPHEMERAL[role]),
+      randomBytes: never,
+    };
+
+    test(`${pattern}: the ${role} computes no public key that it is given`, () => {
+      const all = countsOf(role, pattern, {}).reduce((sum, count) => sum + count);
+      assert.is(
+        countsOf(role, pattern, ahead).reduce((sum, count) => sum + count),
+        all - 2,
+      );
+    });
+
+    test(`${pattern}: an ephemeral private key of the ${role} made ahead yields the same messages`, () => {
+      countsOf(role, pattern, { ephemeralKey: copyBytes(EPHEMERAL[role]), randomBytes: undefined });
+    });
+
+    test(`${pattern}: a paced ${role} computes one X25519 in each resume(), and none in another call`, () => {
+      const counts = countsOf(role, pattern, { ...ahead, paced: true });
+      assert.ok(Math.max(...counts) === 1);
+      const messages = transcriptOf(pattern).length;
+      assert.is(counts.filter((count) => count === 0).length, 1 + messages); // the constructor, write() and read()
+    });
+  }
+}
+
+test('a paced handshake with an asynchronous static key is given that key’s shared secrets, and computes the others', () => {
+  const staticKey = { publicKey: publicKey(STATIC.initiator) };
+  const state = create('initiator', 'KKpsk0', { staticKey, paced: true });
+  const [message] = transcriptOf('KKpsk0');
+  assert.is(state.write(PAYLOADS[0]), undefined);
+  assert.is(state.dhNeeded, undefined); // es
+  raisesLocal(() => state.resume(key(1)), 'bad-argument');
+  assert.is(state.resume(), undefined);
+  const needed = state.dhNeeded!; // ss
+  raisesLocal(() => state.resume(), 'bad-argument');
+  assert.equal(state.resume(sharedSecret(STATIC.initiator, needed)), message);
+});
+
+test('while a paced handshake waits, every other call is refused and changes nothing', () => {
+  const state = create('initiator', 'KKpsk0', { paced: true });
+  raisesLocal(() => state.resume(), 'wrong-state');
+  raisesLocal(() => state.writeMessage(), 'wrong-state');
+  assert.is(state.write(PAYLOADS[0]), undefined);
+  raisesLocal(() => state.write(), 'wrong-state');
+  raisesLocal(() => state.read(key(0)), 'wrong-state');
+  raisesLocal(() => state.split(), 'wrong-state');
+  assert.is(state.resume(), undefined);
+  assert.equal(state.resume(), transcriptOf('KKpsk0')[0]);
+  raisesLocal(() => state.readMessage(key(0)), 'wrong-state');
+});
+
+test('keys made ahead are copied, and no copy outlives the handshake', () => {
+  const [own, ephemeral] = [pairOf(copyBytes(STATIC.initiator)), pairOf(copyBytes(EPHEMERAL.initiator))];
+  const state = create('initiator', 'KKpsk0', { staticKey: own, ephemeralKey: ephemeral });
+  for (const { privateKey, publicKey } of [own, ephemeral]) {
+    privateKey.fill(0);
+    publicKey.fill(0);
+  }
+  assert.equal(state.writeMessage(PAYLOADS[0]), transcriptOf('KKpsk0')[0]);
+  const secrets = [STATIC.initiator, EPHEMERAL.initiator];
+  const held = () =>
+    bytesIn(state).filter((bytes) => secrets.some((secret) => Buffer.compare(bytes, secret) === 0));
+  assert.is(held().length, 2);
+  state.destroy();
+  assert.equal(held(), []);
+});
+
+test('a public key that is not that of its private key is taken as it is, and the responder refuses message 3', () => {
+  const staticKey = { privateKey: STATIC.initiator, publicKey: publicKey(key(1)) };
+  const initiator = create('initiator', 'XXpsk2', { staticKey });
+  const responder = create('responder', 'XXpsk2');
+  responder.readMessage(initiator.writeMessage());
+  initiator.readMessage(responder.writeMessage());
+  let code = '';
+  try {
+    responder.readMessage(initiator.writeMessage());
+  } catch (error) {
+    code = (error as { code: string }).code;
+  }
+  assert.is(code, 'payload-not-authentic');
+});
+
+test('refuses keys that are not keys, and an ephemeral key that answers later', () => {
+  const own = publicKey(STATIC.initiator);
+  for (const name of ['staticKey', 'ephemeralKey']) {
+    for (const privateKey of ['text', null, key(0)]) {
+      const refused = { [name]: { publicKey: own, privateKey } };
+      raisesLocal(() => create('initiator', 'XXpsk2', refused), 'bad-argument');
+    }
+    const short = { [name]: { publicKey: own, privateKey: new Uint8Array(31) } };
+    raisesLocal(() => create('initiator', 'XXpsk2', short), 'bad-length');
+  }
+  raisesLocal(() => create('initiator', 'XXpsk2', { ephemeralKey: { publicKey: own } }), 'bad-argument');
+  raisesLocal(() => create('initiator', 'XXpsk2', { paced: 1 }), 'bad-argument');
+});
+
+test('an X25519 that fails in resume() ends the handshake', () => {
+  const crypto = { ...nodeCrypto, x25519: { publicKey, sharedSecret: never } };
+  const state = create('initiator', 'KKpsk0', { crypto, paced: true });
+  state.write();
+  const failure = raisesLocal(() => state.resume(), 'crypto-failed');
+  assertDead(state, failure);
+});
+
+test.run();
