@@ -60,7 +60,7 @@ export function recordClientSession(options: ClientOptions, recording: Recording
     hasPins: hasPins === true,
     staticKeyIsFresh: staticKeyIsFresh === true,
   });
-  recorder.intercept(session, ['start', 'providePsk', 'provideSharedSecret']);
+  recorder.intercept(session, ['start', 'providePsk', 'provideSharedSecret', 'resume']);
   return session;
 }
 

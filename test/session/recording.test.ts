@@ -19,8 +19,10 @@ import {
   HUB_KEY,
   HUB_STATIC,
   NODE_ID,
+  PACED,
   PSK,
   sharedSecretOf,
+  textOf,
   types,
 } from './pair.ts';
 
@@ -389,10 +391,28 @@ test('refuses what the constructors refuse, and what is no recording', () => {
   raisesLocal(() => record({}, {}, { nonsense: 1 } as never), 'bad-argument');
 });
 
-test('ends the session, and keeps nothing, if randomBytes() returns something else', () => {
-  const recorded = record({ randomBytes: () => new Uint8Array(31) }, {}, { ephemeralKey: true });
+test('makes no client, and ends a hub, if randomBytes() returns something else', () => {
+  const randomBytes = () => new Uint8Array(31);
+  raisesLocal(() => record({ randomBytes }, {}, { ephemeralKey: true }), 'bad-random');
+  const recorded = record({}, { randomBytes }, { ephemeralKey: true });
   connect(recorded);
-  assert.is(parse(recorded.clientLines).at(-1)!.error, 'bad-random');
+  assert.is(parse(recorded.hubLines).at(-1)!.error, 'bad-random');
+});
+
+test('records that a paced session paused and went on', () => {
+  const recorded = record(PACED);
+  const { client, hub } = recorded;
+  const [hello, offer] = hub.start().map(textOf);
+  client.receive(hello!);
+  const [message2] = hub.receive(textOf(client.receive(offer!)[0]));
+  client.receive(textOf(message2));
+  client.resume();
+  const lines = parse(recorded.clientLines);
+  assert.equal(lines.slice(-3), [
+    { event: 'paused' },
+    { call: 'resume', state: 'opening-message-2' },
+    { event: 'paused' },
+  ]);
 });
 
 test('shows nothing of the session, and replaces methods without a trace', () => {

@@ -9,6 +9,7 @@ import {
   isLowOrder,
   type Keyring,
   LocalError,
+  nodeCrypto,
   randomBytes,
   serializeKeyring,
   storePsk,
@@ -70,7 +71,7 @@ function provision(args: Arguments): Result {
   const base = args.text('keyring');
   let keyring: Keyring =
     base === undefined
-      ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32) })
+      ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32), crypto: nodeCrypto })
       : readKeyringFile(base, identity.accessKey);
   for (const { nodeId, key } of pins) keyring = addPin(keyring, nodeId, key);
   assertPrivate(out, args.flag('force')); // before the slow part
