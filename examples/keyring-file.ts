@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
-import { randomBytes } from 'hub-protocol/node';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 
 export class KeyringFile {
   readonly #path: string;
@@ -24,7 +24,7 @@ export class KeyringFile {
     this.#path = path;
     this.#accessKey = accessKey;
     if (existsSync(path)) return;
-    const draft = this.#write(createKeyring({ accessKey, staticKey: randomBytes(32) }));
+    const draft = this.#write(createKeyring({ accessKey, staticKey: randomBytes(32), crypto: nodeCrypto }));
     linkSync(draft, path); // fails if another program has created the file meanwhile
     rmSync(draft);
   }

@@ -37,7 +37,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
   const stored = localStorage.getItem(name);
   let keyring = stored
     ? parseKeyring(stored, accessKey)
-    : createKeyring({ accessKey, staticKey: randomBytes(32) });
+    : createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
   function remember(updated) {
     if (updated === keyring && localStorage.getItem(name)) return;
     keyring = updated;
