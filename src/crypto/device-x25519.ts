@@ -28,12 +28,17 @@ function encode(value: bigint): Uint8Array {
   return bytes;
 }
 
-/** x^(P - 2), the inverse of x: P - 2 is 2^255 - 21, all ones in binary but for two zeros. */
+/** x^(P - 2), the inverse of x. In hexadecimal, P - 2 is a 7, then 61 times f, then eb. */
 function invert(x: bigint): bigint {
-  let power = 1n;
-  for (let bit = 254; bit >= 0; bit--) {
-    power = (power * power) % P;
-    if (bit !== 4 && bit !== 2) power = (power * x) % P;
+  const x3 = (x * x * x) % P;
+  const x4 = (x3 * x) % P;
+  const x7 = (x3 * x4) % P;
+  const x11 = (x7 * x4) % P;
+  const x15 = (x11 * x4) % P;
+  let power = x7;
+  for (let digit = 62; digit >= 0; digit--) {
+    for (let i = 0; i < 4; i++) power = (power * power) % P;
+    power = (power * (digit > 1 ? x15 : digit === 1 ? x7 * x7 : x11)) % P;
   }
   return power;
 }
