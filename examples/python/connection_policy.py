@@ -4,7 +4,7 @@ from hub_protocol import Refused
 
 DAY = 86_400_000
 EARLY = 1000  # how early a timer may be
-TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 120_000}
+TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 30_000}
 DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
 OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "sealing-message-3", "ready")
 

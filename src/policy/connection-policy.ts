@@ -56,7 +56,7 @@ export interface PolicyOptions {
   basePause?: number | undefined;
   /** The highest limit of a pause (default 600000, which is 10 minutes). */
   maxPause?: number | undefined;
-  /** How long a connection has to be ready before the pauses start anew with `basePause` (default 120000). */
+  /** How long a connection has to be ready before the pauses start anew with `basePause` (default 30000). */
   steadyAfter?: number | undefined;
   /** How long to wait for the hub, by the state of the session (default 30000 each). */
   deadlines?: { readonly [state in AwaitingState]?: number | undefined } | undefined;
@@ -74,7 +74,7 @@ interface Times {
 }
 
 /** The times, unless the options say otherwise. */
-export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 120000 };
+export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 30000 };
 
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;

@@ -1,7 +1,7 @@
 """Tests of the connection policy: events and times in, decisions out. The rules are the rows of tables.py, and these:
 
 - A pause is random, from 0 to below its limit: limit * draw / 2^24, rounded down. A draw is 3 random bytes, big-endian.
-- The limit is 2 s at first, doubles with every pause up to 10 minutes, and is 2 s again after 2 minutes of being ready.
+- The limit is 2 s at first, doubles with every pause up to 10 minutes, and is 2 s again after half a minute of being ready.
 - A state of the session that waits for the hub has 30 s, from when it began; the first one begins with the dial.
 - A timer may be a second early. One that is earlier belongs to an older decision.
 """
@@ -230,8 +230,8 @@ def steady():
 
     return [
         after("ready for a moment", 1, 8000),
-        after("ready for just under two minutes", 119999, 8000),
-        after("ready for two minutes", 120000, 2000),
+        after("ready for just under half a minute", 29999, 8000),
+        after("ready for half a minute", 30000, 2000),
         after("ready for an hour", 3600000, 2000),
         after("ready for as long as the caller says", 500, 2000, steadyAfter=500),
         after("ready for a millisecond less", 499, 8000, steadyAfter=500),
@@ -253,7 +253,7 @@ def steady():
         .take(3000, LOSS_LATER, pause(4000)),
         Script("the connection after a steady one doubles again", "Steady")
         .drops(LOSS_LATER, pause(2000))
-        .drops(LOSS_LATER, pause(2000), 120000)
+        .drops(LOSS_LATER, pause(2000), 30000)
         .drops(LOSS_LATER, pause(4000)),
     ]
 
@@ -528,7 +528,7 @@ def options():
         refused("a first pause of 0", basePause=0),
         refused("a negative longest pause", maxPause=-1),
         refused("more than a day", maxPause=day + 1),
-        refused("text", steadyAfter="120000"),
+        refused("text", steadyAfter="30000"),
         refused("a deadline of 0", deadlines={"awaiting-hello": 0}),
         refused("a deadline of more than a day", deadlines={"awaiting-offer": day + 1}),
         refused("a deadline for a state that waits for the client", deadlines={"awaiting-psk": 30000}),

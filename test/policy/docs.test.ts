@@ -1,0 +1,153 @@
+/** The loop of README.md under "Staying connected": run under virtual time, unchanged. */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import {
+  ClientSession,
+  ConnectionPolicy,
+  createKeyring,
+  keyringOptions,
+  type SessionEvent,
+} from '../../src/index.ts';
+import { CLIENT_STATIC, PSK, TROUBLES } from './simulation/hubs.ts';
+import { type ClientLink, type Data, dial, type Hub } from './simulation/network.ts';
+import { seeded, World } from './simulation/world.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const section = readme.slice(readme.indexOf('\n## Staying connected\n'));
+const code = /```js\n(.*?)```/s.exec(section)![1]!;
+
+interface Loop {
+  readonly policy: ConnectionPolicy;
+  readonly connect: () => void;
+}
+
+interface Run extends Loop {
+  readonly world: World;
+  readonly sockets: FakeSocket[];
+  /** The types of events, and what a person was asked. */
+  readonly log: string[];
+}
+
+/** A WebSocket as browsers have it, as far as the loop uses it. */
+class FakeSocket {
+  onmessage: (event: { data: unknown }) => void = () => {};
+  onclose: (event: { code: number; reason: string }) => void = () => {};
+  binaryType = 'blob';
+  readonly #link: ClientLink;
+
+  constructor(world: World, hub: Hub) {
+    this.#link = dial(world, 'WebSocket', hub, {
+      onOpen() {},
+      onData: (data) => this.onmessage({ data: typeof data === 'string' ? data : this.#asSet(data) }),
+      onClose: (closing) => this.onclose({ code: 1005, reason: '', ...(closing as object) }),
+    });
+  }
+
+  send(data: Data): void {
+    this.#link.send(data);
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+
+  #asSet(data: Uint8Array): ArrayBuffer {
+    assert.is(this.binaryType, 'arraybuffer');
+    return data.slice().buffer as ArrayBuffer;
+  }
+}
+
+/** Starts the loop against a hub. */
+function start(hub: Hub): Run {
+  const world = new World();
+  const sockets: FakeSocket[] = [];
+  const log: string[] = [];
+  const pauses = seeded(7);
+  const names: { readonly [name: string]: unknown } = {
+    ClientSession,
+    ConnectionPolicy,
+    crypto: nodeCrypto,
+    randomBytes: (length: number) => (length === 3 ? pauses : randomBytes)(length),
+    siteId: 'lobby',
+    keyring: createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC }),
+    keyringOptions,
+    url: 'wss://hub',
+    performance: { now: () => world.now },
+    setTimeout: (run: (why?: unknown) => void, delay: number, why?: unknown) =>
+      world.after(delay, () => run(why)),
+    clearTimeout: (timer: number | undefined) => world.clear(timer),
+    WebSocket: function FakeWebSocket() {
+      const socket = new FakeSocket(world, hub);
+      sockets.push(socket);
+      return socket;
+    },
+    onEvent(event: SessionEvent, session: ClientSession, handle: (events: SessionEvent[]) => void) {
+      log.push(event.type);
+      if (event.type === 'psk-needed') handle(session.providePsk(PSK));
+    },
+    askPerson: ({ code }: { code: string }) => log.push(`asks ${code}`),
+  };
+  const body = `${code}; return { policy, connect };`;
+  const loop = new Function(...Object.keys(names), body)(...Object.values(names)) as Loop;
+  loop.connect();
+  return { ...loop, world, sockets, log };
+}
+
+const troubleOf = (start: string): Hub => TROUBLES.find(({ name }) => name.startsWith(start))!.hub;
+
+test('has at most 40 lines', () => {
+  assert.ok(code.trim().split('\n').length <= 40);
+});
+
+test('connects, and hears the hub', () => {
+  const { world, log, sockets, policy } = start(troubleOf('restarts'));
+  world.runUntil(60_000);
+  assert.is(policy.state, 'ready');
+  assert.is(sockets.length, 1);
+  assert.is(log.at(-1), 'message');
+});
+
+test('comes back when the hub does', () => {
+  const { world, sockets, policy } = start(troubleOf('restarts'));
+  world.runUntil(3_600_000);
+  assert.is(policy.state, 'ready');
+  assert.ok(sockets.length > 2 && sockets.length < 15, `${sockets.length} sockets`);
+});
+
+test('hangs up on a silent hub, and dials again after a pause', () => {
+  const { world, sockets, policy } = start(troubleOf('is silent'));
+  world.runUntil(30_000);
+  assert.is(policy.state, 'waiting');
+  world.runUntil(3_600_000);
+  assert.ok(sockets.length > 10 && sockets.length <= 30, `${sockets.length} sockets`);
+});
+
+test('asks a person, and goes on when that person has acted', () => {
+  const { world, log, policy, sockets, connect } = start(troubleOf('forgets'));
+  world.runUntil(3_600_000);
+  assert.is(log.at(-2), 'asks text-after-ready');
+  assert.is(sockets.length, 2);
+  policy.resume();
+  connect();
+  assert.is(sockets.length, 3);
+});
+
+test('rests after a goodbye, whatever timers are left', () => {
+  const { world, policy, sockets } = start(troubleOf('is silent'));
+  world.runUntil(30_000);
+  policy.goodbye();
+  world.runUntil(3_600_000);
+  assert.is(sockets.length, 1);
+
+  const other = start(troubleOf('restarts'));
+  other.world.runUntil(60_000);
+  other.policy.goodbye();
+  other.sockets[0]!.close();
+  other.world.runUntil(3_600_000);
+  assert.is(other.policy.state, 'resting');
+  assert.is(other.sockets.length, 1);
+});
+
+test.run();

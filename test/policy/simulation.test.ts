@@ -1,0 +1,62 @@
+/**
+ * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `npm run simulate` also
+ * runs the clients without it, and writes docs/policy.md.
+ */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { restartChart } from './simulation/chart.ts';
+import type { Report } from './simulation/client.ts';
+import { cellOf, hoursWithPolicy } from './simulation/hour.ts';
+import { TROUBLES } from './simulation/hubs.ts';
+import type { Transport } from './simulation/network.ts';
+import { CLIENTS, returnOf } from './simulation/restart.ts';
+
+const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+
+/** The hubs that are in trouble for good, and those that need a person. */
+const FOR_GOOD = [
+  'breaks after',
+  'has another password',
+  'is silent',
+  'is up for 20 s',
+  'refuses',
+  'is full',
+];
+const FOR_PEOPLE: { readonly [name: string]: string } = {
+  'has a new key': 'hub-key-changed',
+  'forgets the session': 'text-after-ready',
+};
+
+function assertBounded(name: string, { dials, derivations, asked, readySince }: Report): void {
+  if (FOR_GOOD.some((start) => name.startsWith(start))) assert.ok(dials <= 30, `${dials} dials`);
+  assert.ok(derivations <= dials);
+  assert.is(asked, FOR_PEOPLE[name]);
+  if (asked !== undefined) assert.is(dials, 2);
+  if (name.startsWith('restarts')) assert.ok(readySince !== undefined && dials <= 15, `${dials} dials`);
+}
+
+for (const trouble of TROUBLES) {
+  const transports: Transport[] = trouble.isForMqtt ? ['WebSocket', 'MQTT'] : ['WebSocket'];
+  for (const transport of transports) {
+    test(`a hub that ${trouble.name}, over ${transport}: an hour, as the document says`, () => {
+      const reports = hoursWithPolicy(trouble, transport);
+      for (const report of reports) assertBounded(trouble.name, report);
+      const row = page.split('\n').find((line) => line.startsWith(`| ${trouble.name} | ${transport} |`));
+      assert.ok(row?.endsWith(`| ${cellOf(reports)} |`), 'run npm run simulate');
+    });
+  }
+}
+
+test('the clients of a hub that restarts come back one by one', () => {
+  const { accepted } = returnOf(CLIENTS, 120);
+  assert.ok(Math.max(...accepted) < CLIENTS / 20);
+  assert.ok(accepted.reduce((sum, count) => sum + count, 0) > 0.95 * CLIENTS);
+});
+
+test('docs/restart.svg shows that', () => {
+  const drawn = readFileSync(new URL('../../docs/restart.svg', import.meta.url), 'utf8');
+  assert.is(drawn, restartChart(), 'run npm run simulate');
+});
+
+test.run();

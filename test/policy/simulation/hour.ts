@@ -1,0 +1,45 @@
+/** An hour of a client and a hub in trouble, and how the table in docs/policy.md reports it. */
+import { ConnectionPolicy } from '../../../src/index.ts';
+import { ObeysRetry, type Policy, type Report, startClient } from './client.ts';
+import type { Trouble } from './hubs.ts';
+import type { Transport } from './network.ts';
+import { seeded, World } from './world.ts';
+
+const HOUR = 3_600_000;
+const SEEDS = [1, 2, 3, 4, 5];
+
+/** Hours of a client with ConnectionPolicy and its defaults, each with other random pauses. */
+export function hoursWithPolicy(trouble: Trouble, transport: Transport): Report[] {
+  return SEEDS.map((seed) => hour(trouble, transport, new ConnectionPolicy({ randomBytes: seeded(seed) })));
+}
+
+/** An hour of a client that does what `retry` says. */
+export function hourWithRetry(trouble: Trouble, transport: Transport): Report {
+  return hour(trouble, transport, new ObeysRetry());
+}
+
+function hour({ hub, isKnown }: Trouble, transport: Transport, policy: Policy): Report {
+  const world = new World();
+  const report = startClient(world, transport, hub, policy, isKnown);
+  world.runUntil(HOUR);
+  report.readyFor += HOUR - (report.readySince ?? HOUR);
+  return report;
+}
+
+/** A cell of the table: what happened in all of these hours. */
+export function cellOf(reports: readonly Report[]): string {
+  const [first] = reports;
+  const dials = rangeOf(reports.map(({ dials }) => dials));
+  const share = rangeOf(reports.map(({ readyFor }) => Math.round((100 * readyFor) / HOUR)));
+  const parts = [`${dials} dials`];
+  if (first!.derivations > 0)
+    parts.push(`${rangeOf(reports.map(({ derivations }) => derivations))} derivations`);
+  if (share !== '0') parts.push(`ready ${share} %`);
+  if (first!.asked !== undefined) parts.push(`asks: \`${first!.asked}\``);
+  return parts.join(', ');
+}
+
+function rangeOf(values: readonly number[]): string {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return least === most ? String(least) : `${least} to ${most}`;
+}
