@@ -13,16 +13,18 @@ globalThis.bytes = (hex) => {
 };
 
 let options;
-globalThis.prepare = ({ staticKey, ephemeralKey, psk, pin, ...further }) => {
-  const [own, ephemeral, preShared] = [bytes(staticKey), bytes(ephemeralKey), bytes(psk)];
+/** Makes the options, as a device has them from its keyring: with the public key of its own, and the hub it expects. */
+globalThis.prepare = ({ privateKey, publicKey, ephemeralKey, psk, pin, ...further }) => {
+  const [ephemeral, preShared] = [bytes(ephemeralKey), bytes(psk)];
   const hubKey = pin && bytes(pin);
   options = {
     crypto: hubProtocol.deviceCrypto,
     siteId: 'lobby',
-    staticKey: own,
+    staticKey: { privateKey: bytes(privateKey), publicKey: bytes(publicKey) },
     randomBytes: () => ephemeral.slice(),
     psk: () => preShared,
     pin: () => hubKey,
+    expectedHubKey: hubKey,
     ...further,
   };
   seen = { chunks: 0, bytes: 0, lasts: 0, others: [] };

@@ -59,7 +59,12 @@ export class Peer {
     };
     toClient(this.#hub.start());
     const { staticKey, ephemeralKey, psk } = keys;
-    const hexKeys = { staticKey: hex(staticKey), ephemeralKey: hex(ephemeralKey), psk: hex(psk) };
+    const hexKeys = {
+      privateKey: hex(staticKey),
+      publicKey: hex(nodeCrypto.x25519.publicKey(staticKey)),
+      ephemeralKey: hex(ephemeralKey),
+      psk: hex(psk),
+    };
     const pin = this.#pin && hex(this.#pin);
     const receive = (text: string, expected?: string): string =>
       `incoming = [${JSON.stringify(text)}]; receive(${expected === undefined ? '' : `'${expected}'`}); 0`;

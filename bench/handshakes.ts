@@ -8,8 +8,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
-import { type Build, build, connect, handshake, newImportedKeys, newKeys } from './both-ends.ts';
-import { calls, cpuTime, type Timer } from './paired.ts';
+import { build, connect, handshake, newImportedKeys, newKeys } from './both-ends.ts';
+import { type Contender, calls, cpuTime, type Timer } from './paired.ts';
 import {
   defaultCrypto,
   generateKeyPair,
@@ -29,14 +29,14 @@ const JWK = { kty: 'OKP', crv: 'X25519' };
 const base64Url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
 /** What no implementation on node:crypto can do without: two ephemeral key pairs, the public keys received, all DHs. */
-function rawNode(pattern: Pattern): Timer {
+export function rawNode(pattern: Pattern): Contender {
   const newKey = (): KeyObject =>
     createPrivateKey({ key: { ...JWK, d: base64Url(randomBytes(32)), x: '' }, format: 'jwk' });
   const received = (x: string): KeyObject => createPublicKey({ key: { ...JWK, x }, format: 'jwk' });
   const exported = (key: KeyObject): string => createPublicKey(key).export({ format: 'jwk' }).x!;
   const keys = [newKey(), newKey()].map((staticKey) => ({ staticKey, x: exported(staticKey) }));
   const known = keys.map(({ x }) => received(x));
-  return calls(() => {
+  const time = calls(() => {
     const ephemerals = [newKey(), newKey()];
     const sent = ephemerals.map(exported);
     for (const [side, peer] of [0, 1].entries()) {
@@ -49,6 +49,7 @@ function rawNode(pattern: Pattern): Timer {
       if (pattern === 'KKpsk0') diffieHellman({ privateKey: staticKey, publicKey: remoteStatic });
     }
   });
+  return { name: 'raw node:crypto, the same DHs', time };
 }
 
 function rawNoble(pattern: Pattern): Timer {
@@ -116,11 +117,17 @@ function snow(): { peer(pattern: Pattern): Peer; stop(): void } {
   return { peer: (pattern) => ({ name, time: time(pattern) }), stop: () => void child.kill() };
 }
 
-/** An earlier build of the library, whose folder dist/ the option --before names. */
-async function earlier(dist: string): Promise<Build> {
+/** An earlier build of the library, if the option --before names its folder dist/. It had no keys to import. */
+async function earlier(dist: string | undefined, pattern: Pattern): Promise<Contender[]> {
+  if (dist === undefined) return [];
   const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
-  const node = existsSync(join(dist, 'crypto')) ? 'crypto/node.js' : 'noise/node.js';
-  return { HandshakeState: (await load('index.js')).HandshakeState, crypto: (await load(node)).nodeCrypto };
+  const { HandshakeState } = await load('index.js');
+  const { nodeCrypto: crypto } = await load(
+    existsSync(join(dist, 'crypto')) ? 'crypto/node.js' : 'noise/node.js',
+  );
+  const [own, peer] = [newKeys(nodeCrypto), newKeys(nodeCrypto)];
+  const time = calls(() => handshake({ HandshakeState, crypto }, pattern, own, peer));
+  return [{ name: 'an earlier build', time }];
 }
 
 export function handshakes(before: string | undefined): Benchmark[] {
@@ -133,13 +140,10 @@ export function handshakes(before: string | undefined): Benchmark[] {
     patterns('handshakes, node', 8, async (pattern) => {
       const [own, peer] = [newKeys(nodeCrypto), newKeys(nodeCrypto)];
       const rust = snow();
-      const peers: Peer[] = [{ name: 'raw node:crypto, the same DHs', time: rawNode(pattern) }];
+      const peers: Peer[] = [rawNode(pattern)];
       if (pattern === 'XXpsk2') peers.push(noiseHandshake(), libp2pNoise());
       peers.push(rust.peer(pattern));
-      if (before !== undefined) {
-        const past = await earlier(before);
-        peers.push({ name: 'an earlier build', time: calls(() => handshake(past, pattern, own, peer)) });
-      }
+      peers.push(...(await earlier(before, pattern)));
       const ours = calls(() => handshake(build(nodeCrypto), pattern, own, peer));
       try {
         return await compare(`${pattern}, node`, ours, peers, 8);
@@ -147,11 +151,11 @@ export function handshakes(before: string | undefined): Benchmark[] {
         rust.stop();
       }
     }),
-    patterns('handshakes, static keys imported once', 3, (pattern) => {
+    patterns('handshakes, static keys imported once', 3, async (pattern) => {
       const [own, peer] = [newImportedKeys(), newImportedKeys()];
       const ours = calls(() => handshake(build(nodeCrypto), pattern, own, peer));
-      const raw = { name: 'raw node:crypto, the same DHs', time: rawNode(pattern) };
-      return compare(`${pattern}, node, keys imported once`, ours, [raw], 3);
+      const peers = [rawNode(pattern), ...(await earlier(before, pattern))];
+      return compare(`${pattern}, node, keys imported once`, ours, peers, 3);
     }),
     patterns('handshakes, noble', 3, (pattern) => {
       const [own, peer] = [newKeys(nobleCrypto), newKeys(nobleCrypto)];

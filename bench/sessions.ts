@@ -1,6 +1,7 @@
 /** Many sessions in one process: the bytes that an idle one takes, and handshakes while others are idle. */
 import type { ClientSession, HubSession } from '../dist/index.js';
 import { connect } from './both-ends.ts';
+import { rawNode } from './handshakes.ts';
 import { calls, progress, spread } from './paired.ts';
 import { type Benchmark, compare, judged, type Row } from './rows.ts';
 
@@ -60,8 +61,9 @@ const byCount: Benchmark = {
       const sizes = Array.from({ length: x < 1000 ? 15 : 1 }, () => idle(x, hubs)[0]);
       rows.push({ what: `an idle session of ${x}`, x, bytes: spread(sizes).median });
       const [, kept] = idle(x, hubs);
+      const raw = rawNode('KKpsk0');
       const connecting = calls(() => connect());
-      rows.push(...(await compare(`a connection while ${x} are idle`, connecting, [], 3, { x })));
+      rows.push(...(await compare(`a connection while ${x} are idle`, connecting, [raw], 3, { x })));
       if (kept.length !== x) throw new Error('the idle sessions are gone');
     }
     return rows;
