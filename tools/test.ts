@@ -21,7 +21,15 @@ interface Report {
 type Suite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 
 /** The slowest files, which start first. */
-const LONGEST = ['judge/self', 'judge/live', 'judge/cli', 'fuzz', 'bundles/gates', 'noise/known-answers'];
+const LONGEST = [
+  'judge/self',
+  'judge/live',
+  'judge/cli',
+  'cli/explain',
+  'fuzz',
+  'bundles/gates',
+  'noise/known-answers',
+];
 
 /** What uvu prints while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;

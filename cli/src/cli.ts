@@ -2,13 +2,14 @@
 /** `hub-protocol`: commands for the bench next to a device. */
 import { readFileSync } from 'node:fs';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
+import { EXPLAIN } from './commands/explain.ts';
 import { INSPECT } from './commands/inspect.ts';
 import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 
-const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT, INSPECT];
+const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

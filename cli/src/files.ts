@@ -15,7 +15,19 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { CannotRun } from './command.ts';
-import { type Identity, type Keyring, LocalError, parseIdentity, parseKeyring } from './protocol.ts';
+import {
+  bytesToUtf8,
+  hexToBytes,
+  type Identity,
+  isJsonObject,
+  type Json,
+  type Keyring,
+  LocalError,
+  ownField,
+  parseIdentity,
+  parseJson,
+  parseKeyring,
+} from './protocol.ts';
 
 /**
  * Reads a file.
@@ -60,6 +72,41 @@ export function readIdentityFile(path: string): Identity {
 export function readKeyringFile(path: string, accessKey: string): Keyring {
   const contents = readFile(path, 'the keyring');
   return readAs(path, () => parseKeyring(contents, accessKey));
+}
+
+/** Reads a keyring, whatever identity it belongs to. */
+export function readAnyKeyring(path: string): Keyring {
+  const contents = readFile(path, 'the keyring');
+  const owner = ownerOfKeyring(contents);
+  if (owner === undefined) throw new CannotRun(`${path} is not a keyring`);
+  return readAs(path, () => parseKeyring(contents, owner));
+}
+
+/** The access key in a keyring; `undefined` if it is no keyring. */
+export function ownerOfKeyring(contents: Uint8Array): string | undefined {
+  let value: Json | undefined;
+  try {
+    value = parseJson(contents);
+  } catch {
+    return undefined;
+  }
+  if (!isJsonObject(value) || ownField(value, 'static_key_is_fresh') === undefined) return undefined;
+  const owner = ownField(value, 'access_key');
+  if (typeof owner === 'string' && owner !== '') return owner;
+  throw new CannotRun('the keyring has no access_key: restore it');
+}
+
+/**
+ * Reads a key of 32 bytes: in hex, in base64, or as they are.
+ * @param what - for messages: `the PSK`
+ */
+export function readKeyFile(path: string, what: string): Uint8Array {
+  const contents = readFile(path, what);
+  if (contents.length === 32) return contents;
+  const text = (bytesToUtf8(contents) ?? '').trim();
+  const key = hexToBytes(text) ?? new Uint8Array(Buffer.from(text, 'base64'));
+  if (key.length === 32) return key;
+  throw new CannotRun(`${path} is not ${what}: expected 32 bytes, in hex or base64`);
 }
 
 const OTHERS = 0o077; // what a mode allows to group and others

@@ -22,6 +22,7 @@ export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
+export { PATTERNS, protocolName } from '../../src/noise/patterns.ts';
 export {
   createKeyring,
   type Keyring,
@@ -34,7 +35,8 @@ export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';
-export { readNodeId, readOffer } from '../../src/wire/handshake.ts';
-export { isJsonObject, type Json, type JsonObject, ownField } from '../../src/wire/json.ts';
+export { readNodeId, readNoise, readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
+export { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../../src/wire/json.ts';
 export { parseJson } from '../../src/wire/parse-json.ts';
-export { stringifyJson } from '../../src/wire/write-json.ts';
+export { buildPrologue } from '../../src/wire/prologue.ts';
+export { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';

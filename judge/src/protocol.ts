@@ -7,6 +7,7 @@ export {
   hexToBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';
+export type { Cipher } from '../../src/crypto/crypto.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 export { RemoteError } from '../../src/errors.ts';
 export { authorizedUrl } from '../../src/identity/authorized-url.ts';

@@ -1,15 +1,7 @@
 /** `redact`: an identity or a keyring without its secrets. */
-import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { readAs, readFile } from '../files.ts';
-import {
-  isJsonObject,
-  type Json,
-  ownField,
-  parseIdentity,
-  parseJson,
-  parseKeyring,
-  redactIdentity,
-} from '../protocol.ts';
+import type { Arguments, Command, Result } from '../command.ts';
+import { ownerOfKeyring, readAs, readFile } from '../files.ts';
+import { parseIdentity, parseKeyring, redactIdentity } from '../protocol.ts';
 import { summarize, summaryToText } from '../summary.ts';
 
 export const REDACT: Command = {
@@ -37,20 +29,4 @@ function redact(args: Arguments): Result {
   }
   const redacted = readAs(path, () => redactIdentity(parseIdentity(contents)));
   return { status: 0, text: `${JSON.stringify(redacted, undefined, 2)}\n`, json: redacted };
-}
-
-/** The access key in a keyring; `undefined` if it is no keyring. */
-function ownerOfKeyring(contents: Uint8Array): string | undefined {
-  let value: Json | undefined;
-  try {
-    value = parseJson(contents);
-  } catch {
-    // parseIdentity() says what is wrong with it
-  }
-  if (!isJsonObject(value) || ownField(value, 'static_key_is_fresh') === undefined) return undefined;
-  const owner = ownField(value, 'access_key');
-  if (typeof owner !== 'string' || owner === '') {
-    throw new CannotRun('the keyring has no access_key: restore it');
-  }
-  return owner;
 }

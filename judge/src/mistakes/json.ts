@@ -6,6 +6,7 @@ import {
   bytesToHex,
   bytesToUtf8,
   canonicalJson,
+  equalBytes,
   hexToBytes,
   type Json,
   JsonNumber,
@@ -183,7 +184,56 @@ export function mistakesInCanonicalJson(text: string, got: unknown): Causes {
 const ORDERS = ['021', '102', '120', '201', '210', '01', '10', '02', '20', '12', '21', '0', '1', '2'];
 const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
 
-/** The same for a prologue: parts in another order, something between them, or a part written wrongly. */
+/** A prologue with one thing wrong, or two. */
+export interface MistakenPrologue {
+  readonly cause: string;
+  readonly prologue: Uint8Array;
+}
+
+/**
+ * The prologues that known mistakes make: parts in another order, something between them, or a part written wrongly.
+ * @param hello - the payload of HELLO, as JSON
+ * @param handshake - that of HANDSHAKE
+ */
+export function* mistakenPrologues(
+  hello: string,
+  handshake: string,
+  protocolName: string,
+): Generator<MistakenPrologue> {
+  const payloads = [parseJson(hello), parseJson(handshake)];
+  const parts = (style: Partial<Style>): string[] => [
+    ...payloads.map((payload) => write(payload, style)),
+    protocolName,
+  ];
+  const inOrder = (order: string, style: Partial<Style>): Uint8Array => {
+    const text = [...order].map((index) => parts(style)[Number(index)]).join('');
+    return (style.encode ?? utf8ToBytes)(text);
+  };
+  for (const order of ORDERS) {
+    const names = [...order].map((index) => PARTS[Number(index)]);
+    const cause = `prologue: its parts are ${names.join(', ')}; they are ${PARTS.join(', ')}`;
+    yield { cause, prologue: inOrder(order, {}) };
+    for (const style of STYLES) {
+      yield { cause: `${cause}. Also, ${style.cause}`, prologue: inOrder(order, style) };
+    }
+  }
+  for (const separator of ['\n', ',', ' ', '\0', '|', '.']) {
+    yield {
+      cause: `prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`,
+      prologue: utf8ToBytes(parts({}).join(separator)),
+    };
+  }
+  yield { cause: `prologue: it is empty; its parts are ${PARTS.join(', ')}`, prologue: new Uint8Array(0) };
+  yield {
+    cause: 'prologue: it holds the payloads as they came; write them as canonical JSON',
+    prologue: utf8ToBytes(hello + handshake + protocolName),
+  };
+  for (const style of [...STYLES, ...PAIRS]) {
+    yield { cause: style.cause, prologue: inOrder('012', style) };
+  }
+}
+
+/** The known mistakes under which the prologue is `got`: the first that concerns its parts, else all that do. */
 export function mistakesInPrologue(
   hello: string,
   handshake: string,
@@ -192,28 +242,13 @@ export function mistakesInPrologue(
 ): Causes {
   const bytes = typeof got === 'string' ? hexToBytes(got) : undefined;
   if (bytes === undefined) return [];
+  for (const { cause, prologue } of mistakenPrologues(hello, handshake, protocolName)) {
+    if (!cause.startsWith('prologue:')) break; // mistakes about a part follow
+    if (equalBytes(prologue, bytes)) return [cause];
+  }
   const payloads = [parseJson(hello), parseJson(handshake)];
-  const parts = (style: Partial<Style>): string[] => [
-    ...payloads.map((payload) => write(payload, style)),
-    protocolName,
-  ];
-  const inOrder = (order: string, style: Partial<Style>): string =>
-    [...order].map((index) => parts(style)[Number(index)]).join('');
-  const text = bytesToUtf8(bytes);
-  for (const order of ORDERS) {
-    const names = [...order].map((index) => PARTS[Number(index)]);
-    const cause = `prologue: its parts are ${names.join(', ')}; they are ${PARTS.join(', ')}`;
-    if (inOrder(order, {}) === text) return [cause];
-    const style = STYLES.find((style) => inOrder(order, style) === text);
-    if (style !== undefined) return [`${cause}. Also, ${style.cause}`];
-  }
-  for (const separator of ['\n', ',', ' ', '\0', '|', '.']) {
-    if (parts({}).join(separator) === text) {
-      return [`prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`];
-    }
-  }
-  if (hello + handshake + protocolName === text) {
-    return ['prologue: it holds the payloads as they came; write them as canonical JSON'];
-  }
-  return causesOf(String(got), (style) => inOrder('012', style));
+  return causesOf(
+    String(got),
+    (style) => payloads.map((payload) => write(payload, style)).join('') + protocolName,
+  );
 }

@@ -4,6 +4,7 @@
  */
 import {
   bytesToHex,
+  type Cipher,
   concatBytes,
   equalBytes,
   hexToBytes,
@@ -164,7 +165,7 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
 }
 
 /** The tokens of each message, with a token out of place where the mistake says so. */
-function tokensWith({ without, order, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
+export function tokensWith({ without, order, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
   const messages = PATTERNS[pattern].messages.map((tokens: readonly Token[]) =>
     tokens.filter((token) => token !== without),
   );
@@ -246,23 +247,43 @@ export function sealWith(
   associatedData: Uint8Array,
   plaintext: Uint8Array,
 ): Uint8Array {
-  const cipher = SUITES[suite];
-  const littleEndian = (cipher === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
+  return cipherOf(suite, key).seal(nonceWith(mistake, suite, counter), associatedData, plaintext);
+}
+
+/** Opens what was sealed with this mistake; `undefined` for anything else. */
+export function openWith(
+  mistake: Partial<Mistake>,
+  suite: Suite,
+  key: Uint8Array,
+  counter: bigint,
+  associatedData: Uint8Array,
+  sealed: Uint8Array,
+): Uint8Array | undefined {
+  return cipherOf(suite, key).open(nonceWith(mistake, suite, counter), associatedData, sealed);
+}
+
+function cipherOf(suite: Suite, key: Uint8Array): Cipher {
+  return nodeCrypto.ciphers[SUITES[suite]]!(key);
+}
+
+function nonceWith(mistake: Partial<Mistake>, suite: Suite, counter: bigint): Uint8Array {
+  const littleEndian = (SUITES[suite] === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
   const nonce = new Uint8Array(12);
   const at = mistake.nonce === 'counter-first' ? 0 : 4;
   const value = BigInt.asUintN(64, counter + (mistake.nonce === 'one-ahead' ? 1n : 0n));
   new DataView(nonce.buffer).setBigUint64(at, value, littleEndian);
-  return nodeCrypto.ciphers[cipher]!(key).seal(nonce, associatedData, plaintext);
+  return nonce;
 }
 
-function nameHash(name: string, { name: mistake }: Partial<Mistake>): Uint8Array {
+/** InitializeSymmetric's hash of the protocol name. */
+export function nameHash(name: string, { name: mistake }: Partial<Mistake>): Uint8Array {
   const ascii = utf8ToBytes(name);
   if (ascii.length > 32) return mistake === 'cut' ? ascii.slice(0, 32) : sha256(ascii);
   return mistake === 'hashed' ? sha256(ascii) : concatBytes([ascii, new Uint8Array(32 - ascii.length)]);
 }
 
 /** HKDF (Noise spec, section 4.3). */
-function hkdf(
+export function hkdf(
   chainingKey: Uint8Array,
   input: Uint8Array,
   count: number,

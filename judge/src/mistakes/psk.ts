@@ -89,13 +89,21 @@ const ALGORITHMS: { readonly [psk: string]: string } = {
 
 const PLAIN = /^[!-~](?:[ -~]{0,30}[!-~])?$/;
 
+/** What a mistake makes of a password and a node id. */
+export interface MistakenPsk {
+  readonly cause: string;
+  /** The PSK in hex, which takes up to a second; `undefined` if Argon2id refuses these parameters. */
+  derive(): string | undefined;
+}
+
 /**
- * The known mistake that makes `got` the PSK of this password and node id. Each attempt takes up to a second, so
- * parameters are tried only where both strings are short and plain, and changes to strings only where they show.
+ * The PSKs that known mistakes make of this password and node id: mistakes about strings only where they show in these
+ * strings, and mistakes about parameters, whatever the strings.
  */
-export function mistakesInPsk(password: string, nodeId: string, got: unknown): Causes {
-  const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
-  if (algorithm !== undefined) return [algorithm[1]];
+export function mistakenPsks(
+  password: string,
+  nodeId: string,
+): { strings: MistakenPsk[]; parameters: MistakenPsk[] } {
   const right: Parameters = {
     password: utf8ToBytes(password),
     salt: sha256(nodeId),
@@ -107,9 +115,26 @@ export function mistakesInPsk(password: string, nodeId: string, got: unknown): C
     ...right,
     ...mistake.change(right, password, nodeId),
   });
+  const toPsk = (mistake: Mistake): MistakenPsk => ({
+    cause: mistake.cause,
+    derive: () => derive(changed(mistake)),
+  });
+  return {
+    strings: STRINGS.filter((mistake) => !isSame(changed(mistake), right)).map(toPsk),
+    parameters: PARAMETERS.map(toPsk),
+  };
+}
+
+/**
+ * The known mistake that makes `got` the PSK of this password and node id. Each attempt takes up to a second, so
+ * parameters are tried only where both strings are short and plain, and changes to strings only where they show.
+ */
+export function mistakesInPsk(password: string, nodeId: string, got: unknown): Causes {
+  const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
+  if (algorithm !== undefined) return [algorithm[1]];
+  const { strings, parameters } = mistakenPsks(password, nodeId);
   const isPlain = PLAIN.test(password) && PLAIN.test(nodeId);
-  const mistakes = isPlain ? PARAMETERS : STRINGS.filter((mistake) => !isSame(changed(mistake), right));
-  const found = mistakes.find((mistake) => derive(changed(mistake)) === got);
+  const found = (isPlain ? parameters : strings).find(({ derive }) => derive() === got);
   return found === undefined ? [] : [found.cause];
 }
 

@@ -1,0 +1,193 @@
+/** What an explanation is made from, and what it consists of. */
+import type { MistakenPsk } from '../../../judge/src/mistakes/psk.ts';
+import { bytesToHex, type JsonObject, nodeCrypto, ownField, type Pattern, type Suite } from '../protocol.ts';
+import type { Failure, Recording, Role } from './recording.ts';
+
+/** What the user holds. All of it is optional but one recording. */
+export interface Evidence {
+  readonly client?: Recording | undefined;
+  readonly hub?: Recording | undefined;
+  /** The payloads as the side has them that made no recording. */
+  readonly hello?: JsonObject | undefined;
+  readonly offer?: JsonObject | undefined;
+  /** The password that both sides should have. */
+  readonly password?: string | undefined;
+  readonly clientPsk?: Uint8Array | undefined;
+  readonly hubPsk?: Uint8Array | undefined;
+  /** Private static keys. */
+  readonly clientStatic?: Uint8Array | undefined;
+  readonly hubStatic?: Uint8Array | undefined;
+  /** Derives a PSK of the password; slow. */
+  readonly derive: (password: string, nodeId: string) => Uint8Array;
+  /** The PSKs that known mistakes make of a password. Each takes as long. */
+  readonly mistakenPsks: (password: string, nodeId: string) => readonly MistakenPsk[];
+  /** Is told of each attempt at something slow. */
+  readonly onAttempt?: ((done: number, total: number) => void) | undefined;
+}
+
+export type CauseName =
+  // what the hub sent and what the client saw differ
+  | 'hello-changed'
+  | 'offer-changed'
+  | 'patterns-stripped'
+  | 'suites-stripped'
+  | 'number-rewritten'
+  // one side computes something wrongly
+  | 'prologue' // its parts, their order, or the canonical JSON in it
+  | 'noise-mistake'
+  | 'psk-derivation'
+  // the sides hold different keys
+  | 'psk-differs'
+  | 'psk-stale'
+  | 'hub-replaced'
+  | 'client-key-lost'
+  | 'key-pair' // a public key that is not that of its private key
+  | 'unknown-hub'
+  // messages on the way
+  | 'message-order'
+  | 'message-lost'
+  | 'message-changed'
+  | 'session-lost'
+  | 'counter'
+  // what one side sent, or did
+  | 'bad-envelope'
+  | 'bad-message'
+  | 'offer'
+  | 'access-refused'
+  | 'unavailable'
+  | 'refused'
+  | 'own-fault';
+
+export interface Cause {
+  readonly name: CauseName;
+  /** `certain` if no other cause is possible; `likely` if the text names the others. */
+  readonly certainty: 'certain' | 'likely';
+  readonly text: string;
+  /** Where both prologues differ: the payload, the path in it, and the first byte of its canonical JSON. */
+  readonly place?: { readonly payload: string; readonly path: string; readonly offset: number } | undefined;
+}
+
+/** One side's view of what the hub said in clear. */
+export interface View {
+  readonly hello: JsonObject;
+  readonly offer: JsonObject;
+}
+
+/** Where the handshake failed: one side did not accept a message of the other. */
+export interface Point {
+  /** 0 to 2 are handshake messages, 3 is the first transport message. */
+  readonly index: 0 | 1 | 2 | 3;
+  readonly reader: Role;
+  /** Whether the reader itself recorded it. Otherwise it is inferred from a connection that closed. */
+  readonly isRecorded: boolean;
+}
+
+/** What both sides may agree on. */
+export type Fact = 'payloads' | 'messages' | 'hub-key' | 'client-key' | 'psks';
+
+/** The evidence, and what follows from it at once. */
+export class Case {
+  readonly evidence: Evidence;
+  readonly recordings: readonly Recording[];
+  /** What was compared, and what was computed. */
+  readonly checked: string[] = [];
+  readonly #agreed: Set<Fact> = new Set();
+  /** What the user could add. */
+  readonly wouldHelp: Set<string> = new Set();
+  readonly views: { readonly client: View | undefined; readonly hub: View | undefined };
+  #derived: Uint8Array | undefined;
+
+  constructor(evidence: Evidence) {
+    this.evidence = evidence;
+    this.recordings = [evidence.client, evidence.hub].filter((recording) => recording !== undefined);
+    const { client, hub, hello, offer } = evidence;
+    const given = (recording: Recording | undefined): View | undefined => {
+      const seen = recording?.hello?.payload ?? (recording === undefined ? hello : undefined);
+      const offered = recording?.offer?.payload ?? (recording === undefined ? offer : undefined);
+      return seen && offered && { hello: seen, offer: offered };
+    };
+    this.views = { client: given(client), hub: given(hub) };
+  }
+
+  /** Notes that both sides agree on something. */
+  agree(fact: Fact, text: string): void {
+    this.#agreed.add(fact);
+    this.checked.push(text);
+  }
+
+  agrees(...facts: readonly Fact[]): boolean {
+    return facts.every((fact) => this.#agreed.has(fact));
+  }
+
+  /** The failures in the order in which they tell most: a session's own failure before an ending. */
+  get failures(): { readonly recording: Recording; readonly failure: Failure }[] {
+    const all = this.recordings.flatMap((recording) =>
+      recording.failure === undefined ? [] : [{ recording, failure: recording.failure }],
+    );
+    return all.sort((a, b) => Number(b.failure.isOwn) - Number(a.failure.isOwn));
+  }
+
+  get pattern(): Pattern | undefined {
+    return this.recordings.map(({ pattern }) => pattern).find((pattern) => pattern !== undefined);
+  }
+
+  get suite(): Suite | undefined {
+    return this.recordings.map(({ suite }) => suite).find((suite) => suite !== undefined);
+  }
+
+  get nodeId(): string | undefined {
+    const view = this.views.client ?? this.views.hub;
+    const nodeId = view && ownField(view.hello, 'node_id');
+    return typeof nodeId === 'string' && nodeId !== '' ? nodeId : undefined;
+  }
+
+  /** The PSK of the password, if password and node id are known. */
+  get derivedPsk(): Uint8Array | undefined {
+    const { password, derive } = this.evidence;
+    if (password === undefined || this.nodeId === undefined) return undefined;
+    this.#derived ??= derive(password, this.nodeId);
+    return this.#derived;
+  }
+
+  /** A handshake message as its reader received it, or as its writer wrote it. */
+  message(index: number, reader: Role): Uint8Array | undefined {
+    const { client, hub } = this.evidence;
+    const [first, second] = reader === 'client' ? [client, hub] : [hub, client];
+    return first?.messages[index] ?? second?.messages[index];
+  }
+
+  /** A side's static public key, in hex. */
+  publicKey(role: Role): string | undefined {
+    const { client, hub, clientStatic, hubStatic } = this.evidence;
+    const [recording, key] = role === 'client' ? [client, clientStatic] : [hub, hubStatic];
+    return recording?.publicKey ?? (key && bytesToHex(nodeCrypto.x25519.publicKey(key)));
+  }
+
+  get point(): Point | undefined {
+    for (const { recording, failure } of this.failures) {
+      const point = pointOf(recording, failure);
+      if (point !== undefined) return point;
+    }
+    return undefined;
+  }
+}
+
+function pointOf({ role, pattern, opened }: Recording, { code, isOwn, state }: Failure): Point | undefined {
+  const at = (index: Point['index'], reader: Role): Point => ({ index, reader, isRecorded: isOwn });
+  if (code === 'not-authentic') return opened === 0 ? at(3, role) : undefined;
+  if (isOwn) {
+    if (state === 'awaiting-message-1')
+      return code === 'prologue-differs' || code === 'kk-failed' ? at(0, role) : undefined;
+    const isUnreadable = /^(?:psk-differs|kk-failed|static-key-not-authentic|payload-not-authentic)$/.test(
+      code,
+    );
+    if (!isUnreadable) return undefined;
+    return role === 'client' ? at(1, role) : at(2, role);
+  }
+  if (code === 'negotiation-refused' || code === 'kk-refused') return at(0, 'hub');
+  if (code === 'client-key-refused') return at(2, 'hub');
+  if (code === 'refused' && pattern === 'KKpsk0') return at(3, 'hub');
+  if (role === 'hub' && (state === 'awaiting-message-3' || state === 'awaiting-first-message'))
+    return at(1, 'client');
+  return undefined;
+}

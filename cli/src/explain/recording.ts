@@ -1,0 +1,216 @@
+/** Reads a recording (docs/commands.md, "Recordings"): one side's view of one connection. */
+import { CannotRun } from '../command.ts';
+import {
+  bytesToUtf8,
+  hexToBytes,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  ownField,
+  type Pattern,
+  parseEnvelope,
+  parseJson,
+  RemoteError,
+  readNoise,
+  readNoiseMessage,
+  type Suite,
+} from '../protocol.ts';
+
+export type Role = 'client' | 'hub';
+
+/** A cleartext envelope as it was written or arrived. */
+export interface Passed {
+  readonly text: string;
+  /** `other` also for what cannot be read. */
+  readonly type: 'hello' | 'offer' | 'message' | 'other';
+  readonly payload: JsonObject;
+}
+
+/** How this side's session ended, if it ended before both sides had heard each other. */
+export interface Failure {
+  readonly code: string;
+  /** Whether the session itself failed; otherwise the peer or the transport ended the connection. */
+  readonly isOwn: boolean;
+  /** Whether it is a fault of this side: an argument, memory, storage. */
+  readonly isLocal: boolean;
+  readonly state: string;
+  readonly closeCode: number | undefined;
+  readonly status: number | undefined;
+}
+
+export interface Recording {
+  readonly path: string;
+  readonly role: Role;
+  readonly publicKey: string;
+  readonly header: JsonObject;
+  readonly sent: readonly Passed[];
+  readonly received: readonly Passed[];
+  /** What this side saw of the hub's HELLO and HANDSHAKE. */
+  readonly hello: Passed | undefined;
+  readonly offer: Passed | undefined;
+  readonly pattern: Pattern | undefined;
+  readonly suite: Suite | undefined;
+  /** The Noise messages in their order, as this side wrote or received them. */
+  readonly messages: readonly (Uint8Array | undefined)[];
+  /** The client's pin of this hub; `undefined` if there was none. */
+  readonly pin: string | undefined;
+  readonly foundPsk: boolean;
+  readonly isReady: boolean;
+  /** How many transport messages of the peer have opened. */
+  readonly opened: number;
+  readonly staticKeyIsFresh: boolean;
+  readonly failure: Failure | undefined;
+  readonly ephemeralKey: Uint8Array | undefined;
+  /** The first transport message of the peer, if it did not open. */
+  readonly sealed: Uint8Array | undefined;
+}
+
+/** @param path - for messages */
+export function readRecording(path: string, contents: Uint8Array): Recording {
+  const lines = linesOf(path, contents);
+  const header = lines[0];
+  const role = header && ownField(header, 'role');
+  if (header === undefined || (role !== 'client' && role !== 'hub')) {
+    throw new CannotRun(
+      `${path} is not a recording: its first line has no role. See docs/commands.md, "Recordings"`,
+    );
+  }
+  if (ownField(header, 'recording') !== 1) {
+    throw new CannotRun(
+      `${path} is a recording of another version: use the commands of the version that wrote it`,
+    );
+  }
+  const publicKey = text(header, 'publicKey') ?? '';
+  const sent = lines.filter((line) => line.event === 'transmit' && typeof line.text === 'string').map(passed);
+  const calls = lines.filter((line) => line.call === 'receive' && typeof line.text === 'string');
+  const received = calls.map(passed);
+  const fromHub = role === 'client' ? received : sent;
+  const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
+  const hellos = (offerAt < 0 ? fromHub : fromHub.slice(0, offerAt)).filter(({ type }) => type === 'hello');
+  const messages = messagesOf(role, sent, received);
+  const first = (role === 'client' ? sent : received).find(({ type }) => type === 'message');
+  const noise = first && noiseOf(first);
+  const pin = lines.find(({ lookedUp }) => lookedUp === 'pin');
+  const end = lines.find(({ ephemeralKey }) => ephemeralKey !== undefined);
+  const opened = countOpened(lines);
+  return {
+    path,
+    role,
+    publicKey,
+    header,
+    sent,
+    received,
+    hello: hellos.at(-1),
+    offer: fromHub[offerAt],
+    pattern: noise && (text(noise, 'pattern') as Pattern | undefined),
+    suite: noise && (text(noise, 'suite') as Suite | undefined),
+    messages,
+    pin: pin && text(pin, 'key'),
+    foundPsk: lines.some(({ lookedUp, found }) => lookedUp === 'psk' && found === true),
+    isReady: lines.some(({ event }) => event === 'ready'),
+    opened,
+    staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
+    failure: failureOf(lines, opened),
+    ephemeralKey: end && hexToBytes(text(end, 'ephemeralKey') ?? ''),
+    sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
+  };
+}
+
+function linesOf(path: string, contents: Uint8Array): JsonObject[] {
+  const lines = (bytesToUtf8(contents) ?? '').split('\n').filter((line) => line.trim() !== '');
+  return lines.map((line, index) => {
+    let value: Json | undefined;
+    try {
+      value = parseJson(line);
+    } catch {
+      // Recordings may end in the middle of a line, where a program was killed.
+      if (index === lines.length - 1 && index > 0) return {};
+    }
+    if (isJsonObject(value)) return value;
+    throw new CannotRun(`${path} is not a recording: line ${index + 1} is not a JSON object`);
+  });
+}
+
+function text(line: JsonObject, name: string): string | undefined {
+  const value = ownField(line, name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function passed(line: JsonObject): Passed {
+  const envelope = line.text as string;
+  try {
+    const { type, payload } = parseEnvelope(envelope);
+    const isShake = type === 'shake';
+    const isMessage = isShake && ownField(readNoise(payload) ?? {}, 'msg') !== undefined;
+    const kind = isMessage ? 'message' : isShake ? 'offer' : type === 'hello' ? 'hello' : 'other';
+    return { text: envelope, type: kind, payload };
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
+    return { text: envelope, type: 'other', payload: {} };
+  }
+}
+
+/** The Noise messages, alternately of client and hub. */
+function messagesOf(
+  role: Role,
+  sent: readonly Passed[],
+  received: readonly Passed[],
+): (Uint8Array | undefined)[] {
+  const own = sent.filter(({ type }) => type === 'message');
+  const others = received.filter(({ type }) => type === 'message');
+  const [client, hub] = role === 'client' ? [own, others] : [others, own];
+  return [client[0], hub[0], client[1]].map((message) => message && bytesOf(message));
+}
+
+function bytesOf({ payload }: Passed): Uint8Array | undefined {
+  try {
+    return readNoiseMessage(payload);
+  } catch {
+    return undefined; // it is not hex, which the session says
+  }
+}
+
+function noiseOf({ payload }: Passed): JsonObject | undefined {
+  return readNoise(payload);
+}
+
+const CLEARTEXT = /^(?:new|awaiting-(?:hello|offer|psk|message-[123])|(?:sealing|opening)-message-[123])$/;
+
+/** Transport messages that arrived and did not end the session. */
+function countOpened(lines: readonly JsonObject[]): number {
+  return lines.filter(
+    ({ call, state, isText }, index) =>
+      call === 'receive' &&
+      isText === false &&
+      !CLEARTEXT.test(String(state)) &&
+      state !== 'failed' &&
+      state !== 'closed' &&
+      lines[index + 1]?.event !== 'close' &&
+      lines[index + 1]?.threw === undefined,
+  ).length;
+}
+
+/** Endings that say nothing about the handshake once the peer was heard. */
+function failureOf(lines: readonly JsonObject[], opened: number): Failure | undefined {
+  const close = lines.findIndex(({ event }) => event === 'close');
+  const ended = lines.findIndex(({ event }) => event === 'ended');
+  const at = close >= 0 ? close : ended;
+  if (at < 0 || (close < 0 && opened > 0)) return undefined;
+  const call = lines
+    .slice(0, at)
+    .filter((line) => line.call !== undefined)
+    .at(-1);
+  const last = lines[ended] ?? {};
+  return {
+    code: text(lines[at]!, 'error') ?? 'unknown',
+    isOwn: close >= 0,
+    isLocal: lines[at]!.isLocal === true,
+    state: (call && text(call, 'state')) ?? 'unknown',
+    closeCode: numberOf(last.code),
+    status: numberOf(last.status),
+  };
+}
+
+function numberOf(value: Json | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,169 @@
+/**
+ * Computes a recorded handshake again, as a side would that makes a mistake, or none: each part of each message is opened.
+ * Where all parts open, that is how the messages were made. It needs only one private key of each Diffie-Hellman pair, and
+ * stops where it has none.
+ */
+import { hkdf, nameHash, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
+import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
+import { nodeCrypto, PATTERNS, type Pattern, parseJson, protocolName, type Suite } from '../protocol.ts';
+
+/** What is known of the keys of one side: private keys, and the public static key. */
+export interface SideKeys {
+  readonly s?: Uint8Array | undefined;
+  readonly e?: Uint8Array | undefined;
+  readonly publicKey?: Uint8Array | undefined;
+}
+
+export interface Handshake {
+  readonly pattern: Pattern;
+  readonly suite: Suite;
+  readonly prologue: Uint8Array;
+  /** `undefined` if it is not known. */
+  readonly psk: Uint8Array | undefined;
+  readonly client: SideKeys;
+  readonly hub: SideKeys;
+  readonly messages: readonly Uint8Array[];
+  /** The first transport message of one side. */
+  readonly sealed?:
+    | { readonly from: 'client' | 'hub'; readonly message: Uint8Array; readonly counter: bigint }
+    | undefined;
+}
+
+/** How far it came. */
+export interface Progress {
+  /** How many messages have opened; the transport message counts. */
+  readonly opened: number;
+  /** The secret without which it could not go on. */
+  readonly lacks?: 'psk' | 'key' | undefined;
+}
+
+const NO_BYTES = new Uint8Array(0);
+const { sha256, x25519 } = nodeCrypto;
+
+export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progress {
+  const { pattern, suite, messages } = handshake;
+  const keys = { init: handshake.client, resp: handshake.hub };
+  const publicKeys: { [name: string]: Uint8Array | undefined } = {
+    'init s': publicKeyOf(keys.init),
+    'resp s': publicKeyOf(keys.resp),
+  };
+
+  let key: Uint8Array | undefined;
+  let counter = 0n;
+  let hash = nameHash(protocolName(pattern, suite), mistake);
+  let chainingKey = hash;
+  const mixHash = (data: Uint8Array): void => {
+    hash = sha256(hash, data);
+  };
+  const setKey = (next: Uint8Array): void => {
+    key = next;
+    if (mistake.nonce !== 'never-reset') counter = 0n;
+  };
+  const mixKey = (input: Uint8Array): void => {
+    const outputs = hkdf(chainingKey, input, 3, mistake);
+    chainingKey = outputs[0]!;
+    setKey(outputs[mistake.hkdf === 'third-is-key' ? 2 : 1]!);
+  };
+  const mixPsk = (psk: Uint8Array): void => {
+    const outputs = hkdf(chainingKey, psk, 3, mistake);
+    chainingKey = outputs[0]!;
+    if (mistake.psk !== 'not-hashed') mixHash(outputs[mistake.psk === 'outputs-swapped' ? 2 : 1]!);
+    setKey(outputs[mistake.psk === 'two-outputs' || mistake.psk === 'outputs-swapped' ? 1 : 2]!);
+  };
+  const open = (sealed: Uint8Array): Uint8Array | undefined => {
+    if (key === undefined) {
+      mixHash(sealed);
+      return sealed;
+    }
+    if (sealed.length < 16) return undefined;
+    const associatedData = mistake.associatedData === 'left-out' ? NO_BYTES : hash;
+    const plaintext = openWith(mistake, suite, key, counter, associatedData, sealed);
+    if (plaintext === undefined) return undefined;
+    if (mistake.nonce !== 'never-advanced') counter++;
+    if (mistake.mixes !== 'nothing') mixHash(mistake.mixes === 'plaintext' ? plaintext : sealed);
+    return plaintext;
+  };
+
+  if (mistake.prologue !== 'left-out') mixHash(handshake.prologue);
+  if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
+    for (const owner of mistake.preMessages === 'swapped' ? ['resp s', 'init s'] : ['init s', 'resp s']) {
+      if (publicKeys[owner] === undefined) return { opened: 0, lacks: 'key' };
+      mixHash(publicKeys[owner]);
+    }
+  }
+  const tokens = tokensWith(mistake, pattern);
+  for (const [index, message] of messages.entries()) {
+    const writer = index % 2 === 0 ? 'init' : 'resp';
+    const stopped = (lacks?: Progress['lacks']): Progress => ({ opened: index, lacks });
+    let at = 0;
+    const take = (length: number): Uint8Array => {
+      at += length;
+      return message.subarray(at - length, at);
+    };
+    for (const token of tokens[index]!) {
+      if (token === 'e') {
+        const ephemeral = take(32);
+        if (ephemeral.length < 32) return stopped();
+        publicKeys[`${writer} e`] = ephemeral;
+        mixHash(ephemeral);
+        if (!mistake.ephemeralNotMixed) mixKey(ephemeral);
+      } else if (token === 's') {
+        const opened = open(take(key === undefined ? 32 : 48));
+        if (opened?.length !== 32) return stopped();
+        publicKeys[`${writer} s`] = opened;
+      } else if (token === 'psk') {
+        if (mistake.psk === 'left-out') continue;
+        const psk = mistake.psk === 'zeros' ? new Uint8Array(32) : handshake.psk;
+        if (psk === undefined) return stopped('psk');
+        mixPsk(psk);
+      } else {
+        const isSwapped = mistake.dhSwapped && (token === 'es' || token === 'se');
+        const [init, resp] = (isSwapped ? `${token[1]}${token[0]}` : token) as unknown as [
+          's' | 'e',
+          's' | 'e',
+        ];
+        const secret =
+          sharedSecret(keys.init[init], publicKeys[`resp ${resp}`]) ??
+          sharedSecret(keys.resp[resp], publicKeys[`init ${init}`]);
+        if (secret === undefined) return stopped('key');
+        mixKey(secret);
+      }
+    }
+    const rest = message.subarray(at);
+    if (mistake.emptyPayload === 'left-out' && rest.length === 0) continue;
+    const isSealed = key !== undefined;
+    const payload = open(rest);
+    if (payload === undefined || (!isSealed && !isJson(payload))) return stopped();
+  }
+  const { sealed } = handshake;
+  if (sealed === undefined) return { opened: messages.length };
+  const outputs = hkdf(chainingKey, NO_BYTES, 2, mistake);
+  const isFirst = (sealed.from === 'client') !== (mistake.splitSwapped === true);
+  const plaintext = openWith(
+    mistake,
+    suite,
+    outputs[isFirst ? 0 : 1]!,
+    sealed.counter,
+    NO_BYTES,
+    sealed.message,
+  );
+  return { opened: messages.length + (plaintext === undefined ? 0 : 1) };
+}
+
+/** What is not sealed opens always: that it is the payload shows only in its form. */
+function isJson(payload: Uint8Array): boolean {
+  try {
+    parseJson(payload);
+    return true;
+  } catch {
+    return payload.length === 0;
+  }
+}
+
+function publicKeyOf({ s, publicKey }: SideKeys): Uint8Array | undefined {
+  return s === undefined ? publicKey : x25519.publicKey(s);
+}
+
+function sharedSecret(own: Uint8Array | undefined, other: Uint8Array | undefined): Uint8Array | undefined {
+  return own !== undefined && other !== undefined ? x25519.sharedSecret(own, other) : undefined;
+}

@@ -1,0 +1,251 @@
+/** Computes the handshake again under each known mistake: the one with which the messages open is the cause. */
+import { mistakenPrologues } from '../../../judge/src/mistakes/json.ts';
+import { MISTAKES } from '../../../judge/src/mistakes/noise-mistakes.ts';
+import {
+  buildPrologue,
+  bytesToHex,
+  equalBytes,
+  hexToBytes,
+  protocolName,
+  stringifyJson,
+} from '../protocol.ts';
+import { strippedPayloads } from './differences.ts';
+import type { Case, Cause, Point, View } from './evidence.ts';
+import type { Role } from './recording.ts';
+import { type Handshake, replay } from './replay.ts';
+
+/** More candidates than these say nothing. */
+const FEW = 6;
+
+const OTHER: { readonly [role in Role]: Role } = { client: 'hub', hub: 'client' };
+const NAMES = ['message 1', 'message 2', 'message 3', 'the first transport message'];
+
+/** Names the cause by trial, where the evidence suffices to compute as far as the message that was not accepted. */
+export function tryMistakes(examined: Case): Cause | undefined {
+  const { point } = examined;
+  const handshake = point && handshakeOf(examined, point);
+  if (point === undefined || handshake === undefined) return undefined;
+  const { opened, lacks } = replay({}, handshake);
+  if (lacks !== undefined) {
+    askFor(examined, lacks);
+    if (lacks === 'psk') return undefined;
+  }
+  if (opened > point.index) return faultOfReader(examined, point, handshake);
+  if (lacks !== undefined) return undefined;
+  return faultOfWriter(examined, point, handshake);
+}
+
+/** The handshake up to the message that was not accepted. */
+function handshakeOf(examined: Case, { index, reader }: Point): Handshake | undefined {
+  const { pattern, suite, views, evidence } = examined;
+  const view = views[reader] ?? views[OTHER[reader]];
+  if (pattern === undefined || suite === undefined || view === undefined) return undefined;
+  const count = Math.min(index + 1, pattern === 'XXpsk2' ? 3 : 2);
+  const messages = Array.from({ length: count }, (_, at) =>
+    examined.message(at, at % 2 === 0 ? 'hub' : 'client'),
+  );
+  if (!messages.every((message) => message !== undefined)) return undefined;
+  const { client, hub, clientStatic, hubStatic } = evidence;
+  const sealed = (reader === 'client' ? client : hub)?.sealed;
+  if (index === 3 && sealed === undefined) return undefined;
+  const publicKey = (role: Role): Uint8Array | undefined => {
+    const key = examined.publicKey(role);
+    return key === undefined ? undefined : hexToBytes(key);
+  };
+  return {
+    pattern,
+    suite,
+    prologue: buildPrologue(view.hello, view.offer, protocolName(pattern, suite)),
+    psk: pskOf(examined, reader) ?? examined.derivedPsk ?? pskOf(examined, OTHER[reader]),
+    client: { s: clientStatic, e: client?.ephemeralKey, publicKey: publicKey('client') },
+    hub: { s: hubStatic, e: hub?.ephemeralKey, publicKey: publicKey('hub') },
+    messages: messages as Uint8Array[],
+    sealed: index === 3 ? { from: OTHER[reader], message: sealed!, counter: 0n } : undefined,
+  };
+}
+
+export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
+  return role === 'client' ? evidence.clientPsk : evidence.hubPsk;
+}
+
+function askFor({ wouldHelp }: Case, lacks: 'psk' | 'key'): void {
+  if (lacks === 'psk')
+    wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
+  else {
+    wouldHelp.add(
+      'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
+        'key of the side that made it (--keyring of the client, --hub-key of the hub)',
+    );
+  }
+}
+
+/** The message is as it should be, so its reader erred, or refused it for another reason. */
+function faultOfReader(examined: Case, point: Point, handshake: Handshake): Cause | undefined {
+  const { index, reader, isRecorded } = point;
+  const { checked } = examined;
+  checked.push(`${NAMES[index]} is as it should be: it opens with what is known of both sides`);
+  const readersPsk = pskOf(examined, reader);
+  const used = handshake.psk;
+  const isAtPsk = index < 2 && !(index === 0 && handshake.pattern === 'XXpsk2');
+  if (isRecorded && isAtPsk && readersPsk === undefined && used !== undefined) {
+    const source = equalBytes(used, examined.derivedPsk ?? new Uint8Array())
+      ? 'of the password given'
+      : 'given';
+    const isStored = reader === 'client' && examined.evidence.client?.foundPsk;
+    return {
+      name: isStored ? 'psk-stale' : 'psk-differs',
+      certainty: 'certain',
+      text:
+        `${NAMES[index]} opens with the PSK ${source}, so the ${OTHER[reader]} uses that; the ${reader} used another` +
+        `${isStored ? ', which it had stored: forget it, and derive it again' : ': it has another password, or derives the PSK wrongly'}`,
+    };
+  }
+  if (!isRecorded || index === 0) return undefined;
+  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened === index);
+  if (fits.length === 0 || fits.length > FEW) return undefined;
+  return {
+    name: 'noise-mistake',
+    certainty: 'likely',
+    text: `the ${reader} reads ${NAMES[index]} wrongly, which a correct implementation can open. It may make one of these mistakes: ${fits.map(({ cause }) => cause).join('; or ')}`,
+  };
+}
+
+function faultOfWriter(examined: Case, point: Point, handshake: Handshake): Cause | undefined {
+  const writer = OTHER[point.reader];
+  const opens = (changed: Partial<Handshake>): boolean =>
+    replay({}, { ...handshake, ...changed }).opened > point.index;
+  const view = examined.views[point.reader] ?? examined.views[writer];
+  return (
+    (point.index === 3 ? laterMessage(writer, handshake) : undefined) ??
+    (point.index === 0 ? wrongPrologue(writer, view!, handshake, opens) : undefined) ??
+    wrongNoise(writer, point, handshake) ??
+    wrongPsk(examined, writer, opens)
+  );
+}
+
+/** How many transport messages may have been lost or overtaken before one that is still recognized. */
+const AHEAD = 64n;
+
+function laterMessage(writer: Role, handshake: Handshake): Cause | undefined {
+  const { sealed, messages } = handshake;
+  for (let counter = 1n; counter < AHEAD; counter++) {
+    if (replay({}, { ...handshake, sealed: { ...sealed!, counter } }).opened <= messages.length) continue;
+    return {
+      name: 'message-order',
+      certainty: 'certain',
+      text: `the transport message of the ${writer} with the counter ${counter} arrived first: those before it were lost, or it overtook them`,
+    };
+  }
+  return undefined;
+}
+
+function wrongPrologue(
+  writer: Role,
+  { hello, offer }: View,
+  { pattern, suite }: Handshake,
+  opens: (changed: Partial<Handshake>) => boolean,
+): Cause | undefined {
+  const name = protocolName(pattern, suite);
+  for (const stripped of strippedPayloads(hello, offer)) {
+    if (opens({ prologue: buildPrologue(stripped.hello, stripped.offer, name) })) {
+      return { name: stripped.name, certainty: 'certain', text: stripped.text };
+    }
+  }
+  for (const { cause, prologue } of mistakenPrologues(stringifyJson(hello), stringifyJson(offer), name)) {
+    if (opens({ prologue })) {
+      return {
+        name: 'prologue',
+        certainty: 'certain',
+        text: `the ${writer} computes the prologue wrongly: ${cause}`,
+      };
+    }
+  }
+  return undefined;
+}
+
+function wrongNoise(writer: Role, { index }: Point, handshake: Handshake): Cause | undefined {
+  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened > index);
+  if (fits.length === 0) return undefined;
+  const causes = fits.map(({ cause }) => cause).join('; or ');
+  return {
+    name: 'noise-mistake',
+    certainty: 'certain',
+    text: `the ${writer} makes a mistake in the Noise handshake, with which ${NAMES[index]} opens: ${causes}`,
+  };
+}
+
+function wrongPsk(
+  examined: Case,
+  writer: Role,
+  opens: (changed: Partial<Handshake>) => boolean,
+): Cause | undefined {
+  const { derivedPsk: derived, evidence } = examined;
+  const { password, onAttempt } = evidence;
+  const other = pskOf(examined, writer);
+  for (const [psk, what] of [
+    [derived, 'the PSK of the password given'],
+    [other, `the PSK given for the ${writer}`],
+  ] as const) {
+    if (psk !== undefined && opens({ psk })) {
+      return {
+        name: 'psk-differs',
+        certainty: 'certain',
+        text: `the ${writer} uses ${what}, and the ${OTHER[writer]} another: one of them has another password, or a stale PSK`,
+      };
+    }
+  }
+  if (password === undefined || examined.nodeId === undefined) return undefined;
+  const all = evidence.mistakenPsks(password, examined.nodeId);
+  for (const [index, { cause, derive }] of all.entries()) {
+    onAttempt?.(index, all.length);
+    const psk = hexToBytes(derive() ?? '');
+    if (psk?.length === 32 && opens({ psk })) return wrongDerivation(writer, cause);
+  }
+  examined.checked.push(
+    `the ${writer} uses none of ${all.length + 1} PSKs that are made of the password given, rightly or not`,
+  );
+  return undefined;
+}
+
+function wrongDerivation(role: Role, cause: string): Cause {
+  return {
+    name: 'psk-derivation',
+    certainty: 'certain',
+    text: `the ${role} derives the PSK wrongly: ${cause}`,
+  };
+}
+
+/** Compares the PSKs that are known of both sides, and that of the password. */
+export function comparePsks(examined: Case): Cause | undefined {
+  const { derivedPsk: derived, checked, evidence } = examined;
+  const { clientPsk, hubPsk, password } = evidence;
+  for (const role of ['client', 'hub'] as const) {
+    const psk = pskOf(examined, role);
+    if (psk === undefined || derived === undefined) continue;
+    if (equalBytes(psk, derived)) {
+      checked.push(`the PSK of the ${role} is that of the password`);
+      continue;
+    }
+    const all = evidence.mistakenPsks(password!, examined.nodeId!);
+    const mistake = all.find(({ derive }, index) => {
+      evidence.onAttempt?.(index, all.length);
+      return derive() === bytesToHex(psk);
+    });
+    if (mistake !== undefined) return wrongDerivation(role, mistake.cause);
+    return {
+      name: role === 'client' && evidence.client?.foundPsk ? 'psk-stale' : 'psk-differs',
+      certainty: 'certain',
+      text: `the PSK of the ${role} is not that of the password at this hub: it belongs to another password or another hub, or was derived in a way that is not known here`,
+    };
+  }
+  if (clientPsk === undefined || hubPsk === undefined) return undefined;
+  if (equalBytes(clientPsk, hubPsk)) {
+    examined.agree('psks', 'the PSKs of both sides agree');
+    return undefined;
+  }
+  return {
+    name: 'psk-differs',
+    certainty: 'certain',
+    text: 'the two sides have different PSKs: one of them has another password, or derived it wrongly. With the password, --password tells which',
+  };
+}

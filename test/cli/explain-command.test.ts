@@ -1,0 +1,148 @@
+/** `hub-protocol explain` as a program: recordings and keys from files, text and JSON, exit status. */
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createKeyring, serializeKeyring, storePsk } from '../../src/index.ts';
+import { CLIENT_STATIC, HUB_STATIC, NODE_ID, PSK, play, replacing } from './faults.ts';
+import { Folder, IDENTITY, type Run, run } from './run.ts';
+
+const test = suite('explain');
+const folder = new Folder();
+test.after(() => folder.remove());
+
+const wrongPsk = new Uint8Array(32).fill(9);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const KEYS = [PSK, wrongPsk, CLIENT_STATIC, HUB_STATIC];
+
+/** Plays a connection and writes both recordings. */
+function record(setup: Parameters<typeof play>[0]): { client: string; hub: string } {
+  const { client, hub } = play(setup).lines;
+  return {
+    client: folder.write('client.jsonl', `${client.join('\n')}\n`),
+    hub: folder.write('hub.jsonl', `${hub.join('\n')}\n`),
+  };
+}
+
+async function explain(args: readonly string[], input = ''): Promise<Run> {
+  const result = await run(['explain', ...args], input);
+  for (const key of KEYS) assert.not.ok((result.stdout + result.stderr).includes(hex(key)));
+  assert.not.match(result.stdout + result.stderr, /battery/);
+  return result;
+}
+
+test('names the cause, and exits with 1', async () => {
+  const { client, hub } = record({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { code, stdout } = await explain([hub, client]);
+  assert.is(code, 1);
+  assert.match(
+    stdout,
+    /^CAUSE: hello-changed \(certain\)\n {2}in node_id of HELLO the hub sent "hub-1", and/,
+  );
+  assert.match(stdout, /\nWhat happened\n {2}- the connection ended/);
+});
+
+test('prints JSON, with the place of the difference', async () => {
+  const { client, hub } = record({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { verdict, cause } = JSON.parse((await explain([hub, client, '--json'])).stdout);
+  assert.is(verdict, 'fault');
+  assert.equal(cause.place, { payload: 'HELLO', path: 'node_id', offset: 16 });
+});
+
+test('says that it cannot tell and what would help, and exits with 3', async () => {
+  const { hub } = record({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { code, stdout } = await explain([hub]);
+  assert.is(code, 3);
+  assert.match(stdout, /^I cannot tell/);
+  assert.match(stdout, /\nWhat would help\n {2}- the client's recording/);
+  assert.is(JSON.parse((await explain([hub, '--json'])).stdout).cause, null);
+});
+
+test('says that nothing failed, and exits with 0', async () => {
+  const { client } = record({});
+  const { code, stdout } = await explain([client]);
+  assert.is(code, 0);
+  assert.match(stdout, /^Nothing failed/);
+});
+
+test('takes the payloads of the other side from files', async () => {
+  const { client } = record({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { hello, offer } = play().hub;
+  const args = [
+    '--hello',
+    folder.write('hello.json', hello!.text),
+    '--offer',
+    folder.write('offer.json', offer!.payload),
+  ];
+  const { stdout } = await explain([client, ...args]);
+  assert.match(stdout, /^CAUSE: hello-changed/);
+});
+
+test('takes keys from files: as they are, in hex and in base64', async () => {
+  const { client } = record({ client: { psk: () => wrongPsk } });
+  const psk = folder.write('psk.hex', `${hex(wrongPsk)}\n`);
+  for (const hubPsk of [hex(PSK), Buffer.from(PSK).toString('base64'), Buffer.from(PSK).toString('latin1')]) {
+    const { stdout } = await explain([client, '--psk', psk, '--hub-psk', folder.write('hub.psk', hubPsk)]);
+    assert.match(stdout, /^CAUSE: psk-differs \(certain\)/);
+  }
+});
+
+test('takes PSK and static key from the keyring, and the password from standard input', async () => {
+  const { client } = record({ hub: { psk: wrongPsk }, client: { psk: () => PSK }, ephemeralKey: true });
+  const keyring = storePsk(
+    createKeyring({ accessKey: 'AKEY-12345', staticKey: CLIENT_STATIC }),
+    NODE_ID,
+    wrongPsk,
+  );
+  const path = folder.write('keyring.json', serializeKeyring(keyring));
+  // The keyring has the PSK of the hub, with which message 2 opens.
+  const { stdout } = await explain([client, '--keyring', path]);
+  assert.match(stdout, /message 2 is as it should be/);
+});
+
+test('takes the password from an identity', async () => {
+  const psk = Buffer.from('a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41', 'hex');
+  const { client } = record({ hub: { psk }, client: { psk: () => wrongPsk }, ephemeralKey: true });
+  const identity = folder.write('identity.json', IDENTITY);
+  const { code, stdout } = await explain([client, '--identity', identity]);
+  assert.is(code, 1);
+  assert.match(stdout, /^CAUSE: psk-stale \(certain\)/);
+  const typed = await explain([client, '--password'], 'correct horse battery staple\n');
+  assert.is(typed.stdout, stdout);
+});
+
+test('reads a recording that ends in the middle of a line', async () => {
+  const { client } = play({ client: { psk: () => wrongPsk } }).lines;
+  const path = folder.write('cut.jsonl', `${client.join('\n')}\n{"event":"en`);
+  assert.is((await explain([path])).code, 1);
+});
+
+const recording = folder.write('right.jsonl', play().lines.client.join('\n'));
+const other = folder.write('other.jsonl', play().lines.hub.join('\n'));
+const key = folder.write('key', 'battery');
+
+for (const [what, args, message] of [
+  ['no recording', [], /one or two recordings/],
+  ['three recordings', [recording, recording, recording], /one or two recordings/],
+  ['two recordings of one side', [recording, recording], /of the same side/],
+  ['a recording that is missing', ['/nowhere.jsonl'], /no such file/],
+  ['what is no recording', [folder.write('a.json', '{"a":1}\n{}')], /is not a recording: its first line/],
+  ['what is not JSON', [folder.write('a.txt', 'battery')], /is not a recording: line 1/],
+  [
+    'a line that is not JSON',
+    [folder.write('b.txt', '{"role":"client"}\nbattery\n{}')],
+    /line 2 is not a JSON object/,
+  ],
+  ['another version', [folder.write('v.txt', '{"recording":2,"role":"hub"}')], /another version/],
+  ['payloads of a third side', [recording, other, '--hello', recording], /both did: leave it out/],
+  ['a key of the wrong length', [recording, '--psk', key], /expected 32 bytes, in hex or base64/],
+  ['what is no keyring', [recording, '--keyring', key], /is not a keyring/],
+  ['two passwords', [recording, '--password', '--identity', key], /one of --password and --identity/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stdout, stderr } = await explain(args);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+  });
+}
+
+test.run();

@@ -1,0 +1,603 @@
+/** `hub-protocol explain`: names each of these faults, from what each time is at hand, and says where it cannot tell. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Evidence } from '../../cli/src/explain/evidence.ts';
+import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
+import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import {
+  buildPrologue,
+  canonicalJson,
+  derivePsk,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+} from '../../src/index.ts';
+import {
+  CLIENT_STATIC,
+  HUB_STATIC,
+  KK,
+  NODE_ID,
+  OTHER_NONCE_ORDER,
+  otherPsk,
+  PSK,
+  play,
+  replacing,
+  StrangeClient,
+  withSwappedKeys,
+  withTokens,
+} from './faults.ts';
+
+const PASSWORD = 'correct horse';
+/** Each derivation takes a second. */
+const derived = new Map<string, Uint8Array>();
+function derive(password: string, nodeId: string): Uint8Array {
+  const psk = derived.get(nodeId) ?? derivePsk({ crypto: nodeCrypto, password, nodeId });
+  derived.set(nodeId, psk);
+  return psk;
+}
+
+/** The PSKs of those mistakes only that a test needs, since each takes a second, too. */
+function trying(cause: RegExp): Pick<Evidence, 'mistakenPsks'> {
+  return {
+    mistakenPsks: (password, nodeId) =>
+      Object.values(mistakenPsks(password, nodeId))
+        .flat()
+        .filter((mistake) => cause.test(mistake.cause)),
+  };
+}
+
+function why(evidence: Partial<Evidence>): Explanation {
+  return explain({ derive, mistakenPsks: () => [], ...evidence });
+}
+
+/** Asserts what the cause is, and returns its text. */
+function blames(
+  evidence: Partial<Evidence>,
+  name: string,
+  certainty: 'certain' | 'likely' = 'certain',
+): string {
+  const { verdict, cause, wouldHelp } = why(evidence);
+  assert.is(cause?.name, name, cause?.text ?? `unknown; would help: ${wouldHelp.join('; ')}`);
+  assert.is(cause?.certainty, certainty, cause?.text);
+  assert.is(verdict, 'fault');
+  return cause!.text;
+}
+
+function cannotTell(evidence: Partial<Evidence>): Explanation {
+  const explanation = why(evidence);
+  assert.is(explanation.cause, undefined, explanation.cause?.text);
+  assert.is(explanation.verdict, 'unknown');
+  assert.ok(explanation.wouldHelp.length > 0);
+  return explanation;
+}
+
+const wrongPsk = new Uint8Array(32).fill(9);
+const secrets = { ephemeralKey: true };
+
+// Passwords and PSKs
+
+test('a wrong password, from the recording of the client alone', () => {
+  const { client } = play({ client: { psk: () => wrongPsk } });
+  assert.match(blames({ client }, 'psk-differs', 'likely'), /password is wrong on one side/);
+});
+
+test('a wrong password, from both PSKs', () => {
+  const { client } = play({ client: { psk: () => wrongPsk } });
+  blames({ client, clientPsk: wrongPsk, hubPsk: PSK }, 'psk-differs');
+});
+
+test('a wrong password at the client, from the right one', () => {
+  const { client } = play({
+    hub: { psk: derive(PASSWORD, NODE_ID) },
+    client: { psk: () => wrongPsk },
+    ...secrets,
+  });
+  assert.match(blames({ client, password: PASSWORD }, 'psk-stale'), /stored/);
+  assert.match(
+    blames({ client, password: PASSWORD, clientPsk: wrongPsk }, 'psk-stale'),
+    /not that of the password/,
+  );
+});
+
+test('a wrong password under KKpsk0, by elimination from both recordings', () => {
+  const { client, hub } = play({ ...KK, client: { ...KK.client, psk: () => wrongPsk } });
+  blames({ client, hub }, 'psk-differs', 'likely');
+});
+
+test('a wrong password under KKpsk0, by computing what the hub read', () => {
+  const { hub } = play({ ...KK, client: { ...KK.client, psk: () => derive(PASSWORD, NODE_ID) } });
+  const { clientKey } = KK.hub!;
+  assert.ok(clientKey);
+  const evidence = {
+    hub,
+    hubStatic: HUB_STATIC,
+    hubPsk: PSK,
+    password: PASSWORD,
+    clientStatic: CLIENT_STATIC,
+  };
+  assert.match(blames({ ...evidence, hubPsk: undefined }, 'psk-differs'), /the hub used another/);
+});
+
+for (const [what, change, cause] of [
+  ['passes', { passes: 2 }, /time cost of 2/],
+  ['memory', { memoryKiB: 32768 }, /32768 KiB/],
+  [
+    'salt',
+    { salt: Buffer.from(Buffer.from(nodeCrypto.sha256(Buffer.from(NODE_ID))).toString('hex')) },
+    /SHA-256 in hexadecimal/,
+  ],
+] as const) {
+  test(`a PSK derived with other ${what}, from the password and that PSK`, () => {
+    const psk = otherPsk(PASSWORD, change);
+    const { client } = play({ client: { psk: () => psk } });
+    assert.match(
+      blames({ client, clientPsk: psk, password: PASSWORD, ...trying(cause) }, 'psk-derivation'),
+      cause,
+    );
+  });
+}
+
+test('a PSK that the hub derives with another salt, by computing message 2', () => {
+  const salt = nodeCrypto.sha256(Buffer.from(PASSWORD));
+  const psk = derive(PASSWORD, NODE_ID);
+  const { client } = play({
+    client: { psk: () => psk },
+    hub: { psk: otherPsk(PASSWORD, { salt }) },
+    ...secrets,
+  });
+  const tried = trying(/of the password|hexadecimal/);
+  const text = blames({ client, clientPsk: psk, password: PASSWORD, ...tried }, 'psk-derivation');
+  assert.match(text, /the hub derives the PSK wrongly: .*SHA-256 of the password/);
+});
+
+// What the hub said, changed on the way
+
+test('a field of HELLO that was changed, from both recordings', () => {
+  const { client, hub } = play({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { cause } = why({ client, hub });
+  assert.is(cause?.name, 'hello-changed');
+  assert.equal(cause?.place, { payload: 'HELLO', path: 'node_id', offset: 16 });
+});
+
+test('a field of HELLO that was changed, from one recording and the payloads of the other side', () => {
+  const { client, hub } = play({
+    hub: { hello: { peer: { 'a b': ['x', 'y'] } } },
+    wire: replacing('"y"', '"z"'),
+  });
+  const payloads = (of: typeof client): Partial<Evidence> => ({
+    hello: of.hello!.payload,
+    offer: of.offer!.payload,
+  });
+  for (const evidence of [
+    { client, ...payloads(hub) },
+    { hub, ...payloads(client) },
+  ]) {
+    const { cause } = why(evidence);
+    assert.equal([cause?.name, cause?.place?.path], ['hello-changed', 'peer["a b"][1]']);
+    assert.match(cause!.text, /the hub sent "y", and the client saw "z"/);
+  }
+});
+
+test('a field of the offer that was changed, added or removed', () => {
+  const hub = { handshake: { binarize: true, encodings: ['a', 'b'] } };
+  for (const [from, to, path] of [
+    ['"binarize":true', '"binarize":false', 'binarize'],
+    ['"binarize":true', '"binarize":true,"preshared":1', 'preshared'],
+    ['"binarize":true,', '', 'binarize'],
+    ['["a","b"]', '["a"]', 'encodings[1]'],
+  ] as const) {
+    const { client, hub: other } = play({ hub, wire: replacing(from, to) });
+    const { cause } = why({ client, hub: other });
+    assert.equal([cause?.name, cause?.place?.path], ['offer-changed', path]);
+  }
+});
+
+test('a stripped list of patterns, from both recordings and from that of the hub alone', () => {
+  const { client, hub } = play({ ...KK, wire: replacing(',"KKpsk0"', '') });
+  assert.is(client.pattern, 'XXpsk2');
+  assert.match(blames({ client, hub }, 'patterns-stripped'), /KKpsk0/);
+  assert.match(blames({ hub }, 'patterns-stripped'), /KKpsk0/);
+});
+
+test('a stripped list of suites, from both recordings and from that of the hub alone', () => {
+  const { client, hub } = play({ wire: replacing('"25519_ChaChaPoly_SHA256",', '') });
+  assert.is(client.suite, '25519_AESGCM_SHA256');
+  assert.match(blames({ client, hub }, 'suites-stripped'), /ChaChaPoly/);
+  assert.match(blames({ hub }, 'suites-stripped'), /ChaChaPoly/);
+});
+
+test('a list of suites from which everything was stripped', () => {
+  const strip = /"suites":\[[^\]]*\]/;
+  const { client, hub } = play({
+    wire: (_, data) => [typeof data === 'string' ? data.replace(strip, '"suites":[]') : data],
+  });
+  blames({ client, hub }, 'suites-stripped');
+  assert.match(blames({ client }, 'offer'), /the hub offers none/);
+});
+
+test('a field of HELLO that was removed, from the recording of the hub alone', () => {
+  const { hub } = play({ hub: { hello: { peer: 'x' } }, wire: replacing(',"peer":"x"', '') });
+  assert.match(blames({ hub }, 'hello-changed'), /the field "peer" of HELLO/);
+});
+
+test('a number that something on the way wrote anew', () => {
+  const hub = { hello: { ratio: 1.5, version: 3 } };
+  const { client, hub: other } = play({ hub, wire: replacing('"ratio":1.5', '"ratio":1.50') });
+  assert.match(
+    blames({ client, hub: other }, 'number-rewritten'),
+    /the hub sent 1.5, and the client saw 1.50/,
+  );
+});
+
+// Prologues that the client computes wrongly
+
+const HELLO = { '\ue000': 2, '\u{1f600}': 1, ratio: 0.5 };
+
+for (const [what, prologue, cause] of [
+  [
+    'in the wrong order',
+    (hello: JsonObject, offer: JsonObject, name: string) => buildPrologue(offer, hello, name),
+    /HANDSHAKE, HELLO, protocol name/,
+  ],
+  [
+    'without the protocol name',
+    (hello: JsonObject, offer: JsonObject) => buildPrologue(hello, offer, ''),
+    /its parts are HELLO, HANDSHAKE;/,
+  ],
+  [
+    'with keys sorted by UTF-16 unit',
+    (hello: JsonObject, offer: JsonObject, name: string) => Buffer.from(utf16(hello) + utf16(offer) + name),
+    /key order: keys are sorted by UTF-16 unit/,
+  ],
+  [
+    'with keys as they came',
+    (hello: JsonObject, offer: JsonObject, name: string) =>
+      Buffer.from(JSON.stringify(hello) + JSON.stringify(offer) + name),
+    /it holds the payloads as they came/,
+  ],
+  [
+    'with floats written anew',
+    (hello: JsonObject, offer: JsonObject, name: string) =>
+      Buffer.from(utf8(hello).replace('1.0', '1') + utf8(offer) + name),
+    /numbers: .*keep each token/,
+  ],
+] as const) {
+  test(`a prologue ${what}, from the recording of the hub alone`, () => {
+    const isFloat = what.startsWith('with floats');
+    const hello: JsonObject = isFloat ? (JSON.parse('{"ratio":10}') as JsonObject) : HELLO;
+    const standIn = new StrangeClient(prologue);
+    const { hub } = play({
+      standIn,
+      hub: { hello: isFloat ? { ratio: new JsonNumber('1.0') } : hello },
+    });
+    assert.match(blames({ hub }, 'prologue'), cause);
+  });
+}
+
+test('a prologue that is empty, from the recording of the hub alone', () => {
+  const { hub } = play({ standIn: new StrangeClient(() => new Uint8Array(0)) });
+  assert.match(blames({ hub }, 'prologue'), /it is empty/);
+});
+
+test('cannot tell what is in a prologue of no known kind', () => {
+  const { hub } = play({ standIn: new StrangeClient(() => new Uint8Array(7)) });
+  cannotTell({ hub });
+});
+
+function utf8(value: Json): string {
+  return Buffer.from(canonicalJson(value)).toString();
+}
+
+function utf16(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map(utf16).join()}]`;
+  if (typeof value !== 'object' || value === null || 'token' in value) return utf8(value);
+  return `{${Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${utf16((value as JsonObject)[key]!)}`)
+    .join()}}`;
+}
+
+// Keys
+
+const other = (options: object): object => ({ ...KK, ...options });
+
+test('a replaced hub under XXpsk2, from the recording of the client alone', () => {
+  const { client } = play({ client: { ...KK.client, patterns: ['XXpsk2'] }, hub: { staticKey: wrongPsk } });
+  blames({ client }, 'hub-replaced');
+});
+
+test('a replaced hub under KKpsk0, from both recordings, and with its key', () => {
+  const { client, hub } = play(other({ hub: { ...KK.hub, staticKey: wrongPsk } }));
+  assert.is(client.pattern, 'KKpsk0');
+  blames({ client, hub }, 'hub-replaced');
+  blames({ client, hubStatic: wrongPsk }, 'hub-replaced');
+  assert.ok(cannotTell({ client }).wouldHelp.some((text) => text.includes('XXpsk2')));
+});
+
+test('a client that lost its static key under XXpsk2', () => {
+  const { client, hub } = play({ client: { staticKey: wrongPsk }, hub: { ...KK.hub } });
+  blames({ client, hub }, 'client-key-lost');
+  blames({ hub }, 'client-key-lost');
+  blames({ client }, 'client-key-lost', 'likely');
+});
+
+test('a client that lost its static key under KKpsk0', () => {
+  const { client, hub } = play(other({ client: { ...KK.client, staticKey: wrongPsk } }));
+  blames({ client, hub }, 'client-key-lost');
+  cannotTell({ hub });
+});
+
+test('a client whose static key is new at a hub that it has pinned', () => {
+  const { client } = play(other({ client: { ...KK.client, staticKey: wrongPsk, staticKeyIsFresh: true } }));
+  assert.match(blames({ client }, 'client-key-lost', 'likely'), /static-key-fresh/);
+});
+
+test('a stored public key that is not that of the private key', () => {
+  const staticKey = { privateKey: CLIENT_STATIC, publicKey: nodeCrypto.x25519.publicKey(wrongPsk) };
+  const { client, hub } = play({ client: { staticKey } });
+  assert.is(hub.failure?.state, 'awaiting-message-3');
+  blames({ client, clientStatic: CLIENT_STATIC }, 'key-pair', 'likely');
+});
+
+test('a hub that is not pinned, where only pinned hubs are trusted', () => {
+  const { client } = play({ client: { trust: 'pinned-only' } });
+  blames({ client }, 'unknown-hub');
+});
+
+// Noise
+
+test('the other nonce order at the client, from what the hub holds', () => {
+  const { hub } = play({ client: { crypto: OTHER_NONCE_ORDER }, ...secrets });
+  assert.match(blames({ hub, hubPsk: PSK, hubStatic: HUB_STATIC }, 'noise-mistake'), /nonce order/);
+});
+
+test('the other nonce order at the hub, from what the client holds and what the hub recorded', () => {
+  const { client, hub } = play({ hub: { crypto: OTHER_NONCE_ORDER }, ...secrets });
+  const evidence = { client, clientPsk: PSK, clientStatic: CLIENT_STATIC };
+  assert.match(
+    blames({ ...evidence, hub }, 'noise-mistake', 'likely'),
+    /the hub reads message 3 wrongly.*nonce order/,
+  );
+  const alone = why(evidence);
+  assert.is(alone.cause?.certainty, 'likely');
+  assert.ok(alone.checked.some((text) => text.startsWith('message 3 is as it should be')));
+});
+
+test('the other nonce order under KKpsk0, where it shows in the second transport message', () => {
+  const { hub } = play({
+    ...KK,
+    client: { ...KK.client, crypto: OTHER_NONCE_ORDER },
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson({})) hub.receive(message);
+    },
+  });
+  assert.match(blames({ hub }, 'counter', 'likely'), /little-endian/);
+});
+
+test('swapped keys for sending and receiving', () => {
+  const { hub } = play({ around: { client: withSwappedKeys }, ...secrets });
+  assert.is(hub.failure?.code, 'not-authentic');
+  const evidence = { hub, hubPsk: PSK, hubStatic: HUB_STATIC };
+  assert.match(blames(evidence, 'noise-mistake'), /split: each side sends with the other/);
+});
+
+for (const [at, messages] of [
+  [
+    'psk0',
+    [
+      ['psk', 'e'],
+      ['e', 'ee', 's', 'es'],
+      ['s', 'se'],
+    ],
+  ],
+  ['psk3', [['e'], ['e', 'ee', 's', 'es'], ['s', 'se', 'psk']]],
+] as const) {
+  test(`the psk token in the wrong place, as in ${at}, at the hub`, () => {
+    const { client, hub } = play({ around: { hub: withTokens(messages) }, ...secrets });
+    const evidence = at === 'psk0' ? { hub, hubPsk: PSK } : { client, clientPsk: PSK };
+    if (at === 'psk3') assert.match(blames(evidence, 'noise-mistake'), /as in psk3/);
+    else
+      assert.ok(cannotTell(evidence).checked.some((text) => text.startsWith('message 1 is as it should be')));
+  });
+}
+
+test('the psk token in the wrong place, as in psk0, at the client', () => {
+  const tokens = withTokens([
+    ['psk', 'e'],
+    ['e', 'ee', 's', 'es'],
+    ['s', 'se'],
+  ]);
+  const { hub } = play({ around: { client: tokens } });
+  assert.match(blames({ hub, hubPsk: PSK }, 'noise-mistake'), /as in psk0/);
+});
+
+// Messages
+
+test('HANDSHAKE before HELLO', () => {
+  const held: (string | Uint8Array)[] = [];
+  const { client, hub } = play({
+    wire: (from, data, count) => {
+      if (from === 'hub' && count === 1) {
+        held.push(data);
+        return [];
+      }
+      return from === 'hub' && count === 2 ? [data, ...held] : [data];
+    },
+  });
+  blames({ client, hub }, 'message-order');
+  blames({ client }, 'message-order');
+});
+
+test('a message that was changed', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => [
+      from === 'hub' && count === 3
+        ? (data as string).replace(/..(?="}})/, (hex) => (hex === '00' ? '01' : '00'))
+        : data,
+    ],
+  });
+  assert.match(blames({ client, hub }, 'message-changed'), /message 2 was changed/);
+});
+
+test('a message that was lost', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => (from === 'hub' && count === 3 ? [] : [data]),
+    after: ({ client, hub }) => {
+      client.closed('timeout');
+      hub.closed(1000);
+    },
+  });
+  assert.match(blames({ client, hub }, 'message-lost'), /a Noise message/);
+  cannotTell({ client });
+});
+
+test('the first two transport messages in the wrong order', () => {
+  const held: (string | Uint8Array)[] = [];
+  const { hub } = play({
+    ...secrets,
+    wire: (from, data) => {
+      if (from === 'client' && typeof data !== 'string') {
+        held.push(data);
+        return [];
+      }
+      return [data];
+    },
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson({})) hub.receive(message);
+    },
+  });
+  assert.match(
+    blames({ hub, hubPsk: PSK, hubStatic: HUB_STATIC }, 'message-order'),
+    /counter 1 arrived first/,
+  );
+  cannotTell({ hub });
+});
+
+test('a later transport message that was lost', () => {
+  const { hub } = play({
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson(1)) hub.receive(message);
+      client.sendJson(2);
+      for (const message of client.sendJson(3)) hub.receive(message);
+    },
+  });
+  blames({ hub }, 'message-order', 'likely');
+});
+
+// What a side says itself
+
+test('a fault of the own side', () => {
+  const { client } = play({
+    client: {
+      pin: () => {
+        throw new Error('disk');
+      },
+    },
+  });
+  assert.match(blames({ client }, 'own-fault'), /trust-unreadable/);
+});
+
+for (const [what, from, to, name] of [
+  ['an envelope that is not JSON', '{', '', 'bad-envelope'],
+  ['a hub of an older protocol', '"max_protocol_version":3', '"max_protocol_version":2', 'offer'],
+  ['a HELLO without a node id', '"node_id"', '"id"', 'offer'],
+] as const) {
+  test(what, () => {
+    const { client } = play({ wire: replacing(from, to) });
+    blames({ client }, name);
+  });
+}
+
+for (const [what, closing, name] of [
+  ['a hub that closes before it says anything', 1008, 'access-refused'],
+  ['a hub that answers with HTTP 403', { status: 403 }, 'access-refused'],
+  ['a hub that takes no more clients', { code: 1008, reason: 'connection_limit' }, 'unavailable'],
+] as const) {
+  test(what, () => {
+    const { client } = play({
+      wire: () => [],
+      after: ({ client }) => {
+        client.closed(closing);
+      },
+    });
+    blames({ client }, name, 'likely');
+  });
+}
+
+test('a hub that revoked the access key after KKpsk0', () => {
+  const { client } = play({
+    ...KK,
+    after: ({ client }) => {
+      client.closed(1008);
+    },
+  });
+  blames({ client }, 'refused', 'likely');
+});
+
+// Controls
+
+test('says that nothing failed', () => {
+  for (const setup of [{}, KK, secrets]) {
+    const { client, hub } = play(setup);
+    assert.is(why({ client, hub }).verdict, 'no-fault');
+    assert.is(why({ client }).verdict, 'no-fault');
+  }
+});
+
+test('cannot tell what was changed from the recording of the hub alone, and asks for that of the client', () => {
+  const { hub, client } = play({ wire: replacing('"hub-1"', '"hub-2"') });
+  assert.ok(cannotTell({ hub }).wouldHelp.some((text) => text.includes("the client's recording")));
+  assert.ok(cannotTell({ client }).wouldHelp.some((text) => text.includes("the hub's recording")));
+});
+
+test('cannot tell why a hub closes after a message 1 that is right', () => {
+  const { client, hub } = play({
+    wire: (from, data) => (from === 'client' ? [] : [data]),
+    after: ({ client, hub }) => {
+      client.closed(1008);
+      hub.closed(1000);
+    },
+  });
+  const { checked } = why({ client });
+  assert.ok(checked.some((text) => text.startsWith('message 1 is as it should be')));
+  cannotTell({ client });
+  assert.ok(hub.failure);
+});
+
+test('cannot tell more of KKpsk0 from one side without its keys', () => {
+  const { client, hub } = play({ ...KK, client: { ...KK.client, psk: () => wrongPsk } });
+  cannotTell({ client });
+  cannotTell({ hub });
+});
+
+test('cannot tell why a hub stays silent or is lost', () => {
+  for (const closing of ['timeout', 1006] as const) {
+    const { client } = play({
+      wire: (from, data, count) => (from === 'hub' && count > 2 ? [] : [data]),
+      after: ({ client }) => {
+        client.closed(closing);
+      },
+    });
+    cannotTell({ client });
+  }
+});
+
+test('cannot tell from PSKs that agree', () => {
+  const { client } = play({ client: { psk: () => wrongPsk } });
+  cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
+});
+
+test('cannot tell what a random message 2 is', () => {
+  const { client } = play({
+    ...secrets,
+    wire: (from, data, count) => [
+      from === 'hub' && count === 3
+        ? (data as string).replace(/"msg":"\w{100}/, `"msg":"${'ab'.repeat(50)}`)
+        : data,
+    ],
+  });
+  cannotTell({ client, clientPsk: PSK });
+});
+
+test.run();
