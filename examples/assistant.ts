@@ -17,11 +17,14 @@ export class Assistant {
   readonly #session: HubSession;
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = randomUUID().slice(0, 8);
+  readonly #hear: (utterance: string) => void;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId: Json = 'unknown';
 
-  constructor(session: HubSession) {
+  /** @param hear - is called with each utterance */
+  constructor(session: HubSession, hear: (utterance: string) => void = () => {}) {
     this.#session = session;
+    this.#hear = hear;
   }
 
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
@@ -45,6 +48,7 @@ export class Assistant {
       };
       return this.#emit('hive.policy.denied', denial, payload);
     }
+    this.#hear(String(utterance));
     return [
       ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),

@@ -9,7 +9,7 @@ export function startClient(options: ClientOptions): Client {
   const { identity, ca, allowPlaintext, pingEvery = 30_000 } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
-  const authorized = authorizedUrl(url, 'example', identity.accessKey);
+  const authorized = authorizedUrl(url, 'example', identity.accessKey, { allowPlaintext });
 
   return stayConnected(options, ({ received, closed }) => {
     // No message is longer than a cleartext envelope may be.

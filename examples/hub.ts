@@ -15,6 +15,8 @@ export interface HubOptions {
   staticKey: Uint8Array;
   /** By access key: the client's PSK, and its static key once that is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
+  /** Is called with what clients say. */
+  hear?: (utterance: string) => void;
 }
 
 export interface Hub {
@@ -40,7 +42,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
 }
 
-function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, clients }: HubOptions): void {
+function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, clients, hear }: HubOptions): void {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
   if (client === undefined) {
@@ -57,7 +59,7 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     clientKey,
   });
 
-  const assistant = new Assistant(session);
+  const assistant = new Assistant(session, hear);
   const handle = (events: HubSessionEvent[]): void => {
     for (const event of events) {
       if (event.type === 'transmit') socket.send(event.data);

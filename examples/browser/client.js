@@ -50,7 +50,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
     if (!dialOptions) return; // there is a connection, or the timer that called is an old one
     const keys = keyringOptions(keyring);
     const session = new ClientSession({ crypto, randomBytes, siteId, ...keys, ...dialOptions });
-    const socket = new WebSocket(authorizedUrl(url, 'example', accessKey));
+    const socket = new WebSocket(authorizedUrl(url, 'example', accessKey, { allowPlaintext }));
     socket.binaryType = 'arraybuffer';
     let deadline;
     const send = (message) => {

@@ -1,11 +1,11 @@
-/** An MQTT broker in this process, with TLS, accounts, and an ACL that restricts each client to its own topics. */
-import type { AddressInfo } from 'node:net';
-import { createServer, type TLSSocket } from 'node:tls';
+/** An MQTT broker in this process, with accounts, and an ACL that restricts each client to its own topics. */
+import { type AddressInfo, createServer as createPlainServer, type Socket } from 'node:net';
+import { createServer } from 'node:tls';
 import { Aedes, type Client } from 'aedes';
 
 export interface BrokerOptions {
-  /** PEM. */
-  tls: { key: string; cert: string };
+  /** PEM. Without it everybody on the way reads the passwords: for tests on loopback. */
+  tls?: { key: string; cert: string };
   /** The levels that the topics of all clients start with. */
   base: string;
   /** The passwords, by account. The account of a client has the name of its access key. */
@@ -39,17 +39,20 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
       done(null, may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
     },
   });
-  const server = createServer({ ...tls, noDelay: true });
-  const sockets = new Set<TLSSocket>();
-  server.on('secureConnection', (socket) => {
+  const sockets = new Set<Socket>();
+  const serve = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     broker.handle(socket);
-  });
+  };
+  const server =
+    tls === undefined
+      ? createPlainServer({ noDelay: true }, serve)
+      : createServer({ ...tls, noDelay: true }, serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `mqtts://localhost:${port}`,
+    url: `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${port}`,
     async stop() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

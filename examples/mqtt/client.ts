@@ -24,6 +24,7 @@ export function startClient(options: ClientOptions): Client {
       will: { ...will, payload: Buffer.from(will.payload) },
       clean: true, // messages for an earlier session are useless to this one
       reconnectPeriod: 0, // a new connection is a new session
+      keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
     });
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     const write = (data: string | Uint8Array): void => {

@@ -6,13 +6,15 @@ import { Assistant } from '../assistant.ts';
 
 export interface HubOptions {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
-  broker: { url: string; ca: string; username: string; password: string };
+  broker: { url: string; ca?: string; username: string; password: string };
   /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
   nodeId: string;
   staticKey: Uint8Array;
   /** By access key: the client's PSK, and its static key once that is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
+  /** Is called with what clients say. */
+  hear?: (utterance: string) => void;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number;
 }
@@ -28,7 +30,7 @@ interface Peer {
 }
 
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { broker, base, nodeId, staticKey, clients, idle = 300_000 } = options;
+  const { broker, base, nodeId, staticKey, clients, hear, idle = 300_000 } = options;
   const { url, ...account } = broker;
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
   const connection = await mqtt.connectAsync(url, {
@@ -54,7 +56,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const client = clients.get(accessKey);
     if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
-    const assistant = new Assistant(session);
+    const assistant = new Assistant(session, hear);
     peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
     handle(accessKey, assistant, session.start());
   };
