@@ -15,6 +15,7 @@ import { startWebSocketWorld } from './websocket.ts';
 
 const STEP = Number(process.argv[2] ?? 1);
 const AT_ONCE = 12;
+const STALLED_AT_ONCE = 64; // these mostly wait
 const RUNS = STEP === 1 ? 100 : 10;
 const FAULTS = 8; // in each run, one in a connection
 const REQUESTS = 30; // in each run
@@ -53,12 +54,16 @@ async function tryFault(world: World, isKnown: boolean, fault: Fault): Promise<O
   return { dials, asked, broken };
 }
 
-async function inParallel<Task>(tasks: Task[], run: (task: Task) => Promise<void>): Promise<void> {
+async function inParallel<Task>(
+  tasks: Task[],
+  atOnce: number,
+  run: (task: Task) => Promise<void>,
+): Promise<void> {
   const queue = [...tasks];
   const work = async (): Promise<void> => {
     for (let task = queue.shift(); task !== undefined; task = queue.shift()) await run(task);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: atOnce }, work));
 }
 
 /** Every byte of the first connection, with each kind of fault. */
@@ -77,7 +82,8 @@ async function atEveryByte(world: World): Promise<void> {
         }),
       );
       let [asked, most, total] = [0, 0, 0];
-      await inParallel(faults, async (fault) => {
+      const atOnce = kind === 'stall' ? STALLED_AT_ONCE : AT_ONCE;
+      await inParallel(faults, atOnce, async (fault) => {
         const outcome = await tryFault(world, isKnown, fault);
         const isWrong =
           outcome.broken.length > 0 ||
@@ -101,7 +107,7 @@ async function atEveryByte(world: World): Promise<void> {
 async function inTraffic(world: World): Promise<void> {
   let [asked, dials, most, requests] = [0, 0, 0, 0];
   const seeds = Array.from({ length: RUNS }, (_, i) => i + 1);
-  await inParallel(seeds, async (seed) => {
+  await inParallel(seeds, AT_ONCE, async (seed) => {
     const random = randomOf(seed);
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
     const faults = Array.from({ length: FAULTS }, (_, i): Fault => {
