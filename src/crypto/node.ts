@@ -21,7 +21,7 @@ import nodeModule, {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { assertBytes, copyBytes, wipe } from '../bytes.ts';
+import { assertBytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Argon2idParameters, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';
@@ -105,9 +105,22 @@ function publicKeyOf(own: KeyObject): Uint8Array {
   return copyBytes(Buffer.from(createPublicKey(own).export({ format: 'jwk' }).x!, 'base64url'));
 }
 
+/** The public keys imported last. A handshake uses each of its two several times, and importing one takes a while. */
+const imported: { readonly publicKey: Uint8Array; readonly key: KeyObject }[] = [];
+/** Enough for the two handshakes of a client and a hub in one process. */
+const KEPT = 4;
+
+function importPublicKey(publicKey: Uint8Array): KeyObject {
+  for (const kept of imported) if (equalBytes(kept.publicKey, publicKey)) return kept.key;
+  const key = createPublicKey({ key: { ...JWK, x: base64Url(publicKey) }, format: 'jwk' });
+  if (imported.length === KEPT) imported.shift();
+  imported.push({ publicKey: copyBytes(publicKey), key });
+  return key;
+}
+
 function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
   assertBytes(publicKey, 'publicKey', KEY_LENGTH);
-  const remote = createPublicKey({ key: { ...JWK, x: base64Url(publicKey) }, format: 'jwk' });
+  const remote = importPublicKey(publicKey);
   try {
     return plain(diffieHellman({ privateKey: own, publicKey: remote }));
   } catch (error) {

@@ -7,6 +7,8 @@ import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
 
 const EMPTY = new Uint8Array(0);
+/** What HKDF appends to its inputs. */
+const COUNTERS = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])];
 
 export class SymmetricState {
   private readonly crypto: CheckedCrypto;
@@ -100,7 +102,7 @@ export class SymmetricState {
     const outputs: Uint8Array[] = [];
     for (let i = 0; i < count; i++) {
       const previous = i === 0 ? EMPTY : outputs[i - 1]!;
-      outputs.push(this.crypto.hmacSha256(temporaryKey, previous, new Uint8Array([i + 1])));
+      outputs.push(this.crypto.hmacSha256(temporaryKey, previous, COUNTERS[i]!));
     }
     wipe(temporaryKey);
     return outputs;

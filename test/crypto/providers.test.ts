@@ -86,6 +86,16 @@ for (const [name, crypto] of PROVIDERS) {
     });
   }
 
+  test(`${name} tells public keys apart that come in the same array, and again later`, () => {
+    const array = new Uint8Array(32);
+    for (const seed of [1, 2, 1, 3, 4, 5, 6, 1, 6]) {
+      const other = series(32, seed);
+      array.set(x25519.publicKey(other));
+      const expected = x25519.sharedSecret(other, x25519.publicKey(series(32)));
+      assert.equal(x25519.sharedSecret(series(32), array), expected);
+    }
+  });
+
   for (const [kind, input] of [
     ['plain arrays', series(32)],
     ['Buffers', Buffer.from(series(32))],
