@@ -64,10 +64,14 @@ export async function compare(
   return rows.map(judged);
 }
 
+/** Three significant digits. */
 function time(ms: number): string {
-  if (ms < 1) return `${(1000 * ms).toPrecision(3)} µs`;
-  return `${ms < 1000 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
+  const [value, unit] = ms < 0.9995 ? [1000 * ms, 'µs'] : [ms, 'ms'];
+  return `${value < 999.5 ? value.toPrecision(3) : grouped(value)} ${unit}`;
 }
+
+const perSecond = (ms: number): string =>
+  ms < 100 ? grouped(Number((1000 / ms).toPrecision(3))) : (1000 / ms).toPrecision(2);
 
 const grouped = (value: number): string => value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ' ');
 const size = (bytes: number): string => `${bytes < 10 ? bytes.toFixed(2) : grouped(bytes)} B`;
@@ -92,7 +96,7 @@ export function cells(row: Row): string[] {
   return [
     what,
     bytes === undefined ? (ms === undefined ? '' : time(ms)) : size(bytes),
-    ms === undefined ? '' : ms < 100 ? grouped(1000 / ms) : (1000 / ms).toPrecision(2),
+    ms === undefined ? '' : perSecond(ms),
     beside,
     besideMs === undefined ? '' : time(besideMs),
     ratio === undefined ? '' : ratio.median.toFixed(2),

@@ -58,7 +58,7 @@ const byCount: Benchmark = {
     idle(100, hubs);
     const rows: Row[] = [];
     for (const x of COUNTS) {
-      const sizes = Array.from({ length: x < 1000 ? 15 : 1 }, () => idle(x, hubs)[0]);
+      const sizes = Array.from({ length: x < 1000 ? 31 : 1 }, () => idle(x, hubs)[0]);
       rows.push({ what: `an idle session of ${x}`, x, bytes: spread(sizes).median });
       const [, kept] = idle(x, hubs);
       const raw = rawNode('KKpsk0');
