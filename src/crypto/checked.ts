@@ -60,34 +60,11 @@ export function assertOwnKey(key: unknown, name: string): asserts key is Uint8Ar
   assertOptionalFunction(key, name, 'sharedSecret');
 }
 
-/**
- * Checks that an argument is a key of this side with which shared secrets are computed at once.
- * @throws LocalError `bad-argument`, `bad-length`
- */
-export function assertSynchronousKey(key: unknown, name: string): asserts key is Uint8Array | KeyPair {
-  assertOwnKey(key, name);
-  if (!isBytes(key) && key.privateKey === undefined && key.sharedSecret === undefined) {
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected a private key, or a key pair with sharedSecret()`,
-    );
-  }
-}
-
 function assertKey(key: unknown, name: string): void {
   assertBytes(key, name, KEY_LENGTH);
   if (isZero(key)) {
     throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
   }
-}
-
-/** A copy of a key of this side, if the private key is in memory; otherwise the key itself. */
-export function copyOwnKey(key: Uint8Array | KeyPair): Uint8Array | KeyPair {
-  if (isBytes(key)) return copyBytes(key);
-  const { publicKey, privateKey } = key;
-  return privateKey === undefined
-    ? key
-    : { publicKey: copyBytes(publicKey), privateKey: copyBytes(privateKey) };
 }
 
 /**
@@ -185,9 +162,11 @@ export class CheckedCrypto {
   /** Makes the key pair of a key that `assertOwnKey` accepts. If the private key is in memory, the pair has a copy. */
   ownKeyPair(key: Uint8Array | KeyPair): CheckedKeyPair {
     if (key instanceof CheckedKeyPair) return key;
-    const own = copyOwnKey(key);
-    if (isBytes(own)) return this.keyPair(own);
-    return own === key ? new CheckedKeyPair(own) : this.keyPair(own.privateKey!, own.publicKey);
+    if (isBytes(key)) return this.keyPair(copyBytes(key));
+    const { privateKey, publicKey } = key;
+    return privateKey === undefined
+      ? new CheckedKeyPair(key)
+      : this.keyPair(copyBytes(privateKey), publicKey);
   }
 
   hasCipher(cipherName: CipherName): boolean {

@@ -1,7 +1,7 @@
 /** The options of a HandshakeState. */
 import { readOptions } from '../arguments.ts';
 import { assertBytes, assertFlag, kindOf } from '../bytes.ts';
-import { assertOwnKey, assertSynchronousKey, CheckedCrypto } from '../crypto/checked.ts';
+import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -53,8 +53,8 @@ const NAMES: readonly (keyof HandshakeOptions)[] = [
 
 /** The options, read once and checked. */
 export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto' | 'paced'> {
-  readonly crypto: CheckedCrypto;
-  readonly paced: boolean;
+  crypto: CheckedCrypto;
+  paced: boolean;
 }
 
 /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable` */
@@ -79,7 +79,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   assertBytes(psk, 'psk', KEY_LENGTH);
   assertOwnKey(staticKey, 'staticKey');
   if (ephemeralKey !== undefined) {
-    assertSynchronousKey(ephemeralKey, 'ephemeralKey');
+    assertOwnKey(ephemeralKey, 'ephemeralKey');
   } else if (typeof randomBytes !== 'function') {
     throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
   }
@@ -90,18 +90,8 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
       '"remoteStaticKey" is transmitted in XXpsk2: compare it after the handshake',
     );
   }
-  const paced = assertFlag(read.paced, 'paced');
-  return {
-    crypto,
-    role,
-    pattern,
-    suite,
-    prologue,
-    psk,
-    staticKey,
-    remoteStaticKey,
-    randomBytes,
-    ephemeralKey,
-    paced,
-  };
+  const inputs = read as unknown as HandshakeInputs;
+  inputs.crypto = crypto;
+  inputs.paced = assertFlag(read.paced, 'paced');
+  return inputs;
 }

@@ -67,7 +67,10 @@ export class HandshakeState {
     this.s = crypto.ownKeyPair(staticKey);
     this.psk = copyBytes(psk);
     try {
-      if (inputs.ephemeralKey !== undefined) this.e = crypto.ownKeyPair(inputs.ephemeralKey);
+      if (inputs.ephemeralKey !== undefined) {
+        this.e = crypto.ownKeyPair(inputs.ephemeralKey);
+        if (this.e.isAsynchronous) throw new LocalError('bad-argument', '"ephemeralKey" has no private key');
+      }
       this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
       this.symmetricState.mixHash(prologue);
       if (remoteStaticKey !== undefined) {

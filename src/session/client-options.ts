@@ -1,6 +1,5 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
 import { assertBytes, assertFlag, copyBytes, isBytes, kindOf } from '../bytes.ts';
-import type { CheckedKeyPair } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
@@ -105,9 +104,6 @@ export interface Preparation {
   sharedSecret: Uint8Array | undefined;
   readonly expectedHubKey: Uint8Array | undefined;
   readonly isPaced: boolean;
-  /** The keys of this side, once they are made. */
-  staticKey: CheckedKeyPair | undefined;
-  ephemeralKey: CheckedKeyPair | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -153,7 +149,5 @@ export function prepare(options: ClientOptions): Preparation {
     sharedSecret: undefined,
     expectedHubKey: expectedHubKey === undefined ? undefined : copyBytes(expectedHubKey),
     isPaced,
-    staticKey: undefined,
-    ephemeralKey: undefined,
   };
 }

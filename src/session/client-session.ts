@@ -14,7 +14,7 @@ import {
   utf8ToBytes,
   wipe,
 } from '../bytes.ts';
-import { CheckedCrypto, failureOf, randomKey } from '../crypto/checked.ts';
+import { CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
@@ -55,6 +55,8 @@ type Next<Action extends string> = After<typeof CLIENT_TRANSITIONS, Action>;
 /** One connection to a hub. Create a new session for each connection, however the last one ended. */
 export class ClientSession extends Session<ClientState, SessionEvent> {
   private preparation: Preparation | undefined;
+  private staticKey: CheckedKeyPair | undefined = undefined;
+  private ephemeralKey: CheckedKeyPair | undefined = undefined;
   private readonly unpins: boolean;
   private hasStarted = false;
   private nodeId = '';
@@ -70,17 +72,16 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   constructor(options: ClientOptions) {
     const given = readOptions(options, 'options', CLIENT_OPTIONS);
     super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
-    const preparation = prepare(given);
-    this.preparation = preparation;
+    this.preparation = prepare(given);
     const policies: readonly ('unpin' | 'keep-pin')[] =
       given.trust === 'pinned-only' ? ['keep-pin', 'unpin'] : ['unpin', 'keep-pin'];
     this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', policies) === 'unpin';
     hideFields(this);
     try {
-      const crypto = new CheckedCrypto(this.crypto);
-      preparation.staticKey = crypto.ownKeyPair(this.staticKey);
-      preparation.ephemeralKey = crypto.keyPair(randomKey(this.randomBytes));
-      if (!preparation.isPaced) this.computeAhead(preparation);
+      const crypto = new CheckedCrypto(given.crypto);
+      this.staticKey = crypto.ownKeyPair(given.staticKey);
+      this.ephemeralKey = crypto.keyPair(randomKey(given.randomBytes));
+      if (!this.preparation.isPaced) this.computeAhead();
     } catch (error) {
       this.forgetHandshake();
       throw failureOf(error);
@@ -168,18 +169,18 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private takeHello(payload: JsonObject): Next<'takeHello'> {
-    const preparation = this.preparation!;
     this.nodeId = readNodeId(payload);
-    preparation.hubHello = canonicalJson(payload);
-    this.computeAhead(preparation);
+    this.preparation!.hubHello = canonicalJson(payload);
+    this.computeAhead();
     return 'awaiting-offer';
   }
 
   /** Computes shared secrets of KKpsk0 before the offer: all of them, or one if the session is paced. */
-  private computeAhead({ expectedHubKey, patterns, staticKey, ephemeralKey, isPaced }: Preparation): void {
+  private computeAhead(): void {
+    const { expectedHubKey, patterns, isPaced } = this.preparation!;
     if (expectedHubKey === undefined || patterns.indexOf('KKpsk0') < 0) return;
-    staticKey!.computeAhead(expectedHubKey);
-    if (!isPaced) ephemeralKey!.computeAhead(expectedHubKey);
+    this.staticKey!.computeAhead(expectedHubKey);
+    if (!isPaced) this.ephemeralKey!.computeAhead(expectedHubKey);
   }
 
   private takeOffer(payload: JsonObject, events: SessionEvent[]): Next<'takeOffer'> {
@@ -216,7 +217,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private takePsk(psk: Uint8Array, events: SessionEvent[]): Next<'takePsk'> {
-    const { prologue, pin, message1Payload, staticKey, ephemeralKey, isPaced } = this.preparation!;
+    const { prologue, pin, message1Payload, isPaced } = this.preparation!;
     const pattern = this.pattern!;
     const handshake = new HandshakeState({
       crypto: this.crypto,
@@ -225,9 +226,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
       suite: this.suite!,
       prologue,
       psk,
-      staticKey: staticKey!,
+      staticKey: this.staticKey!,
       remoteStaticKey: pattern === 'KKpsk0' ? pin : undefined,
-      ephemeralKey: ephemeralKey!,
+      ephemeralKey: this.ephemeralKey,
       paced: isPaced,
     });
     this.handshake = handshake;
@@ -407,8 +408,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   protected override forgetHandshake(): void {
     super.forgetHandshake();
     wipe(this.preparation?.sharedSecret);
-    this.preparation?.staticKey?.destroy();
-    this.preparation?.ephemeralKey?.destroy();
+    this.staticKey?.destroy();
+    this.ephemeralKey?.destroy();
     this.preparation = undefined;
   }
 }

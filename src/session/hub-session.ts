@@ -3,7 +3,7 @@
  * and for ports. Spec, "Hub connection (protocol v3)".
  */
 
-import { readOptions } from '../arguments.ts';
+import { readArgument, readOptions } from '../arguments.ts';
 import {
   assertBytes,
   assertFlag,
@@ -12,10 +12,11 @@ import {
   concatBytes,
   copyBytes,
   equalBytes,
+  isBytes,
   utf8ToBytes,
   wipe,
 } from '../bytes.ts';
-import { assertSynchronousKey } from '../crypto/checked.ts';
+import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
@@ -84,6 +85,10 @@ type Action = 'greet' | 'takeMessage1' | 'takeMessage3' | 'takeFirstFrame' | 'ta
  * message has opened: message 1 alone may be a replay.
  */
 export class HubSession extends Session<HubState, HubSessionEvent> {
+  private readonly staticKey: Uint8Array | KeyPair;
+  /** The copy of the static private key, if it is in memory. */
+  private readonly privateKey: Uint8Array | undefined;
+  private readonly randomBytes: RandomBytes;
   private readonly psk: Uint8Array;
   private readonly clientKey: Uint8Array | undefined;
   private readonly patterns: readonly Pattern[];
@@ -105,7 +110,17 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     super(given, 'new', HUB_TRANSITIONS, HUB_FAILURES);
     const { nodeId, psk, clientKey } = given;
     assertString(nodeId, 'nodeId');
-    assertSynchronousKey(given.staticKey, 'staticKey');
+    const staticKey = readArgument('staticKey', () => copyOf(given.staticKey));
+    const privateKey = isBytes(staticKey) ? staticKey : staticKey.privateKey;
+    if (privateKey === undefined && (staticKey as KeyPair).sharedSecret === undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"staticKey" expected a private key, or a key pair with sharedSecret()',
+      );
+    }
+    this.staticKey = staticKey;
+    this.privateKey = privateKey;
+    this.randomBytes = given.randomBytes;
     assertBytes(psk, 'psk', KEY_LENGTH);
     if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
     this.psk = copyBytes(psk);
@@ -306,6 +321,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
 
   protected override forgetHandshake(): void {
     super.forgetHandshake();
+    wipe(this.privateKey);
     wipe(this.psk);
     this.greeting = [];
     this.bound = EMPTY;
@@ -318,6 +334,14 @@ const EMPTY = new Uint8Array(0);
 
 /** An empty object, which names no encoding. Unlike an empty payload, every client can read it. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
+
+/** A copy of a static key, if the private key is in memory; otherwise the key itself. */
+function copyOf(key: Uint8Array | KeyPair): Uint8Array | KeyPair {
+  if (isBytes(key)) return copyBytes(key);
+  const { publicKey, privateKey } = key;
+  if (privateKey === undefined) return key;
+  return { publicKey: copyBytes(publicKey), privateKey: copyBytes(privateKey) };
+}
 
 /**
  * Checks that the crypto supports the suites given.

@@ -24,7 +24,7 @@ import {
   kindOf,
   utf8Length,
 } from '../bytes.ts';
-import { assertOwnKey, CheckedCrypto, copyOwnKey } from '../crypto/checked.ts';
+import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -294,15 +294,14 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
 
 /** A copy of a static key, with its public key if that can be computed. */
 function keptKey(staticKey: Keyring['staticKey'], crypto: Crypto | undefined): Keyring['staticKey'] {
-  const key = copyOwnKey(staticKey);
-  if (!isBytes(key)) return keptPair(copyBytes(key.publicKey), key.privateKey);
-  return crypto === undefined ? key : keptPair(new CheckedCrypto(crypto).keyPair(key).publicKey, key);
+  if (!isBytes(staticKey)) return keptPair(staticKey.publicKey, staticKey.privateKey);
+  if (crypto === undefined) return copyBytes(staticKey);
+  return keptPair(new CheckedCrypto(crypto).ownKeyPair(staticKey).publicKey, staticKey);
 }
 
-/** Makes a key pair, whose private key, if any, does not enumerate. */
+/** Makes a key pair of copies. Its private key, if any, does not enumerate. */
 export function keptPair(publicKey: Uint8Array, privateKey: Uint8Array | undefined): Keyring['staticKey'] {
-  if (privateKey === undefined) return { publicKey };
-  const pair = { publicKey, privateKey };
+  const pair = { publicKey: copyBytes(publicKey), privateKey: privateKey && copyBytes(privateKey) };
   opaque(pair, () => ({ publicKey }));
   hideFields(pair, ['privateKey']);
   return pair;

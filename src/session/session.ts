@@ -3,9 +3,8 @@
  * messages from then on, and a failure that is final. What happens in which state is data: see transitions.ts and
  * endings.ts.
  */
-import { readArgument } from '../arguments.ts';
-import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes, wipe } from '../bytes.ts';
-import { assertCrypto, assertOwnKey, copyOwnKey, failureOf } from '../crypto/checked.ts';
+import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes } from '../bytes.ts';
+import { assertCrypto, assertOwnKey, failureOf } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import { TAG_LENGTH } from '../limits.ts';
@@ -71,15 +70,11 @@ export type Incoming = JsonObject | Uint8Array;
 /** One connection, as either side sees it. */
 export abstract class Session<State extends string, Event extends { readonly type: string }> {
   protected readonly crypto: Crypto;
-  protected readonly randomBytes: RandomBytes;
-  protected readonly staticKey: Uint8Array | KeyPair;
   protected handshake: HandshakeState | undefined = undefined;
   protected pattern: Pattern | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   protected heard = false;
   protected phase: State | 'failed' | 'closed';
-  /** The copy of the static private key, if it is in memory. */
-  private readonly privateKey: Uint8Array | undefined = undefined;
   private readonly transitions: TransitionTable;
   private readonly failures: readonly FailureRow[];
   private readonly reassembler: Reassembler;
@@ -104,16 +99,12 @@ export abstract class Session<State extends string, Event extends { readonly typ
     assertOwnKey(staticKey, 'staticKey');
     assertFunction(randomBytes, 'randomBytes');
     this.crypto = crypto;
-    this.randomBytes = randomBytes;
     this.maxEnvelope = assertMaxEnvelope(maxEnvelope);
     this.reassembler = new Reassembler({ maxMessage, streams });
     this.inPlace = assertFlag(inPlace, 'inPlace');
     this.transitions = transitions;
     this.failures = failures;
     this.phase = initial;
-    const own = readArgument('staticKey', () => copyOwnKey(staticKey));
-    this.staticKey = own;
-    if (own !== staticKey) this.privateKey = isBytes(own) ? own : own.privateKey;
   }
 
   /** The name of the current state, for deadlines and logs. */
@@ -278,7 +269,6 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Drops and wipes everything that only the handshake needed. */
   protected forgetHandshake(): void {
-    wipe(this.privateKey);
     if (this.handshake !== undefined) this.handshake.destroy();
     this.handshake = undefined;
   }
