@@ -1,74 +1,9 @@
 #!/usr/bin/env node
 /** `hub-protocol`: commands for the bench next to a device. */
-import { readFileSync } from 'node:fs';
-import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
-import { EXPLAIN } from './commands/explain.ts';
-import { INSPECT } from './commands/inspect.ts';
-import { PROVISION } from './commands/provision.ts';
-import { PSK } from './commands/psk.ts';
-import { REDACT } from './commands/redact.ts';
-import { TOPICS } from './commands/topics.ts';
+import { main } from './main.ts';
 
-const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
-
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-
-const HELP = `\
-hub-protocol COMMAND [arguments]
-
-Commands for the bench next to a device that speaks HiveMind protocol 3.
-
-${table(COMMANDS.map(({ name, summary }) => [name, summary]))}
-  hub-protocol COMMAND --help    shows what a command does, with examples
-  hub-protocol --version
-
-No secret is ever an argument. Every command prints JSON with --json, and no escape codes unless on a terminal.
-
-${EXIT_STATUS}`;
-
-async function main([name, ...args]: string[]): Promise<number> {
-  if (name === '--version') return print(`hub-protocol ${version}\n`);
-  if (name === '--help' || name === '-h' || name === 'help') return print(helpFor(args[0]));
-  if (name === undefined)
-    throw new CannotRun(`expected a command: ${COMMANDS.map(({ name }) => name).join(', ')}`);
-  const command = find(name);
-  if (args.includes('--help')) return print(helpOf(command));
-  const given = new Arguments(args, { ...command.options, ...COMMON_OPTIONS });
-  const { status, text, json } = await command.run(given);
-  print(given.flag('json') ? `${JSON.stringify(json, undefined, 2)}\n` : text);
-  return status;
-}
-
-function find(name: string): Command {
-  const command = COMMANDS.find((command) => command.name === name);
-  if (command !== undefined) return command;
-  throw new CannotRun(`there is no such command; there are ${COMMANDS.map(({ name }) => name).join(', ')}`);
-}
-
-function helpFor(name: string | undefined): string {
-  return name === undefined ? HELP : helpOf(find(name));
-}
-
-function print(text: string): 0 {
-  process.stdout.write(text);
-  return 0;
-}
-
-/** What went wrong. An error that is not ours may quote a secret, so of that only its kind and its place are shown. */
-function messageOf(error: unknown): string {
-  if (error instanceof CannotRun) return error.message;
-  const { name, code, message, stack } = error as NodeJS.ErrnoException;
-  if (code?.startsWith('ERR_PARSE_ARGS')) return `${message.split('. To specify')[0]}: see --help`;
-  const place = stack?.match(/^ {4}at .*$/gm)?.join('\n') ?? '';
-  return `a defect of hub-protocol-cli, please report it: ${name} ${code ?? ''}\n${place}`;
-}
-
-main(process.argv.slice(2)).then(
-  (status) => {
-    process.exitCode = status;
-  },
-  (error) => {
-    process.stderr.write(`hub-protocol: ${messageOf(error)}\n`);
-    process.exitCode = 2;
-  },
-);
+main(process.argv.slice(2)).then(({ status, stdout, stderr }) => {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = status;
+});

@@ -22,7 +22,7 @@ export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-export { PATTERNS, protocolName } from '../../src/noise/patterns.ts';
+export { PATTERNS as TOKENS, protocolName } from '../../src/noise/patterns.ts';
 export {
   createKeyring,
   type Keyring,
@@ -32,7 +32,7 @@ export {
 } from '../../src/session/keyring.ts';
 export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
-export { type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
+export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';
 export { readNodeId, readNoise, readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';

@@ -22,7 +22,7 @@ function record(setup: Parameters<typeof play>[0]): { client: string; hub: strin
   };
 }
 
-async function explain(args: readonly string[], input = ''): Promise<Run> {
+async function explain(args: readonly string[], input?: string): Promise<Run> {
   const result = await run(['explain', ...args], input);
   for (const key of KEYS) assert.not.ok((result.stdout + result.stderr).includes(hex(key)));
   assert.not.match(result.stdout + result.stderr, /battery/);

@@ -71,7 +71,7 @@ for (const [what, contents, message] of [
 ] as const) {
   test(`refuses a HELLO that ${what}`, async () => {
     const hello = folder.write('wrong.json', contents);
-    const { code, stderr } = await run(['psk', '--hello', hello], 'x');
+    const { code, stderr } = await run(['psk', '--hello', hello]);
     assert.is(code, 2);
     assert.match(stderr, message);
     assert.not.match(stderr, /horse/);

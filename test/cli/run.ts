@@ -1,9 +1,10 @@
-/** Runs the commands as programs, in a folder of their own. */
+/** Runs the commands, in this process or as programs, and keeps their files in a folder of their own. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { main } from '../../cli/src/main.ts';
 
 const CLI = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
 
@@ -13,7 +14,14 @@ export interface Run {
   stderr: string;
 }
 
-export function run(args: readonly string[], input = ''): Promise<Run> {
+/** Runs a command in this process; with input, as a program, which takes longer. */
+export async function run(args: readonly string[], input?: string): Promise<Run> {
+  if (input !== undefined) return runProgram(args, input);
+  const { status: code, stdout, stderr } = await main(args);
+  return { code, stdout, stderr };
+}
+
+export function runProgram(args: readonly string[], input = ''): Promise<Run> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [CLI, ...args]);
     const output = { stdout: '', stderr: '' };

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { run } from './run.ts';
+import { run, runProgram } from './run.ts';
 
 const NAMES = ['psk', 'provision', 'topics', 'redact', 'inspect', 'explain'];
 
@@ -22,7 +22,7 @@ test('--help lists the commands, and help on each has examples, options and exit
 
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
-  assert.equal(await run(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
+  assert.equal(await runProgram(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
 });
 
 for (const [what, args, message] of [
@@ -41,6 +41,13 @@ for (const [what, args, message] of [
     assert.match(stderr, message);
   });
 }
+
+test('exits with the status of the command, as a program', async () => {
+  const { code, stdout, stderr } = await runProgram(['redact', '/nowhere.json']);
+  assert.is(code, 2);
+  assert.is(stdout, '');
+  assert.match(stderr, /^hub-protocol: cannot read the identity or keyring, \/nowhere\.json/);
+});
 
 test('writes no escape codes when redirected', async () => {
   for (const args of [['--help'], ['psk', '--node-id', 'hub-1']]) {

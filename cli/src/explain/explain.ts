@@ -2,11 +2,11 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. Where no step finds one, the answer is that it cannot be told, and what would help.
  */
-import { bytesToHex, equalBytes, isJsonObject, nodeCrypto, ownField } from '../protocol.ts';
-import { shownList } from '../shown.ts';
-import { payloadDifference } from './differences.ts';
+import { bytesToHex, nodeCrypto, ownField } from '../protocol.ts';
+import { changedMessage, changedPayload } from './arrivals.ts';
+import { codeThatSpeaks, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
-import type { Failure, Passed, Recording, Role } from './recording.ts';
+import type { Failure, Recording } from './recording.ts';
 import { comparePsks, tryMistakes } from './trials.ts';
 
 export interface Explanation {
@@ -37,7 +37,7 @@ export function explain(evidence: Evidence): Explanation {
     cause,
     happened,
     checked: examined.checked,
-    wouldHelp: verdict === 'unknown' ? [...examined.wouldHelp] : [],
+    wouldHelp: verdict === 'no-fault' || cause?.certainty === 'certain' ? [] : [...examined.wouldHelp],
   });
   if (examined.failures.length === 0) return finish('no-fault');
   for (const step of STEPS) {
@@ -80,178 +80,6 @@ function ownFault({ failures }: Case): Cause | undefined {
     };
   }
   return undefined;
-}
-
-/** What the hub sent and what the client saw, where both are known. */
-function changedPayload(examined: Case): Cause | undefined {
-  const { client, hub } = examined.views;
-  if (client === undefined || hub === undefined) return undefined;
-  const difference =
-    payloadDifference('HELLO', hub.hello, client.hello) ??
-    payloadDifference('HANDSHAKE', hub.offer, client.offer);
-  if (difference === undefined) {
-    examined.agree('payloads', 'the client saw HELLO and HANDSHAKE as the hub sent them');
-    return undefined;
-  }
-  const { name, text, ...place } = difference;
-  const where = `The first byte that differs is byte ${place.offset} of the canonical JSON of ${place.payload}`;
-  return { name, certainty: 'certain', text: `${text}. ${where}`, place };
-}
-
-/** Messages of one recording that arrived in the other one changed, in another order, twice, or not at all. */
-function changedMessage(examined: Case): Cause | undefined {
-  const { client, hub } = examined.evidence;
-  if (client === undefined || hub === undefined) return undefined;
-  for (let index = 0; index < 3; index++) {
-    const [sent, arrived] = [client.messages[index], hub.messages[index]];
-    if (sent === undefined || arrived === undefined || equalBytes(sent, arrived)) continue;
-    let offset = 0;
-    while (sent[offset] === arrived[offset]) offset++;
-    const text = `message ${index + 1} was changed on the way, from byte ${offset} on`;
-    return { name: 'message-changed', certainty: 'certain', text };
-  }
-  const cause = disordered(hub, client) ?? disordered(client, hub);
-  if (cause === undefined)
-    examined.agree('messages', 'the cleartext messages arrived as they were sent, and in that order');
-  return cause;
-}
-
-function disordered(writer: Recording, reader: Recording): Cause | undefined {
-  const order = reader.received.map(({ text }) => writer.sent.findIndex((sent) => sent.text === text));
-  for (let i = 1; i < order.length; i++) {
-    if (order[i]! < 0 || order[i]! > Math.max(...order.slice(0, i))) continue;
-    const how = order.indexOf(order[i]!) < i ? 'twice' : 'after one that was sent later';
-    const text = `a message of the ${writer.role} arrived ${how}: ${describe(reader.received[i]!)}`;
-    if (how === 'twice' && reader.failure?.isOwn !== true) continue; // repeats change nothing
-    return { name: 'message-order', certainty: 'certain', text };
-  }
-  const skipped = writer.sent.findIndex((_, index) => !order.includes(index) && index < Math.max(...order));
-  const isWaiting = reader.failure !== undefined && !reader.failure.isOwn;
-  const missing =
-    skipped >= 0 ? skipped : isWaiting ? writer.sent.findIndex((_, index) => !order.includes(index)) : -1;
-  if (missing < 0) return undefined;
-  const message = describe(writer.sent[missing]!);
-  return reader.failure?.isOwn
-    ? {
-        name: 'message-order',
-        certainty: 'certain',
-        text: `a message of the ${writer.role} had not arrived when the next one did: ${message}`,
-      }
-    : {
-        name: 'message-lost',
-        certainty: 'certain',
-        text: `a message of the ${writer.role} never arrived: ${message}`,
-      };
-}
-
-function describe({ type }: Passed): string {
-  return {
-    hello: 'HELLO',
-    offer: 'HANDSHAKE with the offer',
-    message: 'a Noise message',
-    other: 'an envelope',
-  }[type];
-}
-
-type Speaking = readonly [name: CauseName, text: string];
-
-const BAD_ENVELOPE: Speaking = [
-  'bad-envelope',
-  'the other side sent something that is not an envelope, or not JSON',
-];
-const BAD_MESSAGE: Speaking = ['bad-message', 'the other side sent a Noise message of the wrong form'];
-const BAD_FRAMES: Speaking = [
-  'bad-message',
-  'the other side broke the rules of frames: its messages open, so the handshake was right',
-];
-const BAD_OFFER: Speaking = ['offer', 'HELLO or HANDSHAKE of the hub lacks something that protocol 3 needs'];
-
-/** Codes of a session's own failure that leave nothing open. */
-const SPEAKING: { readonly [code: string]: Speaking } = {
-  'bad-utf8': BAD_ENVELOPE,
-  'bad-json': BAD_ENVELOPE,
-  'duplicate-key': BAD_ENVELOPE,
-  'lone-surrogate': BAD_ENVELOPE,
-  'json-depth': BAD_ENVELOPE,
-  'envelope-too-large': BAD_ENVELOPE,
-  'bad-envelope': BAD_ENVELOPE,
-  'bad-payload': BAD_ENVELOPE,
-  'bad-hex': BAD_MESSAGE,
-  'message-too-short': BAD_MESSAGE,
-  'message-too-long': BAD_MESSAGE,
-  'low-order-key': BAD_MESSAGE,
-  'bad-handshake-payload': [
-    'bad-message',
-    'the payload of a handshake message is not the JSON object that it should be',
-  ],
-  'empty-plaintext': BAD_FRAMES,
-  'unknown-marker': BAD_FRAMES,
-  'chunk-without-start': BAD_FRAMES,
-  'message-while-open': BAD_FRAMES,
-  'missing-node-id': BAD_OFFER,
-  'bad-node-id': BAD_OFFER,
-  'protocol-version': ['offer', 'the other side does not speak protocol 3: update it'],
-  'bad-offer': BAD_OFFER,
-  'not-offered': ['offer', 'the client chose a pattern or a suite that the hub did not offer'],
-  'handshake-before-hello': ['message-order', 'the hub sent HANDSHAKE before HELLO, or HELLO was lost'],
-  'unexpected-message': ['message-order', 'a message arrived that has no place in this state'],
-  'text-after-ready': [
-    'session-lost',
-    'cleartext arrived on the encrypted session: the other side has lost the session, as hubs on MQTT do after minutes of silence',
-  ],
-  'unknown-hub': [
-    'unknown-hub',
-    'the client trusts pinned hubs only, and this one is not pinned: provision its pin',
-  ],
-  'hub-key-changed': [
-    'hub-replaced',
-    'the hub knows the password and has another static key than the one that is pinned: it was set up anew, or it is another hub. Make sure which, then drop the pin',
-  ],
-  'client-key-changed': [
-    'client-key-lost',
-    'the client has another static key than the one that the hub has pinned: it lost its key, or another program uses the identity. Restore the key, or let the operator reset it at the hub',
-  ],
-};
-
-function codeThatSpeaks(examined: Case): Cause | undefined {
-  for (const { recording, failure } of examined.failures) {
-    if (failure.isOwn) {
-      const cause = speaking(recording, failure) ?? counter(recording, failure);
-      if (cause !== undefined) return cause;
-    }
-  }
-  return undefined;
-}
-
-function speaking({ role, offer, header }: Recording, { code, state }: Failure): Cause | undefined {
-  if (code === 'no-common-suite' || code === 'no-common-pattern') {
-    const list = code === 'no-common-suite' ? 'suites' : 'patterns';
-    const noise = offer && ownField(offer.payload, 'noise');
-    const offered = isJsonObject(noise) ? strings(noise[list]) : [];
-    const text = `the hub offers ${shownList(offered)}, and the client may use ${shownList(strings(header[list]))}`;
-    return { name: 'offer', certainty: 'certain', text: `no common ${list.slice(0, -1)}: ${text}` };
-  }
-  const known = SPEAKING[code];
-  if (known === undefined) return undefined;
-  return {
-    name: known[0],
-    certainty: 'certain',
-    text: `${known[1]} (${code}, at the ${role} in state ${state})`,
-  };
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
-}
-
-/** A transport message that does not open although earlier ones did. */
-function counter({ role, opened }: Recording, { code }: Failure): Cause | undefined {
-  if (code !== 'not-authentic' || opened === 0) return undefined;
-  const text =
-    opened === 1
-      ? `the first transport message that the ${role} received opened, and the second did not. Either the other side counts wrongly (ChaChaPoly’s counter is little-endian, AESGCM’s is big-endian; it counts every message), or that message was lost, changed or sent out of order`
-      : `${opened} transport messages opened, and the next did not: one was lost, changed, or arrived out of order. The counters of both sides run without gaps`;
-  return { name: opened === 1 ? 'counter' : 'message-order', certainty: 'likely', text };
 }
 
 /** The static keys that one side has pinned, and those that the other side has. */
@@ -371,5 +199,3 @@ function leftOver(
     );
   return undefined;
 }
-
-export type { Cause, Evidence, Role };

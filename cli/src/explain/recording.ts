@@ -1,18 +1,21 @@
 /** Reads a recording (docs/commands.md, "Recordings"): one side's view of one connection. */
 import { CannotRun } from '../command.ts';
 import {
+  bytesToHex,
   bytesToUtf8,
   hexToBytes,
   isJsonObject,
   type Json,
   type JsonObject,
   ownField,
+  PATTERNS,
   type Pattern,
   parseEnvelope,
   parseJson,
   RemoteError,
   readNoise,
   readNoiseMessage,
+  SUITES,
   type Suite,
 } from '../protocol.ts';
 
@@ -80,7 +83,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
       `${path} is a recording of another version: use the commands of the version that wrote it`,
     );
   }
-  const publicKey = text(header, 'publicKey') ?? '';
+  const publicKey = keyIn(path, header, 'publicKey');
   const sent = lines.filter((line) => line.event === 'transmit' && typeof line.text === 'string').map(passed);
   const calls = lines.filter((line) => line.call === 'receive' && typeof line.text === 'string');
   const received = calls.map(passed);
@@ -89,21 +92,21 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const hellos = (offerAt < 0 ? fromHub : fromHub.slice(0, offerAt)).filter(({ type }) => type === 'hello');
   const messages = messagesOf(role, sent, received);
   const first = (role === 'client' ? sent : received).find(({ type }) => type === 'message');
-  const noise = first && noiseOf(first);
+  const noise = first && readNoise(first.payload);
   const pin = lines.find(({ lookedUp }) => lookedUp === 'pin');
   const end = lines.find(({ ephemeralKey }) => ephemeralKey !== undefined);
   const opened = countOpened(lines);
   return {
     path,
     role,
-    publicKey,
+    publicKey: bytesToHex(publicKey),
     header,
     sent,
     received,
     hello: hellos.at(-1),
     offer: fromHub[offerAt],
-    pattern: noise && (text(noise, 'pattern') as Pattern | undefined),
-    suite: noise && (text(noise, 'suite') as Suite | undefined),
+    pattern: PATTERNS.find((pattern) => pattern === noise?.pattern),
+    suite: SUITES.find((suite) => suite === noise?.suite),
     messages,
     pin: pin && text(pin, 'key'),
     foundPsk: lines.some(({ lookedUp, found }) => lookedUp === 'psk' && found === true),
@@ -111,7 +114,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     opened,
     staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
     failure: failureOf(lines, opened),
-    ephemeralKey: end && hexToBytes(text(end, 'ephemeralKey') ?? ''),
+    ephemeralKey: end && keyIn(path, end, 'ephemeralKey'),
     sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
   };
 }
@@ -134,6 +137,12 @@ function linesOf(path: string, contents: Uint8Array): JsonObject[] {
 function text(line: JsonObject, name: string): string | undefined {
   const value = ownField(line, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+function keyIn(path: string, line: JsonObject, name: string): Uint8Array {
+  const key = hexToBytes(text(line, name) ?? '');
+  if (key?.length === 32) return key;
+  throw new CannotRun(`${path} is not a recording: its ${name} is not a key of 32 bytes in hex`);
 }
 
 function passed(line: JsonObject): Passed {
@@ -168,10 +177,6 @@ function bytesOf({ payload }: Passed): Uint8Array | undefined {
   } catch {
     return undefined; // it is not hex, which the session says
   }
-}
-
-function noiseOf({ payload }: Passed): JsonObject | undefined {
-  return readNoise(payload);
 }
 
 const CLEARTEXT = /^(?:new|awaiting-(?:hello|offer|psk|message-[123])|(?:sealing|opening)-message-[123])$/;

@@ -5,7 +5,7 @@
  */
 import { hkdf, nameHash, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
 import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
-import { nodeCrypto, PATTERNS, type Pattern, parseJson, protocolName, type Suite } from '../protocol.ts';
+import { nodeCrypto, type Pattern, parseJson, protocolName, type Suite, TOKENS } from '../protocol.ts';
 
 /** What is known of the keys of one side: private keys, and the public static key. */
 export interface SideKeys {
@@ -85,7 +85,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   };
 
   if (mistake.prologue !== 'left-out') mixHash(handshake.prologue);
-  if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
+  if (TOKENS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
     for (const owner of mistake.preMessages === 'swapped' ? ['resp s', 'init s'] : ['init s', 'resp s']) {
       if (publicKeys[owner] === undefined) return { opened: 0, lacks: 'key' };
       mixHash(publicKeys[owner]);
@@ -136,6 +136,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
     if (payload === undefined || (!isSealed && !isJson(payload))) return stopped();
   }
   const { sealed } = handshake;
+  if (sealed !== undefined && sealed.message.length < 16) return { opened: messages.length };
   if (sealed === undefined) return { opened: messages.length };
   const outputs = hkdf(chainingKey, NO_BYTES, 2, mistake);
   const isFirst = (sealed.from === 'client') !== (mistake.splitSwapped === true);

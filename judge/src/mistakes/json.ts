@@ -184,6 +184,8 @@ export function mistakesInCanonicalJson(text: string, got: unknown): Causes {
 const ORDERS = ['021', '102', '120', '201', '210', '01', '10', '02', '20', '12', '21', '0', '1', '2'];
 const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
 
+const RIGHT: Partial<Style> = {};
+
 /** A prologue with one thing wrong, or two. */
 export interface MistakenPrologue {
   readonly cause: string;
@@ -201,10 +203,14 @@ export function* mistakenPrologues(
   protocolName: string,
 ): Generator<MistakenPrologue> {
   const payloads = [parseJson(hello), parseJson(handshake)];
-  const parts = (style: Partial<Style>): string[] => [
-    ...payloads.map((payload) => write(payload, style)),
-    protocolName,
-  ];
+  const written = new Map<Partial<Style>, string[]>();
+  const parts = (style: Partial<Style>): string[] => {
+    const known = written.get(style);
+    if (known !== undefined) return known;
+    const strings = [...payloads.map((payload) => write(payload, style)), protocolName];
+    written.set(style, strings);
+    return strings;
+  };
   const inOrder = (order: string, style: Partial<Style>): Uint8Array => {
     const text = [...order].map((index) => parts(style)[Number(index)]).join('');
     return (style.encode ?? utf8ToBytes)(text);
@@ -212,7 +218,7 @@ export function* mistakenPrologues(
   for (const order of ORDERS) {
     const names = [...order].map((index) => PARTS[Number(index)]);
     const cause = `prologue: its parts are ${names.join(', ')}; they are ${PARTS.join(', ')}`;
-    yield { cause, prologue: inOrder(order, {}) };
+    yield { cause, prologue: inOrder(order, RIGHT) };
     for (const style of STYLES) {
       yield { cause: `${cause}. Also, ${style.cause}`, prologue: inOrder(order, style) };
     }
@@ -220,7 +226,7 @@ export function* mistakenPrologues(
   for (const separator of ['\n', ',', ' ', '\0', '|', '.']) {
     yield {
       cause: `prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`,
-      prologue: utf8ToBytes(parts({}).join(separator)),
+      prologue: utf8ToBytes(parts(RIGHT).join(separator)),
     };
   }
   yield { cause: `prologue: it is empty; its parts are ${PARTS.join(', ')}`, prologue: new Uint8Array(0) };

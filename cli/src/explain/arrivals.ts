@@ -1,0 +1,85 @@
+/** Compares what one side sent with what arrived at the other. */
+import { equalBytes } from '../protocol.ts';
+import { payloadDifference } from './differences.ts';
+import type { Case, Cause } from './evidence.ts';
+import type { Passed, Recording } from './recording.ts';
+
+/** What the hub sent and what the client saw, where both are known. */
+export function changedPayload(examined: Case): Cause | undefined {
+  const { client, hub } = examined.views;
+  if (client === undefined || hub === undefined) return undefined;
+  const difference =
+    payloadDifference('HELLO', hub.hello, client.hello) ??
+    payloadDifference('HANDSHAKE', hub.offer, client.offer);
+  if (difference === undefined) {
+    examined.agree('payloads', 'the client saw HELLO and HANDSHAKE as the hub sent them');
+    return undefined;
+  }
+  const { name, text, ...place } = difference;
+  const where = `The first byte that differs is byte ${place.offset} of the canonical JSON of ${place.payload}`;
+  return { name, certainty: 'certain', text: `${text}. ${where}`, place };
+}
+
+/** Messages of one recording that arrived in the other one changed, in another order, twice, or not at all. */
+export function changedMessage(examined: Case): Cause | undefined {
+  const { client, hub } = examined.evidence;
+  if (client === undefined || hub === undefined) return undefined;
+  for (let index = 0; index < 3; index++) {
+    const [sent, arrived] = [client.messages[index], hub.messages[index]];
+    if (sent === undefined || arrived === undefined || equalBytes(sent, arrived)) continue;
+    let offset = 0;
+    while (sent[offset] === arrived[offset]) offset++;
+    const text = `message ${index + 1} was changed on the way, from byte ${offset} on`;
+    return { name: 'message-changed', certainty: 'certain', text };
+  }
+  const cause = disordered(hub, client) ?? disordered(client, hub);
+  if (cause === undefined)
+    examined.agree('messages', 'the cleartext messages arrived as they were sent, and in that order');
+  return cause;
+}
+
+function disordered(writer: Recording, reader: Recording): Cause | undefined {
+  const order = arrivals(writer, reader);
+  for (let i = 1; i < order.length; i++) {
+    const isRepeat = order[i]! < 0; // or it was changed; neither is out of order
+    if (isRepeat || order[i]! > Math.max(...order.slice(0, i))) continue;
+    const text = `a message of the ${writer.role} arrived after one that was sent later: ${describe(reader.received[i]!)}`;
+    return { name: 'message-order', certainty: 'certain', text };
+  }
+  const skipped = writer.sent.findIndex((_, index) => !order.includes(index) && index < Math.max(...order));
+  const isWaiting = reader.failure !== undefined && !reader.failure.isOwn;
+  const missing =
+    skipped >= 0 ? skipped : isWaiting ? writer.sent.findIndex((_, index) => !order.includes(index)) : -1;
+  if (missing < 0) return undefined;
+  const message = describe(writer.sent[missing]!);
+  return reader.failure?.isOwn
+    ? {
+        name: 'message-order',
+        certainty: 'certain',
+        text: `a message of the ${writer.role} had not arrived when the next one did: ${message}`,
+      }
+    : {
+        name: 'message-lost',
+        certainty: 'certain',
+        text: `a message of the ${writer.role} never arrived while the ${reader.role} waited: ${message}`,
+      };
+}
+
+/** Where in what was sent each message stands that was received; -1 for one that was not sent so often, or not so. */
+function arrivals(writer: Recording, reader: Recording): number[] {
+  const taken = new Set<number>();
+  return reader.received.map(({ text }) => {
+    const at = writer.sent.findIndex((sent, index) => sent.text === text && !taken.has(index));
+    taken.add(at);
+    return at;
+  });
+}
+
+function describe({ type }: Passed): string {
+  return {
+    hello: 'HELLO',
+    offer: 'HANDSHAKE with the offer',
+    message: 'a Noise message',
+    other: 'an envelope',
+  }[type];
+}

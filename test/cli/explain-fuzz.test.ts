@@ -1,0 +1,67 @@
+/** `explain` reads recordings that are damaged, or that someone made up: it explains them or refuses them. */
+import fc from 'fast-check';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { CannotRun } from '../../cli/src/command.ts';
+import { explain } from '../../cli/src/explain/explain.ts';
+import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
+import { CLIENT_STATIC, HUB_STATIC, KK, PSK, play, replacing } from './faults.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 40);
+
+const PLAYED = [
+  play({ client: { psk: () => new Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
+  play({ ...KK, client: { ...KK.client, psk: () => new Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
+  play({ wire: replacing('"hub-1"', '"hub-2"') }).lines,
+];
+
+/** Changes a recording: lines left out, repeated or swapped, and characters replaced. */
+const damage = fc.array(
+  fc.record({
+    at: fc.nat(),
+    how: fc.constantFrom('drop', 'repeat', 'swap', 'cut', 'write'),
+    by: fc.string(),
+  }),
+  { maxLength: 4 },
+);
+
+function damaged(lines: readonly string[], changes: { at: number; how: string; by: string }[]): string {
+  const left = [...lines];
+  for (const { at, how, by } of changes) {
+    const index = at % left.length;
+    const line = left[index]!;
+    const middle = at % Math.max(1, line.length);
+    if (how === 'drop' && left.length > 1) left.splice(index, 1);
+    if (how === 'repeat') left.splice(index, 0, line);
+    if (how === 'swap') left.push(...left.splice(index, 1));
+    if (how === 'cut') left[index] = line.slice(0, middle) + line.slice(middle + 2);
+    if (how === 'write') left[index] = line.slice(0, middle) + by + line.slice(middle + by.length);
+  }
+  return left.join('\n');
+}
+
+test('explains or refuses damaged recordings', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...PLAYED), damage, damage, ({ client, hub }, first, second) => {
+      try {
+        const read = (lines: string[], changes: typeof first): Recording =>
+          readRecording('x', Buffer.from(damaged(lines, changes)));
+        const { verdict, cause } = explain({
+          client: read(client, first),
+          hub: read(hub, second),
+          clientPsk: PSK,
+          clientStatic: CLIENT_STATIC,
+          hubStatic: HUB_STATIC,
+          derive: () => PSK,
+          mistakenPsks: () => [],
+        });
+        assert.is(cause !== undefined, verdict === 'fault');
+      } catch (error) {
+        assert.instance(error, CannotRun);
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test.run();
