@@ -218,6 +218,7 @@ export class ConnectionPolicy {
   }
 
   private end({ retry, reason, pattern, error }: EndedEvent, now: number): PolicyDecision {
+    const code = error?.code; // an event that was written by hand may lack the error
     const since = this.readyAt;
     const wasReady = since !== undefined;
     const isSteady = wasReady && now - since >= this.times.steadyAfter!;
@@ -229,7 +230,7 @@ export class ConnectionPolicy {
       retry,
       reason,
       pattern,
-      error: error.code,
+      error: code,
       wasReady,
       isRepeated: this.hasLostSession,
     });
@@ -238,7 +239,7 @@ export class ConnectionPolicy {
     this.dueAt = now + after;
     this.readyAt = undefined;
     this.hasHeard = false;
-    if (error.code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
+    if (code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
     if (usesXxAlone) this.leavesOutKk = true;
     if (verdict === 'ask') return { do: 'ask', error };
     return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after };

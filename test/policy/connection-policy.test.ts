@@ -104,6 +104,8 @@ test('names its state', () => {
   assert.is(policy.state, 'idle');
   policy.begin(0);
   assert.is(policy.state, 'connecting');
+  policy.take(READY, 1);
+  assert.is(policy.state, 'ready');
   policy.goodbye();
   assert.is(policy.state, 'leaving');
 });
@@ -161,6 +163,13 @@ test('decides nothing if randomBytes fails, and decides when it works again', ()
   assert.is(policy.state, 'connecting');
   random = () => HALF(3);
   assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000 });
+});
+
+test('takes an ended event without an error, as one that was written by hand may be', () => {
+  const policy = newPolicy();
+  policy.begin(0);
+  const event = { type: 'ended', reason: 'dropped', retry: 'now' } as EndedEvent;
+  assert.equal(policy.take(event, 1), { do: 'dial', after: 1000 });
 });
 
 test('asks with the error of this side too', () => {

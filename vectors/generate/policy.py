@@ -180,8 +180,9 @@ class Script:
 
 def backoff():
     doubling = Script("the limits of the pauses double, up to 10 minutes", "Backoff")
-    for limit in [2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000, 512000, 600000, 600000]:
+    for limit in [2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000, 512000, 600000]:
         doubling.fails(LOSS, pause(limit))
+    doubling.fails(LOSS, pause(600000, "ffffff"))
     mixed = Script("whatever ends the connections", "Backoff")
     endings = [LOSS, SILENCE, FULL, UNAUTHORIZED, REFUSED_KEY, REFUSED_XX, SILENT_OFFER, PASSWORD, SILENT_XX, OWN_FAULT]
     for event, limit in zip(endings, [2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000, 512000, 600000]):
@@ -411,6 +412,16 @@ def timers():
         Script("a second dial while one is under way", "OneConnection").begin(0).no_begin(1).no_begin(3600000),
         Script("a second dial while the connection is ready", "OneConnection").begin(0).take(1, READY).no_begin(2),
         Script("a second dial while the connection is being closed", "OneConnection").begin(0).goodbye(1).no_begin(2),
+        Script("one that was not announced ends like any other", "OneConnection").take(0, LOSS, pause(2000)).begin(),
+        Script("one that was not announced ends during a pause", "OneConnection")
+        .fails(LOSS, pause(2000))
+        .take(1500, LOSS, pause(4000))
+        .begin(3500),
+        Script("one that was not announced ends while a person is asked", "OneConnection")
+        .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
+        .take(5000, LOSS, ask(LOSS))
+        .no_begin(3600000),
+        Script("one that was not announced ends after a goodbye", "OneConnection").goodbye(0).take(5000, LOSS, REST).no_begin(9000),
         Script("a timer that is late", "OldTimer").fails(LOSS, pause(2000)).begin(9000000),
         Script("a timer that is a second early", "OldTimer", basePause=8000).fails(LOSS, pause(8000)).begin(4000),
         Script("a timer that is earlier than that", "OldTimer", basePause=8000)
@@ -451,7 +462,8 @@ def goodbyes():
         Script("while a person is asked", "Goodbye")
         .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
         .goodbye(5000)
-        .no_begin(6000),
+        .no_begin(6000)
+        .take(7000, LOSS, REST),
         Script("before the first dial", "Goodbye").goodbye(0).no_begin(1),
         Script("said twice", "Goodbye").begin(0).goodbye(1).goodbye(2).take(3, LOSS, REST).goodbye(4).no_begin(5),
         Script("the deadline of the connection that is being closed", "Goodbye")
