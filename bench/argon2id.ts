@@ -5,6 +5,7 @@ import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto } from '../dist/crypto/node.js';
 import { Argon2id, argon2id } from '../dist/index.js';
+import { earlierBuild } from './both-ends.ts';
 import { awaited, calls } from './paired.ts';
 import { hashRawSync, wasmArgon2id } from './peers/index.js';
 import { type Benchmark, compare, type Peer } from './rows.ts';
@@ -38,7 +39,7 @@ function sliced(memory: Uint8Array): void {
   derivation.result();
 }
 
-export const derivation: Benchmark = {
+export const derivation = (before: string | undefined): Benchmark => ({
   name: 'argon2id',
   seconds: 35,
   async run() {
@@ -56,6 +57,10 @@ export const derivation: Benchmark = {
       { name: '@node-rs/argon2, native', time: calls(native) },
       nodes,
     ];
+    if (before !== undefined) {
+      const { argon2id: past, nobleCrypto: crypto } = await earlierBuild(before);
+      peers.push({ name: 'an earlier build', time: calls(() => past({ ...PARAMETERS, crypto })) });
+    }
     const memory = new Uint8Array(65536 * 1024);
     const reused = calls(() => argon2id({ ...PARAMETERS, crypto: nobleCrypto, memory }));
     const slices = calls(() => sliced(memory));
@@ -72,4 +77,4 @@ export const derivation: Benchmark = {
       )),
     ];
   },
-};
+});

@@ -1,6 +1,10 @@
 /** Both ends of a connection in this process: of the Noise handshake alone, and of whole sessions. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { importKey, nodeCrypto, randomBytes } from '../dist/crypto/node.js';
 import {
+  type argon2id,
   ClientSession,
   type Crypto,
   HandshakeState,
@@ -56,6 +60,21 @@ export function handshake(
 }
 
 export const build = (crypto: Crypto): Build => ({ HandshakeState, crypto });
+
+/** What is compared of an earlier build of the library, whose folder dist/ the option --before names. */
+export interface EarlierBuild {
+  readonly HandshakeState: typeof HandshakeState;
+  readonly argon2id: typeof argon2id;
+  readonly nodeCrypto: Crypto;
+  readonly nobleCrypto: Crypto;
+}
+
+export async function earlierBuild(dist: string): Promise<EarlierBuild> {
+  const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
+  const folder = existsSync(join(dist, 'crypto')) ? 'crypto' : 'noise';
+  const parts = await Promise.all(['index.js', `${folder}/node.js`, `${folder}/noble.js`].map(load));
+  return Object.assign({}, ...parts);
+}
 
 const hubKeys = newImportedKeys();
 const clientKeys = newImportedKeys();

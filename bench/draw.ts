@@ -88,7 +88,7 @@ const rates: Series[] = [
   },
 ];
 writeFileSync(
-  new URL('sessions.svg', DOCS),
+  new URL('idle-sessions.svg', DOCS),
   svg([
     { title: 'Memory of an idle session', x: counts, y: upTo('bytes a session', sizes), series: sizes },
     {

@@ -2,13 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
-import { build, connect, handshake, newImportedKeys, newKeys } from './both-ends.ts';
+import { build, connect, earlierBuild, handshake, newImportedKeys, newKeys } from './both-ends.ts';
 import { type Contender, calls, cpuTime, type Timer } from './paired.ts';
 import {
   defaultCrypto,
@@ -117,14 +116,10 @@ function snow(): { peer(pattern: Pattern): Peer; stop(): void } {
   return { peer: (pattern) => ({ name, time: time(pattern) }), stop: () => void child.kill() };
 }
 
-/** An earlier build of the library, if the option --before names its folder dist/. It had no keys to import. */
+/** The handshakes of an earlier build, which had no keys to import. */
 async function earlier(dist: string | undefined, pattern: Pattern): Promise<Contender[]> {
   if (dist === undefined) return [];
-  const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
-  const { HandshakeState } = await load('index.js');
-  const { nodeCrypto: crypto } = await load(
-    existsSync(join(dist, 'crypto')) ? 'crypto/node.js' : 'noise/node.js',
-  );
+  const { HandshakeState, nodeCrypto: crypto } = await earlierBuild(dist);
   const [own, peer] = [newKeys(nodeCrypto), newKeys(nodeCrypto)];
   const time = calls(() => handshake({ HandshakeState, crypto }, pattern, own, peer));
   return [{ name: 'an earlier build', time }];

@@ -3,7 +3,7 @@
  *
  *     npm run bench
  *     npm run bench -- --only TEXT        only what has this in its name
- *     npm run bench -- --before FOLDER    handshakes beside an earlier build, too, whose folder dist/ this is
+ *     npm run bench -- --before FOLDER    handshakes and argon2id beside an earlier build, too, whose dist/ this is
  *     npm run --silent bench -- --json    prints JSON instead, from which bench/draw.ts makes what docs/scale.md shows
  */
 import { cpus } from 'node:os';
@@ -12,6 +12,7 @@ import { derivation } from './argon2id.ts';
 import { handshakes } from './handshakes.ts';
 import { json } from './json.ts';
 import { messages } from './messages.ts';
+import { startProgress } from './paired.ts';
 import { type Benchmark, COLUMNS, cells, line, type Row } from './rows.ts';
 import { sessions } from './sessions.ts';
 import { slowEngines } from './slow-engines.ts';
@@ -35,7 +36,7 @@ const all: Benchmark[] = [
   ...handshakes(values.before),
   ...messages,
   ...json,
-  derivation,
+  derivation(values.before),
   slowEngines,
   ...sessions,
 ];
@@ -51,7 +52,8 @@ say('Ratios come from measurements that follow each other; times depend on what 
 if (!values.json) say(line(COLUMNS));
 
 const report: Report = { date: new Date().toISOString().slice(0, 10), machine, benchmarks: [] };
-for (const { name, run } of chosen) {
+for (const [i, { name, run }] of chosen.entries()) {
+  startProgress(`${i + 1} of ${chosen.length}`);
   const rows = await run();
   report.benchmarks.push({ name, rows });
   if (!values.json) for (const row of rows) say(line(cells(row)));
