@@ -7,10 +7,15 @@ import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { type HandshakePatternName, isPattern, isSuite, PATTERNS, SUITES, type Suite } from './patterns.ts';
 
+/** The options of a HandshakeState. */
 export interface HandshakeOptions {
+  /** The cryptography. It has to have the cipher of the suite. */
   crypto: Crypto;
+  /** Which side this is. The initiator writes the first message. */
   role: 'initiator' | 'responder';
+  /** The handshake pattern, the same on both sides. */
   pattern: HandshakePatternName;
+  /** The cipher suite, the same on both sides. */
   suite: Suite;
   /** Of any length; it must be the same on both sides. */
   prologue: Uint8Array;
@@ -26,13 +31,14 @@ export interface HandshakeOptions {
   /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey`. */
   randomBytes?: RandomBytes | undefined;
   /**
-   * Our ephemeral key, if it was made ahead: 32 new random bytes, or their key pair. It must serve this handshake alone,
-   * since a second one with the same key loses its secrecy.
+   * Our ephemeral key, if it was made ahead: 32 new random bytes, or their key pair, with `privateKey` or `sharedSecret`.
+   * It must serve this handshake alone, since a second one with the same key loses its secrecy.
    */
   ephemeralKey?: Uint8Array | KeyPair | undefined;
   /**
    * Whether to compute each shared secret in a `resume()` of its own (default false), for callers who have something else
-   * to do in between. Needs `write`, `read` and `resume`.
+   * to do in between. Needs `write`, `read` and `resume`. Public keys that are not given are computed as ever: that of
+   * `staticKey` in the constructor, that of the ephemeral key with the first message.
    */
   paced?: boolean | undefined;
 }

@@ -4,6 +4,7 @@
  */
 import type { CipherName } from '../crypto/crypto.ts';
 
+/** A pattern that HandshakeState knows, by its name in the Noise spec. */
 export type HandshakePatternName = 'XXpsk2' | 'KKpsk0';
 
 /** A DH function, a cipher and a hash function, by their names in the Noise spec. */
@@ -12,6 +13,7 @@ export type Suite = '25519_ChaChaPoly_SHA256' | '25519_AESGCM_SHA256';
 /** Section 7.1. `psk` mixes in the pre-shared key (section 9). */
 export type Token = 'e' | 's' | 'ee' | 'es' | 'se' | 'ss' | 'psk';
 
+/** A handshake pattern as data. */
 export interface HandshakePattern {
   /** Whether both static keys are known beforehand, as pre-messages `-> s` and `<- s`. */
   readonly staticKeysKnown: boolean;
@@ -55,6 +57,8 @@ export function isSuite(value: unknown): value is Suite {
 
 /**
  * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8).
+ * @param pattern - as in the options of HandshakeState; it is not checked
+ * @param suite - as in the options of HandshakeState; it is not checked
  * @returns `Noise_<pattern>_<suite>`
  */
 export function protocolName(pattern: HandshakePatternName, suite: Suite): string {

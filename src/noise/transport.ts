@@ -23,6 +23,13 @@ export class Transport {
   private isOver = false;
   private failure: LocalError | RemoteError | undefined = undefined;
 
+  /**
+   * Called by HandshakeState only.
+   * @param sending - with which this side seals; owned, and wiped by `destroy`
+   * @param receiving - with which the peer seals; owned, and wiped by `destroy`
+   * @param handshakeHash - 32 bytes; owned
+   * @param remoteStaticKey - 32 bytes, which are copied
+   */
   constructor(
     sending: CipherState,
     receiving: CipherState,
