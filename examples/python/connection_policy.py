@@ -18,13 +18,16 @@ class ConnectionPolicy:
         self.connection = None  # what is known of the present connection
         self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
         self.due, self.limit = float("-inf"), self.times["basePause"]
+        self.pausing, self.old_timer = False, False  # whether the timer of a pause that was cut short may be running
         self.session_state = (None, 0)
 
     def begin(self, now):
         """The options of the next session, or None if nobody may dial now."""
-        if self.connection or self.asking or not self.wanted or now < self.due - EARLY:
+        is_early = now < self.due - EARLY
+        if self.connection or self.asking or not self.wanted or (is_early and self.old_timer):
             return None
-        self.connection = {"ready": None, "heard": False}
+        self.old_timer |= is_early
+        self.connection, self.pausing = {"ready": None, "heard": False}, False
         self.session_state = ("awaiting-hello", now)
         return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": "keep-pin"}
 
@@ -71,15 +74,20 @@ class ConnectionPolicy:
         return self.dial(limit * int.from_bytes(self.draw(), "big") >> 24, now)
 
     def dial(self, after, now):
-        self.due = now + after
+        self.due, self.pausing = now + after, True
         return {"do": "dial", "after": after}
 
+    def cut_short(self):
+        self.old_timer, self.pausing = self.old_timer or self.pausing, False
+
     def goodbye(self):
+        self.cut_short()
         self.wanted, self.asking, self.redials = False, None, False
 
     def resume(self):
         if self.connection and self.wanted:
             return
+        self.cut_short()
         self.redials = self.connection is not None
         self.wanted, self.asking, self.lost_session = True, None, False
         self.due, self.limit = float("-inf"), self.times["basePause"]

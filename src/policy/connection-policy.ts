@@ -82,7 +82,7 @@ export const DEADLINE = 30000;
 /** The longest time that an option may name. */
 const DAY = 86400000;
 
-/** How early a timer may be. A call of `begin` that is earlier comes from an older timer. */
+/** How early a timer may be, if timers of pauses that were cut short may still be running. */
 const EARLY = 1000;
 
 /**
@@ -98,6 +98,8 @@ export class ConnectionPolicy {
   private limit: number;
   /** When `begin` is due. */
   private dueAt = -Infinity;
+  /** Whether the timer of a pause that was cut short may still be running. */
+  private hasOldTimer = false;
   /** When the connection became ready; `undefined` if it did not. */
   private readyAt: number | undefined = undefined;
   /** Whether the hub has sent a message on the connection. */
@@ -140,13 +142,15 @@ export class ConnectionPolicy {
    * and after `resume`.
    * @param now - the time, in milliseconds
    * @returns the options of the next ClientSession. `undefined` if there must be no connection now: one exists already, a
-   *   person is being asked, `goodbye` was called, or the call is more than a second early, from an older timer.
+   *   person is being asked, `goodbye` was called, or the call comes from the timer of a pause that was cut short
    * @throws LocalError `bad-argument`
    */
   begin(now: number): DialOptions | undefined {
     const at = assertTime(now, 'now');
     const next = POLICY_STATES[this.phase].begin;
-    if (next === undefined || at < this.dueAt - EARLY) return undefined;
+    const isEarly = at < this.dueAt - EARLY;
+    if (next === undefined || (isEarly && this.hasOldTimer)) return undefined;
+    if (isEarly) this.hasOldTimer = true;
     this.phase = next;
     this.sessionState = AWAITING_STATES[0]!;
     this.sessionStateSince = at;
@@ -201,6 +205,7 @@ export class ConnectionPolicy {
    * `undefined` until `resume` is called.
    */
   goodbye(): void {
+    this.cutShort();
     this.phase = POLICY_STATES[this.phase].goodbye ?? this.phase;
   }
 
@@ -211,10 +216,15 @@ export class ConnectionPolicy {
   resume(): void {
     const next = POLICY_STATES[this.phase].resume;
     if (next === undefined) return;
+    this.cutShort();
     this.phase = next;
     this.dueAt = -Infinity;
     this.limit = this.times.basePause!;
     this.hasLostSession = false;
+  }
+
+  private cutShort(): void {
+    if (this.phase === 'waiting') this.hasOldTimer = true;
   }
 
   private end({ retry, reason, pattern, error }: EndedEvent, now: number): PolicyDecision {

@@ -3,7 +3,7 @@
 - A pause is random, from 0 to below its limit: limit * draw / 2^24, rounded down. A draw is 3 random bytes, big-endian.
 - The limit is 2 s at first, doubles with every pause up to 10 minutes, and is 2 s again after half a minute of being ready.
 - A state of the session that waits for the hub has 30 s, from when it began; the first one begins with the dial.
-- A timer may be a second early. One that is earlier belongs to an older decision.
+- Once a pause was cut short, its timer may still fire. Then one that is more than a second early counts as that one.
 """
 
 import files
@@ -408,6 +408,11 @@ def deadlines():
 
 
 def timers():
+    def cut_short(comment):
+        """A pause up to 31 s was cut short, and the next one ends at 48 s."""
+        script = Script(comment, "OldTimer", basePause=60000).fails(LOSS, pause(60000)).resume(2000).begin(2000)
+        return script.take(3000, LOSS, pause(60000, "c00000"))
+
     return [
         Script("a second dial while one is under way", "OneConnection").begin(0).no_begin(1).no_begin(3600000),
         Script("a second dial while the connection is ready", "OneConnection").begin(0).take(1, READY).no_begin(2),
@@ -423,18 +428,32 @@ def timers():
         .no_begin(3600000),
         Script("one that was not announced ends after a goodbye", "OneConnection").goodbye(0).take(5000, LOSS, REST).no_begin(9000),
         Script("a timer that is late", "OldTimer").fails(LOSS, pause(2000)).begin(9000000),
-        Script("a timer that is a second early", "OldTimer", basePause=8000).fails(LOSS, pause(8000)).begin(4000),
-        Script("a timer that is earlier than that", "OldTimer", basePause=8000)
+        Script("a timer that is early, where there is no other", "OldTimer", basePause=8000)
         .fails(LOSS, pause(8000))
-        .no_begin(3999)
-        .begin(5000),
-        Script("a timer of the pause before", "OldTimer", basePause=60000)
+        .begin(1000),
+        cut_short("a timer that is a second early").begin(47000),
+        cut_short("a timer that is earlier than that").no_begin(46999).begin(48000),
+        cut_short("the timer of a pause that was cut short").no_begin(31000).begin(48000),
+        Script("the timer of a pause that a goodbye cut short", "OldTimer", basePause=60000)
         .fails(LOSS, pause(60000))
-        .resume(2000)
-        .begin(2000)
+        .goodbye(2000)
+        .resume(2500)
+        .begin(2500)
         .take(3000, LOSS, pause(60000, "c00000"))
         .no_begin(31000)
         .begin(48000),
+        Script("the timer of a pause that an early dial cut short", "OldTimer", basePause=60000)
+        .fails(LOSS, pause(60000))
+        .begin(2000)
+        .take(3000, LOSS, pause(120000, "600000"))
+        .no_begin(31000)
+        .begin(48000),
+        Script("a resumption after a question cuts nothing short", "OldTimer", basePause=60000)
+        .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
+        .resume(2000)
+        .begin(2000)
+        .take(3000, LOSS, pause(60000))
+        .begin(4000),
         Script("a timer of the pause before, when the connection exists", "OldTimer")
         .fails(LOSS, pause(2000))
         .resume(1100)
