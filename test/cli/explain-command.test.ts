@@ -1,4 +1,5 @@
 /** `hub-protocol explain` as a program: recordings and keys from files, text and JSON, exit status. */
+import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createKeyring, serializeKeyring, storePsk } from '../../src/index.ts';
@@ -38,6 +39,13 @@ test('names the cause, and exits with 1', async () => {
     /^CAUSE: hello-changed \(certain\)\n {2}in node_id of HELLO the hub sent "hub-1", and/,
   );
   assert.match(stdout, /\nWhat happened\n {2}- the connection ended/);
+});
+
+test('prints what docs/commands.md shows', async () => {
+  const { client, hub } = record({ wire: replacing('"25519_ChaChaPoly_SHA256",', '') });
+  const page = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8');
+  const example = /^\$ hub-protocol explain client\.jsonl hub\.jsonl\n([\s\S]*?)```/m.exec(page)![1];
+  assert.is((await explain([client, hub])).stdout, example);
 });
 
 test('prints JSON, with the place of the difference', async () => {

@@ -9,6 +9,7 @@ import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../file
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
 import { isBytes, type Keyring, keyringOptions } from '../protocol.ts';
+import { wrapped } from '../shown.ts';
 
 export const EXPLAIN: Command = {
   name: 'explain',
@@ -26,7 +27,7 @@ prologue or in Noise. Where it cannot tell, it says so, and what would help.
 
 A program records its sessions with recordClientSession or recordHubSession. Recordings contain no secret. With the option
 ephemeralKey, a recording of a failure has the key with which this command can compute the handshake again, together with
-the password or the PSK, and a static key: then it names some sixty mistakes that implementations make.
+the password or the PSK, and a static key: then it names about a hundred mistakes that implementations make.
 
 Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is shown.
 `,
@@ -131,11 +132,11 @@ async function passwordOf(args: Arguments): Promise<string | undefined> {
 function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): string {
   const lines: string[] = [];
   const list = (title: string, items: readonly string[]): void => {
-    if (items.length > 0) lines.push('', title, ...items.map((item) => `  - ${item}`));
+    if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item)));
   };
   if (verdict === 'no-fault') lines.push('Nothing failed in what was recorded.');
   else if (cause === undefined) lines.push('I cannot tell why this handshake failed.');
-  else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, `  ${cause.text}.`);
+  else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`));
   list('What happened', happened);
   list('What was checked', checked);
   list('What would help', wouldHelp);

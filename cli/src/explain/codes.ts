@@ -28,7 +28,10 @@ export const SPEAKING: { readonly [code: string]: Speaking } = {
   'bad-envelope': BAD_ENVELOPE,
   'bad-payload': BAD_ENVELOPE,
   'bad-hex': BAD_MESSAGE,
-  'message-too-short': BAD_MESSAGE,
+  'message-too-short': [
+    'bad-message',
+    'the other side sent a Noise message that is too short: each part that is sealed has a tag of 16 bytes, an empty payload too',
+  ],
   'message-too-long': BAD_MESSAGE,
   'low-order-key': BAD_MESSAGE,
   'bad-handshake-payload': [

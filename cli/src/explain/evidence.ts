@@ -156,11 +156,18 @@ export class Case {
     return first?.messages[index] ?? second?.messages[index];
   }
 
-  /** A side's static public key, in hex. */
+  /** A side's static public key, in hex, as that side has it. */
   publicKey(role: Role): string | undefined {
     const { client, hub, clientStatic, hubStatic } = this.evidence;
     const [recording, key] = role === 'client' ? [client, clientStatic] : [hub, hubStatic];
     return recording?.publicKey ?? (key && bytesToHex(nodeCrypto.x25519.publicKey(key)));
+  }
+
+  /** The static key of a side, in hex, that the other side has pinned. */
+  pinnedKey(role: Role): string | undefined {
+    const { client, hub } = this.evidence;
+    const pinned = role === 'hub' ? client?.pin : hub && ownField(hub.header, 'clientKey');
+    return typeof pinned === 'string' && /^[0-9a-f]{64}$/.test(pinned) ? pinned : undefined;
   }
 
   get point(): Point | undefined {

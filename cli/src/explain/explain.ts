@@ -2,11 +2,11 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. Where no step finds one, the answer is that it cannot be told, and what would help.
  */
-import { bytesToHex, nodeCrypto, ownField } from '../protocol.ts';
+import { bytesToHex, nodeCrypto } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
-import type { Failure, Recording } from './recording.ts';
+import type { Failure, Recording, Role } from './recording.ts';
 import { comparePsks, tryMistakes } from './trials.ts';
 
 export interface Explanation {
@@ -87,21 +87,18 @@ function differentKeys(examined: Case): Cause | undefined {
   const { client, hub, clientStatic, hubStatic } = examined.evidence;
   const brokenPair = otherPair(client, clientStatic) ?? otherPair(hub, hubStatic);
   if (brokenPair !== undefined) return brokenPair;
-  const hubKey = examined.publicKey('hub');
-  if (client?.pin !== undefined && hubKey !== undefined) {
-    if (client.pin !== hubKey) {
-      const [name, text] = SPEAKING['hub-key-changed']!;
-      return { name, certainty: 'certain', text: `${text}. Pinned: ${client.pin}; the hub's: ${hubKey}` };
-    }
+  const [hubKey, clientKey] = [examined.publicKey('hub'), examined.publicKey('client')];
+  const [pinnedHub, pinnedClient] = [examined.pinnedKey('hub'), examined.pinnedKey('client')];
+  const differ = (code: string, pinned: string, key: string, role: Role): Cause => {
+    const [name, text] = SPEAKING[code]!;
+    return { name, certainty: 'certain', text: `${text}. Pinned: ${pinned}; the ${role}'s: ${key}` };
+  };
+  if (pinnedHub !== undefined && hubKey !== undefined) {
+    if (pinnedHub !== hubKey) return differ('hub-key-changed', pinnedHub, hubKey, 'hub');
     examined.agree('hub-key', 'the client has pinned the static key of this hub');
   }
-  const pinned = hub === undefined ? undefined : ownField(hub.header, 'clientKey');
-  const clientKey = examined.publicKey('client');
-  if (typeof pinned === 'string' && clientKey !== undefined) {
-    if (pinned !== clientKey) {
-      const [name, text] = SPEAKING['client-key-changed']!;
-      return { name, certainty: 'certain', text: `${text}. Pinned: ${pinned}; the client's: ${clientKey}` };
-    }
+  if (pinnedClient !== undefined && clientKey !== undefined) {
+    if (pinnedClient !== clientKey) return differ('client-key-changed', pinnedClient, clientKey, 'client');
     examined.agree('client-key', 'the hub has pinned the static key of this client');
   }
   return undefined;

@@ -30,7 +30,7 @@ export function tryMistakes(examined: Case): Cause | undefined {
     askFor(examined, lacks);
     if (lacks === 'psk') return undefined;
   }
-  if (opened > point.index) return faultOfReader(examined, point, handshake);
+  if (opened > last(handshake)) return faultOfReader(examined, point, handshake);
   if (lacks !== undefined) return undefined;
   return faultOfWriter(examined, point, handshake);
 }
@@ -49,7 +49,7 @@ function handshakeOf(examined: Case, { index, reader }: Point): Handshake | unde
   const sealed = (reader === 'client' ? client : hub)?.sealed;
   if (index === 3 && sealed === undefined) return undefined;
   const publicKey = (role: Role): Uint8Array | undefined => {
-    const key = examined.publicKey(role);
+    const key = examined.publicKey(role) ?? (pattern === 'KKpsk0' ? examined.pinnedKey(role) : undefined);
     return key === undefined ? undefined : hexToBytes(key);
   };
   return {
@@ -62,6 +62,11 @@ function handshakeOf(examined: Case, { index, reader }: Point): Handshake | unde
     messages: messages as Uint8Array[],
     sealed: index === 3 ? { from: OTHER[reader], message: sealed!, counter: 0n } : undefined,
   };
+}
+
+/** The index of the message that was not accepted. */
+function last({ messages, sealed }: Handshake): number {
+  return sealed === undefined ? messages.length - 1 : messages.length;
 }
 
 export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
@@ -100,8 +105,11 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
         `${isStored ? ', which it had stored: forget it, and derive it again' : ': it has another password, or derives the PSK wrongly'}`,
     };
   }
+  examined.wouldHelp.add(
+    `hub-protocol-judge, if the ${reader} is an implementation that was never tested with it: a mistake there looks like this`,
+  );
   if (!isRecorded || index === 0) return undefined;
-  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened === index);
+  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened === last(handshake));
   if (fits.length === 0 || fits.length > FEW) return undefined;
   return {
     name: 'noise-mistake',
@@ -113,12 +121,12 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
 function faultOfWriter(examined: Case, point: Point, handshake: Handshake): Cause | undefined {
   const writer = OTHER[point.reader];
   const opens = (changed: Partial<Handshake>): boolean =>
-    replay({}, { ...handshake, ...changed }).opened > point.index;
+    replay({}, { ...handshake, ...changed }).opened > last(handshake);
   const view = examined.views[point.reader] ?? examined.views[writer];
   return (
     (point.index === 3 ? laterMessage(writer, handshake) : undefined) ??
-    (point.index === 0 ? wrongPrologue(writer, view!, handshake, opens) : undefined) ??
     wrongNoise(writer, point, handshake) ??
+    (point.index === 0 ? wrongPrologue(writer, view!, handshake, opens) : undefined) ??
     wrongPsk(examined, writer, opens)
   );
 }
@@ -127,9 +135,9 @@ function faultOfWriter(examined: Case, point: Point, handshake: Handshake): Caus
 const AHEAD = 64n;
 
 function laterMessage(writer: Role, handshake: Handshake): Cause | undefined {
-  const { sealed, messages } = handshake;
+  const { sealed } = handshake;
   for (let counter = 1n; counter < AHEAD; counter++) {
-    if (replay({}, { ...handshake, sealed: { ...sealed!, counter } }).opened <= messages.length) continue;
+    if (replay({}, { ...handshake, sealed: { ...sealed!, counter } }).opened <= last(handshake)) continue;
     return {
       name: 'message-order',
       certainty: 'certain',
@@ -164,7 +172,7 @@ function wrongPrologue(
 }
 
 function wrongNoise(writer: Role, { index }: Point, handshake: Handshake): Cause | undefined {
-  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened > index);
+  const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened > last(handshake));
   if (fits.length === 0) return undefined;
   const causes = fits.map(({ cause }) => cause).join('; or ');
   return {
