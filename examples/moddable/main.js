@@ -35,6 +35,7 @@ function connect() {
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
     inPlace: true, // nothing else uses the buffers that the socket delivers
     ...keyringOptions(keyring),
+    paced: keyring.staticKey.publicKey !== undefined, // so that nothing else waits for more than one X25519
   });
   const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
   socket.binaryType = 'arraybuffer';
@@ -47,6 +48,9 @@ function connect() {
       switch (event.type) {
         case 'transmit':
           socket.send(event.data);
+          break;
+        case 'paused':
+          Timer.set(() => handle(session.resume()), 0);
           break;
         case 'ready':
           Timer.clear(deadline);

@@ -47,7 +47,8 @@ export interface Crypto {
     /**
      * Prepares a private key that is used several times, for instance as a KeyObject of Node. Where it exists, it is used
      * instead of the two functions above: leave it out of a Crypto in which you replace them. The array stays the
-     * caller's, who wipes it: keep no reference to it.
+     * caller's, who wipes it: keep no reference to it. `publicKey` is not read if the public key is known, so it may be a
+     * getter that computes it.
      */
     importKey?(privateKey: Uint8Array): KeyPair;
   };

@@ -93,7 +93,11 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
 
 test('the Moddable example makes first contact, stores the pin, and reconnects with it', async () => {
   clientKey = undefined;
-  const fresh = createKeyring({ accessKey: IDENTITY.access_key, staticKey: randomBytes(32) });
+  const fresh = createKeyring({
+    accessKey: IDENTITY.access_key,
+    staticKey: randomBytes(32),
+    crypto: nodeCrypto,
+  });
   const preferences = new Map([
     ['hub/identity', JSON.stringify(IDENTITY)],
     ['hub/keyring', serializeKeyring(storePsk(fresh, 'hub-1', PSK))],
@@ -125,6 +129,7 @@ test('the Moddable example makes first contact, stores the pin, and reconnects w
   const again: (() => void)[] = [];
   const timer = {
     set: (callback: () => void, milliseconds: number) => {
+      if (milliseconds === 0) queueMicrotask(callback);
       if (milliseconds === 1000) again.push(callback);
       return callback;
     },
