@@ -2,11 +2,12 @@
 import { authorizedUrl, selectEndpoint } from 'hub-protocol';
 import WebSocket from 'ws';
 import type { Client, ClientOptions } from './client-options.ts';
+import { keepAlive } from './keep-alive.ts';
 import { stayConnected } from './stay-connected.ts';
 
 /** Throws if the hub of the identity must not be used. */
 export function startClient(options: ClientOptions): Client {
-  const { identity, ca, allowPlaintext, pingEvery = 30_000 } = options;
+  const { identity, ca, allowPlaintext, pingEvery } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, 'example', identity.accessKey, { allowPlaintext });
@@ -14,21 +15,10 @@ export function startClient(options: ClientOptions): Client {
   return stayConnected(options, ({ received, closed }) => {
     // No message is longer than a cleartext envelope may be.
     const socket = new WebSocket(authorized, { ca, maxPayload: 256 * 1024 });
-    let isAlive = true;
-    const pings = setInterval(() => {
-      if (!isAlive) socket.terminate(); // the last ping was not answered
-      isAlive = false;
-      if (socket.readyState === WebSocket.OPEN) socket.ping();
-    }, pingEvery);
-    socket.on('pong', () => {
-      isAlive = true;
-    });
+    keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     socket.on('unexpected-response', (_, { statusCode }) => closed({ status: statusCode }));
-    socket.on('close', (code, reason) => {
-      clearInterval(pings);
-      closed({ code, reason: reason.toString() });
-    });
+    socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
     socket.on('error', () => {}); // `close` follows; the message may contain the URL
     return {
       write: (data) => socket.send(data, (error) => error && closed()),

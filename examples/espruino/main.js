@@ -4,9 +4,9 @@
  * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), and open(key, nonce, associatedData, sealed),
  * which returns undefined if the tag does not verify.
  *
- * Espruino's `ws` drops binary messages, so the socket is a bridge at the other end of Serial1. Each message is a line: an
- * envelope as it is, or a transport message in hexadecimal. A character of Serial1 is a byte, which the session decodes. Most
- * builds of Espruino keep 8 bits of a character, so a hub whose name has characters above U+00FF cannot be reached.
+ * Espruino's `ws` drops binary messages, so the socket is the bridge of `../bridge` at the other end of Serial1, which also
+ * says when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits of a
+ * character, so a hub whose name has characters above U+00FF cannot be reached.
  *
  * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
  * objects of keys in hexadecimal, each under `=` and the node id of its hub.
@@ -19,6 +19,10 @@ const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
 const record = storage.readJSON('hub.json');
+const REQUEST = {
+  msg_type: 'bus',
+  payload: { type: 'recognizer_loop:utterance', data: { utterances: ['hello'] }, context: {} },
+};
 
 function toHex(bytes) {
   let text = '';
@@ -80,36 +84,74 @@ function lookUp(keys) {
   return (nodeId) => (keys['=' + nodeId] === undefined ? undefined : fromHex(keys['=' + nodeId]));
 }
 
-const session = new hub.ClientSession({
-  crypto: crypto,
-  siteId: record.site_id,
-  staticKey: fromHex(record.static_key),
-  pin: lookUp(record.pins),
-  psk: lookUp(record.psks),
-  randomBytes: (length) => {
-    const bytes = new Uint8Array(length);
-    for (let i = 0; i < length; i++) bytes[i] = E.hwRand();
-    return bytes;
-  },
-});
+function randomBytes(length) {
+  const bytes = new Uint8Array(length);
+  for (let i = 0; i < length; i++) bytes[i] = E.hwRand();
+  return bytes;
+}
+
+let session;
+
+/** Makes the session of a new connection, with the options that the bridge's policy chose. */
+function connecting(options) {
+  session = new hub.ClientSession({
+    crypto: crypto,
+    siteId: record.site_id,
+    staticKey: fromHex(record.static_key),
+    pin: lookUp(record.pins),
+    psk: lookUp(record.psks),
+    randomBytes: randomBytes,
+    patterns: options.patterns,
+    onKkFailure: options.onKkFailure,
+  });
+}
 
 function write(data) {
   Serial1.println(typeof data === 'string' ? data : toHex(data));
 }
 
+/** Tells the bridge what its policy has to know. */
+function report(event) {
+  const error = event.error && { code: event.error.code };
+  const told = { state: session.state, type: event.type, code: event.code, error: error };
+  if (event.type === 'ended') {
+    told.retry = event.retry;
+    told.reason = event.reason;
+    told.pattern = event.pattern;
+  }
+  Serial1.println('event ' + JSON.stringify(told));
+}
+
 function handle(event) {
-  if (event.type === 'transmit') write(event.data);
-  if (event.type === 'ready') session.sendJson({ say: 'hello' }).forEach(write);
-  if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
-  if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
-  // The PSK is provisioned, so it stays: nothing on the device could replace it.
-  if (event.type === 'psk-suspect') console.log('the PSK of this hub is wrong: provision the device again');
-  if (event.type === 'close' || event.type === 'ended') console.log(event.type, event.error.code);
   if (event.type === 'pin' || event.type === 'unpin') {
     record.pins['=' + event.nodeId] = event.key === undefined ? undefined : toHex(event.key);
     storage.writeJSON('hub.json', record); // before message 3 is sent
   }
+  if (event.type === 'transmit') write(event.data);
+  else report(event);
+  if (event.type === 'ready') session.sendJson(REQUEST).forEach(write);
+  if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
+  if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
+  // The PSK is provisioned, so it stays: nothing on the device could replace it.
+  if (event.type === 'psk-suspect') console.log('the PSK of this hub is wrong: provision the device again');
+  if (event.type === 'close' || event.type === 'psk-needed') session.closed().forEach(handle);
 }
+
+function received(message) {
+  const isEnvelope = message[0] === '{';
+  const space = message.indexOf(' ');
+  const word = isEnvelope || space < 0 ? message : message.substr(0, space);
+  if (word === 'hello') Serial1.println('start');
+  else if (word === 'connecting') connecting(JSON.parse(message.substr(space + 1)));
+  else if (word === 'disconnected') session.closed(JSON.parse(message.substr(space + 1))).forEach(handle);
+  else if (word !== 'connected') {
+    // Once the session is encrypted, bytes are transport messages, and an envelope is text.
+    const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
+    session.receive(data).forEach(handle);
+  }
+}
+
+Serial1.setup(115200, { flow: 'xon' }); // nothing is read while keys are computed
 
 let line = '';
 Serial1.on('data', (data) => {
@@ -117,10 +159,7 @@ Serial1.on('data', (data) => {
   for (let end = line.indexOf('\n'); end >= 0; end = line.indexOf('\n')) {
     const message = line.substr(0, end).trim();
     line = line.substr(end + 1);
-    if (message === '') continue;
-    const isEnvelope = message[0] === '{';
-    // Once the session is encrypted, bytes are transport messages, and an envelope is text.
-    const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
-    session.receive(data).forEach(handle);
+    if (message !== '') received(message);
   }
 });
+Serial1.println('start');

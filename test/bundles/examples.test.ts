@@ -1,6 +1,6 @@
 /**
- * The examples for devices. The one for QuickJS runs in QuickJS. Those for Moddable and Espruino run in Node with stand-ins
- * for the modules of these engines, which shows only that they use the library rightly.
+ * The examples for devices. The one for QuickJS runs in QuickJS, the one for Moddable in Node with stand-ins for Moddable's
+ * modules, which shows only that it uses the library rightly. bridge.test.ts has the one for Espruino.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -233,62 +233,6 @@ test('the Moddable manifest names hub-protocol.js and preloads it', () => {
   const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
   assert.is(manifest.modules['hub-protocol'], '../../dist/hub-protocol');
   assert.equal(manifest.preload, ['hub-protocol']);
-});
-
-test('the Espruino example makes first contact over a serial line, stores the pin, and reconnects with it', () => {
-  clientKey = undefined;
-  const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-  const record = {
-    site_id: 'lobby',
-    static_key: hex(randomBytes(32)),
-    psks: { '=hub-1': hex(PSK) },
-    pins: {},
-  };
-  const files: { [name: string]: string } = { 'hub.json': JSON.stringify(record) };
-  const core = { exports: {} };
-  const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
-  new Function('module', readFileSync(file, 'utf8'))(core);
-  const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
-  const modules: { readonly [name: string]: unknown } = {
-    'hub-protocol.core.es5': core.exports,
-    'hub-crypto': {
-      ...nodeCrypto.x25519,
-      seal: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).seal(...rest),
-      open: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).open(...rest),
-    },
-    crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
-    Storage: {
-      readJSON: (name: string) => JSON.parse(files[name]!),
-      writeJSON: (name: string, value: unknown) => {
-        files[name] = JSON.stringify(value);
-      },
-    },
-  };
-  for (const pattern of ['XXpsk2', 'KKpsk0']) {
-    let onData: (data: string) => void = () => {};
-    const logged: unknown[][] = [];
-    const line = (data: string | Uint8Array): string => `${typeof data === 'string' ? data : hex(data)}\r\n`;
-    const hub = hubAt((data) => {
-      const characters = Buffer.from(line(data)).toString('latin1');
-      for (const part of characters.match(/.{1,20}|\s+/g)!) onData(part); // as serial lines split them
-    });
-    const serial = {
-      on: (_event: 'data', callback: typeof onData) => {
-        onData = callback;
-      },
-      println: (text: string) =>
-        hub.receive(text.startsWith('{') ? text : new Uint8Array(Buffer.from(text, 'hex'))),
-    };
-    const chip = { hwRand: () => randomBytes(1)[0] };
-    const source = readFileSync(example('espruino/main.js'), 'utf8');
-    const run = new Function('require', 'Serial1', 'E', 'console', source);
-    run((name: string) => modules[name], serial, chip, { log: (...all: unknown[]) => logged.push(all) });
-    hub.start();
-    const ready = hub.seen.find((event) => event.type === 'ready');
-    assert.is(ready?.type === 'ready' && ready.pattern, pattern);
-    assert.equal(logged, [['json', '{"echo":"{\\"say\\":\\"hello\\"}"}']]);
-    assert.equal(Object.keys(JSON.parse(files['hub.json']!).pins), ['=hub-1']);
-  }
 });
 
 test('the Espruino example has no syntax that Espruino lacks', () => {

@@ -1,0 +1,123 @@
+/**
+ * A bridge for a device without a network: a serial line on one side, a WebSocket to the hub on the other. The device has the
+ * session and its keys, so the bridge reads no message. It needs the access key, dials, and obeys the policy. README.md
+ * has the lines that travel on the serial line.
+ */
+import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
+import {
+  authorizedUrl,
+  type Closing,
+  ConnectionPolicy,
+  type PolicyDecision,
+  type SessionEvent,
+  selectEndpoint,
+} from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import WebSocket from 'ws';
+import type { Client, ClientOptions } from '../client-options.ts';
+import { keepAlive } from '../keep-alive.ts';
+
+export interface BridgeOptions
+  extends Omit<ClientOptions, 'keyring' | 'handle' | 'derive' | 'ask' | 'observe'> {
+  /** The serial line. */
+  line: Duplex;
+  /** Is called with an error code when a person has to act. `resume` connects again. */
+  ask: (code: string) => void;
+  /** Is told what the device and the policy say, for a log. */
+  observe?: (what: SessionEvent | PolicyDecision) => void;
+}
+
+const BYTES = /^(?:[0-9a-f]{2})+$/;
+/** How a connection ends whose session was lost when the device restarted. */
+const RESTARTED = {
+  type: 'ended',
+  retry: 'now',
+  reason: 'dropped',
+  error: { code: 'dropped' },
+} as SessionEvent;
+
+export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'resume'> {
+  const { line, identity, observe, ca, allowPlaintext, pingEvery } = options;
+  const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+  const authorized = authorizedUrl(url, 'bridge', identity.accessKey, { allowPlaintext }); // not to be logged
+  const policy = new ConnectionPolicy({ randomBytes, ...options.times });
+  let socket: WebSocket | undefined;
+  let timer: NodeJS.Timeout | undefined; // for the deadline, then for the pause
+
+  const tell = (text: string): void => {
+    if (!line.write(`${text}\n`)) socket?.pause();
+  };
+  const hangUp = (own: WebSocket | undefined, closing: Closing): void => {
+    if (own === undefined || own !== socket) return;
+    socket = undefined;
+    own.terminate();
+    tell(`disconnected ${JSON.stringify(closing)}`); // the device answers with an `ended` event
+  };
+  const waitFor = (state: string): void => {
+    clearTimeout(timer);
+    const wait = policy.deadline(state, performance.now());
+    if (wait !== undefined) timer = setTimeout(() => hangUp(socket, 'timeout'), wait);
+  };
+  const take = (event: SessionEvent): void => {
+    observe?.(event);
+    const decision = policy.take(event, performance.now());
+    if (decision === undefined) return;
+    observe?.(decision);
+    clearTimeout(timer);
+    if (decision.do === 'dial') timer = setTimeout(connect, decision.after);
+    if (decision.do === 'ask') options.ask(decision.error.code);
+  };
+
+  function connect(): void {
+    const dialOptions = policy.begin(performance.now());
+    if (dialOptions === undefined) return;
+    const own = new WebSocket(authorized, { ca, maxPayload: 256 * 1024 });
+    socket = own;
+    tell(`connecting ${JSON.stringify(dialOptions)}`);
+    keepAlive(own, pingEvery);
+    own.on('open', () => tell('connected'));
+    own.on('message', (data, isBinary) => {
+      const text = data.toString(isBinary ? 'hex' : 'utf8');
+      if (own === socket) tell(text.replace(/[\r\n]/g, ' ')); // between the tokens of an envelope
+    });
+    own.on('unexpected-response', (_, { statusCode }) => hangUp(own, { status: statusCode }));
+    own.on('close', (code, reason) => hangUp(own, { code, reason: reason.toString() }));
+    own.on('error', () => {}); // `close` follows
+    waitFor('awaiting-hello');
+  }
+
+  createInterface({ input: line }).on('line', (text) => {
+    if (text === 'start') {
+      const lost = socket;
+      socket = undefined;
+      lost?.terminate();
+      if (policy.state === 'idle') connect();
+      else if (policy.state === 'connecting' || policy.state === 'ready') take(RESTARTED);
+    } else if (text.startsWith('event {')) {
+      const { state, ...event } = JSON.parse(text.slice(6)) as SessionEvent & { state: string };
+      if (event.type === 'close' || event.type === 'psk-needed') socket?.close(1000);
+      if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
+      if (event.type === 'ended') socket = undefined;
+      waitFor(state);
+      take(event as SessionEvent);
+      if (event.type === 'psk-needed') options.ask('psk-needed');
+    } else if (socket?.readyState === WebSocket.OPEN) {
+      if (BYTES.test(text)) socket.send(Buffer.from(text, 'hex'));
+      else if (text.startsWith('{')) socket.send(text);
+    }
+  });
+  line.on('drain', () => socket?.resume());
+  tell('hello'); // a device that is running answers `start`
+
+  return {
+    goodbye() {
+      policy.goodbye();
+      hangUp(socket, {});
+    },
+    resume() {
+      policy.resume();
+      connect();
+    },
+  };
+}

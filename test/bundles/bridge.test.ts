@@ -1,0 +1,202 @@
+/**
+ * The bridge between the example for Espruino and the example hub, over a serial line and a WebSocket. The device runs in Node
+ * with stand-ins for Espruino's modules, which shows only that it uses the library and the line rightly.
+ */
+import { readFileSync } from 'node:fs';
+import { Duplex } from 'node:stream';
+import { type PolicyDecision, parseIdentity, type SessionEvent } from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startBridge } from '../../examples/bridge/bridge.ts';
+import { type Hub, startHub } from '../../examples/hub.ts';
+
+const test = suite('the bridge');
+const NODE_ID = 'hub-1';
+const PSK = randomBytes(32);
+const SOURCE = readFileSync(new URL('../../examples/espruino/main.js', import.meta.url), 'utf8');
+const core = { exports: {} };
+const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
+new Function('module', readFileSync(file, 'utf8'))(core);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+
+/** A serial line: what one end writes, the other reads, in pieces of 20 bytes. */
+function serialLine(onData: (text: string) => void): {
+  near: Duplex;
+  write: (text: string) => void;
+  lines: string[];
+} {
+  const lines: string[] = [];
+  const near = new Duplex({
+    read() {},
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(...chunk.toString().trimEnd().split('\n'));
+      for (const part of chunk.toString('latin1').match(/.{1,20}|\s+/g)!) onData(part);
+      done();
+    },
+  });
+  return { near, write: (text) => near.push(Buffer.from(text, 'latin1')), lines };
+}
+
+interface Device {
+  files: { [name: string]: string };
+  logged: string[];
+  line: Duplex;
+  /** What the bridge has written. */
+  lines: string[];
+  boot(): void;
+}
+
+function newDevice(psks: object): Device {
+  const record = { site_id: 'lobby', static_key: hex(randomBytes(32)), psks, pins: {} };
+  const files: Device['files'] = { 'hub.json': JSON.stringify(record) };
+  const logged: string[] = [];
+  const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
+  const modules: { readonly [name: string]: unknown } = {
+    'hub-protocol.core.es5': core.exports,
+    'hub-crypto': {
+      ...nodeCrypto.x25519,
+      seal: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).seal(...rest),
+      open: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).open(...rest),
+    },
+    crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
+    Storage: {
+      readJSON: (name: string) => JSON.parse(files[name]!),
+      writeJSON: (name: string, value: unknown) => {
+        files[name] = JSON.stringify(value);
+      },
+    },
+  };
+  let onData: (data: string) => void = () => {};
+  const { near, write, lines } = serialLine((text) => onData(text));
+  const serial = {
+    setup: () => {},
+    on: (_event: 'data', callback: typeof onData) => {
+      onData = callback;
+    },
+    println: (text: string) => write(`${text}\r\n`),
+  };
+  const chip = { hwRand: () => randomBytes(1)[0] };
+  const log = (...all: unknown[]) => logged.push(all.join(' '));
+  const boot = (): void => {
+    const run = new Function('require', 'Serial1', 'E', 'console', SOURCE);
+    run((name: string) => modules[name], serial, chip, { log });
+  };
+  return { files, logged, line: near, lines, boot };
+}
+
+const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
+const staticKey = randomBytes(32);
+let hub: Hub;
+let bridges: { goodbye(): void }[] = [];
+
+async function restart(key: Uint8Array = staticKey): Promise<void> {
+  const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
+  await hub?.stop();
+  hub = await startHub({ nodeId: NODE_ID, staticKey: key, clients, port });
+}
+
+test.before.each(async () => {
+  clients.clear();
+  clients.set('sensor-1', { psk: PSK });
+  await restart();
+});
+test.after.each(() => {
+  for (const bridge of bridges) bridge.goodbye();
+  bridges = [];
+});
+test.after(() => hub.stop());
+
+function bridgeFor(device: Device, accessKey = 'sensor-1') {
+  const asked: string[] = [];
+  const seen: string[] = [];
+  let waiting: { name: string; resolve: () => void }[] = [];
+  const bridge = startBridge({
+    line: device.line,
+    identity: parseIdentity({
+      access_key: accessKey,
+      password: 'unused',
+      site_id: 'lobby',
+      data_plane_endpoints: { wss: hub.url },
+    }),
+    allowPlaintext: true,
+    times: { basePause: 20, maxPause: 100 },
+    ask: (code) => asked.push(code),
+    observe(what: SessionEvent | PolicyDecision) {
+      const name = 'do' in what ? what.do : what.type;
+      seen.push('error' in what && what.error !== undefined ? `${name} ${what.error.code}` : name);
+      for (const one of waiting) if (one.name === name) one.resolve();
+      waiting = waiting.filter((one) => one.name !== name);
+    },
+  });
+  bridges.push(bridge);
+  const next = (name: string): Promise<void> => new Promise((resolve) => waiting.push({ name, resolve }));
+  return { ...bridge, asked, seen, next };
+}
+
+test('a device makes first contact, gets its answer, and stores the pin', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device);
+  device.boot();
+  await bridge.next('message');
+  assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
+  assert.match(device.logged[0]!, 'You said: hello');
+  assert.equal(Object.keys(JSON.parse(device.files['hub.json']!).pins), ['=hub-1']);
+  assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"keep-pin"}', 'connected']);
+});
+
+test('after a loss it connects again with the stored pin, and so does a device that restarted', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device);
+  device.boot();
+  await bridge.next('message');
+  const ready = bridge.next('ready');
+  await restart();
+  await ready;
+  assert.ok(bridge.seen.includes('ended dropped'));
+  assert.not.ok(bridge.seen.slice(1).includes('pin'));
+  const again = bridge.next('ready');
+  device.boot();
+  await again;
+  assert.equal(bridge.asked, []);
+});
+
+test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device);
+  device.boot();
+  await bridge.next('message');
+  const asking = bridge.next('ask');
+  await restart(randomBytes(32));
+  await asking;
+  assert.equal(bridge.asked, ['hub-key-changed']);
+  assert.match(device.lines.join(), 'connecting {"patterns":["XXpsk2"],"onKkFailure":"keep-pin"}');
+});
+
+test('a device without a PSK asks a person', async () => {
+  const device = newDevice({});
+  const bridge = bridgeFor(device);
+  device.boot();
+  await bridge.next('rest');
+  assert.equal(bridge.asked, ['psk-needed']);
+});
+
+test('tells the device why a connection was refused, and dials after a pause', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device, 'unknown');
+  device.boot();
+  await bridge.next('dial');
+  assert.equal(bridge.seen, ['ended access-refused', 'dial']);
+  assert.ok(device.lines.includes('disconnected {"code":1008,"reason":""}'));
+});
+
+test('noise on the line does nothing', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device);
+  for (const noise of ['\0\xff\n', 'event\n', 'abc\n', '\n']) device.line.push(Buffer.from(noise, 'latin1'));
+  device.boot();
+  await bridge.next('message');
+  assert.equal(bridge.asked, []);
+});
+
+test.run();
