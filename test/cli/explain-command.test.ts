@@ -117,6 +117,14 @@ test('takes the password from an identity', async () => {
   assert.is(typed.stdout, stdout);
 });
 
+test('explains the last session of a recording that has several', async () => {
+  const failed = play({ client: { psk: () => wrongPsk } }).lines.client;
+  const path = folder.write('several.jsonl', [...play().lines.client, ...failed].join('\n'));
+  const { code, stdout } = await explain([path]);
+  assert.is(code, 1);
+  assert.match(stdout, /has 2 sessions: this is about the last one/);
+});
+
 test('reads a recording that ends in the middle of a line', async () => {
   const { client } = play({ client: { psk: () => wrongPsk } }).lines;
   const path = folder.write('cut.jsonl', `${client.join('\n')}\n{"event":"en`);

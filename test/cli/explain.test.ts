@@ -440,6 +440,15 @@ test('a message that was changed', () => {
   assert.match(blames({ client, hub }, 'message-changed'), /message 2 was changed/);
 });
 
+test('recordings of two connections', () => {
+  const first = play({ client: { psk: () => wrongPsk } });
+  const second = play({ client: { psk: () => wrongPsk } });
+  assert.match(
+    blames({ client: first.client, hub: second.hub }, 'message-changed', 'likely'),
+    /two connections/,
+  );
+});
+
 test('a message that was lost', () => {
   const { client, hub } = play({
     wire: (from, data, count) => (from === 'hub' && count === 3 ? [] : [data]),

@@ -4,6 +4,8 @@ import { payloadDifference } from './differences.ts';
 import type { Case, Cause } from './evidence.ts';
 import type { Passed, Recording } from './recording.ts';
 
+const EPHEMERAL_KEY = 32; // bytes
+
 /** What the hub sent and what the client saw, where both are known. */
 export function changedPayload(examined: Case): Cause | undefined {
   const { client, hub } = examined.views;
@@ -29,8 +31,19 @@ export function changedMessage(examined: Case): Cause | undefined {
     if (sent === undefined || arrived === undefined || equalBytes(sent, arrived)) continue;
     let offset = 0;
     while (sent[offset] === arrived[offset]) offset++;
-    const text = `message ${index + 1} was changed on the way, from byte ${offset} on`;
-    return { name: 'message-changed', certainty: 'certain', text };
+    const name = `message ${index + 1}`;
+    // A message starts with an ephemeral key, which is another one in each connection.
+    return offset < EPHEMERAL_KEY && index < 2
+      ? {
+          name: 'message-changed',
+          certainty: 'likely',
+          text: `${name} has different ephemeral keys in the two recordings: they are of two connections, or somebody replaced the message`,
+        }
+      : {
+          name: 'message-changed',
+          certainty: 'certain',
+          text: `${name} was changed on the way, from byte ${offset} on`,
+        };
   }
   const cause = disordered(hub, client) ?? disordered(client, hub);
   if (cause === undefined)

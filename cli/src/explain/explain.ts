@@ -31,7 +31,10 @@ const STEPS: readonly ((examined: Case) => Cause | undefined)[] = [
 
 export function explain(evidence: Evidence): Explanation {
   const examined = new Case(evidence);
-  const happened = examined.recordings.map(whatHappened);
+  const happened = [
+    ...examined.recordings.filter(({ sessions }) => sessions > 1).map(howMany),
+    ...examined.recordings.map(whatHappened),
+  ];
   const finish = (verdict: Explanation['verdict'], cause?: Cause): Explanation => ({
     verdict,
     cause,
@@ -54,6 +57,10 @@ export function explain(evidence: Evidence): Explanation {
       "the client's recording, or the HELLO and HANDSHAKE as it saw them (--hello, --offer)",
     );
   return finish('unknown');
+}
+
+function howMany({ role, sessions }: Recording): string {
+  return `the ${role}'s recording has ${sessions} sessions: this is about the last one`;
 }
 
 function whatHappened({ role, failure, isReady }: Recording): string {

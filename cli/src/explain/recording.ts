@@ -43,6 +43,8 @@ export interface Failure {
 
 export interface Recording {
   readonly path: string;
+  /** How many sessions the file has. This is the last one. */
+  readonly sessions: number;
   readonly role: Role;
   readonly publicKey: string;
   readonly header: JsonObject;
@@ -70,7 +72,10 @@ export interface Recording {
 
 /** @param path - for messages */
 export function readRecording(path: string, contents: Uint8Array): Recording {
-  const lines = linesOf(path, contents);
+  const all = linesOf(path, contents);
+  // A program may append one session after the other: the last one counts.
+  const headers = all.flatMap((line, index) => (line.recording === undefined ? [] : [index]));
+  const lines = all.slice(headers.at(-1) ?? 0);
   const header = lines[0];
   const role = header && ownField(header, 'role');
   if (header === undefined || (role !== 'client' && role !== 'hub')) {
@@ -98,6 +103,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const opened = countOpened(lines);
   return {
     path,
+    sessions: headers.length,
     role,
     publicKey: bytesToHex(publicKey),
     header,
