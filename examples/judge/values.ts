@@ -43,7 +43,7 @@ function cipherOf(suite: string): 'ChaChaPoly' | 'AESGCM' {
   return suite.split('_')[1] as 'ChaChaPoly' | 'AESGCM';
 }
 
-const MAX_COUNTER = 100_000;
+const MAX_COUNTER = 1000;
 
 /**
  * Both ends of a transport with this key and counter, or undefined if that takes too long. The library cannot set either,

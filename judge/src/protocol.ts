@@ -36,7 +36,7 @@ export {
   readOffer,
 } from '../../src/wire/handshake.ts';
 export { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../../src/wire/json.ts';
-export { MARKER_FINAL, type MessageKind, splitMessage } from '../../src/wire/markers.ts';
+export { MARKER_FINAL, MARKER_MIDDLE, type MessageKind, splitMessage } from '../../src/wire/markers.ts';
 export { parseJson } from '../../src/wire/parse-json.ts';
 export { buildPrologue } from '../../src/wire/prologue.ts';
 export { Reassembler } from '../../src/wire/reassembler.ts';

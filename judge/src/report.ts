@@ -54,7 +54,7 @@ export function toText(verdicts: readonly Verdict[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-interface Group {
+export interface Group {
   /** What explains the failures, or what they have in common. */
   readonly title: string;
   readonly verdicts: readonly Verdict[];
@@ -69,7 +69,7 @@ function causeOf({ failure }: Verdict): string {
 
 function failuresToLines(verdicts: readonly Verdict[]): string[] {
   const failed = verdicts.filter(({ result }) => result === 'failed');
-  const groups = [...groupByCause(failed), ...groupByOperation(verdicts)];
+  const groups = groupFailures(verdicts);
   const lines: string[] = [];
   for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
@@ -95,6 +95,12 @@ function failureToLines({ name, comment, failure }: Verdict): string[] {
     `    expected ${expected}`,
     `    got      ${got}`,
   ];
+}
+
+/** The failures to show, by what explains them. */
+export function groupFailures(verdicts: readonly Verdict[]): Group[] {
+  const failed = verdicts.filter(({ result }) => result === 'failed');
+  return [...groupByCause(failed), ...groupByOperation(verdicts)];
 }
 
 function groupByCause(failed: readonly Verdict[]): Group[] {
@@ -123,19 +129,38 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     const all = verdicts.filter((verdict) => verdict.operation === operation);
     for (const isChoice of [false, true]) {
       const part = unexplained.filter((verdict) => isChoice === (verdict.isChoice ?? false));
-      if (part.length > 0) groups.push({ title: titleOf(part, all), verdicts: part });
+      if (part.length === 0) continue;
+      groups.push({ title: titleOf(part, all), verdicts: part });
+      if (uses.includes(operation)) break; // failures of choices may follow from the others
     }
   }
   return groups;
 }
 
-/** The note of a flag that all failures have, if other tests of the operation passed. Otherwise the tests speak. */
+/** What share of failures must have a flag, and what share of the tests that passed may have it, for its note to speak. */
+const MOST = 0.8;
+const FEW = 0.25;
+/** How many tests with the flag may pass for each that fails. */
+const ODDS = 8;
+
+/**
+ * The notes of flags that nearly all failures have, and few of the tests that passed. Otherwise the tests speak, as they do
+ * where one mistake makes most tests fail, since a flag then says little.
+ */
 function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
   const passed = all.filter(({ result }) => result === 'passed');
-  const notes = Object.entries(failed[0]!.notes ?? {}).filter(
-    ([flag]) =>
-      failed.every(({ notes }) => notes?.[flag] !== undefined) && passed.some(({ notes }) => !notes?.[flag]),
-  );
+  const count = (verdicts: readonly Verdict[], flag: string): number =>
+    verdicts.filter(({ notes }) => notes?.[flag] !== undefined).length;
+  const uses = OPERATIONS.find(({ name }) => name === failed[0]!.operation)?.uses ?? [];
+  const follow = uses.includes(failed[0]!.operation);
+  const isBroad = failed.length > all.length / (follow ? 10 : 4);
+  const flags = new Map(failed.flatMap(({ notes }) => Object.entries(notes ?? {})));
+  const notes = [...flags].filter(([flag]) => {
+    const others = count(passed, flag);
+    const isCommon = others > FEW * passed.length || passed.length === 0;
+    const isChance = others > (isBroad ? 1 : ODDS) * failed.length;
+    return count(failed, flag) >= (isBroad ? 1 : MOST) * failed.length && !isCommon && !isChance;
+  });
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
   if (failed[0]!.operation === LIVE) return 'scenes:';
   return failed.length === 1

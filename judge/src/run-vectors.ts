@@ -61,7 +61,24 @@ export async function runVectors({
     verdicts.push(await runVector(task, adapter, isSpecOnly));
   }
   onProgress?.(tasks.length, tasks.length, '');
-  return narrowCauses(verdicts);
+  return narrowCauses(withoutRefuted(verdicts, tasks));
+}
+
+/** Leaves out the causes that a test which passed rules out. */
+function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): Verdict[] {
+  const causes = new Set(verdicts.flatMap(({ failure }) => failure?.causes ?? []));
+  const refuted = new Set<string>();
+  for (const [index, { result }] of verdicts.entries()) {
+    const { type, test } = tasks[index]!;
+    const { refutes } = CHECKS[type]!;
+    if (result !== 'passed' || refutes === undefined) continue;
+    for (const cause of causes) if (!refuted.has(cause) && refutes(test, cause)) refuted.add(cause);
+  }
+  return verdicts.map((verdict) => {
+    if (verdict.failure === undefined) return verdict;
+    const left = verdict.failure.causes.filter((cause) => !refuted.has(cause));
+    return { ...verdict, failure: { ...verdict.failure, causes: left } };
+  });
 }
 
 export function runVector(

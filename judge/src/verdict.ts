@@ -100,17 +100,15 @@ export function checkResponse(
   findCauses?: () => Causes,
 ): void {
   if (test.otherErrors?.includes(String(response.error))) return;
-  if (test.error !== undefined) checkRefusal(test.error, response);
+  if (test.error !== undefined) checkRefusal(test.error, response, 'error', findCauses);
   else checkFields(response, expected, findCauses);
 }
 
 export function checkFields(response: Fields, expected: Fields, findCauses?: () => Causes): void {
   if (response.error !== undefined) {
-    throw new Failure({
-      where: Object.keys(expected).join(', ') || 'response',
-      expected: 'success',
-      got: `the error ${show(response.error)}`,
-    });
+    const where = Object.keys(expected).join(', ') || 'response';
+    const got = `the error ${show(response.error)}`;
+    throw new Failure({ where, expected: 'success', got }, findCauses?.());
   }
   checkValue('', expected, response, findCauses);
 }
@@ -137,9 +135,9 @@ export function checkRefusal(
   code: string,
   { id, ...response }: Fields,
   where = 'error',
-  causes?: Causes,
+  findCauses?: () => Causes,
 ): void {
   if (response.error === code || response.error === 'refused') return;
   const got = response.error === undefined ? show(response) : `the error ${show(response.error)}`;
-  throw new Failure({ where, expected: `the error ${show(code)}`, got }, causes);
+  throw new Failure({ where, expected: `the error ${show(code)}`, got }, findCauses?.());
 }

@@ -1,8 +1,8 @@
 /** The mistakes that the judge knows: each is recognised by its bytes, and none in bytes that are right. */
-import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { mistakesInCanonicalJson, mistakesInPrologue } from '../../judge/src/mistakes/json.ts';
+import { mistakesInPsk } from '../../judge/src/mistakes/known-psks.ts';
 import {
   handshakeWith,
   mistakesInHandshakeHash,
@@ -14,7 +14,7 @@ import {
   type Transcript,
 } from '../../judge/src/mistakes/noise.ts';
 import { MISTAKES, type Mistake } from '../../judge/src/mistakes/noise-mistakes.ts';
-import { mistakesInPsk } from '../../judge/src/mistakes/psk.ts';
+import { PSK_MISTAKES } from '../../judge/src/mistakes/psk-mistakes.ts';
 import type { Causes } from '../../judge/src/verdict.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { argon2id } from '../../src/noise/argon2id.ts';
@@ -23,7 +23,6 @@ import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
 
 const HANDSHAKES = readVectors('handshake', 'Handshake');
 const PSKS = readVectors('argon2id', 'Psk');
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const SIDES = ['init', 'resp'] as const;
 
 function written(vector: Vector, side: 'init' | 'resp'): (string | undefined)[] {
@@ -58,7 +57,11 @@ test('seals as noiseprotocol does without a mistake', () => {
   }
 });
 
+/** These show beyond the counters of handshakes. */
+const OF_LARGE_COUNTERS: readonly (string | undefined)[] = ['one-byte', 'four-bytes', 'float'];
+
 for (const mistake of MISTAKES) {
+  if (OF_LARGE_COUNTERS.includes(mistake.nonce)) continue;
   test(`recognises: ${mistake.cause}`, () => {
     let isSeen = false;
     for (const vector of HANDSHAKES) {
@@ -84,9 +87,10 @@ for (const mistake of MISTAKES) {
 /** What the judge says about the second transport message, if this mistake changes it. */
 function transportMistakes(mistake: Mistake, side: Side, transcript: Transcript): Causes {
   const seal = (mistake: Partial<Mistake>): Uint8Array => {
-    const { sendKey } = handshakeWith(mistake, side, transcript);
+    const { sendKey, hash } = handshakeWith(mistake, side, transcript);
     const counter = mistake.nonce === 'never-advanced' ? 0n : 1n;
-    return sealWith(mistake, transcript.suite, sendKey, counter, new Uint8Array(0), hex('00ff'));
+    const associatedData = mistake.associatedData === 'in-transport' ? hash : new Uint8Array(0);
+    return sealWith(mistake, transcript.suite, sendKey, counter, associatedData, hex('00ff'));
   };
   const sealed = seal(mistake);
   if (toHex(sealed) === toHex(seal({}))) return [];
@@ -97,7 +101,7 @@ test('recognises the mistakes of a responder that leaves another handshake hash'
   for (const vector of HANDSHAKES) {
     const transcript = vector as unknown as Transcript;
     const { handshakeHash } = handshakeWith({ prologue: 'left-out' }, 'resp', transcript);
-    if (handshakeHash === vector.handshakeHash) continue;
+    if (vector.prologue === '' || handshakeHash === vector.handshakeHash) continue;
     assert.equal(mistakesInHandshakeHash('resp', transcript, handshakeHash), [
       'prologue: it is not mixed into the hash',
     ]);
@@ -105,38 +109,51 @@ test('recognises the mistakes of a responder that leaves another handshake hash'
   }
 });
 
+const START = 2n ** 60n + 0x10001n;
+
 test('recognises each mistake in nonces by what is sealed, and nothing in what is right or unknown', () => {
   const key = new Uint8Array(32).fill(7);
   const plaintext = hex('00ff');
   for (const suite of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
     const seal = (mistake: Partial<Mistake>, counter: bigint) =>
       sealWith(mistake, suite, key, counter, new Uint8Array(0), plaintext);
-    const find = (got: Uint8Array) => mistakesInSealing(suite, key, 300n, 2, plaintext, got);
+    const find = (got: Uint8Array) => mistakesInSealing(suite, key, START, 2, plaintext, got);
     for (const mistake of MISTAKES.filter(({ nonce }) => nonce !== undefined && nonce !== 'never-reset')) {
-      assert.equal(find(seal(mistake, mistake.nonce === 'never-advanced' ? 300n : 302n)), [mistake.cause]);
+      assert.equal(find(seal(mistake, mistake.nonce === 'never-advanced' ? START : START + 2n)), [
+        mistake.cause,
+      ]);
     }
-    assert.equal(find(seal({}, 302n)), []);
+    assert.equal(find(seal({}, START + 2n)), []);
     assert.equal(find(seal({}, 7n)), []);
   }
 });
 
-for (const [cause, vector, change] of [
-  ['Argon2id has a time cost of 1', 'ASCII', { passes: 1 }],
-  ['the salt is the SHA-256 in hexadecimal', 'ASCII', { salt: new Uint8Array(Buffer.from(sha256('hub-1'))) }],
-  ['the password is trimmed', 'blanks', { password: 'correct horse battery staple' }],
-] as const) {
-  test(`recognises a PSK where ${cause}`, () => {
-    const { password, nodeId, salt } = PSKS.find(({ comment }) => comment.includes(vector))!;
-    const right = { password, salt: hex(salt), passes: 3, memoryKiB: 65536, parallelism: 1 };
-    const wrong = argon2id({ crypto: nodeCrypto, ...right, ...change, length: 32 });
-    assert.match(mistakesInPsk(password, nodeId, toHex(wrong)).join(), new RegExp(`^psk: ${cause}`));
-  });
-}
+test('knows the PSK of each mistake by another implementation', () => {
+  const [{ password, salt, psk }] = PSKS as [Vector];
+  const right = { password, salt: hex(salt), passes: 3, memoryKiB: 65536, parallelism: 1, length: 32 };
+  for (const [cause, change] of [
+    ['Argon2id has a time cost of 1', { passes: 1 }],
+    ['Argon2id has 1024 KiB of memory', { memoryKiB: 1024 }],
+    ['the salt is the SHA-256 in hexadecimal', { salt: new Uint8Array(Buffer.from(salt)) }],
+  ] as const) {
+    const wrong = toHex(argon2id({ crypto: nodeCrypto, ...right, ...change }));
+    assert.match(mistakesInPsk(psk, wrong).join(), new RegExp(`^psk: ${cause}`));
+  }
+});
 
-test('recognises a PSK of Argon2i', () => {
-  const [{ password, nodeId }] = PSKS as [Vector];
-  const byArgon2Cffi = '834fb00b976853023f9b752cf85189bfaf814818b1c017540145d95be264cbd9';
-  assert.match(mistakesInPsk(password, nodeId, byArgon2Cffi).join(), /Argon2i;/);
+test('has a sentence for the PSK of every mistake', () => {
+  const sentences = PSK_MISTAKES.map((mistake) => mistakesInPsk('', mistake.slice(0, 32)).join());
+  assert.ok(sentences.length > 50);
+  for (const sentence of sentences) assert.not.match(sentence, /undefined/);
+});
+
+test('names the length and the order of the bytes of a PSK, and nothing in others', () => {
+  const [{ psk }] = PSKS as [Vector];
+  assert.match(mistakesInPsk(psk, 'ab'.repeat(20)).join(), /has 20 bytes/);
+  const reversed = psk.match(/../g).reverse().join('');
+  assert.match(mistakesInPsk(psk, reversed).join(), /reverse order/);
+  assert.equal(mistakesInPsk(psk, 'ab'.repeat(32)), []);
+  assert.equal(mistakesInPsk(psk, undefined), []);
 });
 
 const CANONICAL: [name: string, text: string, written: string][] = [
@@ -187,7 +204,7 @@ test('recognises two mistakes at once', () => {
 
 test('recognises the parts of a prologue in another order, parted, or not canonical', () => {
   const find = (got: string) =>
-    mistakesInPrologue('{"b": 1}', '{"c": 2.0}', 'name', toHex(Buffer.from(got)))[0];
+    mistakesInPrologue('{"b": 1}', '{"c": 2.0}', 'name', toHex(Buffer.from(got))).at(-1);
   assert.match(find('{"c":2.0}{"b":1}name')!, /parts are HANDSHAKE, HELLO, protocol name/);
   assert.match(find('name{"b":1}{"c":2.0}')!, /parts are protocol name, HELLO, HANDSHAKE/);
   assert.match(find('{"b":1}{"c":2.0}')!, /parts are HELLO, HANDSHAKE;/);

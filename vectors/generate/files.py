@@ -88,7 +88,10 @@ def write(name, description, notes, groups, choices=(), is_choice=lambda test: F
 
 
 def put(path, document, **form):
-    text = json.dumps(document, **form, ensure_ascii=True) + "\n"
+    put_text(path, json.dumps(document, **form, ensure_ascii=True) + "\n")
+
+
+def put_text(path, text):
     if "--check" not in sys.argv:
         path.write_text(text, encoding="ascii")
     elif not path.exists() or path.read_text(encoding="ascii") != text:

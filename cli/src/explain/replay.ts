@@ -3,9 +3,9 @@
  * Where all parts open, that is how the messages were made. It needs only one private key of each Diffie-Hellman pair, and
  * stops where it has none.
  */
-import { hkdf, nameHash, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
+import { hkdf, nameHash, nameOf, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
 import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
-import { nodeCrypto, type Pattern, parseJson, protocolName, type Suite, TOKENS } from '../protocol.ts';
+import { nodeCrypto, type Pattern, parseJson, type Suite, TOKENS } from '../protocol.ts';
 
 /** What is known of the keys of one side: private keys, and the public static key. */
 export interface SideKeys {
@@ -50,8 +50,8 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
 
   let key: Uint8Array | undefined;
   let counter = 0n;
-  let hash = nameHash(protocolName(pattern, suite), mistake);
-  let chainingKey = hash;
+  let hash = nameHash(nameOf(pattern, suite, mistake), mistake);
+  let chainingKey: Uint8Array = mistake.chainingKey === 'zeros' ? new Uint8Array(32) : hash;
   const mixHash = (data: Uint8Array): void => {
     hash = sha256(hash, data);
   };
@@ -61,13 +61,15 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   };
   const mixKey = (input: Uint8Array): void => {
     const outputs = hkdf(chainingKey, input, 3, mistake);
-    chainingKey = outputs[0]!;
-    setKey(outputs[mistake.hkdf === 'third-is-key' ? 2 : 1]!);
+    const keyAt = mistake.hkdf === 'third-is-key' ? 2 : mistake.hkdf === 'first-is-key' ? 0 : 1;
+    chainingKey = outputs[keyAt === 0 ? 1 : 0]!;
+    setKey(outputs[keyAt]!);
   };
   const mixPsk = (psk: Uint8Array): void => {
     const outputs = hkdf(chainingKey, psk, 3, mistake);
     chainingKey = outputs[0]!;
-    if (mistake.psk !== 'not-hashed') mixHash(outputs[mistake.psk === 'outputs-swapped' ? 2 : 1]!);
+    if (mistake.psk === 'hashed-itself') mixHash(psk);
+    else if (mistake.psk !== 'not-hashed') mixHash(outputs[mistake.psk === 'outputs-swapped' ? 2 : 1]!);
     setKey(outputs[mistake.psk === 'two-outputs' || mistake.psk === 'outputs-swapped' ? 1 : 2]!);
   };
   const open = (sealed: Uint8Array): Uint8Array | undefined => {
@@ -84,13 +86,16 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
     return plaintext;
   };
 
-  if (mistake.prologue !== 'left-out') mixHash(handshake.prologue);
+  const isLate = mistake.prologue === 'after-pre-messages';
+  if (mistake.prologue !== 'left-out' && !isLate) mixHash(handshake.prologue);
   if (TOKENS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
-    for (const owner of mistake.preMessages === 'swapped' ? ['resp s', 'init s'] : ['init s', 'resp s']) {
+    // Which side hashes its own key first does not show: only that the two are swapped.
+    for (const owner of mistake.preMessages === undefined ? ['init s', 'resp s'] : ['resp s', 'init s']) {
       if (publicKeys[owner] === undefined) return { opened: 0, lacks: 'key' };
       mixHash(publicKeys[owner]);
     }
   }
+  if (isLate) mixHash(handshake.prologue);
   const tokens = tokensWith(mistake, pattern);
   for (const [index, message] of messages.entries()) {
     const writer = index % 2 === 0 ? 'init' : 'resp';
@@ -105,10 +110,12 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
         const ephemeral = take(32);
         if (ephemeral.length < 32) return stopped();
         publicKeys[`${writer} e`] = ephemeral;
-        mixHash(ephemeral);
+        if (!mistake.ephemeralNotHashed) mixHash(ephemeral);
         if (!mistake.ephemeralNotMixed) mixKey(ephemeral);
       } else if (token === 's') {
-        const opened = open(take(key === undefined ? 32 : 48));
+        const isClear = key === undefined || mistake.staticInClear === true;
+        const opened = mistake.staticInClear ? take(32) : open(take(isClear ? 32 : 48));
+        if (mistake.staticInClear) mixHash(opened!);
         if (opened?.length !== 32) return stopped();
         publicKeys[`${writer} s`] = opened;
       } else if (token === 'psk') {
@@ -138,14 +145,15 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   const { sealed } = handshake;
   if (sealed !== undefined && sealed.message.length < 16) return { opened: messages.length };
   if (sealed === undefined) return { opened: messages.length };
-  const outputs = hkdf(chainingKey, NO_BYTES, 2, mistake);
-  const isFirst = (sealed.from === 'client') !== (mistake.splitSwapped === true);
+  const outputs = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
+  if (mistake.split === 'second-and-third') outputs.shift();
+  const isFirst = (sealed.from === 'client') !== (mistake.split === 'swapped') || mistake.split === 'one-key';
   const plaintext = openWith(
     mistake,
     suite,
     outputs[isFirst ? 0 : 1]!,
     sealed.counter,
-    NO_BYTES,
+    mistake.associatedData === 'in-transport' ? hash : NO_BYTES,
     sealed.message,
   );
   return { opened: messages.length + (plaintext === undefined ? 0 : 1) };

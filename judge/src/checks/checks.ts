@@ -1,12 +1,21 @@
 /** The operations of the adapter protocol, and the check for each type of vector. */
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
-import { mistakesInCanonicalJson, mistakesInPrologue } from '../mistakes/json.ts';
-import { mistakesInPsk } from '../mistakes/psk.ts';
+import {
+  mistakesInClientId,
+  mistakesInMatching,
+  mistakesInPreference,
+  mistakesInSelection,
+  refutesClientId,
+  refutesMatching,
+  refutesSelection,
+} from '../mistakes/decisions.ts';
+import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } from '../mistakes/json.ts';
+import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
-import { checkResponse, Failure } from '../verdict.ts';
+import { type Causes, checkResponse, Failure } from '../verdict.ts';
 import { checkReassemble, checkSplit } from './framing.ts';
-import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal } from './noise.ts';
+import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal, refutesHandshake } from './noise.ts';
 import { checkSession } from './session.ts';
 
 /**
@@ -45,7 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
     'session',
   ),
   operation('identity', 'aliases, defaults, refusals, redaction'),
-  operation('endpoint', 'the choice of an endpoint', 'identity'),
+  operation('endpoint', 'the choice of an endpoint', 'identity', 'endpoint'),
   operation('topics', 'MQTT topics'),
   operation('broker', 'the address of the MQTT broker'),
   operation('client-id', 'the MQTT client id'),
@@ -65,15 +74,33 @@ export interface Check {
   readonly operation: string;
   /** @throws Failure, Declined */
   check(test: Vector, ask: Ask): Promise<void>;
+  /** Whether an implementation that passes this test cannot make the mistake of this cause. */
+  refutes?(test: Vector, cause: string): boolean;
 }
+
+interface PlainOptions {
+  /** Whether the response may have nothing beside what the vector has, at any depth. */
+  readonly isExact?: boolean;
+  /** The known mistakes that lead to this response, a refusal included. */
+  readonly mistakesIn?: (test: Vector, response: Fields) => Causes;
+  /** As in Check. */
+  readonly refutes?: (test: Vector, cause: string) => boolean;
+}
+
+const EXACT: PlainOptions = { isExact: true };
 
 /** By the type of the vector's group. */
 export const CHECKS: { readonly [type: string]: Check } = {
-  CanonicalJson: { operation: 'canonical-json', check: checkCanonicalJson },
+  CanonicalJson: { operation: 'canonical-json', check: checkCanonicalJson, refutes: refutesCanonicalJson },
   Prologue: { operation: 'prologue', check: checkPrologue },
-  SelectNoise: plain('select', ['patterns', 'suites', 'own', 'pinned'], ['pattern', 'suite', 'protocolName']),
+  SelectNoise: plain(
+    'select',
+    ['patterns', 'suites', 'own', 'pinned'],
+    ['pattern', 'suite', 'protocolName'],
+    { mistakesIn: mistakesInSelection, refutes: refutesSelection },
+  ),
   Psk: { operation: 'psk', check: checkPsk },
-  Handshake: { operation: 'handshake', check: checkHandshake },
+  Handshake: { operation: 'handshake', check: checkHandshake, refutes: refutesHandshake },
   HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
   Seal: { operation: 'seal', check: checkSeal },
   Open: { operation: 'open', check: checkOpen },
@@ -85,15 +112,22 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'endpoint',
     ['text', 'supported', 'requested', 'allowPlaintext'],
     ['protocol', 'url', 'tls'],
+    { mistakesIn: mistakesInPreference },
   ),
   Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
   BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls']),
-  ClientId: plain('client-id', ['name', 'accessKey'], ['clientId']),
-  Request: plain('request', ['builder', 'arguments'], ['envelope'], true),
-  SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches']),
-  Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], true),
-  RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], true),
-  ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], true),
+  ClientId: plain('client-id', ['name', 'accessKey'], ['clientId'], {
+    mistakesIn: mistakesInClientId,
+    refutes: refutesClientId,
+  }),
+  Request: plain('request', ['builder', 'arguments'], ['envelope'], EXACT),
+  SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches'], {
+    mistakesIn: mistakesInMatching,
+    refutes: refutesMatching,
+  }),
+  Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], EXACT),
+  RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
+  ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], EXACT),
   Argon2id: plain(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],
@@ -103,19 +137,19 @@ export const CHECKS: { readonly [type: string]: Check } = {
 
 /**
  * One request with some fields of the vector, one response with others.
- * @param isExact - whether the response may have nothing beside what the vector has, at any depth
  */
 function plain(
   operation: string,
   requestFields: readonly string[],
   responseFields: readonly string[],
-  isExact = false,
+  { isExact = false, mistakesIn = () => [], refutes = () => false }: PlainOptions = {},
 ): Check {
   return {
     operation,
+    refutes,
     async check(test, ask) {
       const response = await ask({ op: operation, ...pick(test, requestFields) });
-      checkResponse(test, response, pick(test, responseFields));
+      checkResponse(test, response, pick(test, responseFields), () => mistakesIn(test, response));
       if (isExact && test.error === undefined) checkExact(test, response, responseFields);
     },
   };
@@ -138,21 +172,23 @@ function pick(test: Vector, names: readonly string[]): Fields {
 async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
-  checkResponse(test, response, { canonical }, () => mistakesInCanonicalJson(text, response.canonical));
+  checkResponse(test, response, { canonical }, () =>
+    test.error === undefined ? mistakesInCanonicalJson(text, response.canonical) : [],
+  );
 }
 
 async function checkPrologue(test: Vector, ask: Ask): Promise<void> {
   const { hello, handshake, protocolName, prologue } = test;
   const response = await ask({ op: 'prologue', hello, handshake, protocolName });
   checkResponse(test, response, { prologue }, () =>
-    mistakesInPrologue(hello, handshake, protocolName, response.prologue),
+    test.error === undefined ? mistakesInPrologue(hello, handshake, protocolName, response.prologue) : [],
   );
 }
 
 async function checkPsk(test: Vector, ask: Ask): Promise<void> {
   const { password, nodeId, psk } = test;
   const response = await ask({ op: 'psk', password, nodeId });
-  checkResponse(test, response, { psk }, () => mistakesInPsk(password, nodeId, response.psk));
+  checkResponse(test, response, { psk }, () => mistakesInPsk(psk, response.psk));
 }
 
 /** An identity as it was read; and its redacted form, which must not contain a secret in any encoding. */
@@ -166,7 +202,8 @@ async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   for (const secret of secrets as string[]) {
     if (!encodings(secret).some((encoding) => shown.includes(encoding))) continue;
     const got = `the secret ${JSON.stringify(secret)} of this test`;
-    throw new Failure({ where: 'redacted', expected: 'no secrets', got });
+    const cause = 'redaction: what is shown of an identity contains one of its secrets, plain or encoded';
+    throw new Failure({ where: 'redacted', expected: 'no secrets', got }, [cause]);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Splitting messages into frames, and reassembling them. */
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
-import { MARKER_FINAL, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
+import { MARKER_FINAL, MARKER_MIDDLE, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
 import type { Ask } from './checks.ts';
@@ -9,11 +9,27 @@ import type { Ask } from './checks.ts';
 export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   const { kind, length, frames } = test;
   const response = await ask({ op: 'split', kind, length });
-  checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames));
+  checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames, frames));
 }
 
-function mistakesInFrames(frames: unknown): Causes {
+/** The markers of the other kind of message; those of middle and final chunks are the same. */
+const SWAPPED = [1, 0, 3, 2, 4, 5];
+
+function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes {
   if (!Array.isArray(frames) || frames.length === 0) return [];
+  const markers = frames.map((frame: Fields | null) => frame?.marker);
+  const isSwapped = markers.every((marker, index) => marker === SWAPPED[expected[index]?.marker as number]);
+  if (isSwapped && markers.length === expected.length) {
+    return ['markers: JSON and binary are taken for one another; JSON has 0 and 2, binary has 1 and 3'];
+  }
+  if (frames.length > 1 && frames.at(-1)?.length === 0) {
+    return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];
+  }
+  if (frames.length > 2 && markers.slice(1, -1).every((marker) => marker === markers[0])) {
+    return [
+      `markers: middle chunks have the marker of the first one, ${markers[0]}; they have ${MARKER_MIDDLE}`,
+    ];
+  }
   const longest = Math.max(...frames.map((frame: Fields | null) => Number(frame?.length)));
   if (frames.length > 1 && longest !== MAX_CHUNK) {
     return [`chunk limit: chunks hold ${longest} bytes; they hold ${MAX_CHUNK}, not counting the marker`];
@@ -38,7 +54,7 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
     const error = response.error === undefined ? '' : `, then the error ${JSON.stringify(response.error)}`;
     throw new Failure({ ...difference, got: `${difference.got}${error}` }, causes);
   }
-  if (test.error !== undefined) checkRefusal(test.error!, response, 'error', causes);
+  if (test.error !== undefined) checkRefusal(test.error!, response, 'error', () => causes);
   else checkResponse(test, response, { events });
 }
 

@@ -1,11 +1,13 @@
 /** Handshakes in either role, message by message, and the CipherStates that they leave. */
 import type { Fields } from '../adapter.ts';
 import {
+  causesOnOneSide,
   mistakesInHandshakeHash,
   mistakesInMessage,
   mistakesInSealing,
   mistakesInTransport,
   type Side,
+  spares,
   type Transcript,
 } from '../mistakes/noise.ts';
 import { hexToBytes, type Suite } from '../protocol.ts';
@@ -15,8 +17,33 @@ import type { Ask } from './checks.ts';
 
 /** A whole handshake, in which the implementation plays one side and then the other. */
 export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
+  const transcript = test as unknown as Transcript;
   await playSide(test, 'init', ask);
-  await playSide(test, 'resp', ask);
+  await playSide(test, 'resp', ask).catch((error) => {
+    if (!(error instanceof Failure)) throw error;
+    // What could not be read leaves no bytes to compare, but few mistakes are made on one side only.
+    const causes = error.causes.length === 0 ? causesOnOneSide('resp', transcript) : error.causes;
+    throw narrowed(
+      error,
+      causes.filter((cause) => spares(cause, 'init', transcript)),
+    );
+  });
+}
+
+/** Whether who passes this handshake on both sides cannot make the mistake. */
+export function refutesHandshake(test: Vector, cause: string): boolean {
+  const transcript = test as unknown as Transcript;
+  return !(['init', 'resp'] as const).every((side) => spares(cause, side, transcript));
+}
+
+/** The causes of a failure on one side that do not contradict the success of the other. */
+function causesLeftBy(passed: Side, test: Vector, { causes }: Failure): Causes {
+  return causes.filter((cause) => spares(cause, passed, test as unknown as Transcript));
+}
+
+/** The failure with some of its causes, if any are left. */
+function narrowed(failure: Failure, causes: Causes): Failure {
+  return causes.length === 0 ? failure : new Failure(failure.difference, causes);
 }
 
 async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
@@ -90,19 +117,23 @@ function renamed({ error, ...response }: Fields, field: string, title: string): 
 }
 
 /**
- * A message that could not be read leaves no bytes to compare. But the implementation writes some in the other role, and
- * mistakes are rarely made on one side only.
+ * A message that could not be read leaves no bytes to compare, and others fit several mistakes. But the implementation
+ * writes in the other role too, and mistakes are rarely made on one side only.
  */
 async function explain(error: unknown, test: Vector, side: Side, ask: Ask): Promise<unknown> {
-  if (!(error instanceof Failure) || error.causes.length > 0) return error;
+  if (!(error instanceof Failure) || error.causes.length === 1) return error;
+  const other = side === 'init' ? 'resp' : 'init';
   try {
-    await playMessages(test, side === 'init' ? 'resp' : 'init', ask);
-  } catch (other) {
-    if (other instanceof Failure && other.causes.length > 0) {
-      return new Failure(error.difference, other.causes);
-    }
+    await playMessages(test, other, ask);
+  } catch (failure) {
+    if (!(failure instanceof Failure)) return error;
+    const { causes } = error;
+    return narrowed(
+      error,
+      failure.causes.filter((cause) => causes.length === 0 || causes.includes(cause)),
+    );
   }
-  return error;
+  return narrowed(error, causesLeftBy(other, test, error));
 }
 
 /** One side of a handshake that must fail at its last step. */
@@ -168,7 +199,7 @@ function checkResults(
     const where = `results[${index}]`;
     const { error, ...fields } = expected[index]!;
     if (error !== undefined) {
-      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? GOES_ON : undefined);
+      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? () => GOES_ON : undefined);
     } else {
       const field = Object.keys(fields)[0]!;
       checkFields(renamed(result ?? {}, field, where), { [where]: fields[field] }, () =>

@@ -1,6 +1,7 @@
 /** Whole sessions, step by step: what the implementation receives, and the events it must return. */
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
+import { mistakesInMessage1 } from '../mistakes/message-1.ts';
 import {
   bytesToUtf8,
   canonicalJson,
@@ -12,7 +13,7 @@ import {
   type Suite,
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
+import { type Causes, checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
 import type { Ask } from './checks.ts';
 
 export async function checkSession(test: Vector, ask: Ask): Promise<void> {
@@ -38,26 +39,68 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
   const got = response.events as (Fields | null)[];
   const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
+  const order = mistakesInOrder(expected, got);
+  if (order.length > 0) throw new Failure(difference, order);
   for (const [index, event] of expected.entries()) {
     const other = got[index] ?? {};
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
-      throw new Failure(difference, event.error === 'hub-key-changed' && goesOn ? [PIN_IGNORED] : []);
+      const causes = event.error === 'hub-key-changed' && goesOn ? [PIN_IGNORED] : [];
+      throw new Failure(difference, causes);
     }
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
       if (isEquivalent(name, value, other[name], opener)) continue;
-      checkValue(`${where}, ${type}.${name}`, value, other[name], () => (name === 'salt' ? [SALT] : []));
+      checkValue(`${where}, ${type}.${name}`, value, other[name], () =>
+        name === 'salt'
+          ? [SALT]
+          : [...mistakesInEnvelope(value, other[name]), ...mistakesInMessage1(opener.received, other[name])],
+      );
     }
     if (error !== undefined) checkRefusal(String(error), other, `${where}, ${type}.error`);
     if (type === 'transmit' && fields.bytes !== undefined) opener.count++;
   }
-  if (got.length > expected.length) throw new Failure(difference);
+  if (got.length > expected.length) {
+    const isReady = got.at(-1)?.type === 'ready' && got.length === expected.length + 1;
+    throw new Failure(difference, isReady && opener.isHub ? [READY_EARLY] : []);
+  }
 }
 
 const PIN_IGNORED =
   'pin: a hub whose key is not the pinned one is accepted; compare the pin before you send message 3';
+const READY_EARLY =
+  'ready: a hub is ready under KKpsk0 before the client’s first transport message has opened; message 1 may be a replay';
 const SALT = 'psk: the salt is the SHA-256 of the hub’s node id; it has nothing to do with the client';
+
+/** The order of events, if it is all that is wrong. Envelopes and sealed messages are both `transmit`. */
+function mistakesInOrder(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
+  const types = expected.map(typeOf);
+  const others = got.map((event) => typeOf(event ?? {}));
+  if (types.join() === others.join() || [...types].sort().join() !== [...others].sort().join()) return [];
+  return [`order: the events are ${others.join(', ')}; they are ${types.join(', ')}`];
+}
+
+function typeOf({ type, text }: Fields): string {
+  if (type !== 'transmit') return String(type);
+  return text === undefined ? 'transmit of a sealed message' : 'transmit of an envelope';
+}
+
+/** A message 3 that repeats what only message 1 says. */
+function mistakesInEnvelope(expected: unknown, got: unknown): Causes {
+  const [right, wrong] = [noiseOf(expected), noiseOf(got)];
+  const isThird = right !== undefined && Object.keys(right).join() === 'msg';
+  return isThird && (wrong?.pattern !== undefined || wrong?.suite !== undefined)
+    ? ['message 3: it names pattern or suite; only message 1 does']
+    : [];
+}
+
+function noiseOf(envelope: unknown): Fields | undefined {
+  try {
+    return JSON.parse(String(envelope)).payload.noise;
+  } catch {
+    return undefined;
+  }
+}
 
 function typesOf(events: readonly (Fields | null)[]): string {
   return events.length === 0 ? 'none' : events.map((event) => event?.type).join(', ');
@@ -82,6 +125,9 @@ function isSameJson(a: string, b: string): boolean {
 class Opener {
   /** How many messages the implementation has sealed. */
   count = 0;
+  readonly isHub: boolean;
+  /** The steps in which the session received something. */
+  readonly received: readonly Fields[];
   readonly #key: Uint8Array | undefined;
   readonly #suite: Suite | undefined;
 
@@ -89,6 +135,8 @@ class Opener {
     const key = keys?.[steps[0].role === 'client' ? 'clientToHub' : 'hubToClient'];
     this.#key = key && hexToBytes(key);
     this.#suite = suite;
+    this.received = steps.filter((step: Fields) => step.do === 'receive');
+    this.isHub = steps[0].role === 'hub';
   }
 
   isSameJson(expected: string, got: string): boolean {

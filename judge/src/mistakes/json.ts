@@ -14,6 +14,7 @@ import {
   parseJson,
   utf8ToBytes,
 } from '../protocol.ts';
+import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
 
 interface Style {
@@ -82,6 +83,9 @@ const STYLES: readonly Style[] = [
   },
   { cause: 'escapes: \\u0008 is written instead of \\b', string: writeEscapeAs({ '\\b': '\\u0008' }) },
   { cause: 'escapes: \\u000c is written instead of \\f', string: writeEscapeAs({ '\\f': '\\u000c' }) },
+  { cause: 'escapes: \\u0009 is written instead of \\t', string: writeEscapeAs({ '\\t': '\\u0009' }) },
+  { cause: 'escapes: \\u000a is written instead of \\n', string: writeEscapeAs({ '\\n': '\\u000a' }) },
+  { cause: 'escapes: \\u000d is written instead of \\r', string: writeEscapeAs({ '\\r': '\\u000d' }) },
   {
     cause: 'escapes: \\u and a code is written instead of \\b, \\f, \\n, \\r and \\t',
     string: writeEscapeAs({
@@ -180,6 +184,16 @@ export function mistakesInCanonicalJson(text: string, got: unknown): Causes {
   return causesOf(got, (style) => write(value, style));
 }
 
+/** Whether who writes the canonical form of this text right cannot make the mistake. */
+export function refutesCanonicalJson({ text, canonical }: Vector, cause: string): boolean {
+  if (canonical === undefined) return false;
+  const style = STYLES.find((style) => style.cause === cause);
+  return (
+    style !== undefined &&
+    bytesToHex((style.encode ?? utf8ToBytes)(write(parseJson(text), style))) !== canonical
+  );
+}
+
 /** Every order of two or three parts but the right one, and each part alone. */
 const ORDERS = ['021', '102', '120', '201', '210', '01', '10', '02', '20', '12', '21', '0', '1', '2'];
 const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
@@ -248,13 +262,15 @@ export function mistakesInPrologue(
 ): Causes {
   const bytes = typeof got === 'string' ? hexToBytes(got) : undefined;
   if (bytes === undefined) return [];
+  const inParts: string[] = [];
   for (const { cause, prologue } of mistakenPrologues(hello, handshake, protocolName)) {
     if (!cause.startsWith('prologue:')) break; // mistakes about a part follow
-    if (equalBytes(prologue, bytes)) return [cause];
+    if (inParts.length === 0 && equalBytes(prologue, bytes)) inParts.push(cause);
   }
   const payloads = [parseJson(hello), parseJson(handshake)];
-  return causesOf(
+  const inStyle = causesOf(
     String(got),
     (style) => payloads.map((payload) => write(payload, style)).join('') + protocolName,
   );
+  return inParts.length > 0 && !inParts[0]!.includes('as they came') ? inParts : [...inStyle, ...inParts];
 }

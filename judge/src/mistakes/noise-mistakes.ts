@@ -4,17 +4,39 @@ import type { Token } from '../protocol.ts';
 export interface Mistake {
   /** What is wrong, and what would be right. */
   readonly cause: string;
-  readonly nonce?: 'other-order' | 'counter-first' | 'one-ahead' | 'never-advanced' | 'never-reset';
-  /** A protocol name of 32 bytes or less is hashed; a longer one is cut. */
-  readonly name?: 'hashed' | 'cut';
-  readonly psk?: 'left-out' | 'not-hashed' | 'zeros' | 'two-outputs' | 'outputs-swapped';
+  readonly nonce?:
+    | 'other-order'
+    | 'counter-first'
+    | 'one-ahead'
+    | 'never-advanced'
+    | 'never-reset'
+    | 'one-byte'
+    | 'four-bytes'
+    | 'float';
+  /** A protocol name of 32 bytes or less is hashed; a longer one is cut; it lacks the modifier of the pattern. */
+  readonly name?: 'hashed' | 'cut' | 'without-psk';
+  readonly psk?: 'left-out' | 'not-hashed' | 'hashed-itself' | 'zeros' | 'two-outputs' | 'outputs-swapped';
   /** Where the psk token stands: before the first message, or after message 1, 2 or 3. */
   readonly pskAt?: 0 | 1 | 2 | 3;
-  readonly hkdf?: 'third-is-key' | 'not-chained' | 'from-zero' | 'inputs-swapped';
+  readonly hkdf?:
+    | 'first-is-key'
+    | 'third-is-key'
+    | 'not-chained'
+    | 'from-zero'
+    | 'inputs-swapped'
+    | 'outputs-hashed'
+    | 'hashed';
+  /** What the chaining key starts as in place of h. */
+  readonly chainingKey?: 'zeros';
   /** `e` is mixed into the hash alone, as in patterns without a psk. */
   readonly ephemeralNotMixed?: true;
-  readonly prologue?: 'left-out';
-  readonly associatedData?: 'left-out';
+  /** `e` is mixed into the key alone. */
+  readonly ephemeralNotHashed?: true;
+  /** `s` is sent without being sealed. */
+  readonly staticInClear?: true;
+  readonly prologue?: 'left-out' | 'skipped-if-empty' | 'after-pre-messages';
+  /** In the handshake there is none; in transport messages it is the handshake hash. */
+  readonly associatedData?: 'left-out' | 'in-transport';
   /** What EncryptAndHash mixes into the hash in place of the ciphertext. */
   readonly mixes?: 'plaintext' | 'nothing';
   /** An empty payload is sent as nothing rather than as a tag. */
@@ -23,10 +45,12 @@ export interface Mistake {
   /** A token that is left out, and two that are swapped. */
   readonly without?: Token;
   readonly order?: readonly [Token, Token];
-  /** The pre-messages of KK: the responder's first, or none. */
-  readonly preMessages?: 'swapped' | 'left-out';
-  /** Each side sends with the other's key. */
-  readonly splitSwapped?: true;
+  /** The pre-messages of KK: the responder's first, one's own first or last, or none. */
+  readonly preMessages?: 'swapped' | 'own-first' | 'own-last' | 'left-out';
+  /** Each side sends with the other's key; both with the first; both keys derived with h as input, or with three outputs. */
+  readonly split?: 'swapped' | 'one-key' | 'with-hash' | 'second-and-third';
+  /** The tag of a sealed message comes first. */
+  readonly tagFirst?: true;
 }
 
 export const MISTAKES: readonly Mistake[] = [
@@ -35,6 +59,11 @@ export const MISTAKES: readonly Mistake[] = [
     cause:
       'psk: it is mixed into the key alone; MixKeyAndHash also mixes it into the hash (Noise spec, section 5.2)',
     psk: 'not-hashed',
+  },
+  {
+    cause:
+      'psk: the psk itself is hashed; MixKeyAndHash hashes the second output of HKDF (Noise spec, section 5.2)',
+    psk: 'hashed-itself',
   },
   { cause: 'psk: all zeros are used in place of the psk', psk: 'zeros' },
   {
@@ -57,6 +86,26 @@ export const MISTAKES: readonly Mistake[] = [
     ephemeralNotMixed: true,
   },
   {
+    cause:
+      'e is not mixed into the hash: in patterns with a psk, e is MixHash and MixKey (Noise spec, section 9.2)',
+    ephemeralNotHashed: true,
+  },
+  { cause: 's is sent in the clear; it is sealed with EncryptAndHash', staticInClear: true },
+  {
+    cause:
+      'HKDF: MixKey takes the first output as the key; the first is the chaining key, the second the key (Noise spec, section 5.2)',
+    hkdf: 'first-is-key',
+  },
+  {
+    cause: 'HKDF: its outputs are SHA-256 where HMAC is due (Noise spec, section 4.3)',
+    hkdf: 'outputs-hashed',
+  },
+  { cause: 'HKDF: it is SHA-256 where HMAC is due (Noise spec, section 4.3)', hkdf: 'hashed' },
+  {
+    cause: 'chaining key: it starts as zeros; it starts as h (Noise spec, section 5.2)',
+    chainingKey: 'zeros',
+  },
+  {
     cause: 'HKDF: MixKey takes the third output as the key; it takes the second (Noise spec, section 5.2)',
     hkdf: 'third-is-key',
   },
@@ -75,8 +124,22 @@ export const MISTAKES: readonly Mistake[] = [
   },
   { cause: 'prologue: it is not mixed into the hash', prologue: 'left-out' },
   {
+    cause: 'prologue: an empty one is not mixed into the hash; MixHash of no bytes changes it too',
+    prologue: 'skipped-if-empty',
+  },
+  {
+    cause:
+      'prologue: it is mixed into the hash after the pre-messages; it comes before them (Noise spec, section 5.3)',
+    prologue: 'after-pre-messages',
+  },
+  {
     cause: 'associated data: there is none; EncryptAndHash passes the hash h (Noise spec, section 5.2)',
     associatedData: 'left-out',
+  },
+  {
+    cause:
+      'associated data: transport messages have the handshake hash; they have none (Noise spec, section 5.2)',
+    associatedData: 'in-transport',
   },
   {
     cause:
@@ -106,6 +169,9 @@ export const MISTAKES: readonly Mistake[] = [
     cause: 'nonce: the counter does not advance; it counts every message under its key',
     nonce: 'never-advanced',
   },
+  { cause: 'nonce: the counter has one byte; it has eight', nonce: 'one-byte' },
+  { cause: 'nonce: the counter has four bytes; it has eight', nonce: 'four-bytes' },
+  { cause: 'nonce: the counter is a float, which counts to 2^53 only', nonce: 'float' },
   { cause: 'nonce: MixKey does not reset the counter; a new key starts at 0', nonce: 'never-reset' },
   {
     cause:
@@ -116,6 +182,11 @@ export const MISTAKES: readonly Mistake[] = [
     cause: 'protocol name: it is cut to 32 bytes; a longer one is hashed (Noise spec, section 5.2)',
     name: 'cut',
   },
+  {
+    cause:
+      'protocol name: it names the pattern without psk2 or psk0, which belong to it (Noise spec, section 8)',
+    name: 'without-psk',
+  },
   { cause: 'keys: es and se are taken for one another', dhSwapped: true },
   ...(['ee', 'es', 'se', 'ss'] as const).map((without) => ({
     cause: `keys: the token ${without} is left out`,
@@ -123,6 +194,8 @@ export const MISTAKES: readonly Mistake[] = [
   })),
   ...(
     [
+      ['es', 'psk'],
+      ['psk', 'e'],
       ['es', 'ss'],
       ['ee', 'se'],
       ['ee', 's'],
@@ -139,11 +212,34 @@ export const MISTAKES: readonly Mistake[] = [
     preMessages: 'swapped',
   },
   {
+    cause: 'pre-messages: one’s own static key is hashed first; the initiator’s comes first, whoever you are',
+    preMessages: 'own-first',
+  },
+  {
+    cause: 'pre-messages: one’s own static key is hashed last; the responder’s comes last, whoever you are',
+    preMessages: 'own-last',
+  },
+  {
     cause: 'pre-messages: the static keys are not hashed; KK hashes both before message 1',
     preMessages: 'left-out',
   },
   {
     cause: 'split: each side sends with the other’s key; the first key is the initiator’s',
-    splitSwapped: true,
+    split: 'swapped',
   },
+  {
+    cause: 'split: both sides send with the same key; HKDF gives one to each (Noise spec, section 5.2)',
+    split: 'one-key',
+  },
+  {
+    cause:
+      'split: the keys are derived from the handshake hash too; HKDF gets no input but the chaining key (Noise spec, section 5.2)',
+    split: 'with-hash',
+  },
+  {
+    cause:
+      'split: the second and the third output of HKDF become the keys; the first and the second do (Noise spec, section 5.2)',
+    split: 'second-and-third',
+  },
+  { cause: 'tag: it comes before the ciphertext; it comes after it', tagFirst: true },
 ];

@@ -40,6 +40,8 @@ export interface Outcome {
   readonly messages: readonly (string | undefined)[];
   readonly handshakeHash: string;
   readonly sendKey: Uint8Array;
+  /** The handshake hash as bytes. */
+  readonly hash: Uint8Array;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -70,8 +72,8 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
 
   let key: Uint8Array | undefined;
   let counter = 0;
-  let hash = nameHash(protocolName(pattern, suite), mistake);
-  let chainingKey = hash;
+  let hash = nameHash(nameOf(pattern, suite, mistake), mistake);
+  let chainingKey: Uint8Array = mistake.chainingKey === 'zeros' ? new Uint8Array(32) : hash;
   const mixHash = (data: Uint8Array): void => {
     hash = sha256(hash, data);
   };
@@ -81,15 +83,17 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   };
   const mixKey = (input: Uint8Array): void => {
     const outputs = hkdf(chainingKey, input, 3, mistake);
-    chainingKey = outputs[0]!;
-    setKey(mistake.hkdf === 'third-is-key' ? outputs[2]! : outputs[1]!);
+    const keyAt = mistake.hkdf === 'third-is-key' ? 2 : mistake.hkdf === 'first-is-key' ? 0 : 1;
+    chainingKey = outputs[keyAt === 0 ? 1 : 0]!;
+    setKey(outputs[keyAt]!);
   };
   const mixPsk = (): void => {
     if (mistake.psk === 'left-out') return;
     const psk = mistake.psk === 'zeros' ? new Uint8Array(32) : bytes(transcript.psk);
     const outputs = hkdf(chainingKey, psk, 3, mistake);
     chainingKey = outputs[0]!;
-    if (mistake.psk !== 'not-hashed') mixHash(outputs[mistake.psk === 'outputs-swapped' ? 2 : 1]!);
+    if (mistake.psk === 'hashed-itself') mixHash(psk);
+    else if (mistake.psk !== 'not-hashed') mixHash(outputs[mistake.psk === 'outputs-swapped' ? 2 : 1]!);
     const isSecond = mistake.psk === 'two-outputs' || mistake.psk === 'outputs-swapped';
     setKey(outputs[isSecond ? 1 : 2]!);
   };
@@ -118,11 +122,22 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     return sealed;
   };
 
-  if (mistake.prologue !== 'left-out') mixHash(bytes(transcript.prologue));
+  const isSkipped = transcript.prologue === '' && mistake.prologue === 'skipped-if-empty';
+  const mixPrologue = (isLate: boolean): void => {
+    if (isLate !== (mistake.prologue === 'after-pre-messages')) return;
+    if (mistake.prologue !== 'left-out' && !isSkipped) mixHash(bytes(transcript.prologue));
+  };
+  mixPrologue(false);
   if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
-    const order: readonly Side[] = mistake.preMessages === 'swapped' ? ['resp', 'init'] : ['init', 'resp'];
-    for (const owner of order) mixHash(publicKey(owner, 's'));
+    const other = side === 'init' ? 'resp' : 'init';
+    const orders: { readonly [mistake: string]: readonly Side[] } = {
+      swapped: ['resp', 'init'],
+      'own-first': [side, other],
+      'own-last': [other, side],
+    };
+    for (const owner of orders[mistake.preMessages ?? ''] ?? ['init', 'resp']) mixHash(publicKey(owner, 's'));
   }
+  mixPrologue(true);
   const tokens = tokensWith(mistake, pattern);
   const messages = transcript.messages.map(({ payload, message }, index) => {
     const writer = index % 2 === 0 ? 'init' : 'resp';
@@ -144,12 +159,18 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     for (const token of tokens[index]!) {
       if (token === 'e') {
         const ephemeral = publicKey(writer, 'e');
-        mixHash(ephemeral);
+        if (!mistake.ephemeralNotHashed) mixHash(ephemeral);
         if (!mistake.ephemeralNotMixed) mixKey(ephemeral);
         parts.push(ephemeral);
         at += 32;
       } else if (token === 's') {
-        put(publicKey(writer, 's'), 48);
+        if (mistake.staticInClear) {
+          mixHash(publicKey(writer, 's'));
+          if (writer === side) parts.push(publicKey(writer, 's'));
+          at += 48;
+        } else {
+          put(publicKey(writer, 's'), 48);
+        }
       } else if (token === 'psk') {
         mixPsk();
       } else {
@@ -159,9 +180,10 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     if (payload !== '' || mistake.emptyPayload !== 'left-out') put(bytes(payload), read.length - at);
     return writer === side ? bytesToHex(concatBytes(parts)) : undefined;
   });
-  const keys = hkdf(chainingKey, NO_BYTES, 2, mistake);
-  const isFirst = (side === 'init') !== (mistake.splitSwapped === true);
-  return { messages, handshakeHash: bytesToHex(hash), sendKey: keys[isFirst ? 0 : 1]! };
+  const keys = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
+  if (mistake.split === 'second-and-third') keys.shift();
+  const isFirst = (side === 'init') !== (mistake.split === 'swapped') || mistake.split === 'one-key';
+  return { messages, handshakeHash: bytesToHex(hash), sendKey: keys[isFirst ? 0 : 1]!, hash };
 }
 
 /** The tokens of each message, with a token out of place where the mistake says so. */
@@ -184,6 +206,27 @@ function causesOf(fits: (mistake: Mistake) => boolean): Causes {
   return MISTAKES.filter(fits).map(({ cause }) => cause);
 }
 
+/** Whether the mistake of this cause leaves everything right on a side. */
+export function spares(cause: string, side: Side, transcript: Transcript): boolean {
+  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  if (mistake === undefined) return true;
+  const right = handshakeWith({}, side, transcript);
+  const { messages, handshakeHash, sendKey } = handshakeWith(mistake, side, transcript);
+  return (
+    messages.every((message, index) => message === right.messages[index]) &&
+    handshakeHash === right.handshakeHash &&
+    equalBytes(sendKey, right.sendKey)
+  );
+}
+
+/** The known mistakes that change something on this side, and nothing on the other. */
+export function causesOnOneSide(side: Side, transcript: Transcript): Causes {
+  const other = side === 'init' ? 'resp' : 'init';
+  return MISTAKES.map(({ cause }) => cause).filter(
+    (cause) => spares(cause, other, transcript) && !spares(cause, side, transcript),
+  );
+}
+
 /** The known mistakes that make a side write `got` at this index. */
 export function mistakesInMessage(side: Side, transcript: Transcript, index: number, got: string): Causes {
   return causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
@@ -203,8 +246,9 @@ export function mistakesInTransport(
   got: Uint8Array,
 ): Causes {
   return causesOf((mistake) => {
-    const { sendKey } = handshakeWith(mistake, side, transcript);
-    return isSealed(mistake, transcript.suite, sendKey, 0n, index, plaintext, got);
+    const { sendKey, hash } = handshakeWith(mistake, side, transcript);
+    const associatedData = mistake.associatedData === 'in-transport' ? hash : NO_BYTES;
+    return isSealed(mistake, transcript.suite, sendKey, 0n, index, plaintext, got, associatedData);
   });
 }
 
@@ -219,8 +263,7 @@ export function mistakesInSealing(
 ): Causes {
   return causesOf(
     (mistake) =>
-      mistake.nonce !== undefined &&
-      mistake.nonce !== 'never-reset' &&
+      ((mistake.nonce !== undefined && mistake.nonce !== 'never-reset') || mistake.tagFirst === true) &&
       isSealed(mistake, suite, key, counter, index, plaintext, got),
   );
 }
@@ -233,9 +276,10 @@ function isSealed(
   index: number,
   plaintext: Uint8Array,
   got: Uint8Array,
+  associatedData: Uint8Array = NO_BYTES,
 ): boolean {
   const at = mistake.nonce === 'never-advanced' ? counter : counter + BigInt(index);
-  return equalBytes(sealWith(mistake, suite, key, at, NO_BYTES, plaintext), got);
+  return equalBytes(sealWith(mistake, suite, key, at, associatedData, plaintext), got);
 }
 
 /** Seals as a CipherState does, with this mistake in its nonce. */
@@ -247,7 +291,8 @@ export function sealWith(
   associatedData: Uint8Array,
   plaintext: Uint8Array,
 ): Uint8Array {
-  return cipherOf(suite, key).seal(nonceWith(mistake, suite, counter), associatedData, plaintext);
+  const sealed = cipherOf(suite, key).seal(nonceWith(mistake, suite, counter), associatedData, plaintext);
+  return mistake.tagFirst ? concatBytes([sealed.subarray(-16), sealed.subarray(0, -16)]) : sealed;
 }
 
 /** Opens what was sealed with this mistake; `undefined` for anything else. */
@@ -259,7 +304,8 @@ export function openWith(
   associatedData: Uint8Array,
   sealed: Uint8Array,
 ): Uint8Array | undefined {
-  return cipherOf(suite, key).open(nonceWith(mistake, suite, counter), associatedData, sealed);
+  const usual = mistake.tagFirst ? concatBytes([sealed.subarray(16), sealed.subarray(0, 16)]) : sealed;
+  return cipherOf(suite, key).open(nonceWith(mistake, suite, counter), associatedData, usual);
 }
 
 function cipherOf(suite: Suite, key: Uint8Array): Cipher {
@@ -270,9 +316,22 @@ function nonceWith(mistake: Partial<Mistake>, suite: Suite, counter: bigint): Ui
   const littleEndian = (SUITES[suite] === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
   const nonce = new Uint8Array(12);
   const at = mistake.nonce === 'counter-first' ? 0 : 4;
-  const value = BigInt.asUintN(64, counter + (mistake.nonce === 'one-ahead' ? 1n : 0n));
+  const value = BigInt.asUintN(64, countedAs(counter, mistake.nonce));
   new DataView(nonce.buffer).setBigUint64(at, value, littleEndian);
   return nonce;
+}
+
+function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
+  if (mistake === 'one-ahead') return counter + 1n;
+  if (mistake === 'one-byte') return counter & 0xffn;
+  if (mistake === 'four-bytes') return counter & 0xffffffffn;
+  return mistake === 'float' ? BigInt(Number(counter)) : counter;
+}
+
+/** The name of the Noise protocol. */
+export function nameOf(pattern: Pattern, suite: Suite, { name }: Partial<Mistake>): string {
+  const whole = protocolName(pattern, suite);
+  return name === 'without-psk' ? whole.replace(/psk\d/, '') : whole;
 }
 
 /** InitializeSymmetric's hash of the protocol name. */
@@ -289,13 +348,17 @@ export function hkdf(
   count: number,
   { hkdf: mistake }: Partial<Mistake>,
 ): Uint8Array[] {
-  const secret =
-    mistake === 'inputs-swapped' ? hmacSha256(input, chainingKey) : hmacSha256(chainingKey, input);
+  const keyed = (key: Uint8Array, ...parts: Uint8Array[]): Uint8Array =>
+    mistake === 'hashed' ? sha256(key, ...parts) : hmacSha256(key, ...parts);
+  const secret = mistake === 'inputs-swapped' ? keyed(input, chainingKey) : keyed(chainingKey, input);
   const first = mistake === 'from-zero' ? 0 : 1;
   const outputs: Uint8Array[] = [];
   for (let i = 0; i < count; i++) {
     const previous = mistake === 'not-chained' ? NO_BYTES : (outputs[i - 1] ?? NO_BYTES);
-    outputs.push(hmacSha256(secret, previous, Uint8Array.of(first + i)));
+    const number = Uint8Array.of(first + i);
+    outputs.push(
+      mistake === 'outputs-hashed' ? sha256(secret, previous, number) : keyed(secret, previous, number),
+    );
   }
   return outputs;
 }

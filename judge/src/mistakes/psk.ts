@@ -1,6 +1,5 @@
 /** PSKs with one parameter wrong, to name the mistake behind the one that an implementation derived. */
 import { argon2id, bytesToHex, equalBytes, nodeCrypto, utf8ToBytes } from '../protocol.ts';
-import type { Causes } from '../verdict.ts';
 
 interface Parameters {
   readonly password: Uint8Array;
@@ -77,18 +76,6 @@ const PARAMETERS: readonly Mistake[] = [
   })),
 ];
 
-/** What the other algorithms of the family make of the first vector, by argon2-cffi. */
-const ALGORITHMS: { readonly [psk: string]: string } = {
-  '834fb00b976853023f9b752cf85189bfaf814818b1c017540145d95be264cbd9':
-    'psk: the algorithm is Argon2i; it is Argon2id',
-  '33337fb6f7ef5234f5540f6ff65a47c3aac5826a5e2a3a5796927c7932839f6c':
-    'psk: the algorithm is Argon2d; it is Argon2id',
-  '3edbfe9dd5b199425bf5af84262483775abdd1d58cc84905acb667e17be8a820':
-    'psk: the version of Argon2id is 0x10; it is 0x13',
-};
-
-const PLAIN = /^[!-~](?:[ -~]{0,30}[!-~])?$/;
-
 /** What a mistake makes of a password and a node id. */
 export interface MistakenPsk {
   readonly cause: string;
@@ -123,19 +110,6 @@ export function mistakenPsks(
     strings: STRINGS.filter((mistake) => !isSame(changed(mistake), right)).map(toPsk),
     parameters: PARAMETERS.map(toPsk),
   };
-}
-
-/**
- * The known mistake that makes `got` the PSK of this password and node id. Each attempt takes up to a second, so
- * parameters are tried only where both strings are short and plain, and changes to strings only where they show.
- */
-export function mistakesInPsk(password: string, nodeId: string, got: unknown): Causes {
-  const algorithm = Object.entries(ALGORITHMS).find(([psk]) => psk === got);
-  if (algorithm !== undefined) return [algorithm[1]];
-  const { strings, parameters } = mistakenPsks(password, nodeId);
-  const isPlain = PLAIN.test(password) && PLAIN.test(nodeId);
-  const found = (isPlain ? parameters : strings).find(({ derive }) => derive() === got);
-  return found === undefined ? [] : [found.cause];
 }
 
 function isSame(a: Parameters, b: Parameters): boolean {

@@ -1,0 +1,59 @@
+/** Names the mistake behind a PSK. Deriving one takes up to a second, so those of known mistakes are listed beforehand. */
+import type { Causes } from '../verdict.ts';
+import { PSK_MISTAKES } from './psk-mistakes.ts';
+
+const KEY_DIGITS = 64;
+const LISTED_DIGITS = 32;
+
+const IN_SALT: { readonly [mistake: string]: string } = {
+  'node id': 'the salt is the node id itself; it is its SHA-256',
+  hexadecimal: 'the salt is the SHA-256 in hexadecimal; it is the 32 bytes',
+  half: 'the salt is half of the SHA-256; it is all 32 bytes',
+  password: 'the salt is the SHA-256 of the password; it is that of the node id',
+  zeros: 'the salt is zeros; it is the SHA-256 of the node id',
+  reversed: 'the bytes of the salt are in reverse order',
+  twice: 'the salt is hashed twice; it is the SHA-256 of the node id',
+  trimmed: 'the node id is trimmed; it is hashed as it came',
+  'lower case': 'the node id is hashed in lower case; it is hashed as it came',
+  'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
+  'with NUL': 'the node id is hashed with a NUL after it; it is hashed as it came',
+  quoted: 'the node id is hashed with quotation marks; it is hashed as it came',
+};
+
+const IN_PASSWORD: { readonly [mistake: string]: string } = {
+  trimmed: 'the password is trimmed; it is taken as it is',
+  'lower case': 'the password is taken in lower case; it is taken as it is',
+  NFC: 'the password is normalized to NFC; it is taken as it is',
+  NFD: 'the password is normalized to NFD; it is taken as it is',
+  NFKC: 'the password is normalized to NFKC; it is taken as it is',
+  'Latin-1': 'the password is encoded as Latin-1; it is encoded as UTF-8',
+  'low bytes': 'of each UTF-16 unit of the password only the low byte is taken; it is encoded as UTF-8',
+  'UTF-16': 'the password is encoded as UTF-16; it is encoded as UTF-8',
+  'with NUL': 'the password has a NUL after it; it is taken as it is',
+  hashed: 'the password is hashed first; it is taken as it is',
+  hexadecimal: 'the password is taken in hexadecimal; it is taken as it is',
+};
+
+/** A name of psk-mistakes.ts as a sentence. */
+function sentence(name: string): string {
+  const [what, value] = name.split(/:? (.*)/) as [string, string];
+  if (what === 'salt') return IN_SALT[value]!;
+  if (what === 'password') return IN_PASSWORD[value]!;
+  if (what === 'passes') return `Argon2id has a time cost of ${value}; it has 3`;
+  if (what === 'memory') return `Argon2id has ${value} KiB of memory; it has 65536 KiB, which are 64 MiB`;
+  if (what === 'lanes') return `Argon2id has ${value} lanes; it has 1`;
+  if (what === 'length') return `it has ${value} bytes; it has 32`;
+  if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';
+  if (what === 'swapped') return 'password and node id are taken for one another';
+  return `the algorithm is ${what === 'argon2i' ? 'Argon2i' : 'Argon2d'}; it is Argon2id`;
+}
+
+/** The known mistake that makes `got` the PSK of some vector. */
+export function mistakesInPsk(right: string, got: unknown): Causes {
+  if (typeof got !== 'string') return [];
+  const listed = PSK_MISTAKES.find((mistake) => mistake.startsWith(`${got.slice(0, LISTED_DIGITS)} `));
+  if (listed !== undefined) return [`psk: ${sentence(listed.slice(LISTED_DIGITS + 1))}`];
+  if (got.length !== KEY_DIGITS) return [`psk: it has ${got.length / 2} bytes; it has 32`];
+  const reversed = right.replace(/^.*$/, (digits) => digits.match(/../g)!.reverse().join(''));
+  return got === reversed ? ['psk: its bytes are in reverse order'] : [];
+}

@@ -1,0 +1,112 @@
+/**
+ * Message 1 of XXpsk2 under a prologue with one thing wrong. Its payload is sealed with a key that follows from the
+ * ephemeral public key before it, so whoever has a message can find out which prologue it was bound to.
+ */
+import {
+  canonicalJson,
+  concatBytes,
+  hexToBytes,
+  type JsonObject,
+  nodeCrypto,
+  ownField,
+  parseEnvelope,
+  protocolName,
+  SUITES,
+  type Suite,
+  utf8ToBytes,
+} from '../protocol.ts';
+import type { Causes } from '../verdict.ts';
+
+const { sha256, hmacSha256 } = nodeCrypto;
+const EPHEMERAL = 32;
+
+/** The payloads that the hub sent, in order. */
+type Payloads = readonly JsonObject[];
+
+interface Candidate {
+  readonly cause: string;
+  /** The prologue without the protocol name. */
+  bind(hellos: Payloads, offers: Payloads): Uint8Array[];
+}
+
+const HELLO_FIELDS = ['node_id'];
+const OFFER_FIELDS = ['max_protocol_version', 'noise'];
+
+const last = (payloads: Payloads): JsonObject => payloads[payloads.length - 1]!;
+const ordinary = (payload: JsonObject): Uint8Array => utf8ToBytes(JSON.stringify(payload));
+const envelope = (type: string, payload: JsonObject): Uint8Array =>
+  canonicalJson({ msg_type: type, payload, metadata: {}, route: [] });
+
+/** The canonical form of only these fields of a payload. */
+function only(payload: JsonObject, names: readonly string[]): Uint8Array {
+  const present = names.filter((name) => ownField(payload, name) !== undefined);
+  return canonicalJson(Object.fromEntries(present.map((name) => [name, payload[name]!])));
+}
+
+const CANDIDATES: readonly Candidate[] = [
+  {
+    cause: 'it binds only the fields of HELLO that are needed; it binds all, unknown ones included',
+    bind: (hellos, offers) => [only(last(hellos), HELLO_FIELDS), canonicalJson(last(offers))],
+  },
+  {
+    cause: 'it binds only the fields of HANDSHAKE that are needed; it binds all, unknown ones included',
+    bind: (hellos, offers) => [canonicalJson(last(hellos)), only(last(offers), OFFER_FIELDS)],
+  },
+  {
+    cause: 'it binds only the fields that are needed; it binds all, unknown ones included',
+    bind: (hellos, offers) => [only(last(hellos), HELLO_FIELDS), only(last(offers), OFFER_FIELDS)],
+  },
+  {
+    cause: 'it binds the first HELLO; the latest one before the HANDSHAKE counts',
+    bind: (hellos, offers) => [canonicalJson(hellos[0]!), canonicalJson(last(offers))],
+  },
+  {
+    cause: 'HANDSHAKE comes before HELLO in it; HELLO comes first',
+    bind: (hellos, offers) => [canonicalJson(last(offers)), canonicalJson(last(hellos))],
+  },
+  { cause: 'it binds no HELLO', bind: (_hellos, offers) => [canonicalJson(last(offers))] },
+  { cause: 'it binds no HANDSHAKE', bind: (hellos) => [canonicalJson(last(hellos))] },
+  { cause: 'it binds neither HELLO nor HANDSHAKE', bind: () => [] },
+  {
+    cause: 'it binds whole envelopes; it binds their payloads',
+    bind: (hellos, offers) => [envelope('hello', last(hellos)), envelope('shake', last(offers))],
+  },
+  {
+    cause: 'it binds the payloads without sorting their keys',
+    bind: (hellos, offers) => [ordinary(last(hellos)), ordinary(last(offers))],
+  },
+];
+
+/** The known mistakes in a prologue under which a client wrote the envelope `got` after it received these texts. */
+export function mistakesInMessage1(received: readonly { text?: unknown }[], got: unknown): Causes {
+  try {
+    const { noise } = parseEnvelope(String(got)).payload as { noise: { [field: string]: string } };
+    const message = hexToBytes(noise.msg!);
+    if (noise.pattern !== 'XXpsk2' || message === undefined) return [];
+    const envelopes = received.map(({ text }) => parseEnvelope(String(text)));
+    const payloads = (wanted: string): Payloads =>
+      envelopes.filter(({ type }) => type === wanted).map(({ payload }) => payload);
+    const [hellos, offers] = [payloads('hello'), payloads('shake')];
+    const suite = noise.suite as Suite;
+    const name = utf8ToBytes(protocolName('XXpsk2', suite));
+    const fits = (...parts: Uint8Array[]): boolean => opens(message, concatBytes(parts), name, suite);
+    if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
+      return ['prologue: it lacks the protocol name'];
+    }
+    const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
+    return found.map(({ cause }) => `prologue: ${cause}`);
+  } catch {
+    return []; // it is no message 1, or follows something that is no envelope
+  }
+}
+
+function opens(message: Uint8Array, prologue: Uint8Array, name: Uint8Array, suite: Suite): boolean {
+  const start = name.length > 32 ? sha256(name) : concatBytes([name, new Uint8Array(32 - name.length)]);
+  const ephemeral = message.slice(0, EPHEMERAL);
+  const hash = sha256(sha256(start, prologue), ephemeral);
+  const secret = hmacSha256(start, ephemeral);
+  const first = hmacSha256(secret, Uint8Array.of(1));
+  const key = hmacSha256(secret, first, Uint8Array.of(2));
+  const cipher = nodeCrypto.ciphers[SUITES[suite]]!(key);
+  return cipher.open(new Uint8Array(12), hash, message.slice(EPHEMERAL)) !== undefined;
+}

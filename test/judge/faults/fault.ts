@@ -1,0 +1,24 @@
+/** A fault that is planted, and what the judge must say about it. */
+export interface Fault {
+  readonly name: string;
+  /** Texts of the sources, and what replaces each. A text that is not there exactly once is an error. */
+  readonly patches: readonly Patch[];
+  /** The operations or scenes to run. The others run with --all only. */
+  readonly only: readonly string[];
+  /** What every cause in the report must match, and at least one has to. */
+  readonly says: RegExp;
+}
+
+export type Patch = readonly [file: string, find: string, replacement: string];
+
+/** Applies the patches of one file. */
+export function patched(source: string, patches: readonly Patch[]): string {
+  let result = source;
+  for (const [file, find, replacement] of patches) {
+    const count = result.split(find).length - 1;
+    if (count !== 1)
+      throw new Error(`${file} has this ${count} times, so the fault cannot be planted: ${find}`);
+    result = result.replace(find, () => replacement);
+  }
+  return result;
+}

@@ -1,0 +1,603 @@
+/** Faults planted in the sources of this library. */
+import type { Fault, Patch } from './fault.ts';
+
+function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
+  return { name, patches, only: only.split(' '), says };
+}
+
+const SYMMETRIC = 'src/noise/symmetric-state.ts';
+const CIPHER = 'src/noise/cipher-state.ts';
+const HANDSHAKE = 'src/noise/handshake-state.ts';
+const PATTERNS = 'src/noise/patterns.ts';
+const PARSE = 'src/wire/parse-json.ts';
+const WRITE = 'src/wire/write-json.ts';
+const CLIENT = 'src/session/client-session.ts';
+const HUB = 'src/session/hub-session.ts';
+const TOPICS = 'src/mqtt-topics/topics.ts';
+const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
+const ENDPOINT = 'src/identity/endpoint.ts';
+const FIELDS = 'src/issued/fields.ts';
+const COLLECTOR = 'src/requests/reply-collector.ts';
+const NOISE = 'handshake session';
+/** The engine's own JSON parser would hide a fault in the library's. */
+const BY_HAND: Patch = [PARSE, '?? parseByHand(bytes)', '&& false || parseByHand(bytes)'];
+
+export const LIBRARY_FAULTS: readonly Fault[] = [
+  // Noise
+  fault('hkdf-mixkey-third-output', NOISE, /HKDF: MixKey takes the third output/, [
+    SYMMETRIC,
+    'const outputs = this.hkdf(inputKeyMaterial, 2);\n    this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[1]!);',
+    'const outputs = this.hkdf(inputKeyMaterial, 3);\n    this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[2]!);',
+  ]),
+  fault('hkdf-mixkey-outputs-swapped', NOISE, /HKDF: MixKey takes the first output as the key/, [
+    SYMMETRIC,
+    'this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[1]!);\n  }\n\n  mixHash',
+    'this.setChainingKey(outputs[1]!);\n    this.cipherState.initializeKey(outputs[0]!);\n  }\n\n  mixHash',
+  ]),
+  fault('hkdf-not-chained', NOISE, /HKDF: the outputs do not chain/, [
+    SYMMETRIC,
+    'i === 0 ? EMPTY : outputs[i - 1]!',
+    'EMPTY',
+  ]),
+  fault('hkdf-from-zero', NOISE, /HKDF: the outputs are numbered from 0/, [
+    SYMMETRIC,
+    'new Uint8Array([i + 1])',
+    'new Uint8Array([i])',
+  ]),
+  fault('hkdf-inputs-swapped', NOISE, /HKDF: the input is the key of the first HMAC/, [
+    SYMMETRIC,
+    'this.crypto.hmacSha256(this.chainingKey, inputKeyMaterial)',
+    'this.crypto.hmacSha256(inputKeyMaterial, this.chainingKey)',
+  ]),
+  fault('hkdf-plain-hash', NOISE, /HKDF: its outputs are SHA-256 where HMAC/, [
+    SYMMETRIC,
+    'outputs.push(this.crypto.hmacSha256(temporaryKey, previous, new Uint8Array([i + 1])))',
+    'outputs.push(this.crypto.sha256(temporaryKey, new Uint8Array([...previous, i + 1])))',
+  ]),
+  fault('psk-outputs-swapped', NOISE, /psk: the second output of HKDF becomes the key/, [
+    SYMMETRIC,
+    'this.mixHash(outputs[1]!);\n    wipe(outputs[1]);\n    this.cipherState.initializeKey(outputs[2]!);',
+    'this.mixHash(outputs[2]!);\n    this.cipherState.initializeKey(outputs[1]!);',
+  ]),
+  fault('psk-not-hashed', NOISE, /psk: it is mixed into the key alone/, [
+    SYMMETRIC,
+    'this.mixHash(outputs[1]!);\n    wipe(outputs[1]);',
+    '',
+  ]),
+  fault('psk-hashed-itself', NOISE, /psk: the psk itself is hashed/, [
+    SYMMETRIC,
+    'this.mixHash(outputs[1]!);',
+    'this.mixHash(inputKeyMaterial);',
+  ]),
+  fault('psk0-instead-of-psk2', NOISE, /psk: the psk token stands as in psk0/, [
+    PATTERNS,
+    "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
+    "messages: [['psk', 'e'], ['e', 'ee', 's', 'es'], ['s', 'se']]",
+  ]),
+  fault('psk3-instead-of-psk2', NOISE, /psk: the psk token stands as in psk3/, [
+    PATTERNS,
+    "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
+    "messages: [['e'], ['e', 'ee', 's', 'es'], ['s', 'se', 'psk']]",
+  ]),
+  fault('psk-before-es', NOISE, /token order: psk comes before es/, [
+    PATTERNS,
+    "['e', 'ee', 's', 'es', 'psk']",
+    "['e', 'ee', 's', 'psk', 'es']",
+  ]),
+  fault('kk-psk-after-e', NOISE, /token order: e comes before psk|psk: the psk token stands/, [
+    PATTERNS,
+    "['psk', 'e', 'es', 'ss']",
+    "['e', 'psk', 'es', 'ss']",
+  ]),
+  fault('kk-ss-before-es', NOISE, /token order: ss comes before es/, [
+    PATTERNS,
+    "'es', 'ss']",
+    "'ss', 'es']",
+  ]),
+  fault('kk-without-ss', NOISE, /keys: the token ss is left out/, [PATTERNS, "'es', 'ss']", "'es']"]),
+  fault('kk-se-before-ee', NOISE, /token order: se comes before ee/, [
+    PATTERNS,
+    "['e', 'ee', 'se'],",
+    "['e', 'se', 'ee'],",
+  ]),
+  fault('xx-es-before-s', NOISE, /token order: es comes before s/, [
+    PATTERNS,
+    "['e', 'ee', 's', 'es', 'psk']",
+    "['e', 'ee', 'es', 's', 'psk']",
+  ]),
+  fault('e-not-in-the-key', NOISE, /e is not mixed into the key/, [
+    HANDSHAKE,
+    'this.symmetricState.mixHash(ephemeral);\n    this.symmetricState.mixKey(ephemeral);',
+    'this.symmetricState.mixHash(ephemeral);',
+  ]),
+  fault('e-not-hashed', NOISE, /e is not mixed into the hash/, [
+    HANDSHAKE,
+    'this.symmetricState.mixHash(ephemeral);\n    this.symmetricState.mixKey(ephemeral);',
+    'this.symmetricState.mixKey(ephemeral);',
+  ]),
+  fault('own-static-key-hashed-first', NOISE, /pre-messages: one’s own static key is hashed first/, [
+    HANDSHAKE,
+    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
+    'this.symmetricState.mixHash(this.s.publicKey);\n        this.symmetricState.mixHash(this.rs);',
+  ]),
+  fault('pre-messages-left-out', NOISE, /pre-messages: the static keys are not hashed/, [
+    HANDSHAKE,
+    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
+    '',
+  ]),
+  fault('prologue-not-hashed', NOISE, /prologue: it is not mixed into the hash/, [
+    HANDSHAKE,
+    'this.symmetricState.mixHash(prologue);',
+    '',
+  ]),
+  fault(
+    'empty-prologue-skipped',
+    NOISE,
+    /prologue: an empty one is not mixed|EmptyPrologue|An empty prologue is mixed/,
+    [
+      HANDSHAKE,
+      'this.symmetricState.mixHash(prologue);',
+      'if (prologue.length > 0) this.symmetricState.mixHash(prologue);',
+    ],
+  ),
+  fault('name-always-hashed', NOISE, /protocol name: it is hashed although it fits/, [
+    SYMMETRIC,
+    'name.length <= KEY_LENGTH',
+    'name.length < KEY_LENGTH',
+  ]),
+  fault('name-cut', NOISE, /protocol name: it is cut to 32 bytes/, [
+    SYMMETRIC,
+    'this.hash = crypto.sha256(name);',
+    'this.hash = copyBytes(name.subarray(0, KEY_LENGTH));',
+  ]),
+  fault(
+    'no-associated-data',
+    NOISE,
+    /associated data: there is none/,
+    [
+      SYMMETRIC,
+      'this.cipherState.encryptWithAd(this.hash, plaintext)',
+      'this.cipherState.encryptWithAd(EMPTY, plaintext)',
+    ],
+    [
+      SYMMETRIC,
+      'this.cipherState.decryptWithAd(this.hash, sealed)',
+      'this.cipherState.decryptWithAd(EMPTY, sealed)',
+    ],
+  ),
+  fault(
+    'plaintext-hashed',
+    NOISE,
+    /hash: the plaintext is mixed into it/,
+    [SYMMETRIC, 'this.mixHash(sealed);\n    return sealed;', 'this.mixHash(plaintext);\n    return sealed;'],
+    [
+      SYMMETRIC,
+      'this.mixHash(sealed);\n    return plaintext;',
+      'this.mixHash(plaintext);\n    return plaintext;',
+    ],
+  ),
+  fault(
+    'ciphertext-not-hashed',
+    NOISE,
+    /hash: nothing is mixed into it after encrypting/,
+    [SYMMETRIC, 'this.mixHash(sealed);\n    return sealed;', 'return sealed;'],
+    [SYMMETRIC, 'this.mixHash(sealed);\n    return plaintext;', 'return plaintext;'],
+  ),
+  fault('counter-not-reset', NOISE, /nonce: MixKey does not reset the counter/, [
+    CIPHER,
+    'this.destroy();\n    wipe(this.nonce);',
+    'this.destroy();',
+  ]),
+  fault('counter-never-advances', NOISE, /nonce: the counter does not advance/, [
+    CIPHER,
+    'const byte = (this.nonce[at]! + 1) & 0xff;',
+    'const byte = this.nonce[at]! & 0xff;',
+  ]),
+  fault('counter-of-one-byte', 'seal', /nonce: the counter has one byte/, [
+    CIPHER,
+    'if (byte !== 0) return;',
+    'return;',
+  ]),
+  fault('counters-big-endian', NOISE, /nonce order: ChaChaPoly/, [
+    CIPHER,
+    "this.cipherName === 'ChaChaPoly' ? 4 + i : NONCE_LENGTH - 1 - i",
+    'NONCE_LENGTH - 1 - i',
+  ]),
+  fault('counters-little-endian', NOISE, /nonce order: ChaChaPoly/, [
+    CIPHER,
+    "this.cipherName === 'ChaChaPoly' ? 4 + i : NONCE_LENGTH - 1 - i",
+    '4 + i',
+  ]),
+  fault('counter-at-the-start', NOISE, /nonce: the four zeros follow the counter/, [
+    CIPHER,
+    "this.cipherName === 'ChaChaPoly' ? 4 + i : NONCE_LENGTH - 1 - i",
+    "this.cipherName === 'ChaChaPoly' ? i : 7 - i",
+  ]),
+  fault('split-swapped', NOISE, /split: each side sends with the other’s key/, [
+    SYMMETRIC,
+    'initiator.initializeKey(outputs[0]!);\n    responder.initializeKey(outputs[1]!);',
+    'initiator.initializeKey(outputs[1]!);\n    responder.initializeKey(outputs[0]!);',
+  ]),
+  fault('split-one-key', NOISE, /split: both sides send with the same key/, [
+    SYMMETRIC,
+    'responder.initializeKey(outputs[1]!);',
+    'responder.initializeKey(copyBytes(outputs[0]!));',
+  ]),
+  fault(
+    'split-with-the-hash',
+    NOISE,
+    /split: the keys are derived from the handshake hash|split: .*chaining key/,
+    [
+      SYMMETRIC,
+      'const outputs = this.hkdf(EMPTY, 2);\n    const initiator',
+      'const outputs = this.hkdf(this.hash, 2);\n    const initiator',
+    ],
+  ),
+  fault('payload-of-message-3-left-out', NOISE, /payload: an empty payload is left out/, [
+    HANDSHAKE,
+    'work.parts.push(this.symmetricState.encryptAndHash(work.input));',
+    'if (work.input.length > 0) work.parts.push(this.symmetricState.encryptAndHash(work.input));',
+  ]),
+  fault('zeros-accepted', NOISE, /low order/, [
+    HANDSHAKE,
+    'if (isZero(sharedSecret))',
+    'if (sharedSecret.length === 0)',
+  ]),
+  fault('top-bit-masked', NOISE, /TopBit|top bit/, [
+    HANDSHAKE,
+    'this.re = copyBytes(field);',
+    'this.re = copyBytes(field);\n        this.re[31] &= 0x7f;',
+  ]),
+  fault('trailing-bytes-ignored', NOISE, /One byte more|trailing/i, [
+    HANDSHAKE,
+    "this.open(work.input.subarray(work.read), 'payload-not-authentic')",
+    "this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), 'payload-not-authentic')",
+  ]),
+  fault('oversized-messages-read', 'handshake open', /65535/, [
+    'src/noise/transport.ts',
+    'if (message.length > MAX_NOISE_MESSAGE)',
+    'if (message.length > 2 * MAX_NOISE_MESSAGE)',
+  ]),
+  fault('goes-on-after-failure', 'open session', /a failure is final/, [
+    'src/noise/transport.ts',
+    'this.failure ??= failureOf(error);\n    this.end();\n    return this.failure;',
+    'return failureOf(error);',
+  ]),
+
+  // JSON and the prologue
+  fault('keys-by-utf16', 'canonical-json prologue session', /key order: keys are sorted by UTF-16 unit/, [
+    WRITE,
+    'return isHigh ? sortByCodePoint(keys) : keys.sort();',
+    'return keys.sort();',
+  ]),
+  fault('keys-not-sorted', 'canonical-json prologue session', /key order: keys are not sorted/, [
+    WRITE,
+    'return isHigh ? sortByCodePoint(keys) : keys.sort();',
+    'return keys;',
+  ]),
+  fault('upper-case-escapes', 'canonical-json prologue', /escapes: the digits after \\u are in upper case/, [
+    WRITE,
+    "const HEX = '0123456789abcdef';",
+    "const HEX = '0123456789ABCDEF';",
+  ]),
+  fault('tab-as-u0009', 'canonical-json prologue', /escapes: \\u0009 is written instead of \\t/, [
+    WRITE,
+    '  9: 0x74, // t\n',
+    '',
+  ]),
+  fault(
+    'delete-escaped',
+    'canonical-json prologue session',
+    /escapes: U\+007F is escaped/,
+    [
+      WRITE,
+      'if (byte >= 0x20 && byte !== QUOTATION_MARK && byte !== REVERSE_SOLIDUS) bytes[at++] = byte;',
+      'if (byte >= 0x20 && byte !== 0x7f && byte !== QUOTATION_MARK && byte !== REVERSE_SOLIDUS) bytes[at++] = byte;',
+    ],
+    [
+      WRITE,
+      'if (unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS) bytes[at++] = unit;',
+      'if (unit >= 0x20 && unit !== 0x7f && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS) bytes[at++] = unit;',
+    ],
+  ),
+  fault(
+    'numbers-rewritten',
+    'canonical-json prologue session',
+    /numbers: they are parsed and written again|A number is written back/,
+    [
+      WRITE,
+      'out.writeBytes(encodeToken(value.token));',
+      'out.writeBytes(encodeToken(String(Number(value.token))));',
+    ],
+  ),
+  fault('depth-of-63', 'canonical-json', /64 arrays and objects/, [
+    'src/limits.ts',
+    'MAX_JSON_DEPTH: number = 64',
+    'MAX_JSON_DEPTH: number = 63',
+  ]),
+  fault('last-of-two-keys', 'canonical-json prologue session', /A key twice/, BY_HAND, [
+    PARSE,
+    'if (ownField(object, key) !== undefined) {',
+    "if (ownField(object, key) !== undefined && key === '\\0') {",
+  ]),
+  fault('control-characters-in-strings', 'canonical-json', /NotJson|Not JSON/, BY_HAND, [
+    PARSE,
+    'if (byte < 0x20)\n',
+    'if (byte === 0)\n',
+  ]),
+  fault('text-after-the-value', 'canonical-json session', /NotJson|Not JSON/, BY_HAND, [
+    PARSE,
+    "if (scanner.at < bytes.length) throw malformed(bytes, scanner.at, 'something follows the value');",
+    '',
+  ]),
+  fault('prologue-name-first', 'prologue', /prologue: its parts are protocol name, HELLO, HANDSHAKE/, [
+    'src/wire/prologue.ts',
+    '[canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]',
+    '[utf8ToBytes(protocolName), canonicalJson(hello), canonicalJson(handshake)]',
+  ]),
+  fault('prologue-with-line-feeds', 'prologue', /prologue: "\\n" stands between its parts/, [
+    'src/wire/prologue.ts',
+    '[canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]',
+    '[canonicalJson(hello), new Uint8Array([10]), canonicalJson(handshake), new Uint8Array([10]), utf8ToBytes(protocolName)]',
+  ]),
+
+  // Negotiation and PSK
+  fault('hubs-order-of-suites', 'select session', /selection: the hub’s list decides/, [
+    'src/session/negotiation.ts',
+    'for (let i = 0; i < ownSuites.length; i++) {\n    const suite = ownSuites[i]!;\n    if (suites.indexOf(suite) < 0) continue;',
+    'for (let i = 0; i < suites.length; i++) {\n    const suite = suites[i] as Suite;\n    if (ownSuites.indexOf(suite) < 0) continue;',
+  ]),
+  fault('kk-without-a-pin', 'select session', /selection: KKpsk0 is taken without a pin/, [
+    'src/session/negotiation.ts',
+    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
+    "if (patterns.indexOf('KKpsk0') >= 0)",
+  ]),
+  fault('kk-not-offered', 'select session', /selection: KKpsk0 is taken although it is not offered/, [
+    'src/session/negotiation.ts',
+    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
+    'if (pinned)',
+  ]),
+  fault('xx-assumed', 'select session', /selection: XXpsk2 is taken although it is not offered/, [
+    'src/session/negotiation.ts',
+    "if (patterns.indexOf('XXpsk2') >= 0) return",
+    'return',
+  ]),
+  fault('never-kk', 'select session', /selection: KKpsk0 is never taken/, [
+    'src/session/negotiation.ts',
+    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
+    "if (pinned && patterns.indexOf('KK') >= 0)",
+  ]),
+  fault('psk-memory', 'psk', /psk: Argon2id has 19456 KiB/, [
+    'src/session/psk.ts',
+    'memoryKiB: 65536',
+    'memoryKiB: 19456',
+  ]),
+  fault('psk-passes', 'psk', /psk: Argon2id has a time cost of 1/, [
+    'src/session/psk.ts',
+    'passes: 3',
+    'passes: 1',
+  ]),
+  fault('psk-lanes', 'psk', /psk: Argon2id has 4 lanes/, [
+    'src/session/psk.ts',
+    'parallelism: 1',
+    'parallelism: 4',
+  ]),
+  fault('psk-salt-cut', 'psk session', /psk: the salt is half of the SHA-256/, [
+    'src/session/psk.ts',
+    "salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string)",
+    "salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string).slice(0, 16)",
+  ]),
+  fault('psk-password-normalized', 'psk', /psk: the password is normalized to NFC/, [
+    'src/session/psk.ts',
+    '    password,\n    salt: salt ??',
+    '    password: (password as string).normalize(),\n    salt: salt ??',
+  ]),
+
+  // Framing
+  fault('chunks-of-64000', 'split session', /chunk limit: chunks hold 64000|chunk limit/, [
+    'src/limits.ts',
+    'MAX_CHUNK: number = 65000',
+    'MAX_CHUNK: number = 64000',
+  ]),
+  fault('kinds-swapped', 'split session', /markers: JSON and binary are taken for one another/, [
+    'src/wire/markers.ts',
+    "return kind === 'json' ? MARKER_FIRST_JSON : MARKER_FIRST_BINARY;",
+    "return kind === 'json' ? MARKER_FIRST_BINARY : MARKER_FIRST_JSON;",
+  ]),
+  fault('first-marker-repeated', 'split session', /markers: |middle chunk/, [
+    'src/wire/markers.ts',
+    'return index < count - 1 ? MARKER_MIDDLE : MARKER_FINAL;',
+    "return index < count - 1 ? (kind === 'json' ? MARKER_FIRST_JSON : MARKER_FIRST_BINARY) : MARKER_FINAL;",
+  ]),
+  fault(
+    'cap-one-too-many',
+    'reassemble',
+    /^(?:about|cause): .*32 MiB/,
+    [
+      'src/wire/reassembler.ts',
+      'if (length > this.maxMessage) return {',
+      'if (length > this.maxMessage + 1) return {',
+    ],
+    [
+      'src/wire/reassembler.ts',
+      'if (this.length > this.maxMessage) this.forget();',
+      'if (this.length > this.maxMessage + 1) this.forget();',
+    ],
+  ),
+  fault('orphan-chunks-passed-over', 'reassemble session', /A chunk with nothing open|nothing open/, [
+    'src/wire/reassembler.ts',
+    "if (this.kind === undefined) {\n        throw this.fail(\n          new RemoteError('chunk-without-start', 'a chunk arrived, and no message was started'),\n        );\n      }",
+    'if (this.kind === undefined) return undefined;',
+  ]),
+  fault('unknown-markers-ignored', 'reassemble session', /Markers beyond 0x05|Markers are 0x00/, [
+    'src/wire/reassembler.ts',
+    'if (marker > MARKER_FINAL) {\n      throw',
+    'if (marker > MARKER_FINAL) return undefined;\n    if (false) {\n      throw',
+  ]),
+  fault('utf8-chunk-by-chunk', 'reassemble session', /not UTF-8|UTF-8/, [
+    'src/wire/reassembler.ts',
+    'const text = bytesToUtf8(bytes);',
+    'const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);',
+  ]),
+
+  // Sessions
+  fault('pin-not-compared', 'session', /pin: a hub whose key is not the pinned one is accepted/, [
+    CLIENT,
+    'if (pin !== undefined && !equalBytes(pin, key)) {',
+    'if (pin !== undefined && pin.length !== key.length) {',
+  ]),
+  fault('pinned-at-every-xx', 'session', /A pin counts under XXpsk2 too/, [
+    CLIENT,
+    "if (pin === undefined) events.push({ type: 'pin'",
+    "if (pin !== null) events.push({ type: 'pin'",
+  ]),
+  fault('pin-kept-after-failed-kk', 'session', /KKpsk0 that does not authenticate|refus/, [
+    CLIENT,
+    "if (this.pattern === 'KKpsk0') this.doubtPin(events);\n",
+    '',
+  ]),
+  fault('first-hello-kept', 'session', /latest/, [
+    CLIENT,
+    'this.preparation!.hubHello = canonicalJson(payload);',
+    "if (this.phase === 'awaiting-hello') this.preparation!.hubHello = canonicalJson(payload);",
+  ]),
+  fault('unknown-fields-not-bound', 'session', /Fields that nobody knows|prologue/, [
+    CLIENT,
+    'this.preparation!.hubHello = canonicalJson(payload);',
+    'this.preparation!.hubHello = canonicalJson({ node_id: payload.node_id! });',
+  ]),
+  fault('pattern-in-message-3', 'session', /message 3/, [
+    CLIENT,
+    "writeEnvelope('shake', { noise: { msg: bytesToHex(message) } })",
+    "writeEnvelope('shake', { noise: { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) } })",
+  ]),
+  fault('hello-before-message-3', 'session', /order/, [
+    CLIENT,
+    "events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return this.finish(encoding, events);",
+    "const next = this.finish(encoding, events);\n    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return next;",
+  ]),
+  fault('version-2-accepted', 'session', /max_protocol_version/, [
+    'src/wire/handshake.ts',
+    'number >= PROTOCOL_VERSION',
+    'number >= 2',
+  ]),
+  fault('upper-case-hex-refused', 'session', /hexadecimal digits of either case/, [
+    'src/wire/handshake.ts',
+    "const bytes = typeof message === 'string' ? hexToBytes(message) : undefined;",
+    "const bytes = typeof message === 'string' && !/[A-F]/.test(message) ? hexToBytes(message) : undefined;",
+  ]),
+  fault('any-pattern-accepted', 'session', /a hub accepts what it offered and nothing else/, [
+    HUB,
+    'if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {',
+    'if (this.suites.indexOf(suite as Suite) < 0) {',
+  ]),
+  fault('any-client-key', 'session', /compares the client’s key|compares the client's key/, [
+    HUB,
+    '} else if (!equalBytes(this.clientKey, key)) {',
+    '} else if (this.clientKey.length !== key.length) {',
+  ]),
+  fault('ready-at-message-2', 'session', /message 1 may be a replay/i, [
+    HUB,
+    "this.establish();\n    return 'awaiting-first-message';",
+    'this.establish();\n    return this.becomeReady(events) as never;',
+  ]),
+  fault('text-delivered-after-ready', 'session', /Text on an encrypted session/, [
+    'src/session/session.ts',
+    "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
+    "if (input !== undefined) throw textAfterReady();\n      if (typeof data === 'string') return;",
+  ]),
+  fault('lost-session-ignored', 'session', /arrives as bytes on an encrypted session/, [
+    'src/session/inputs.ts',
+    "return isText ? isRepeat(input) : input === 'message-1' || input === 'later-message';",
+    'return isRepeat(input);',
+  ]),
+
+  // Identities, topics, requests
+  fault('tls-flag-ignored', 'broker endpoint', /`tls` turns mqtt|addresses with TLS/, [
+    BROKER,
+    'const scheme = tls && WITHOUT_TLS',
+    'const scheme = tls === null && WITHOUT_TLS',
+  ]),
+  fault('plaintext-broker', 'broker', /without TLS/, [
+    BROKER,
+    'if (!endpoint.tls && !allowPlaintext)',
+    'if (!endpoint.tls && allowPlaintext === null)',
+  ]),
+  fault('wrong-default-port', 'broker endpoint', /default of the resulting scheme|The resulting URL/, [
+    BROKER,
+    'port: parts.port ?? PORTS[scheme]!',
+    'port: parts.port ?? PORTS[parts.scheme]!',
+  ]),
+  fault('topics-not-checked', 'topics', /client's own scope/, [
+    TOPICS,
+    'if (topic.indexOf(start) !== 0 || !isInside) {',
+    "if (topic.indexOf(start) !== 0 && topic === '') {",
+  ]),
+  fault('topics-of-another-client', 'topics', /client's own scope/, [
+    TOPICS,
+    'const isInside =\n    ids === undefined ||',
+    'const isInside =\n    true ||\n    ids === undefined ||',
+  ]),
+  fault('wildcards-accepted', 'topics', /no wildcards/, [TOPICS, "topic.indexOf('+') < 0 &&", '']),
+  fault('hash-of-16-bytes', 'topics', /SHA-256/, [TOPICS, ".slice(0, 16) : ''", ".slice(0, 32) : ''"]),
+  fault('client-id-whole-cut', 'client-id', /client id: /, [
+    'src/mqtt-topics/client-id.ts',
+    '.slice(0, MAX_CLIENT_ID_KEY)}`;',
+    '}`.slice(0, MAX_CLIENT_ID_KEY);',
+  ]),
+  fault('https-before-wss', 'endpoint', /preference: https is taken where wss is due/, [
+    ENDPOINT,
+    "= ['wss', 'https', 'mqtt'];",
+    "= ['https', 'wss', 'mqtt'];",
+  ]),
+  fault('plaintext-endpoint', 'endpoint', /without TLS/, [
+    ENDPOINT,
+    'if (!allowPlaintext) throw plaintextEndpoint',
+    'if (allowPlaintext === null) throw plaintextEndpoint',
+  ]),
+  fault('false-is-true', 'identity', /A flag is a boolean/, [
+    FIELDS,
+    "const FALSE = ['0', 'false', 'no', 'off'];",
+    "const FALSE = ['0', 'false'];",
+  ]),
+  fault('password-shown', 'identity', /redaction: /, [
+    'src/identity/redact.ts',
+    'let secrets = [accessKey, password, cryptoKey];',
+    'let secrets = [accessKey, cryptoKey];',
+  ]),
+  fault('session-ids-equal', 'session-ids reply', /namespace and a colon|session ids/, [
+    'src/requests/session-ids.ts',
+    "return returned === declared || returned.slice(returned.indexOf(':') + 1) === declared;",
+    'return returned === declared;',
+  ]),
+  fault('first-completion-ends', 'reply schedule', /completes the reply|handled/, [
+    COLLECTOR,
+    "completion: 'completed',",
+    "completion: 'handled',",
+  ]),
+  fault('soft-failure-ends', 'reply schedule', /soft failure/, [
+    COLLECTOR,
+    "failure: 'unmatched',\n    completion: 'completed',",
+    "failure: 'unanswered',\n    completion: 'completed',",
+  ]),
+  fault('every-refusal-is-policy', 'reply', /event of a refusal where no policy/, [
+    'src/requests/refusal.ts',
+    'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
+    'return true;',
+  ]),
+  fault('request-without-input', 'request', /code travels|Code|input/, [
+    'src/requests/build-request.ts',
+    'if (input?.exact === true) data.input = input;',
+    '',
+  ]),
+  fault('argon2id-own-lane-only', 'argon2id', /lanes/i, [
+    'src/noise/argon2id.ts',
+    'pass === 0 && slice === 0 ? lane : j2 % this.lanes',
+    'lane',
+  ]),
+  fault('argon2id-short-tag', 'argon2id', /longer than 64 bytes|LongTag|tag/i, [
+    'src/noise/argon2id.ts',
+    'const head = [parallelism, length, memoryKiB, passes, VERSION, TYPE_ARGON2ID];',
+    'const head = [parallelism, Math.min(length, 64), memoryKiB, passes, VERSION, TYPE_ARGON2ID];',
+  ]),
+];

@@ -1,0 +1,123 @@
+/**
+ * Plants faults in this library and in the Python port, one at a time, and shows what the judge says of each.
+ *
+ *     npm run judge:faults                      the operations in which each fault lies
+ *     npm run judge:faults -- --all             every operation and every scene
+ *     npm run judge:faults -- --only NAME,…     these faults, with the report's words
+ *     npm run judge:faults -- --table           writes the table in docs/judge-faults.md
+ */
+import { fork } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import type { Fault } from './fault.ts';
+import { LIBRARY_FAULTS } from './library-faults.ts';
+import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
+import { root } from './plant.ts';
+import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from './python-faults.ts';
+import { type Outcome, type Place, runFault } from './run.ts';
+
+const LISTS: { readonly [place in Place]: readonly Fault[] } = {
+  noiseprotocol: NOISEPROTOCOL_FAULTS,
+  python: PYTHON_FAULTS,
+  client: CLIENT_FAULTS,
+  hub: HUB_FAULTS,
+  library: LIBRARY_FAULTS,
+};
+
+interface Task {
+  readonly place: Place;
+  readonly fault: Fault;
+}
+
+const { values: options } = parseArgs({
+  options: { all: { type: 'boolean' }, only: { type: 'string' }, table: { type: 'boolean' } },
+});
+const names = options.only?.split(',');
+const tasks: Task[] = Object.entries(LISTS).flatMap(([place, faults]) =>
+  faults
+    .filter(({ name }) => names === undefined || names.includes(name))
+    .map((fault) => ({ place: place as Place, fault })),
+);
+
+if (process.send !== undefined) work();
+else await runAll();
+
+/** A child process: runs the fault of each index that it is sent. A fault may leave its process in any state. */
+function work(): void {
+  process.on('message', async (index: number) => {
+    const { place, fault } = tasks[index]!;
+    const outcome = await runFault(place, fault, options.all ?? false).catch((error) => String(error?.stack));
+    process.send!(outcome);
+  });
+}
+
+async function runAll(): Promise<void> {
+  const unknown = names?.find((name) => !tasks.some(({ fault }) => fault.name === name));
+  if (unknown !== undefined) throw new Error(`there is no fault ${unknown}`);
+  const began = performance.now();
+  const outcomes: Outcome[] = [];
+  const left = tasks.map((_task, index) => index);
+  let isBroken = false;
+  const lane = async (): Promise<void> => {
+    const child = fork(fileURLToPath(import.meta.url), process.argv.slice(2));
+    for (let index = left.shift(); index !== undefined; index = left.shift()) {
+      const outcome = await new Promise<Outcome | string>((resolve) => {
+        const gone = (): void => resolve('the process exited');
+        child.once('exit', gone);
+        child.once('message', (message: Outcome | string) => {
+          child.off('exit', gone);
+          resolve(message);
+        });
+        child.send(index!);
+      });
+      const { place, fault } = tasks[index]!;
+      if (typeof outcome === 'string') {
+        isBroken = true;
+        console.log(`BROKEN      ${place} ${fault.name}: ${outcome}`);
+        continue;
+      }
+      outcomes[index] = outcome;
+      const { result, failed, defects, seconds, titles } = outcome;
+      console.log(`${result.padEnd(11)} ${place} ${fault.name} (${failed} failed, ${seconds} s)`);
+      if (defects > 0) isBroken = true;
+      if (defects > 0) console.log('            DEFECT of the judge');
+      if (result !== 'right' || names !== undefined)
+        for (const title of titles) console.log(`            ${title}`);
+    }
+    child.disconnect();
+  };
+  await Promise.all(Array.from({ length: Math.min(availableParallelism(), tasks.length) }, lane));
+  const count = (result: Outcome['result']): number =>
+    outcomes.filter((outcome) => outcome?.result === result).length;
+  const [right, unnamed, wrong, missed] = (['right', 'unnamed', 'wrong', 'not caught'] as const).map(count);
+  const seconds = Math.round((performance.now() - began) / 1000);
+  console.log(
+    `\n${tasks.length} faults in ${seconds} s: ${right} named rightly, ${unnamed} unnamed, ${wrong} named wrongly, ${missed} not caught`,
+  );
+  if (options.table) writeTable(outcomes);
+  if (isBroken || wrong! + missed! > 0 || right! < 0.85 * tasks.length) process.exitCode = 1;
+}
+
+const START = '<!-- The table: npm run judge:faults -- --table -->';
+
+function writeTable(outcomes: readonly Outcome[]): void {
+  const path = root('docs/judge-faults.md');
+  const text = readFileSync(path, 'utf8');
+  const rows = tasks.map(({ place, fault }, index) => {
+    const { result, failed, titles } = outcomes[index]!;
+    const said = result === 'right' ? titles.find((title) => fault.says.test(title))! : `*${result}*`;
+    const short = said
+      .replace(/^(?:cause|about): /, '')
+      .replace(/[;.(].*/s, '')
+      .replace(/\|/g, '\\|');
+    return `| ${fault.name} | ${place} | ${failed} | ${short} |`;
+  });
+  const table = [
+    '| fault | planted in | failures | what the judge says first |',
+    '|---|---|---|---|',
+    ...rows,
+  ];
+  writeFileSync(path, `${text.slice(0, text.indexOf(START))}${START}\n\n${table.join('\n')}\n`);
+}

@@ -1,0 +1,150 @@
+/** A client and a hub over this library for live mode: they send back every message, and keep their keys. */
+import type { AddressInfo } from 'node:net';
+import WebSocket, { WebSocketServer } from 'ws';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { authorizedUrl } from '../../src/identity/authorized-url.ts';
+import {
+  type ClientOptions,
+  ClientSession,
+  derivePsk,
+  type HubOptions,
+  HubSession,
+  type HubSessionEvent,
+  type SessionEvent,
+} from '../../src/index.ts';
+
+export const NODE_ID = 'judge';
+export const PASSWORD = 'correct horse battery staple';
+
+export interface Faults<Options> {
+  /** Options of each session, in place of the right ones. */
+  options?: () => Partial<Options>;
+  /** Does not close connections. */
+  stays?: true;
+  /** Sends no message back. */
+  silent?: true;
+  /** Changes what is sent. */
+  change?: (data: string | Uint8Array) => string | Uint8Array;
+}
+
+/** What is running, and how to stop it. */
+export interface Peer {
+  readonly url: string;
+  stop(): void;
+}
+
+let psk: Uint8Array | undefined;
+
+/** The PSK of the password, derived once. */
+export function sharedPsk(): Uint8Array {
+  psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
+  return psk;
+}
+
+function handle(
+  session: ClientSession | HubSession,
+  socket: WebSocket,
+  events: (SessionEvent | HubSessionEvent)[],
+  { stays, silent, change = (data) => data }: Faults<unknown>,
+): void {
+  for (const event of events) {
+    if (event.type === 'transmit') socket.send(change(event.data));
+    if (event.type === 'close' && !stays) socket.close(event.code);
+    if (event.type === 'message' && !silent) {
+      const messages = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
+      for (const message of messages) socket.send(message);
+    }
+  }
+}
+
+/** Starts a client that connects to the hub at this address, again after each close. */
+export function startClient(
+  address: string,
+  accessKey: string,
+  siteId: string,
+  faults: Faults<ClientOptions> = {},
+): Peer {
+  const url = authorizedUrl(address, 'test', accessKey, { allowPlaintext: true });
+  const staticKey = randomBytes(32);
+  const pins = new Map<string, Uint8Array>();
+  const psks = new Map<string, Uint8Array>();
+  let isOver = false;
+  const dial = (): void => {
+    if (isOver) return;
+    const socket = new WebSocket(url);
+    const session = new ClientSession({
+      crypto: nodeCrypto,
+      siteId,
+      staticKey,
+      randomBytes,
+      pin: (nodeId) => pins.get(nodeId),
+      psk: (nodeId) => psks.get(nodeId),
+      ...faults.options?.(),
+    });
+    const take = (events: SessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'pin') pins.set(event.nodeId, event.key);
+        if (event.type === 'unpin') pins.delete(event.nodeId);
+        if (event.type === 'psk-suspect') psks.delete(event.nodeId);
+        if (event.type !== 'psk-needed') continue;
+        psks.set(event.nodeId, sharedPsk());
+        const answer = session.providePsk(sharedPsk());
+        handle(session, socket, answer, faults);
+      }
+    };
+    socket.on('message', (data, isBinary) => {
+      const events = session.receive(isBinary ? (data as Buffer) : data.toString());
+      take(events);
+      handle(session, socket, events, faults);
+    });
+    socket.on('error', () => {});
+    socket.on('close', (code, reason) => {
+      take(session.closed({ code, reason: reason.toString() }));
+      setTimeout(dial, 1);
+    });
+  };
+  dial();
+  return {
+    url,
+    stop() {
+      isOver = true;
+    },
+  };
+}
+
+/** Starts a hub with one client. */
+export async function startHub(accessKey: string, faults: Faults<HubOptions> = {}): Promise<Peer> {
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    verifyClient: ({ req }, admit) => admit(accessKeyOf(req.url!) === accessKey, 401),
+  });
+  const staticKey = randomBytes(32);
+  let clientKey: Uint8Array | undefined;
+  server.on('connection', (socket) => {
+    const own = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey };
+    const session = new HubSession({ ...own, ...faults.options?.() });
+    socket.on('message', (data, isBinary) => {
+      const events = session.receive(isBinary ? (data as Buffer) : data.toString());
+      for (const event of events) if (event.type === 'pin') clientKey = event.key;
+      handle(session, socket, events, faults);
+    });
+    socket.on('error', () => {});
+    handle(session, socket, session.start(), faults);
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  return {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    stop() {
+      for (const socket of server.clients) socket.terminate();
+      server.close();
+    },
+  };
+}
+
+function accessKeyOf(url: string): string {
+  const authorization = new URL(url, 'ws://hub').searchParams.get('authorization') ?? '';
+  return Buffer.from(authorization, 'base64')
+    .toString()
+    .replace(/^[^:]*:/, '');
+}

@@ -1,0 +1,100 @@
+"""The PSKs that common mistakes lead to, so that the judge can name the mistake behind a PSK without deriving any.
+
+Every mistake is made with the first vector of type Psk. Those that show in some passwords and node ids alone are made
+with the others.
+"""
+
+import hashlib
+import unicodedata
+
+from argon2.low_level import Type, hash_secret_raw
+
+import files
+
+PATH = files.DIRECTORY.parent / "judge" / "src" / "mistakes" / "psk-mistakes.ts"
+RIGHT = {"time_cost": 3, "memory_cost": 65536, "parallelism": 1, "hash_len": 32, "type": Type.ID, "version": 0x13}
+HEAD = """\
+/** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi. */
+export const PSK_MISTAKES: readonly string[] = [
+"""
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).digest()
+
+
+def parameters():
+    """Each parameter wrong by itself."""
+    yield from ((f"passes {count}", {"time_cost": count}) for count in [1, 2, 4, 5, 8, 10])
+    memory = [1024, 4096, 8192, 9216, 12288, 16384, 19456, 32768, 47104, 64000, 65535, 65537, 102400, 131072]
+    yield from ((f"memory {size}", {"memory_cost": size}) for size in memory)
+    yield from ((f"lanes {count}", {"parallelism": count}) for count in [2, 3, 4, 8])
+    yield from ((f"length {length}", {"hash_len": length}) for length in [16, 24, 64])
+    yield "argon2i", {"type": Type.I}
+    yield "argon2d", {"type": Type.D}
+    yield "version 0x10", {"version": 0x10}
+
+
+def inputs(password, node_id):
+    """The password and the salt, with one thing wrong."""
+    right, salt = password.encode(), sha256(node_id)
+    yield "salt: node id", right, node_id.encode()
+    yield "salt: hexadecimal", right, salt.hex().encode()
+    yield "salt: half", right, salt[:16]
+    yield "salt: password", right, sha256(password)
+    yield "salt: zeros", right, bytes(32)
+    yield "salt: reversed", right, salt[::-1]
+    yield "salt: twice", right, hashlib.sha256(salt).digest()
+    yield "salt: trimmed", right, sha256(node_id.strip())
+    yield "salt: lower case", right, sha256(node_id.lower())
+    yield "salt: line feeds", right, sha256(node_id.replace("\n", "\r\n"))
+    yield "salt: with NUL", right, sha256(node_id + "\0")
+    yield "salt: quoted", right, sha256(f'"{node_id}"')
+    yield "password: trimmed", password.strip().encode(), salt
+    yield "password: lower case", password.lower().encode(), salt
+    yield "password: NFC", unicodedata.normalize("NFC", password).encode(), salt
+    yield "password: NFD", unicodedata.normalize("NFD", password).encode(), salt
+    yield "password: NFKC", unicodedata.normalize("NFKC", password).encode(), salt
+    yield "password: Latin-1", password.encode("latin-1", "replace"), salt
+    yield "password: low bytes", bytes(ord(unit) & 0xFF for unit in utf16(password)), salt
+    yield "password: UTF-16", password.encode("utf-16-le"), salt
+    yield "password: with NUL", (password + "\0").encode(), salt
+    yield "password: hashed", sha256(password), salt
+    yield "password: hexadecimal", password.encode().hex().encode(), salt
+    yield "swapped", node_id.encode(), sha256(password)
+
+
+def utf16(text):
+    data = text.encode("utf-16-le")
+    return [chr(data[at] + 256 * data[at + 1]) for at in range(0, len(data), 2)]
+
+
+def derive(password, salt, **changes):
+    return hash_secret_raw(password, salt, **{**RIGHT, **changes}).hex()
+
+
+def build(tests):
+    found = {}
+    for index, test in enumerate(tests):
+        password, node_id = test["password"], test["nodeId"]
+        right = password.encode(), sha256(node_id)
+        is_plain = index == 0
+        changes = [(name, *right, change) for name, change in parameters()] if is_plain else []
+        seen = {right}
+        for name, *wrong in inputs(password, node_id):
+            if tuple(wrong) in seen or len(wrong[1]) < 8 or not wrong[0]:
+                continue
+            seen.add(tuple(wrong))
+            if is_plain or shows_only_here(name, tests[0]):
+                changes.append((name, *wrong, {}))
+        for name, own_password, salt, change in changes:
+            found[derive(own_password, salt, **change)[:32]] = name
+    lines = [f"  '{psk} {name}',\n" for psk, name in found.items()]
+    files.put_text(PATH, HEAD + "".join(lines) + "];\n")
+
+
+def shows_only_here(name, first):
+    """Whether a mistake makes no difference with the first vector."""
+    password, node_id = first["password"], first["nodeId"]
+    right = password.encode(), sha256(node_id)
+    return any(other == name and (own, salt) == right for other, own, salt in inputs(password, node_id))
