@@ -4,101 +4,112 @@
  * `isProvisioned: true`), since the device lacks the 64 MiB to derive it.
  */
 
-import WebSocket from 'WebSocket';
-import {
-  authorizedUrl,
-  ClientSession,
-  deviceCrypto,
-  keyringOptions,
-  parseIdentity,
-  parseKeyring,
-  selectEndpoint,
-  serializeKeyring,
-  updateKeyring,
-} from 'hub-protocol';
+import * as hub from 'hub-protocol';
+import { buildUtterance, RequestScheduler } from 'hub-protocol-requests';
+import { KeyringStore } from 'keyring';
 import Preference from 'preference';
 import RNG from 'rng';
+import { hangUp, isConnecting, openSocket } from 'socket';
+import Time from 'time';
 import Timer from 'timer';
 
-const DEADLINE = 30_000; // milliseconds until ready
-const PAUSE = { now: 1000, later: 60_000 };
+const PING_EVERY = 60_000; // milliseconds
+const PING = { msg_type: 'ping', payload: {} };
+const randomBytes = (length) => new Uint8Array(RNG.get(length));
 
-const identity = parseIdentity(Preference.get('hub', 'identity'));
-let keyring = parseKeyring(Preference.get('hub', 'keyring'), identity.accessKey);
+let clock = 0;
+let lastTicks = Time.ticks;
+/** Milliseconds since the start. The ticks start anew after 49 days. */
+function now() {
+  const ticks = Time.ticks;
+  clock += (ticks - lastTicks) >>> 0;
+  lastTicks = ticks;
+  return clock;
+}
 
+const identity = hub.parseIdentity(Preference.get('hub', 'identity'));
+const policy = new hub.ConnectionPolicy({ randomBytes });
+
+const store = new KeyringStore(identity.accessKey);
+
+let requestId = 0;
 function connect() {
-  const { url } = selectEndpoint(identity, { supported: ['wss'] });
-  const session = new ClientSession({
-    crypto: deviceCrypto,
+  if (isConnecting()) return Timer.set(connect, 1000); // the socket that was given up last
+  const dialOptions = policy.begin(now());
+  if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
+  const session = new hub.ClientSession({
+    crypto: hub.deviceCrypto,
     siteId: identity.siteId,
-    randomBytes: (length) => new Uint8Array(RNG.get(length)),
+    randomBytes,
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
     inPlace: true, // nothing else uses the buffers that the socket delivers
-    ...keyringOptions(keyring),
-    paced: keyring.staticKey.publicKey !== undefined, // so that nothing else waits for more than one X25519
+    ...hub.keyringOptions(store.keyring),
+    paced: store.keyring.staticKey.publicKey !== undefined, // so that nothing else waits for more than one X25519
+    ...dialOptions,
   });
-  const socket = new WebSocket(authorizedUrl(url, 'moddable', identity.accessKey));
+  const socket = openSocket(identity);
   socket.binaryType = 'arraybuffer';
-
-  const handle = (events) => {
+  let scheduler;
+  const timers = {};
+  /** Sets one of the timers anew, or clears it. */
+  const set = (name, call, wait) => {
+    if (timers[name] !== undefined) Timer.clear(timers[name]);
+    timers[name] = undefined;
+    if (wait === undefined) return;
+    timers[name] = Timer.set(() => {
+      timers[name] = undefined;
+      call();
+    }, wait);
+  };
+  const send = (message) => session.sendJson(message).forEach((data) => void socket.send(data));
+  const ping = () => {
+    send(PING); // so that the network notices a hub that has gone
+    set('ping', ping, PING_EVERY);
+  };
+  const closed = (closing) => run(session.closed(closing));
+  const run = (events) => {
     for (const event of events) {
-      const updated = updateKeyring(keyring, event);
-      if (updated !== keyring) Preference.set('hub', 'keyring', serializeKeyring(updated)); // before message 3 is sent
-      keyring = updated;
-      switch (event.type) {
-        case 'transmit':
-          socket.send(event.data);
-          break;
-        case 'paused':
-          Timer.set(() => handle(session.resume()), 0);
-          break;
-        case 'ready':
-          Timer.clear(deadline);
-          for (const message of session.sendJson({ say: 'hello' })) socket.send(message);
-          break;
-        case 'message':
-          trace(`${event.kind} message\n`);
-          break;
-        case 'dropped':
-          trace(`a message of ${event.bytes} bytes was dropped\n`);
-          break;
-        case 'psk-needed':
-          trace('no PSK for this hub: provision the device again\n');
-          giveUpForGood();
-          break;
-        case 'psk-suspect':
-          trace('the PSK of this hub is wrong: provision the device again\n');
-          break;
-        case 'close':
-          trace(`${event.error.code}\n`);
-          giveUp();
-          break;
-        case 'ended':
-          Timer.clear(deadline);
-          trace(`${event.reason}: ${event.error.code}\n`);
-          if (event.retry !== 'never') Timer.set(connect, PAUSE[event.retry]);
-          break;
+      store.update(hub.updateKeyring(store.keyring, event)); // before message 3 is sent
+      if (event.error !== undefined) trace(`${event.type}: ${event.error.code}\n`);
+      if (event.type === 'transmit') socket.send(event.data);
+      else if (event.type === 'paused') Timer.set(() => run(session.resume()), 0);
+      else if (event.type === 'ready') {
+        ping();
+        scheduler = new RequestScheduler({ sessionId: event.sessionId });
+        const request = buildUtterance({ requestId: String(++requestId), text: 'hello' });
+        carryOut(scheduler.request(request, now()));
+      } else if (event.type === 'message' && event.kind === 'json') {
+        carryOut(scheduler.receive(event.text, now()));
+      } else if (event.type === 'dropped') trace(`a message of ${event.bytes} bytes was dropped\n`);
+      else if (event.type === 'psk-needed') {
+        trace('no PSK for this hub: provision the device again\n');
+        policy.goodbye(); // another attempt would end in the same way
+        closed();
+      } else if (event.type === 'close') closed();
+      else if (event.type === 'ended') {
+        hangUp(socket);
+        set('ping');
+        carryOut(scheduler?.closed() ?? []);
       }
+      const decision = policy.take(event, now());
+      if (decision?.do === 'dial') Timer.set(connect, decision.after);
+      if (decision?.do === 'ask') trace('a person has to act: see docs/errors.md\n');
     }
+    set('deadline', () => closed('timeout'), policy.deadline(session.state, now()));
   };
-  /** Closes this connection. Another one may follow. */
-  const giveUp = (closing) => {
-    socket.close();
-    handle(session.closed(closing));
+  const carryOut = (decisions) => {
+    for (const decision of decisions) {
+      if (decision.do === 'send') send(decision.envelope);
+      if (decision.do === 'finish') trace(`${decision.ending}: ${decision.reply.text}\n`);
+      if (decision.do === 'handle') trace(`unasked: ${decision.event.type}\n`);
+    }
+    set('request', () => carryOut(scheduler.expire(now())), scheduler?.nextDeadline(now()));
   };
-  /** Closes this connection, and dials no more: another attempt would end in the same way. */
-  const giveUpForGood = () => {
-    Timer.clear(deadline);
-    socket.onclose = socket.onerror = undefined;
-    socket.close();
-    session.closed();
-  };
-
-  const deadline = Timer.set(() => giveUp('timeout'), DEADLINE);
   socket.onmessage = ({ data }) =>
-    handle(session.receive(typeof data === 'string' ? data : new Uint8Array(data)));
-  socket.onclose = ({ code }) => handle(session.closed(code));
-  socket.onerror = () => handle(session.closed());
+    run(session.receive(typeof data === 'string' ? data : new Uint8Array(data)));
+  socket.onclose = ({ code }) => closed(code);
+  socket.onerror = () => closed();
+  run([]); // sets the first deadline
 }
 
 connect();

@@ -22,6 +22,7 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
+import { Assistant } from '../../examples/assistant.ts';
 import { startClient } from '../../examples/quickjs/host.ts';
 import { walk } from '../../tools/syntax.ts';
 
@@ -36,8 +37,8 @@ const PSK = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password, nodeId:
 const hubKey = randomBytes(32);
 let clientKey: Uint8Array | undefined;
 
-/** A hub at the other end of a connection, which echoes JSON messages. */
-function hubAt(send: (data: string | Uint8Array) => void) {
+/** A hub at the other end of a connection, which answers over the bus or echoes JSON messages. */
+function hubAt(send: (data: string | Uint8Array) => void, speaksBus = false) {
   const { ChaChaPoly } = nodeCrypto.ciphers;
   const options = {
     crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: ChaChaPoly! } },
@@ -46,12 +47,15 @@ function hubAt(send: (data: string | Uint8Array) => void) {
   };
   const hub = new HubSession({ ...options, staticKey: hubKey, randomBytes, psk: PSK, clientKey });
   const seen: HubSessionEvent[] = [];
+  const assistant = new Assistant(hub);
   const handle = (events: HubSessionEvent[]): void => {
     for (const event of events) {
       seen.push(event);
       if (event.type === 'transmit') send(event.data);
       if (event.type === 'pin') clientKey = event.key;
-      if (event.type === 'message' && event.kind === 'json') hub.sendJson({ echo: event.text }).forEach(send);
+      if (speaksBus) assistant.handle(event).forEach(send);
+      else if (event.type === 'message' && event.kind === 'json')
+        hub.sendJson({ echo: event.text }).forEach(send);
     }
   };
   return {
@@ -91,49 +95,67 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
   assert.is(device.staticKeyIsFresh, false);
 });
 
-test('the Moddable example makes first contact, stores the pin, and reconnects with it', async () => {
-  clientKey = undefined;
-  const fresh = createKeyring({
-    accessKey: IDENTITY.access_key,
-    staticKey: randomBytes(32),
-    crypto: nodeCrypto,
-  });
-  const preferences = new Map([
-    ['hub/identity', JSON.stringify(IDENTITY)],
-    ['hub/keyring', serializeKeyring(storePsk(fresh, 'hub-1', PSK))],
-  ]);
-  let hub: ReturnType<typeof hubAt> | undefined;
-  const sockets: { url: string; close(): void; onclose(event: { code: number }): void }[] = [];
-  class Socket {
-    binaryType = '';
-    readonly url: string;
-    isClosed = false;
-    constructor(url: string) {
-      this.url = url;
+interface Moddable {
+  preferences: Map<string, string>;
+  sockets: ModdableSocket[];
+  traced: string[];
+  /** The timers that are set, by how long they run. */
+  timers: { call: () => void; wait: number }[];
+  /** Lets the timers of some length fire. */
+  fire(wait: (wait: number) => boolean): Promise<void>;
+}
+interface ModdableSocket {
+  options: { url: string; wss?: { socket: { secure: { certificate: { name: string } } } } };
+  readyState: number;
+  hub: ReturnType<typeof hubAt>;
+  open(): void;
+  onopen?(): void;
+  onmessage?(event: { data: string | ArrayBuffer }): void;
+  onclose?(event: { code: number }): void;
+}
+
+/** Starts the Moddable example as at power-up. */
+async function startModdable(preferences: Moddable['preferences'], isReachable = true): Promise<Moddable> {
+  const sockets: ModdableSocket[] = [];
+  class Socket implements ModdableSocket {
+    options: ModdableSocket['options'];
+    readyState = 0;
+    hub: ReturnType<typeof hubAt>;
+    onopen?: () => void;
+    onmessage?: (event: { data: string | ArrayBuffer }) => void;
+    onclose?: (event: { code: number }) => void;
+    constructor(options: ModdableSocket['options']) {
+      this.options = options;
       sockets.push(this);
       const bytes = (data: string | Uint8Array) =>
         typeof data === 'string' ? data : new Uint8Array(data).buffer;
-      hub = hubAt((data) => queueMicrotask(() => this.onmessage({ data: bytes(data) })));
-      queueMicrotask(() => hub!.start());
+      this.hub = hubAt((data) => queueMicrotask(() => this.onmessage?.({ data: bytes(data) })), true);
+      if (isReachable) queueMicrotask(() => this.open());
+    }
+    open(): void {
+      this.readyState = 1;
+      this.onopen?.();
+      if (this.readyState === 1) this.hub.start();
     }
     send(data: string | Uint8Array): void {
-      queueMicrotask(() => hub!.receive(data));
+      queueMicrotask(() => this.hub.receive(data));
     }
     close(): void {
-      this.isClosed = true;
+      if (this.readyState === 1) this.readyState = 3; // while it connects, it does nothing
     }
-    onmessage(_event: { data: string | ArrayBuffer }): void {}
-    onclose(_event: { code: number }): void {}
   }
   const traced: string[] = [];
-  const again: (() => void)[] = [];
+  let timers: Moddable['timers'] = [];
   const timer = {
-    set: (callback: () => void, milliseconds: number) => {
-      if (milliseconds === 0) queueMicrotask(callback);
-      if (milliseconds === 1000) again.push(callback);
-      return callback;
+    set(call: () => void, wait: number) {
+      const own = { call, wait };
+      timers.push(own);
+      return own;
     },
-    clear: () => {},
+    clear(own: Moddable['timers'][number]) {
+      assert.ok(timers.includes(own), 'a timer that has fired or was cleared');
+      timers = timers.filter((one) => one !== own);
+    },
   };
   const modules: { readonly [name: string]: unknown } = {
     preference: {
@@ -142,32 +164,115 @@ test('the Moddable example makes first contact, stores the pin, and reconnects w
     },
     rng: { get: (length: number) => randomBytes(length).buffer },
     timer,
+    time: { ticks: 2 ** 31 - 5 },
+    Resource: class {
+      static exists = () => true;
+      readonly name: string;
+      constructor(name: string) {
+        this.name = name;
+      }
+    },
     WebSocket: Socket,
   };
   const script = await bundleMain(Object.keys(modules));
-  new Function('modules', 'trace', script)(modules, (text: string) => traced.push(text));
+  const device = { network: { wss: { io: 'wss', socket: { io: 'tls' } } } };
+  new Function('modules', 'trace', 'device', script)(modules, (text: string) => traced.push(text), device);
+  const fire = async (is: (wait: number) => boolean): Promise<void> => {
+    const due = timers.filter(({ wait }) => is(wait));
+    timers = timers.filter((one) => !due.includes(one));
+    for (const { call } of due) call();
+    await settled();
+  };
   await settled();
-  assert.equal(
-    sockets.map(({ url }) => new URL(url).searchParams.has('authorization')),
-    [true],
-  );
-  assert.equal(
-    hub!.typesSeen().filter((type) => type !== 'transmit'),
-    ['pin', 'ready', 'hello', 'message'],
-  );
-  assert.equal(traced.splice(0), ['json message\n']);
-  hub!.sendBinary(new Uint8Array(100_000));
-  await settled();
-  assert.equal(traced.splice(0), ['a message of 100000 bytes was dropped\n']);
-  const device = parseKeyring(preferences.get('hub/keyring')!, IDENTITY.access_key);
-  assert.is(device.pins.length, 1);
+  return {
+    preferences,
+    sockets,
+    traced,
+    fire,
+    get timers() {
+      return timers;
+    },
+  };
+}
 
-  sockets[0]!.onclose({ code: 1006 });
-  assert.equal(traced.splice(0), ['dropped: dropped\n']);
-  again.pop()!();
+/** The preferences of a device that was provisioned. */
+function provisioned(): Moddable['preferences'] {
+  const accessKey = IDENTITY.access_key;
+  const fresh = createKeyring({ accessKey, staticKey: randomBytes(32) });
+  return new Map([
+    ['hub/identity', JSON.stringify(IDENTITY)],
+    ['hub/keyring', serializeKeyring(storePsk(fresh, 'hub-1', PSK))],
+  ]);
+}
+const isPause = (wait: number): boolean => wait < 2000;
+
+test('the Moddable example makes first contact, asks, stores the pin, and reconnects with it', async () => {
+  clientKey = undefined;
+  const device = await startModdable(provisioned());
+  const [first] = device.sockets;
+  const { url, wss } = first!.options;
+  assert.ok(new URL(url).searchParams.has('authorization'));
+  assert.is(wss!.socket.secure.certificate.name, 'hub-ca.der');
+  assert.equal(
+    first!.hub.typesSeen().filter((type) => type !== 'transmit'),
+    ['pin', 'ready', 'hello', 'message', 'message'], // a ping and a request
+  );
+  assert.equal(device.traced.splice(0), ['handled: You said: hello\n']);
+  first!.hub.sendBinary(new Uint8Array(100_000));
   await settled();
-  const ready = hub!.seen.find((event) => event.type === 'ready');
+  assert.equal(device.traced.splice(0), ['a message of 100000 bytes was dropped\n']);
+
+  first!.onclose!({ code: 1006 });
+  assert.equal(device.traced.splice(0), ['ended: dropped\n']);
+  await device.fire(isPause);
+  const ready = device.sockets[1]!.hub.seen.find((event) => event.type === 'ready');
   assert.is(ready?.type === 'ready' && ready.pattern, 'KKpsk0');
+});
+
+test('the Moddable example keeps its keyring when the power fails between erasing and setting a preference', async () => {
+  clientKey = undefined;
+  const { preferences } = await startModdable(provisioned());
+  const slots = ['hub/keyring', 'hub/keyring2'];
+  const pinsIn = (slot: string): number => {
+    const text = preferences.get(slot)!;
+    return parseKeyring(text.slice(text.indexOf('{')), IDENTITY.access_key).pins.length;
+  };
+  assert.equal(slots.map(pinsIn), [1, 1]); // the pin, and then that the static key is not fresh any more
+  for (const slot of slots) {
+    const afterwards = new Map(preferences);
+    afterwards.delete(slot);
+    const device = await startModdable(afterwards);
+    const ready = device.sockets[0]!.hub.seen.find((event) => event.type === 'ready');
+    assert.is(ready?.type === 'ready' && ready.pattern, 'KKpsk0');
+  }
+  preferences.clear();
+  preferences.set('hub/identity', JSON.stringify(IDENTITY));
+  assert.instance(await startModdable(preferences).catch((error) => error), Error);
+});
+
+test('the Moddable example has no second socket while one that it gave up is still connecting', async () => {
+  clientKey = undefined;
+  const device = await startModdable(provisioned(), false);
+  await device.fire((wait) => wait === 30_000); // the deadline
+  assert.equal(device.traced.splice(0), ['ended: timeout\n']);
+  await device.fire(isPause);
+  await device.fire(isPause);
+  assert.is(device.sockets.length, 1);
+  const [given] = device.sockets;
+  given!.open();
+  assert.is(given!.readyState, 3);
+  await device.fire(isPause);
+  assert.is(device.sockets.length, 2);
+});
+
+test('the Moddable example stops when it lacks the PSK, which only a person can change', async () => {
+  clientKey = undefined;
+  const preferences = provisioned();
+  const fresh = createKeyring({ accessKey: IDENTITY.access_key, staticKey: randomBytes(32) });
+  preferences.set('hub/keyring', serializeKeyring(fresh));
+  const device = await startModdable(preferences);
+  assert.equal(device.traced, ['no PSK for this hub: provision the device again\n', 'ended: dropped\n']);
+  assert.equal(device.timers, []);
 });
 
 /** Bundles the Moddable example into one script, with its modules taken from `modules`. */
@@ -183,6 +288,12 @@ async function bundleMain(names: string[]): Promise<string> {
         setup({ onResolve, onLoad }) {
           onResolve({ filter: /^hub-protocol$/ }, () => ({
             path: fileURLToPath(new URL('../../dist/hub-protocol.js', import.meta.url)),
+          }));
+          onResolve({ filter: /^hub-protocol-requests$/ }, () => ({
+            path: fileURLToPath(new URL('../../dist/hub-protocol.requests.js', import.meta.url)),
+          }));
+          onResolve({ filter: /^(?:keyring|socket)$/ }, ({ path }) => ({
+            path: example(`moddable/${path}.js`),
           }));
           onResolve({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path }) => ({
             path,
@@ -232,7 +343,8 @@ test('a client with the compact AESGCM talks to a hub that has only AESGCM', () 
 test('the Moddable manifest names hub-protocol.js and preloads it', () => {
   const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
   assert.is(manifest.modules['hub-protocol'], '../../dist/hub-protocol');
-  assert.equal(manifest.preload, ['hub-protocol']);
+  assert.is(manifest.modules['hub-protocol-requests'], '../../dist/hub-protocol.requests');
+  assert.equal(manifest.preload, ['hub-protocol', 'hub-protocol-requests']);
 });
 
 test('the Espruino example has no syntax that Espruino lacks', () => {
