@@ -270,7 +270,8 @@ function readTimes(given: object, names: readonly string[], prefix: string): Tim
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
     const label = prefix + name;
-    const time = assertTime((given as Times)[name] ?? TIMES[name] ?? DEADLINE, label);
+    const { [name]: time = TIMES[name] ?? DEADLINE } = given as Times;
+    assertTime(time, label);
     if (!(time > 0 && time <= DAY)) {
       throw new LocalError('bad-argument', `"${label}" expected more than 0 and at most a day`);
     }

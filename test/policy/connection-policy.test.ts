@@ -127,6 +127,8 @@ test('refuses options of the wrong type, out of range and unknown ones', () => {
     { randomBytes: undefined },
     { basePause: 0 },
     { basePause: '1' },
+    { basePause: null },
+    { deadlines: null },
     { maxPause: -1 },
     { maxPause: 86_400_001 },
     { steadyAfter: Number.NaN },

@@ -85,6 +85,12 @@ export const TROUBLES: readonly Trouble[] = [
     isKnown: false,
     isForMqtt: true,
   },
+  {
+    name: 'has changed the password',
+    hub: { accept: serving({ psk: new Uint8Array(32).fill(6) }) },
+    isKnown: true,
+    isForMqtt: true,
+  },
   { name: 'is silent', hub: { accept: () => () => {} }, isKnown: true, isForMqtt: true },
   {
     name: 'has a new key',
