@@ -2,8 +2,18 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createKeyring, serializeKeyring, storePsk } from '../../src/index.ts';
-import { CLIENT_STATIC, HUB_STATIC, NODE_ID, PSK, play, replacing } from './faults.ts';
+import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../src/index.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  HUB_KEY,
+  HUB_STATIC,
+  KK,
+  NODE_ID,
+  PSK,
+  play,
+  replacing,
+} from './faults.ts';
 import { Folder, IDENTITY, type Run, run } from './run.ts';
 
 const test = suite('explain');
@@ -104,6 +114,22 @@ test('takes PSK and static key from the keyring, and the password from standard 
   // The keyring has the PSK of the hub, with which message 2 opens.
   const { stdout } = await explain([client, '--keyring', path]);
   assert.match(stdout, /message 2 is as it should be/);
+});
+
+test('takes the pin from the keyring, if the client made no recording', async () => {
+  const { hub } = record({ ...KK, hub: { ...KK.hub, staticKey: wrongPsk } });
+  const staticKey = { privateKey: CLIENT_STATIC, publicKey: CLIENT_KEY };
+  const keyring = updateKeyring(createKeyring({ accessKey: 'AKEY-12345', staticKey }), {
+    type: 'pin',
+    nodeId: NODE_ID,
+    key: HUB_KEY,
+  });
+  const { stdout } = await explain([
+    hub,
+    '--keyring',
+    folder.write('keyring.json', serializeKeyring(keyring)),
+  ]);
+  assert.match(stdout, /^CAUSE: hub-replaced \(certain\)/);
 });
 
 test('takes the password from an identity', async () => {

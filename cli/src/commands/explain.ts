@@ -8,7 +8,7 @@ import { type Recording, readRecording } from '../explain/recording.ts';
 import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
-import { isBytes, type Keyring, keyringOptions } from '../protocol.ts';
+import { bytesToHex, isBytes, type Keyring, keyringOptions } from '../protocol.ts';
 import { wrapped } from '../shown.ts';
 
 export const EXPLAIN: Command = {
@@ -42,7 +42,7 @@ Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is
     keyring: {
       type: 'string',
       argument: 'FILE',
-      help: "the client's keyring, with its static key and its PSK",
+      help: "the client's keyring, with its static key, PSK and pin",
     },
     psk: { type: 'string', argument: 'FILE', help: 'the PSK that the client used' },
     'hub-psk': { type: 'string', argument: 'FILE', help: 'the PSK that the hub has for this client' },
@@ -87,7 +87,8 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
   const keyringPath = args.text('keyring');
   const keyring = keyringPath === undefined ? undefined : readAnyKeyring(keyringPath);
   const { nodeId } = new Case({ client, hub, hello, offer, derive, mistakenPsks: () => [] });
-  const stored = keyring && nodeId !== undefined ? keyringOptions(keyring).psk(nodeId) : undefined;
+  const stored = keyring && nodeId !== undefined ? keyringOptions(keyring) : undefined;
+  const pin = stored?.pin(nodeId!);
   return {
     client,
     hub,
@@ -96,7 +97,8 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     derive,
     mistakenPsks: (password, nodeId) => Object.values(mistakenPsks(password, nodeId)).flat(),
     password: await passwordOf(args),
-    clientPsk: key('psk', 'the PSK') ?? stored,
+    clientPsk: key('psk', 'the PSK') ?? stored?.psk(nodeId!),
+    clientPin: pin && bytesToHex(pin),
     hubPsk: key('hub-psk', 'the PSK'),
     clientStatic: key('client-key', 'a private key') ?? (keyring && privateKeyOf(keyring)),
     hubStatic: key('hub-key', 'a private key'),

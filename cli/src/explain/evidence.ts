@@ -14,6 +14,8 @@ export interface Evidence {
   readonly password?: string | undefined;
   readonly clientPsk?: Uint8Array | undefined;
   readonly hubPsk?: Uint8Array | undefined;
+  /** The client's pin of this hub, in hex, where no recording of the client has it. */
+  readonly clientPin?: string | undefined;
   /** Private static keys. */
   readonly clientStatic?: Uint8Array | undefined;
   readonly hubStatic?: Uint8Array | undefined;
@@ -165,8 +167,13 @@ export class Case {
 
   /** The static key of a side, in hex, that the other side has pinned. */
   pinnedKey(role: Role): string | undefined {
-    const { client, hub } = this.evidence;
-    const pinned = role === 'hub' ? client?.pin : hub && ownField(hub.header, 'clientKey');
+    const { client, hub, clientPin } = this.evidence;
+    const pinned =
+      role === 'hub'
+        ? client === undefined
+          ? clientPin
+          : client.pin
+        : hub && ownField(hub.header, 'clientKey');
     return typeof pinned === 'string' && /^[0-9a-f]{64}$/.test(pinned) ? pinned : undefined;
   }
 

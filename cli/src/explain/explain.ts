@@ -7,7 +7,7 @@ import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { comparePsks, tryMistakes } from './trials.ts';
+import { comparePsks, PASSWORD, tryMistakes } from './trials.ts';
 
 export interface Explanation {
   readonly verdict: 'no-fault' | 'fault' | 'unknown';
@@ -137,7 +137,7 @@ function byElimination(examined: Case): Cause | undefined {
     );
   }
   if (evidence.password === undefined && /^kk-|^psk-differs$/.test(code)) {
-    wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
+    wouldHelp.add(PASSWORD);
   }
   return undefined;
 }
@@ -151,6 +151,7 @@ function leftOver(
   const { code, isOwn, state, closeCode, status } = failure;
   const likely = (name: CauseName, text: string): Cause => ({ name, certainty: 'likely', text });
   if (isOwn && code === 'psk-differs' && !examined.agrees('psks')) {
+    examined.wouldHelp.add(PASSWORD);
     return likely(
       'psk-differs',
       'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',
@@ -191,6 +192,7 @@ function leftOver(
   if (code === 'unavailable')
     return likely('unavailable', `the hub ${closed}: it accepts no connection at the moment`);
   if (code === 'client-key-refused') {
+    if (evidence.hub === undefined) examined.wouldHelp.add("the hub's recording");
     return likely(
       'client-key-lost',
       'the hub closed after message 3: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for reasons of its own, looks the same; its recording tells',

@@ -14,6 +14,9 @@ import type { Case, Cause, Point, View } from './evidence.ts';
 import type { Role } from './recording.ts';
 import { type Handshake, replay } from './replay.ts';
 
+/** What would help against PSKs that differ. */
+export const PASSWORD = 'the password (--password or --identity), or the PSKs (--psk, --hub-psk)';
+
 /** More candidates than these say nothing. */
 const FEW = 6;
 
