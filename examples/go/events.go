@@ -1,0 +1,52 @@
+package protocol3
+
+// Event is what a Session tells its caller, who acts on the events in their order.
+type Event any
+
+type (
+	// Transmit has bytes to write to the connection: an envelope as text, else a transport message as bytes.
+	Transmit struct {
+		Text string
+		Data []byte
+	}
+	// PSKNeeded asks for the PSK of a hub: answer with ProvidePSK.
+	PSKNeeded struct {
+		NodeID string
+		Salt   []byte
+	}
+	// PSKSuspect says that the PSK of this hub, if it was derived and stored, is to be forgotten.
+	PSKSuspect struct{ NodeID string }
+	// NewHub says that this hub is not pinned, though others are.
+	NewHub struct{ NodeID string }
+	// Pin is a key to store for this hub before anything more is transmitted.
+	Pin struct {
+		NodeID string
+		Key    []byte
+	}
+	// Unpin says that the pin of this hub is to be dropped.
+	Unpin struct{ NodeID string }
+	// Ready says that messages may be sent.
+	Ready struct {
+		NodeID, Pattern, Suite string
+		HandshakeHash, HubKey  []byte
+		SessionID, Encoding    *string
+	}
+	// Message is a message of the hub.
+	Message struct {
+		Kind Kind
+		Data []byte
+	}
+	// Dropped is a message that was not delivered.
+	Dropped struct {
+		Kind   Kind
+		Length int
+		Reason string
+	}
+	// Close asks the caller to close the connection. The session is over.
+	Close struct{ Err error }
+	// Ended says what the end of the connection means.
+	Ended struct {
+		Reason, Retry string
+		Err           error
+	}
+)
