@@ -15,7 +15,7 @@ class ConnectionPolicy:
         self.draw = draw
         self.times = checked(TIMES, times)
         self.deadlines = checked(DEADLINES, deadlines or {})
-        self.connection = None  # what is known of the present connection
+        self.connected, self.ready_at, self.heard = False, None, False
         self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
         self.due, self.limit = float("-inf"), self.times["basePause"]
         self.pausing, self.old_timer = False, False  # whether the timer of a pause that was cut short may be running
@@ -24,10 +24,10 @@ class ConnectionPolicy:
     def begin(self, now):
         """The options of the next session, or None if nobody may dial now."""
         is_early = now < self.due - EARLY
-        if self.connection or self.asking or not self.wanted or (is_early and self.old_timer):
+        if self.connected or self.asking or not self.wanted or (is_early and self.old_timer):
             return None
         self.old_timer |= is_early
-        self.connection, self.pausing = {"ready": None, "heard": False}, False
+        self.connected, self.pausing = True, False
         self.session_state = ("awaiting-hello", now)
         return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": "keep-pin"}
 
@@ -39,24 +39,23 @@ class ConnectionPolicy:
         return max(0, self.session_state[1] + self.deadlines[state] - now) if state in DEADLINES else None
 
     def take(self, event, now):
-        connection = self.connection or {"ready": None, "heard": False}
         match event["type"]:
-            case "ready" if self.wanted and not self.redials:
-                connection["ready"], self.xx_alone = now, False
+            case "ready" if self.connected and self.ready_at is None and self.wanted and not self.redials:
+                self.ready_at, self.xx_alone = now, False
             case "message" | "chunk" | "dropped":
-                connection["heard"] = True
+                self.heard = True
             case "ended":
-                self.connection = None
-                return self.decide(event, connection, now)
+                return self.decide(event, now)
         return None
 
-    def decide(self, event, connection, now):
-        was_ready = connection["ready"] is not None
-        if was_ready and now - connection["ready"] >= self.times["steadyAfter"]:
-            self.limit, self.lost_session, connection["heard"] = self.times["basePause"], False, True
-        loses = event["error"] == "text-after-ready" and not connection["heard"]
+    def decide(self, event, now):
+        was_ready, trusted = self.ready_at is not None, self.heard
+        if was_ready and now - self.ready_at >= self.times["steadyAfter"]:
+            self.limit, trusted = self.times["basePause"], True
+        loses = event["error"] == "text-after-ready" and not trusted
         again = loses and self.lost_session
-        self.lost_session = loses or (self.lost_session and not connection["heard"])
+        self.lost_session = loses or (self.lost_session and not trusted)
+        self.connected, self.ready_at, self.heard = False, None, False
         if not self.wanted:
             return {"do": "rest"}
         if self.redials:
@@ -85,10 +84,10 @@ class ConnectionPolicy:
         self.wanted, self.asking, self.redials = False, None, False
 
     def resume(self):
-        if self.connection and self.wanted:
+        if self.connected and self.wanted:
             return
         self.cut_short()
-        self.redials = self.connection is not None
+        self.redials = self.connected
         self.wanted, self.asking, self.lost_session = True, None, False
         self.due, self.limit = float("-inf"), self.times["basePause"]
 

@@ -1,4 +1,5 @@
 /** ConnectionPolicy: its calls, their arguments, and what no vector can show. The rules are in vectors/policy.json. */
+import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -10,6 +11,7 @@ import {
   type SessionEvent,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { seeded } from './simulation/world.ts';
 
 const MOST = (length: number): Uint8Array => new Uint8Array(length).fill(0xff);
 const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);
@@ -179,6 +181,49 @@ test('asks with the error of this side too', () => {
   const error = new LocalError('trust-unreadable', 'restore it');
   policy.begin(0);
   assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
+});
+
+const ENDINGS: readonly Partial<EndedEvent>[] = [
+  {},
+  { reason: 'timeout', retry: 'later', pattern: 'KKpsk0' },
+  { reason: 'refused', retry: 'later', pattern: 'KKpsk0', error: new RemoteError('kk-refused', 'refused') },
+  { reason: 'refused', retry: 'never', error: new RemoteError('unknown-hub', 'not pinned') },
+  { error: new RemoteError('text-after-ready', 'lost') },
+];
+const CALL = fc.oneof(
+  fc.constantFrom('begin', 'ready', 'message', 'goodbye', 'resume'),
+  fc.nat(ENDINGS.length - 1),
+);
+
+test('never allows two connections, nor any while a person is asked or after a goodbye, whatever the calls', () => {
+  const calls = fc.array(fc.tuple(fc.nat(40_000), CALL), { maxLength: 60 });
+  fc.assert(
+    fc.property(calls, fc.noShrink(fc.integer()), (calls, seed) => {
+      const policy = newPolicy({ randomBytes: seeded(seed) });
+      let now = 0;
+      let isConnected = false;
+      let isForbidden = false;
+      for (const [wait, call] of calls) {
+        now += wait;
+        if (call === 'begin') {
+          const options = policy.begin(now);
+          if (isConnected || isForbidden) assert.is(options, undefined);
+          isConnected ||= options !== undefined;
+        } else if (call === 'goodbye' || call === 'resume') {
+          policy[call]();
+          if (call === 'goodbye' || !isConnected) isForbidden = call === 'goodbye';
+        } else if (typeof call === 'string') {
+          assert.is(policy.take({ type: call } as SessionEvent, now), undefined);
+        } else {
+          const decision = policy.take(ended(ENDINGS[call]), now)!;
+          isConnected = false;
+          isForbidden = decision.do !== 'dial';
+          if (decision.do === 'dial') assert.ok(decision.after >= 0 && decision.after < 600_000);
+        }
+      }
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
+  );
 });
 
 test.run();
