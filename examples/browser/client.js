@@ -1,24 +1,23 @@
 /**
- * A client in a page: the browser's WebSocket, the PSK from a worker, the keyring in localStorage, which belongs to this
- * origin. It connects, stays connected, and makes requests. To be copied, with `requests.js`, `derive.js` and `derive-worker.js`.
+ * A client in a page: the browser's WebSocket, the PSK from a worker, the keyring in localStorage. It connects, stays
+ * connected, and makes requests. To be copied, with the files beside it.
  */
 import {
   authorizedUrl,
   ClientSession,
   ConnectionPolicy,
-  createKeyring,
   keyringOptions,
-  parseKeyring,
   selectEndpoint,
-  serializeKeyring,
   storePsk,
   updateKeyring,
 } from 'hub-protocol';
 import { nobleCrypto as crypto } from 'hub-protocol/noble';
 import { derive } from './derive.js';
+import { KeyringStorage } from './keyring-storage.js';
 import { createRequests } from './requests.js';
 
 const PING_EVERY = 60_000; // milliseconds
+const PING = { msg_type: 'ping', payload: {} }; // a message, since a browser cannot ping
 const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length));
 
 /**
@@ -30,26 +29,20 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
   const { accessKey, password, siteId } = identity;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   const policy = new ConnectionPolicy({ randomBytes, ...times });
+  const keyring = new KeyringStorage(accessKey);
   let requests; // of the connection that is ready
   let hangUp = () => {};
-
-  const name = `hub-keyring ${accessKey}`;
-  const stored = localStorage.getItem(name);
-  let keyring = stored
-    ? parseKeyring(stored, accessKey)
-    : createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
-  function remember(updated) {
-    if (updated === keyring && localStorage.getItem(name)) return;
-    keyring = updated;
-    localStorage.setItem(name, serializeKeyring(keyring));
-  }
-  remember(keyring);
 
   function connect() {
     const dialOptions = policy.begin(performance.now());
     if (!dialOptions) return; // there is a connection, or the timer that called is an old one
-    const keys = keyringOptions(keyring);
-    const session = new ClientSession({ crypto, randomBytes, siteId, ...keys, ...dialOptions });
+    const session = new ClientSession({
+      crypto,
+      randomBytes,
+      siteId,
+      ...keyringOptions(keyring.load()),
+      ...dialOptions,
+    });
     const socket = new WebSocket(authorizedUrl(url, 'example', accessKey, { allowPlaintext }));
     socket.binaryType = 'arraybuffer';
     let deadline;
@@ -57,14 +50,13 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
       for (const data of session.sendJson(message)) socket.send(data);
     };
     const pings = setInterval(() => {
-      // since a browser cannot ping
-      if (session.state === 'ready') send({ msg_type: 'ping', payload: {} });
+      if (session.state === 'ready') send(PING);
     }, PING_EVERY);
 
     const closed = (closing) => run(session.closed(closing));
     const run = (events) => {
       for (const event of events) {
-        remember(updateKeyring(keyring, event)); // before anything more is sent
+        keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
         show(event);
         if (event.type === 'transmit') socket.send(event.data);
         else if (event.type === 'psk-needed') providePsk(event);
@@ -93,7 +85,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
     const providePsk = async ({ nodeId, salt }) => {
       try {
         const psk = await derive(password, salt, { onProgress: (progress) => show({ progress }) });
-        remember(storePsk(keyring, nodeId, psk)); // until a `psk-suspect` removes it
+        keyring.update((stored) => storePsk(stored, nodeId, psk)); // until a `psk-suspect` removes it
         run(session.providePsk(psk));
       } catch (error) {
         policy.goodbye();

@@ -1,0 +1,30 @@
+/** Keeps a keyring in localStorage, which belongs to the page's origin. It is created once. */
+import { createKeyring, parseKeyring, serializeKeyring } from 'hub-protocol';
+import { nobleCrypto as crypto } from 'hub-protocol/noble';
+
+export class KeyringStorage {
+  /** @param {string} accessKey */
+  constructor(accessKey) {
+    this.accessKey = accessKey;
+    this.name = `hub-keyring ${accessKey}`;
+    if (localStorage.getItem(this.name) !== null) return;
+    const staticKey = globalThis.crypto.getRandomValues(new Uint8Array(32));
+    this.#save(createKeyring({ accessKey, staticKey, crypto }));
+  }
+
+  /** Throws if the keyring cannot be read: never make a new one. */
+  load() {
+    return parseKeyring(localStorage.getItem(this.name), this.accessKey);
+  }
+
+  /** Changes what is stored now: another tab may have changed it. */
+  update(change) {
+    const stored = this.load();
+    const changed = change(stored);
+    if (changed !== stored) this.#save(changed);
+  }
+
+  #save(keyring) {
+    localStorage.setItem(this.name, serializeKeyring(keyring));
+  }
+}
