@@ -100,6 +100,21 @@ test('a wrong password at the client, from the right one', () => {
   );
 });
 
+test('a wrong password at the client, from the PSK of the hub', () => {
+  const { client } = play({ client: { psk: () => wrongPsk }, ...secrets });
+  assert.match(blames({ client, hubPsk: PSK }, 'psk-stale'), /message 2 opens with the PSK given/);
+});
+
+test('a wrong password at the hub, from the right one, which the client has', () => {
+  const psk = derive(PASSWORD, NODE_ID);
+  const { client } = play({ client: { psk: () => psk }, hub: { psk: wrongPsk }, ...secrets });
+  const evidence = { client, clientPsk: psk, password: PASSWORD };
+  blames(evidence, 'psk-differs', 'likely');
+  const { checked } = why(evidence);
+  assert.ok(checked.includes('the PSK of the client is that of the password'));
+  assert.ok(checked.some((text) => text.startsWith('the hub uses none of 1 PSKs')));
+});
+
 test('a wrong password under KKpsk0, by elimination from both recordings', () => {
   const { client, hub } = play({ ...KK, client: { ...KK.client, psk: () => wrongPsk } });
   blames({ client, hub }, 'psk-differs', 'likely');
@@ -401,6 +416,14 @@ for (const [at, messages] of [
       assert.ok(cannotTell(evidence).checked.some((text) => text.startsWith('message 1 is as it should be')));
   });
 }
+
+test('a static key that the hub sends before it may', () => {
+  const tokens = withTokens([['e'], ['e', 's', 'ee', 'es', 'psk'], ['s', 'se']]);
+  const { client } = play({ around: { hub: tokens }, ...secrets });
+  assert.match(blames({ client, clientPsk: PSK }, 'noise-mistake'), /token order: s comes before ee/);
+  const { client: without, hub } = play({ around: { hub: tokens } });
+  assert.match(blames({ client: without, hub }, 'noise-mistake', 'likely'), /hub-protocol-judge names it/);
+});
 
 test('the psk token in the wrong place, as in psk0, at the client', () => {
   const tokens = withTokens([

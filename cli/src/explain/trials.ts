@@ -77,8 +77,7 @@ export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
 }
 
 function askFor({ wouldHelp }: Case, lacks: 'psk' | 'key'): void {
-  if (lacks === 'psk')
-    wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
+  if (lacks === 'psk') wouldHelp.add(PASSWORD);
   else {
     wouldHelp.add(
       'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
@@ -105,7 +104,7 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
       certainty: 'certain',
       text:
         `${NAMES[index]} opens with the PSK ${source}, so the ${OTHER[reader]} uses that; the ${reader} used another` +
-        `${isStored ? ', which it had stored: forget it, and derive it again' : ': it has another password, or derives the PSK wrongly'}`,
+        `${isStored ? ', which it had stored: forget it, and derive it again' : ': it has another password, derives the PSK wrongly, or mixes it in wrongly'}`,
     };
   }
   examined.wouldHelp.add(
@@ -185,26 +184,14 @@ function wrongNoise(writer: Role, { index }: Point, handshake: Handshake): Cause
   };
 }
 
+/** The PSK of the password itself was compared with that of the reader before. */
 function wrongPsk(
   examined: Case,
   writer: Role,
   opens: (changed: Partial<Handshake>) => boolean,
 ): Cause | undefined {
-  const { derivedPsk: derived, evidence } = examined;
+  const { evidence } = examined;
   const { password, onAttempt } = evidence;
-  const other = pskOf(examined, writer);
-  for (const [psk, what] of [
-    [derived, 'the PSK of the password given'],
-    [other, `the PSK given for the ${writer}`],
-  ] as const) {
-    if (psk !== undefined && opens({ psk })) {
-      return {
-        name: 'psk-differs',
-        certainty: 'certain',
-        text: `the ${writer} uses ${what}, and the ${OTHER[writer]} another: one of them has another password, or a stale PSK`,
-      };
-    }
-  }
   if (password === undefined || examined.nodeId === undefined) return undefined;
   const all = evidence.mistakenPsks(password, examined.nodeId);
   for (const [index, { cause, derive }] of all.entries()) {
