@@ -77,7 +77,9 @@ function codecOf(long: number): EngineCodec {
 
 function isAscii(bytes: Uint8Array): boolean {
   let seen = 0;
-  for (let i = 0; i < bytes.length; i++) seen |= bytes[i]!;
+  let i = 0;
+  for (; i + 3 < bytes.length; i += 4) seen |= bytes[i]! | bytes[i + 1]! | bytes[i + 2]! | bytes[i + 3]!;
+  for (; i < bytes.length; i++) seen |= bytes[i]!;
   return seen < 0x80;
 }
 

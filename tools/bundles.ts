@@ -153,7 +153,8 @@ const ownCodeAlone: Plugin = {
         'export function escapeByEngine() { return undefined; }\n' +
         'export function isPlainJson() { return false; }\n' +
         'export function parseByEngine() { return undefined; }\n' +
-        'export function growingText() { return undefined; }',
+        'export function growingText() { return undefined; }\n' +
+        'export function sortKeys(keys) { return keys.sort(); }',
     }));
   },
 };

@@ -16,7 +16,7 @@ import {
 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { escapeByEngine } from './engine-strings.ts';
+import { escapeByEngine, sortKeys } from './engine-strings.ts';
 import { LONGEST_ESCAPE, writeEscape } from './escapes.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
@@ -143,11 +143,16 @@ function keysOf(object: JsonObject, canonical: boolean): string[] {
   const keys = Object.keys(object);
   if (!canonical) return keys;
   let isHigh = false;
-  const look = (piece: string): void => {
+  for (let i = 0; i < keys.length && !isHigh; i++) isHigh = hasHighUnit(keys[i]!);
+  return isHigh ? sortByCodePoint(keys) : sortKeys(keys);
+}
+
+function hasHighUnit(key: string): boolean {
+  let isHigh = false;
+  forEachPiece(key, (piece) => {
     for (let i = 0; i < piece.length; i++) if (piece.charCodeAt(i) >= 0xd800) isHigh = true;
-  };
-  for (let i = 0; i < keys.length; i++) forEachPiece(keys[i]!, look);
-  return isHigh ? sortByCodePoint(keys) : keys.sort();
+  });
+  return isHigh;
 }
 
 /** The order of code points is the order of UTF-8. */

@@ -179,6 +179,20 @@ test('writes documents of all sizes as the library’s own code does', () => {
   }
 });
 
+test('sorts few keys and many as the library’s own code does', () => {
+  const key = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u0000', '\ud7ff'), maxLength: 4 });
+  const keys = fc.oneof(fc.uniqueArray(key), fc.uniqueArray(key, { minLength: 13, maxLength: 20 }));
+  fc.assert(
+    fc.property(keys, (keys) => {
+      const value = Object.fromEntries(keys.map((key, i) => [key, i]));
+      const sorted = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      const expected = `{${sorted.map((key) => `${JSON.stringify(key)}:${value[key]}`).join()}}`;
+      assert.is(Buffer.from(canonicalJson(value)).toString(), expected);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 /** What a reassembler makes of bytes that arrive in chunks of these lengths, and of the same again. */
 function reassembled(bytes: Uint8Array, lengths: readonly number[]): string {
   const reassembler = new Reassembler();
