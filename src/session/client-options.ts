@@ -43,8 +43,8 @@ export interface ClientOptions extends SessionOptions {
   /**
    * What to do with the pin after a failed KKpsk0. `unpin` (default, as in the spec) drops it, and the next attempt
    * trusts any hub that knows the password. `keep-pin` (default with `trust: 'pinned-only'`, which could not connect
-   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds.
-   * Anyone between client and hub can make a KKpsk0 fail, without knowing any secret.
+   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds,
+   * as ConnectionPolicy does. Anyone between client and hub can make a KKpsk0 fail, without knowing any secret.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /**

@@ -126,7 +126,7 @@ export interface EndedEvent {
   readonly reason: 'refused' | 'client-key-refused' | 'dropped' | 'timeout';
   /**
    * When to dial again: `never` until a person has acted, `later` after a pause, `now` without one. Repeated attempts
-   * need growing pauses whatever this says.
+   * need growing pauses whatever this says: see ConnectionPolicy.
    */
   readonly retry: 'never' | 'later' | 'now';
   /** What is known about the cause. If the session had failed, its first error. */

@@ -61,6 +61,15 @@ function goingDown(isUp: (now: number) => boolean, next: (now: number) => number
   };
 }
 
+/** A hub that is up and down in turns, for these numbers of milliseconds. */
+function flapping(up: number, down: number): Hub {
+  const period = up + down;
+  return goingDown(
+    (now) => now % period < up,
+    (now) => now - (now % period) + up,
+  );
+}
+
 const MINUTE = 60_000;
 
 export interface Trouble {
@@ -132,11 +141,14 @@ export const TROUBLES: readonly Trouble[] = [
     isForMqtt: true,
   },
   {
+    name: 'is up for 60 s, down for 30 s, and so on',
+    hub: flapping(60_000, 30_000),
+    isKnown: true,
+    isForMqtt: true,
+  },
+  {
     name: 'is up for 20 s, down for 10 s, and so on',
-    hub: goingDown(
-      (now) => now % 30_000 < 20_000,
-      (now) => now - (now % 30_000) + 20_000,
-    ),
+    hub: flapping(20_000, 10_000),
     isKnown: true,
     isForMqtt: true,
   },
