@@ -24,7 +24,8 @@ export const PROVISION: Command = {
   usage: 'provision IDENTITY --out FILE [--hub ID]… [--pin ID=KEY]… [options]',
   help: `\
 Makes the keyring that a device stores beside its identity: a new static key, the PSK for each hub that you name, and
-pins if you know the hubs' keys. A device with such a keyring never derives a PSK, and with a pin it trusts no other hub.
+pins if you know the hubs' keys. A device with such a keyring never derives a PSK, and accepts no other key of a hub that
+is pinned.
 
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 --pin hub-1=6c4a…91
