@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The Markdown files of the project, as paths from its root. */
-const PAGES = ['', 'docs', 'judge', 'cli', 'vectors'].flatMap((folder) =>
+const PAGES = ['', 'docs', 'examples/bridge', 'judge', 'cli', 'vectors'].flatMap((folder) =>
   readdirSync(join(ROOT, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name)),
