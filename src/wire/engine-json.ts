@@ -245,7 +245,8 @@ interface Restored {
 function restore(value: Json, from: Restored): Json {
   if (typeof value === 'number') {
     const isPlaceholder = from.isNegative ? value < 0 : Math.floor(value) !== value;
-    return isPlaceholder ? numberOf(from.tokens[Math.floor(Math.abs(value)) - 1]!) : value;
+    const count = value < 0 ? -value : Math.floor(value);
+    return isPlaceholder ? numberOf(from.tokens[count - 1]!) : value;
   }
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? restoreArray(value, from) : restoreObject(value as JsonObject, from);
