@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 /** `hub-protocol-judge`: sends the vectors to an adapter, or plays a hub or a client over a WebSocket. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { CannotRun, ProcessAdapter } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
+import { jsonLines } from './json-lines.ts';
 import { connectTo } from './live/connect.ts';
 import { listen } from './live/listen.ts';
 import type { LiveOptions } from './live/play.ts';
@@ -22,6 +24,7 @@ async function main(): Promise<number> {
   if (options === 'help') return print(HELP);
   if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
   const { connect, listen: listens, command, report } = options;
+  if (options.jsonl) return printLines(options);
   if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), report);
   if (listens) return finish('client', await judgeClient(options), report);
   return finish(command.join(' '), await judgeAdapter(options), report);
@@ -45,8 +48,9 @@ async function judgeAdapter({
 }
 
 function judgeHub(connect: string, options: Options): Promise<Verdict[]> {
-  const url = authorizedUrl(connect, NODE_ID, options.accessKey, { allowPlaintext: true });
-  return connectTo({ ...liveOptions(options), url });
+  const urlOf = (accessKey: string = options.accessKey): string =>
+    authorizedUrl(connect, NODE_ID, accessKey, { allowPlaintext: true });
+  return connectTo({ ...liveOptions(options), urlOf });
 }
 
 function judgeClient(options: Options): Promise<Verdict[]> {
@@ -68,6 +72,15 @@ function checkOperations(only: readonly string[] | undefined): void {
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown === undefined) return;
   throw new CannotRun(`there is no operation ${unknown}; there are ${names.join(', ')}`);
+}
+
+/** Writes as fast as the reader takes it: the lines are some megabytes. */
+async function printLines({ only, specOnly }: Options): Promise<number> {
+  checkOperations(only);
+  for (const line of jsonLines(only, specOnly)) {
+    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+  }
+  return 0;
 }
 
 function print(text: string): 0 {

@@ -13,6 +13,7 @@ interface Option {
 const OPTIONS = {
   listen: { type: 'boolean', help: 'play a hub; your client connects to it' },
   connect: { type: 'string', argument: 'URL', help: 'play a client; it connects to your hub' },
+  jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for a test runner of your own' },
   only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
   timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
   'spec-only': {
@@ -20,7 +21,12 @@ const OPTIONS = {
     help: 'leave out what the protocol leaves open, and compare no error codes',
   },
   port: { type: 'string', argument: 'PORT', help: 'port of --listen (any that is free)' },
-  'access-key': { type: 'string', argument: 'KEY', default: 'judge', help: 'access key of the client' },
+  'access-key': {
+    type: 'string',
+    argument: 'KEY',
+    default: 'judge-~~~~~?????',
+    help: 'access key of the client',
+  },
   password: {
     type: 'string',
     argument: 'PASSWORD',
@@ -65,6 +71,8 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
       Plays a hub on loopback, well-behaved and hostile. Your client connects, once for each scene.
   hub-protocol-judge --connect URL [options]
       Plays a client, well-behaved and hostile. Your hub listens. Certificates are not checked.
+  hub-protocol-judge --jsonl [--only NAME,…] [--spec-only]
+      Prints the vectors, one test a line.
 
 Where to begin
   An adapter reads one JSON request per line from its standard input and writes one JSON response per line to its
@@ -98,6 +106,7 @@ Exit status
 `;
 
 export interface Options {
+  readonly jsonl: boolean;
   readonly listen: boolean;
   readonly connect: string | undefined;
   /** The command of the adapter and its arguments. */
@@ -122,9 +131,9 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
   if (tokens.find(({ kind }) => kind !== 'option')?.kind === 'positional') {
     throw new CannotRun(`unexpected ${command[0]}: write -- before the command of your adapter`);
   }
-  const { listen = false, connect, only, report, verbose = false } = values;
-  if ([listen, connect !== undefined, command.length > 0].filter(Boolean).length !== 1) {
-    throw new CannotRun('expected one of -- COMMAND, --listen and --connect URL: see --help');
+  const { listen = false, connect, jsonl = false, only, report, verbose = false } = values;
+  if ([listen, jsonl, connect !== undefined, command.length > 0].filter(Boolean).length !== 1) {
+    throw new CannotRun('expected one of -- COMMAND, --listen, --connect URL and --jsonl: see --help');
   }
   const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
   if (seconds !== undefined && !(seconds > 0)) {
@@ -135,6 +144,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     throw new CannotRun(`--port expects 0 to 65535, got ${values.port}`);
   }
   return {
+    jsonl,
     listen,
     connect,
     command,

@@ -7,6 +7,7 @@ export {
   hexToBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';
+export { CheckedCrypto } from '../../src/crypto/checked.ts';
 export type { Cipher } from '../../src/crypto/crypto.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 export { RemoteError } from '../../src/errors.ts';
@@ -24,6 +25,7 @@ export {
   type Suite,
   type Token,
 } from '../../src/noise/patterns.ts';
+export { SymmetricState } from '../../src/noise/symmetric-state.ts';
 export type { Transport } from '../../src/noise/transport.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';

@@ -181,13 +181,31 @@ test('--help begins with the adapter of the README', async () => {
   assert.ok(stdout.replace(/^ {4}/gm, '').includes(adapter));
 });
 
+test('--jsonl prints every test on a line of its own, with its file and its operation', async () => {
+  const { code, stdout } = await run('--jsonl', '--only', 'select,client-id');
+  assert.is(code, 0);
+  const tests = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.is(tests.filter(({ operation }) => operation === 'select').length, COUNT);
+  const clientIds = tests.filter(({ type }) => type === 'ClientId');
+  assert.ok(clientIds.length > 10);
+  for (const { file, tcId, comment, result } of clientIds) {
+    assert.is(file, 'mqtt-topics');
+    assert.ok(tcId > 0 && comment !== '' && result !== undefined);
+  }
+  const demanded = await run('--jsonl', '--only', 'client-id', '--spec-only');
+  assert.not.match(demanded.stdout, /"acceptable"/);
+});
+
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../judge/package.json', import.meta.url), 'utf8'));
   assert.equal(await run('--version'), { code: 0, stdout: `hub-protocol-judge ${version}\n`, stderr: '' });
 });
 
 for (const [what, args, message] of [
-  ['nothing to judge', [], /expected one of -- COMMAND, --listen and --connect URL/],
+  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL and --jsonl/],
   ['two things to judge', ['--listen', '--', 'x'], /expected one of/],
   ['a command without --', ['python3', 'adapter.py'], /unexpected python3: write -- before the command/],
   ['an unknown option', ['--listne'], /--listne/],

@@ -1,8 +1,8 @@
 /** Live mode against sessions of this library, which pass, and against faulty ones, which do not. */
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import WebSocket, { WebSocketServer } from 'ws';
+import WebSocket from 'ws';
 import { connectTo } from '../../judge/src/live/connect.ts';
 import type { Connection } from '../../judge/src/live/connection.ts';
 import { listen } from '../../judge/src/live/listen.ts';
@@ -10,119 +10,45 @@ import { playScenes, type Scene } from '../../judge/src/live/play.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
-import {
-  type ClientOptions,
-  ClientSession,
-  derivePsk,
-  type HubOptions,
-  HubSession,
-  type HubSessionEvent,
-  parseIdentity,
-  type SessionEvent,
-} from '../../src/index.ts';
+import type { ClientOptions, HubOptions } from '../../src/index.ts';
+import { NODE_ID, PASSWORD, type Peer, type Faults as PeerFaults, startClient, startHub } from './peers.ts';
 
-const NODE_ID = 'judge';
-const PASSWORD = 'correct horse battery staple';
 const ACCESS_KEY = 'kiosk+7/ü';
-const PSK = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });
-const IDENTITY = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby' });
 const PATIENCE = { message: 10_000, long: 60_000 };
 const IMPATIENT = { message: 1000, long: 60_000 };
 const COMMON = { password: PASSWORD, patience: PATIENCE };
 
-interface Faults<Options> {
-  /** Options of each session, in place of the right ones. */
-  options?: () => Partial<Options>;
+interface Faults<Options> extends PeerFaults<Options> {
   accessKey?: string;
   patience?: typeof PATIENCE;
   only?: string[];
-  /** Does not close connections. */
-  stays?: true;
-  /** Sends no message back. */
-  silent?: true;
-  /** Changes what is sent. */
-  change?: (data: string | Uint8Array) => string | Uint8Array;
-}
-
-function handle(
-  session: ClientSession | HubSession,
-  socket: WebSocket,
-  events: (SessionEvent | HubSessionEvent)[],
-  { stays, silent, change = (data) => data }: Faults<unknown>,
-): void {
-  for (const event of events) {
-    if (event.type === 'transmit') socket.send(change(event.data));
-    if (event.type === 'close' && !stays) socket.close(event.code);
-    if (event.type === 'message' && !silent) {
-      const messages = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
-      for (const message of messages) socket.send(message);
-    }
-  }
 }
 
 /** Judges a client that connects again after each close. */
 async function judgeClient(faults: Faults<ClientOptions> = {}): Promise<Verdict[]> {
-  const staticKey = randomBytes(32);
-  const pins = new Map<string, Uint8Array>();
-  let isOver = false;
-  let url = '';
-  const dial = (): void => {
-    if (isOver) return;
-    const socket = new WebSocket(url);
-    const session = new ClientSession({
-      crypto: nodeCrypto,
-      siteId: IDENTITY.siteId,
-      staticKey,
-      randomBytes,
-      pin: (nodeId) => pins.get(nodeId),
-      psk: () => PSK,
-      ...faults.options?.(),
-    });
-    socket.on('message', (data, isBinary) => {
-      const events = session.receive(isBinary ? (data as Buffer) : data.toString());
-      for (const event of events) if (event.type === 'pin') pins.set(event.nodeId, event.key);
-      handle(session, socket, events, faults);
-    });
-    socket.on('error', () => {});
-    socket.on('close', () => setTimeout(dial, 1));
-  };
+  let client: Peer | undefined;
   const onListening = (address: string): void => {
-    url = authorizedUrl(address, 'test', faults.accessKey ?? ACCESS_KEY, { allowPlaintext: true });
-    dial();
+    client = startClient(address, faults.accessKey ?? ACCESS_KEY, 'lobby', faults);
   };
   const { patience = PATIENCE, only } = faults;
   const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
   try {
     return await listen({ ...COMMON, patience, only, ...hub });
   } finally {
-    isOver = true;
+    client?.stop();
   }
 }
 
 /** Judges a hub with one client. */
 async function judgeHub(faults: Faults<HubOptions> = {}): Promise<Verdict[]> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
-  const staticKey = randomBytes(32);
-  let clientKey: Uint8Array | undefined;
-  server.on('connection', (socket) => {
-    const options = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: PSK, clientKey };
-    const session = new HubSession({ ...options, ...faults.options?.() });
-    socket.on('message', (data, isBinary) => {
-      const events = session.receive(isBinary ? (data as Buffer) : data.toString());
-      for (const event of events) if (event.type === 'pin') clientKey = event.key;
-      handle(session, socket, events, faults);
-    });
-    socket.on('error', () => {});
-    handle(session, socket, session.start(), faults);
-  });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
+  const hub = await startHub(ACCESS_KEY, faults);
+  const urlOf = (accessKey: string = ACCESS_KEY): string =>
+    authorizedUrl(hub.url, 'judge', accessKey, { allowPlaintext: true });
   try {
     const { patience = PATIENCE, only } = faults;
-    return await connectTo({ ...COMMON, patience, only, url: `ws://127.0.0.1:${port}/` });
+    return await connectTo({ ...COMMON, patience, only, urlOf });
   } finally {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
+    hub.stop();
   }
 }
 
@@ -291,7 +217,7 @@ test('--connect finds a hub with a new static key on each connection', async () 
 });
 
 test('--connect asks whether the address is right if there is no hub', async () => {
-  const verdicts = await connectTo({ ...COMMON, url: 'ws://127.0.0.1:1/' });
+  const verdicts = await connectTo({ ...COMMON, urlOf: () => 'ws://127.0.0.1:1/' });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   assert.match(verdicts[0]!.failure!.difference.got, /address/);
 });

@@ -66,6 +66,7 @@ export function startClient(
 ): Peer {
   const url = authorizedUrl(address, 'test', accessKey, { allowPlaintext: true });
   const staticKey = randomBytes(32);
+  sharedPsk();
   const pins = new Map<string, Uint8Array>();
   const psks = new Map<string, Uint8Array>();
   let isOver = false;
@@ -120,6 +121,7 @@ export async function startHub(accessKey: string, faults: Faults<HubOptions> = {
     verifyClient: ({ req }, admit) => admit(accessKeyOf(req.url!) === accessKey, 401),
   });
   const staticKey = randomBytes(32);
+  sharedPsk(); // which takes a moment that no client should wait for
   let clientKey: Uint8Array | undefined;
   server.on('connection', (socket) => {
     const own = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey };

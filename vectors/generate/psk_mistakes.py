@@ -94,7 +94,9 @@ def build(tests):
 
 
 def shows_only_here(name, first):
-    """Whether a mistake makes no difference with the first vector."""
+    """Whether a mistake makes no difference with the first vector, or Argon2id refuses its salt there."""
     password, node_id = first["password"], first["nodeId"]
     right = password.encode(), sha256(node_id)
-    return any(other == name and (own, salt) == right for other, own, salt in inputs(password, node_id))
+    return any(
+        other == name and ((own, salt) == right or len(salt) < 8) for other, own, salt in inputs(password, node_id)
+    )

@@ -22,7 +22,8 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
   await playSide(test, 'resp', ask).catch((error) => {
     if (!(error instanceof Failure)) throw error;
     // What could not be read leaves no bytes to compare, but few mistakes are made on one side only.
-    const causes = error.causes.length === 0 ? causesOnOneSide('resp', transcript) : error.causes;
+    const causes =
+      error.causes.length === 0 ? causesOnOneSide('resp', transcript, indexOf(error)) : error.causes;
     throw narrowed(
       error,
       causes.filter((cause) => spares(cause, 'init', transcript)),
@@ -32,8 +33,15 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
 
 /** Whether who passes this handshake on both sides cannot make the mistake. */
 export function refutesHandshake(test: Vector, cause: string): boolean {
+  // Nonces and tags are the cipher's, of which there are two.
+  if (/^(?:nonce|tag)/.test(cause)) return false;
   const transcript = test as unknown as Transcript;
   return !(['init', 'resp'] as const).every((side) => spares(cause, side, transcript));
+}
+
+/** The index of the handshake message at which it failed. */
+function indexOf({ difference }: Failure): number {
+  return Number(/message (\d)/.exec(difference.where)?.[1] ?? 1) - 1;
 }
 
 /** The causes of a failure on one side that do not contradict the success of the other. */

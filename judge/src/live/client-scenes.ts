@@ -2,8 +2,8 @@
 import { ALL_SUITES, randomBytes, utf8ToBytes } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import type { ClientChanges, JudgeClient } from './client.ts';
-import { flip, withLowOrderKey } from './envelopes.ts';
-import { choice, type Scene } from './play.ts';
+import { flip } from './envelopes.ts';
+import { choice, type Scene, SceneOver } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
 
 type ClientScene = Scene<JudgeClient>;
@@ -30,6 +30,13 @@ function refused(name: string, comment: string, changes: () => ClientChanges): C
     },
   };
 }
+
+/** What a hub may say about a fault that the cleartext shows. */
+const NEGOTIATION = /pattern|suite|offer|version|negotiat/i;
+const TELLING =
+  'close reason: it tells the peer why the handshake failed; it is the same for every cause, or empty';
+const ADMISSION =
+  'admission: an access key that was never issued is let in; refuse the connection, or close it before message 2';
 
 export const CLIENT_SCENES: readonly ClientScene[] = [
   works('first-contact', 'XXpsk2, then messages both ways.', {}),
@@ -67,7 +74,7 @@ export const CLIENT_SCENES: readonly ClientScene[] = [
   })),
   choice(
     refused('low-order-key', 'The ephemeral key in message 1 is of low order.', () => ({
-      message1: withLowOrderKey,
+      isAccomplice: true,
       refused: 'message 1',
     })),
   ),
@@ -95,5 +102,41 @@ export const CLIENT_SCENES: readonly ClientScene[] = [
     staticKey: randomBytes(32),
     refused: 'message 3',
   })),
+  refused('failed-kk', 'Message 1 of KKpsk0 does not open.', () => ({
+    pattern: 'KKpsk0',
+    message1: (message) => flip(message, message.length - 1),
+    refused: 'message 1',
+  })),
+  works('after-failed-kk', 'After a KKpsk0 that failed the hub takes XXpsk2, and has kept its pin.', {}),
+  choice({
+    name: 'close-reasons',
+    comment: 'The close reason is the same for every handshake that cryptography refused.',
+    async play(client, connection) {
+      const before = [...client.reasons];
+      await client
+        .greet(connection, { message1: (message) => flip(message, message.length - 1), refused: 'message 1' })
+        .catch((error) => {
+          if (!(error instanceof SceneOver)) throw error;
+        });
+      const reasons = [...new Set([...before, ...client.reasons])].filter(
+        (reason) => !NEGOTIATION.test(reason),
+      );
+      if (reasons.length <= 1) return;
+      const got = reasons.map((reason) => JSON.stringify(reason)).join(', ');
+      throw new Failure({ where: 'close reasons', expected: 'one, or none', got }, [TELLING]);
+    },
+  }),
+  {
+    name: 'unknown-access-key',
+    comment: 'A client with an access key that was never issued is not let in.',
+    accessKey: 'never-issued',
+    async play(client, connection) {
+      if (connection.isClosed) return;
+      await client.greet(connection, { refused: 'message 1' }).catch((error) => {
+        const isRefusal = error instanceof SceneOver || connection.isClosed;
+        if (!isRefusal) throw new Failure(error.difference, [ADMISSION]);
+      });
+    },
+  },
   works('still-there', 'After all that, the hub still has its static key and its pin.', {}),
 ];

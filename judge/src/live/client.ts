@@ -18,8 +18,10 @@ import {
   writeEnvelope,
 } from '../protocol.ts';
 import { Declined, Failure } from '../verdict.ts';
+import { message1OfZeros } from './accomplice.ts';
 import type { Connection } from './connection.ts';
 import { payloadOfType, payloadWithMessage, read, shake } from './envelopes.ts';
+import { EphemeralKeys } from './ephemeral-keys.ts';
 import { SceneOver } from './play.ts';
 import { Talk } from './talk.ts';
 
@@ -32,12 +34,18 @@ export interface ClientChanges {
   staticKey?: Uint8Array;
   prologue?: Uint8Array;
   message1?: (message: Uint8Array) => Uint8Array;
+  /** Makes message 1 with an ephemeral key of zeros. */
+  isAccomplice?: true;
   message3?: (message: Uint8Array) => Uint8Array;
   /** Sends message 1 again after message 2. */
   repeats?: true;
   /** The message at which the hub closes the connection. */
   refused?: 'message 1' | 'message 3';
 }
+
+const REFUSAL = 1008;
+
+const NEW_STATIC_KEY = 'static key: the hub has another one than before; it keeps one, which its clients pin';
 
 const PASSWORD =
   'password: the payload of message 2 does not open, though the static key before it does, so the hub has another psk. ' +
@@ -47,6 +55,9 @@ const HELLO = writeEnvelope('hello', { pubkey: '', session: { session_id: 'judge
 
 export class JudgeClient {
   readonly #staticKey: Uint8Array = randomBytes(32);
+  readonly #ephemeralKeys: EphemeralKeys = new EphemeralKeys();
+  /** The close reasons of handshakes that were refused. */
+  readonly reasons: Set<string> = new Set();
   readonly #derivePsk: (nodeId: string) => Uint8Array;
   #psk: Uint8Array | undefined;
   /** The hub's static public key, known since the first handshake with XXpsk2. */
@@ -72,27 +83,34 @@ export class JudgeClient {
       throw new Failure({ where: 'KKpsk0', expected, got: 'none: no such scene has succeeded' });
     }
     this.#psk ??= this.#derivePsk(nodeId);
+    const prologue = changes.prologue ?? buildPrologue(hello, offer, protocolName(pattern, suite));
     const handshake = new HandshakeState({
       crypto: nodeCrypto,
       role: 'initiator',
       pattern,
       suite,
-      prologue: changes.prologue ?? buildPrologue(hello, offer, protocolName(pattern, suite)),
+      prologue,
       psk: changes.psk ?? this.#psk,
       staticKey: changes.staticKey ?? this.#staticKey,
       remoteStaticKey: pattern === 'KKpsk0' ? this.#hubKey : undefined,
       randomBytes,
     });
-    const message1 = handshake.writeMessage(canonicalJson({ binarize: false, encodings: [] }));
+    const payload = canonicalJson({ binarize: false, encodings: [] });
+    const message1 = changes.isAccomplice
+      ? message1OfZeros(suite, prologue, payload)
+      : handshake.writeMessage(payload);
     const msg = bytesToHex(changes.message1?.(message1) ?? message1);
     connection.send(shake({ pattern, suite, ...changes.claim, msg }));
     if (changes.refused === 'message 1') {
       await connection.expectClose('message 1');
+      this.#checkClosing(connection, 'message 1');
       throw new SceneOver();
     }
     const second = payloadWithMessage('message 2', await connection.receive('message 2'));
+    const message2 = read('message 2', () => readNoiseMessage(second));
+    this.#ephemeralKeys.check('message 2', message2, this.#hubKey);
     if (changes.repeats) connection.send(shake({ pattern, suite, msg }));
-    read('message 2', () => readMessage2Payload(handshake.readMessage(readNoiseMessage(second))), {
+    read('message 2', () => readMessage2Payload(handshake.readMessage(message2)), {
       'payload-not-authentic': pattern === 'XXpsk2' && !changes.psk && !this.#hubKey ? [PASSWORD] : [],
     });
     if (!handshake.isFinished) {
@@ -104,15 +122,27 @@ export class JudgeClient {
     talk.sendJson(HELLO);
     if (changes.refused === 'message 3') {
       await connection.expectClose('message 3');
+      this.#checkClosing(connection, 'message 3');
       throw new SceneOver();
     }
     return talk;
   }
 
+  /** A hub closes a handshake that cannot be completed with 1008, and says nothing else of why. */
+  #checkClosing({ closing }: Connection, where: string): void {
+    const { code, reason } = closing;
+    if (code !== REFUSAL) {
+      const got = code === 1006 ? 'none: the connection ended without a close frame' : String(code);
+      const cause = `close code: a handshake that cannot be completed ends with ${REFUSAL}, not ${code}`;
+      throw new Failure({ where: `close code after ${where}`, expected: String(REFUSAL), got }, [cause]);
+    }
+    this.reasons.add(reason);
+  }
+
   #learn(key: Uint8Array): void {
     if (this.#hubKey !== undefined && !equalBytes(this.#hubKey, key)) {
       const expected = 'the same on every connection';
-      throw new Failure({ where: 'static key in message 2', expected, got: 'another' });
+      throw new Failure({ where: 'static key in message 2', expected, got: 'another' }, [NEW_STATIC_KEY]);
     }
     this.#hubKey = key;
   }

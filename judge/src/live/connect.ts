@@ -8,21 +8,29 @@ import { Connection } from './connection.ts';
 import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
 
 export interface ConnectOptions extends LiveOptions {
-  /** With its authorization. */
-  url: string;
+  /** The URL for an access key, with its authorization. */
+  urlOf: (accessKey?: string) => string;
 }
 
 /** @throws CannotRun before any connection if there is no scene of one of the names asked for */
 export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
-  const { url, password, patience } = options;
+  const { urlOf, password, patience } = options;
   const scenes = chooseScenes(CLIENT_SCENES, options);
   const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
-  const connect = (): Promise<Connection> =>
+  const connect = (accessKey?: string): Promise<Connection> =>
     new Promise((resolve, reject) => {
-      const socket = new WebSocket(url, { handshakeTimeout: patience.message, rejectUnauthorized: false });
+      const socket = new WebSocket(urlOf(accessKey), {
+        handshakeTimeout: patience.message,
+        rejectUnauthorized: false,
+      });
       const connection = new Connection(socket, patience);
       socket.once('open', () => resolve(connection));
       socket.once('error', ({ message }) => {
+        if (accessKey !== undefined && /Unexpected server response: 40[13]/.test(message)) {
+          connection.isClosed = true; // refused, as it must be
+          resolve(connection);
+          return;
+        }
         const got = `${message}: is the address right?`;
         reject(new Failure({ where: 'connection', expected: 'the hub accepts it', got }));
       });

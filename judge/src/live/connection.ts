@@ -13,6 +13,8 @@ type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
 
 export class Connection {
   isClosed = false;
+  /** The close code and reason of the other side; 1006 where there was no close frame. */
+  closing: { readonly code: number; readonly reason: string } = { code: 1006, reason: '' };
   readonly #socket: WebSocket;
   readonly #patience: Patience;
   readonly #queue: (string | Uint8Array)[] = [];
@@ -26,8 +28,9 @@ export class Connection {
       this.#wake?.();
     });
     socket.on('error', () => {}); // `close` follows
-    socket.on('close', () => {
+    socket.on('close', (code, reason) => {
       this.isClosed = true;
+      this.closing = { code, reason: reason.toString() };
       this.#wake?.();
     });
   }

@@ -9,13 +9,6 @@ export function flip(message: Uint8Array, at: number): Uint8Array {
   return flipped;
 }
 
-/** A copy whose ephemeral key is of low order. */
-export function withLowOrderKey(message: Uint8Array): Uint8Array {
-  const changed = message.slice();
-  changed.fill(0, 0, 32);
-  return changed;
-}
-
 export function envelope(type: string, payload: string): string {
   return `{"msg_type":"${type}","payload":${payload},"metadata":{},"route":[]}`;
 }

@@ -1,7 +1,7 @@
 /** The scenes of --listen, in which the judge is a hub. */
 import { ALL_SUITES, randomBytes } from '../protocol.ts';
 import { Declined, Failure } from '../verdict.ts';
-import { flip, withLowOrderKey } from './envelopes.ts';
+import { flip } from './envelopes.ts';
 import type { HubChanges, JudgeHub } from './hub.ts';
 import { choice, type Scene } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
@@ -49,6 +49,9 @@ function suiteScene(suite: string, isRequired: boolean): HubScene {
 }
 
 const XX = ['XXpsk2'];
+
+const KK_AGAIN =
+  'pin: after a KKpsk0 that failed the client tries KKpsk0 again; it drops the pin, or at least uses XXpsk2 next, which tells what was wrong';
 
 /** Fields that end up in the prologue only if its canonical JSON is exact. */
 const UNKNOWN_FIELDS =
@@ -111,7 +114,7 @@ export const HUB_SCENES: readonly HubScene[] = [
   choice(
     refused('low-order-key', 'The ephemeral key in message 2 is of low order.', () => ({
       patterns: XX,
-      message2: withLowOrderKey,
+      isAccomplice: true,
     })),
   ),
   refused('wrong-password', 'The hub has another password: it gets no message 3.', () => ({
@@ -122,5 +125,25 @@ export const HUB_SCENES: readonly HubScene[] = [
     patterns: XX,
     staticKey: randomBytes(32),
   })),
+  {
+    name: 'failed-kk',
+    comment: 'Message 2 of KKpsk0 does not open: the client goes no further.',
+    async play(hub, connection) {
+      const message2 = (message: Uint8Array): Uint8Array => flip(message, message.length - 1);
+      await hub.greet(connection, { patterns: ['XXpsk2', 'KKpsk0'], expects: 'KKpsk0', message2 });
+    },
+  },
+  {
+    name: 'after-failed-kk',
+    comment:
+      'After a KKpsk0 that failed the client uses XXpsk2, though KKpsk0 is offered, and its pin counts or is new.',
+    async play(hub, connection) {
+      const talk = await hub.greet(connection, { patterns: ['XXpsk2', 'KKpsk0'] });
+      await talk.expectEcho('json', 20);
+      if (talk.pattern === 'XXpsk2') return;
+      const difference = { where: 'pattern after a failed KKpsk0', expected: 'XXpsk2', got: talk.pattern };
+      throw new Failure(difference, [KK_AGAIN]);
+    },
+  },
   works('still-there', 'After all that, the client still has its static key and its pin.', { patterns: XX }),
 ];

@@ -18,9 +18,11 @@ import {
   readNoiseMessage,
   type Suite,
 } from '../protocol.ts';
-import { Failure } from '../verdict.ts';
+import { Declined, Failure } from '../verdict.ts';
+import { message2OfZeros } from './accomplice.ts';
 import type { Connection } from './connection.ts';
 import { envelope, payloadWithMessage, read, shake } from './envelopes.ts';
+import { EphemeralKeys } from './ephemeral-keys.ts';
 import { SceneOver } from './play.ts';
 import { Talk } from './talk.ts';
 
@@ -36,12 +38,19 @@ export interface HubChanges {
   offerFirst?: true;
   /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
   repeats?: true;
+  /** The pattern that the scene is about: a client that takes another declines. */
+  expects?: Pattern;
   psk?: Uint8Array;
   staticKey?: Uint8Array;
   message2?: (message: Uint8Array) => Uint8Array;
+  /** Makes message 2 with an ephemeral key of zeros. */
+  isAccomplice?: true;
   /** What makes the client close the connection before message 1. */
   refused?: string;
 }
+
+const NEW_STATIC_KEY =
+  'static key: the client has another one than before; it keeps one for as long as its identity lives';
 
 const PASSWORD =
   'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +
@@ -51,6 +60,7 @@ export class JudgeHub {
   readonly nodeId: string;
   readonly #psk: Uint8Array;
   readonly #staticKey: Uint8Array = randomBytes(32);
+  readonly #ephemeralKeys: EphemeralKeys = new EphemeralKeys();
   /** The client's static public key, known since the first handshake with XXpsk2. */
   #clientKey: Uint8Array | undefined;
 
@@ -86,21 +96,29 @@ export class JudgeHub {
       connection.send(envelope('shake', offer));
     }
     const { pattern, suite } = readChoice(first, patterns, suites);
+    if (changes.expects !== undefined && pattern !== changes.expects) throw new Declined();
+    const prologue = buildPrologue(parseJson(hello), parseJson(offer), protocolName(pattern, suite));
     const handshake = new HandshakeState({
       crypto: nodeCrypto,
       role: 'responder',
       pattern,
       suite,
-      prologue: buildPrologue(parseJson(hello), parseJson(offer), protocolName(pattern, suite)),
+      prologue,
       psk: changes.psk ?? this.#psk,
       staticKey: changes.staticKey ?? this.#staticKey,
       remoteStaticKey: pattern === 'KKpsk0' ? this.#clientKey : undefined,
       randomBytes,
     });
-    read('message 1', () => readMessage1Payload(handshake.readMessage(readNoiseMessage(first))));
-    const message2 = handshake.writeMessage(new Uint8Array([0x7b, 0x7d])); // {}
+    const message1 = read('message 1', () => readNoiseMessage(first));
+    read('message 1', () => readMessage1Payload(handshake.readMessage(message1)));
+    this.#ephemeralKeys.check('message 1', message1, this.#clientKey);
+    const payload = new Uint8Array([0x7b, 0x7d]); // {}
+    const message2 = changes.isAccomplice
+      ? message2OfZeros(suite, prologue, message1, { staticKey: this.#staticKey, psk: this.#psk, payload })
+      : handshake.writeMessage(payload);
     connection.send(shake({ msg: bytesToHex(changes.message2?.(message2) ?? message2) }));
-    if (changes.message2 !== undefined || changes.psk !== undefined || changes.staticKey !== undefined) {
+    const { message2: isChanged, isAccomplice, psk, staticKey } = changes;
+    if ((isChanged ?? isAccomplice ?? psk ?? staticKey) !== undefined) {
       await connection.expectClose('message 2');
       throw new SceneOver();
     }
@@ -124,7 +142,7 @@ export class JudgeHub {
   #learn(key: Uint8Array): void {
     if (this.#clientKey !== undefined && !equalBytes(this.#clientKey, key)) {
       const expected = 'the same on every connection';
-      throw new Failure({ where: 'static key in message 3', expected, got: 'another' });
+      throw new Failure({ where: 'static key in message 3', expected, got: 'another' }, [NEW_STATIC_KEY]);
     }
     this.#clientKey = key;
   }
@@ -148,8 +166,15 @@ function readChoice(
 
 function checkHello(value: unknown): void {
   const { msg_type: type, payload } = (value ?? {}) as { msg_type?: unknown; payload?: JsonObject };
-  const session = isJsonObject(payload) ? payload.session : undefined;
-  if (type === 'hello' && isJsonObject(session) && typeof session.session_id === 'string') return;
-  const expected = 'msg_type hello, payload.session.session_id';
-  throw new Failure({ where: 'the sealed HELLO', expected, got: JSON.stringify(value).slice(0, 200) });
+  const fields = isJsonObject(payload) ? payload : {};
+  const { session, site_id: siteId, pubkey } = fields;
+  const hasSession = isJsonObject(session) && typeof session.session_id === 'string';
+  if (type === 'hello' && hasSession && typeof siteId === 'string' && typeof pubkey === 'string') return;
+  const expected = 'msg_type hello with the strings pubkey, session.session_id and site_id in its payload';
+  const lacks = Object.entries({ pubkey, 'session.session_id': hasSession ? '' : undefined, site_id: siteId })
+    .filter(([, field]) => typeof field !== 'string')
+    .map(([name]) => name);
+  const cause = `HELLO: the sealed HELLO lacks ${type === 'hello' ? lacks.join(', ') : 'msg_type hello'}`;
+  const got = JSON.stringify(value).slice(0, 200);
+  throw new Failure({ where: 'the sealed HELLO', expected, got }, [cause]);
 }

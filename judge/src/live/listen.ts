@@ -71,21 +71,37 @@ async function openServer(port: number): Promise<WebSocketServer> {
 }
 
 function checkAuthorization(url: string, accessKey: string, connection: Connection): void {
-  const got = accessKeyOf(url);
-  if (got === accessKey) return;
+  const { got, cause } = readAuthorization(url);
+  if (got === accessKey && cause === undefined) return;
   connection.close(1008);
-  throw new Failure({
-    where: 'the URL',
-    expected: '?authorization= with the percent-encoded base64 of <user agent>:<access key>',
-    got: got === undefined ? `${JSON.stringify(url)}, which holds none` : `access key ${JSON.stringify(got)}`,
-  });
+  throw new Failure(
+    {
+      where: 'the URL',
+      expected: '?authorization= with the percent-encoded base64 of <user agent>:<access key>',
+      got:
+        got === undefined ? `${JSON.stringify(url)}, which holds none` : `access key ${JSON.stringify(got)}`,
+    },
+    cause === undefined ? [] : [`authorization: ${cause}`],
+  );
 }
 
-/** The access key in the authorization of a request. Unescaped base64 does not count: its + would mean a space. */
-function accessKeyOf(url: string): string | undefined {
+/** The access key in the authorization of a request, and what is wrong with its form. */
+function readAuthorization(url: string): { got?: string; cause?: string } {
   const authorization = new URLSearchParams(url.replace(/^[^?]*/, '')).get('authorization');
-  if (authorization === null || authorization.includes(' ')) return undefined;
-  const decoded = Buffer.from(authorization, 'base64').toString();
+  if (authorization === null) return {};
+  const bytes = Buffer.from(authorization.replace(/ /g, '+'), 'base64');
+  const decoded = bytes.toString();
   const colon = decoded.indexOf(':');
-  return colon < 0 ? undefined : decoded.slice(colon + 1);
+  const right = bytes.toString('base64');
+  const cause =
+    authorization === right
+      ? undefined
+      : authorization.replace(/ /g, '+') === right
+        ? 'its + is not percent-encoded, and means a space then'
+        : authorization === right.replace(/=+$/, '')
+          ? 'its padding is missing; base64 ends with = here'
+          : /[-_]/.test(authorization)
+            ? 'it is base64url; it is base64, with + and /'
+            : 'it is not base64';
+  return { ...(colon >= 0 && { got: decoded.slice(colon + 1) }), ...(cause && { cause }) };
 }

@@ -21,6 +21,8 @@ export interface Scene<Player> {
   readonly comment: string;
   /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
   readonly isChoice?: true;
+  /** The access key of this connection, in place of the client's. */
+  readonly accessKey?: string;
   /** @throws Failure, Declined, SceneOver */
   play(player: Player, connection: Connection): Promise<void>;
 }
@@ -50,17 +52,17 @@ export function chooseScenes<Player>(
 export async function playScenes<Player>(
   scenes: readonly Scene<Player>[],
   player: Player,
-  connect: () => Promise<Connection>,
+  connect: (accessKey?: string) => Promise<Connection>,
   { onStart, onVerdict }: LiveOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  for (const [index, { name, comment, isChoice, play }] of scenes.entries()) {
+  for (const [index, { name, comment, isChoice, accessKey, play }] of scenes.entries()) {
     onStart?.(name, index + 1, scenes.length);
     let connection: Connection | undefined;
     const verdict = await runTest(
       { operation: 'live', name, comment, ...(isChoice && { isChoice }) },
       async () => {
-        connection = await connect();
+        connection = await connect(accessKey);
         await play(player, connection).catch((error) => {
           if (!(error instanceof SceneOver)) throw error;
         });

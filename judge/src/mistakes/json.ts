@@ -105,6 +105,10 @@ const STYLES: readonly Style[] = [
     cause: 'escapes: characters beyond ASCII are escaped; write them literally, in UTF-8',
     string: escapeEach(/[\u0080-\uffff]/g),
   },
+  {
+    cause: 'escapes: U+007F and all characters beyond ASCII are escaped; write them literally, in UTF-8',
+    string: escapeEach(/[\u007f-\uffff]/g),
+  },
   { cause: 'escapes: / is escaped; write it literally', string: (quoted) => quoted.replace(/\//g, '\\/') },
   { cause: 'escapes: U+007F is escaped; write it literally', string: escapeEach(/\u007f/g) },
   {
@@ -272,5 +276,7 @@ export function mistakesInPrologue(
     String(got),
     (style) => payloads.map((payload) => write(payload, style)).join('') + protocolName,
   );
-  return inParts.length > 0 && !inParts[0]!.includes('as they came') ? inParts : [...inStyle, ...inParts];
+  const isPlain = inParts.length > 0 && !/Also|as they came/.test(inParts[0]!);
+  if (isPlain || inStyle.length === 0) return inParts;
+  return [...inStyle, ...inParts.filter((cause) => cause.includes('as they came'))];
 }

@@ -43,6 +43,10 @@ function only(payload: JsonObject, names: readonly string[]): Uint8Array {
   return canonicalJson(Object.fromEntries(present.map((name) => [name, payload[name]!])));
 }
 
+// The words of mistakes/json.ts, so that both make one cause.
+const RIGHT = 'they are HELLO, HANDSHAKE, protocol name';
+const UNSORTED = 'key order: keys are not sorted';
+
 const CANDIDATES: readonly Candidate[] = [
   {
     cause: 'it binds only the fields of HELLO that are needed; it binds all, unknown ones included',
@@ -61,18 +65,21 @@ const CANDIDATES: readonly Candidate[] = [
     bind: (hellos, offers) => [canonicalJson(hellos[0]!), canonicalJson(last(offers))],
   },
   {
-    cause: 'HANDSHAKE comes before HELLO in it; HELLO comes first',
+    cause: `its parts are HANDSHAKE, HELLO, protocol name; ${RIGHT}`,
     bind: (hellos, offers) => [canonicalJson(last(offers)), canonicalJson(last(hellos))],
   },
-  { cause: 'it binds no HELLO', bind: (_hellos, offers) => [canonicalJson(last(offers))] },
-  { cause: 'it binds no HANDSHAKE', bind: (hellos) => [canonicalJson(last(hellos))] },
-  { cause: 'it binds neither HELLO nor HANDSHAKE', bind: () => [] },
+  {
+    cause: `its parts are HANDSHAKE, protocol name; ${RIGHT}`,
+    bind: (_hellos, offers) => [canonicalJson(last(offers))],
+  },
+  { cause: `its parts are HELLO, protocol name; ${RIGHT}`, bind: (hellos) => [canonicalJson(last(hellos))] },
+  { cause: `its parts are protocol name; ${RIGHT}`, bind: () => [] },
   {
     cause: 'it binds whole envelopes; it binds their payloads',
     bind: (hellos, offers) => [envelope('hello', last(hellos)), envelope('shake', last(offers))],
   },
   {
-    cause: 'it binds the payloads without sorting their keys',
+    cause: UNSORTED,
     bind: (hellos, offers) => [ordinary(last(hellos)), ordinary(last(offers))],
   },
 ];
@@ -91,10 +98,10 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
     const name = utf8ToBytes(protocolName('XXpsk2', suite));
     const fits = (...parts: Uint8Array[]): boolean => opens(message, concatBytes(parts), name, suite);
     if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
-      return ['prologue: it lacks the protocol name'];
+      return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
     }
     const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
-    return found.map(({ cause }) => `prologue: ${cause}`);
+    return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
   } catch {
     return []; // it is no message 1, or follows something that is no envelope
   }

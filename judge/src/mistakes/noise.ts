@@ -219,12 +219,17 @@ export function spares(cause: string, side: Side, transcript: Transcript): boole
   );
 }
 
-/** The known mistakes that change something on this side, and nothing on the other. */
-export function causesOnOneSide(side: Side, transcript: Transcript): Causes {
+/** The known mistakes that change something on this side, though no message before this index, and nothing on the other. */
+export function causesOnOneSide(side: Side, transcript: Transcript, index: number): Causes {
   const other = side === 'init' ? 'resp' : 'init';
-  return MISTAKES.map(({ cause }) => cause).filter(
-    (cause) => spares(cause, other, transcript) && !spares(cause, side, transcript),
-  );
+  const right = handshakeWith({}, side, transcript).messages;
+  return MISTAKES.filter((mistake) => {
+    const { messages } = handshakeWith(mistake, side, transcript);
+    if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
+    const isRightBefore = messages.every((message, at) => at >= index || message === right[at]);
+    const { cause } = mistake;
+    return isRightBefore && spares(cause, other, transcript) && !spares(cause, side, transcript);
+  }).map(({ cause }) => cause);
 }
 
 /** The known mistakes that make a side write `got` at this index. */

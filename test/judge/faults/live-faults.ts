@@ -5,27 +5,135 @@ function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): F
   return { name, patches, only: only.split(' '), says };
 }
 
+const PEERS = 'test/judge/peers.ts';
+const CLIENT = 'src/session/client-session.ts';
+const HUB = 'src/session/hub-session.ts';
 const HANDSHAKE = 'src/noise/handshake-state.ts';
+const SESSION = 'src/session/session.ts';
+const URL = 'src/identity/authorized-url.ts';
 
-const REPEATED_EPHEMERAL: Patch = [
+const SOME = 'first-contact small-chunks still-there';
+const CREATES_EPHEMERAL = 'this.e ??= this.crypto.keyPair(randomKey(this.randomBytes!));';
+const REPEATED: Patch = [
   HANDSHAKE,
-  'this.e = this.crypto.keyPair(randomKey(this.randomBytes));',
+  CREATES_EPHEMERAL,
   'this.e = this.crypto.keyPair(new Uint8Array(32).fill(9));',
 ];
+const STATIC: Patch = [HANDSHAKE, CREATES_EPHEMERAL, 'this.e = this.s;'];
+const ZEROS: Patch = [HANDSHAKE, 'if (isZero(sharedSecret))', 'if (sharedSecret.length === 0)'];
+const STAYS: Patch = [PEERS, "event.type === 'close' && !stays", "event.type === 'close' && stays"];
+const ESCAPED = 'encodeURIComponent(authorization)';
+const IGNORES_TEXT: Patch = [
+  SESSION,
+  "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
+  "if (typeof data === 'string') return;",
+];
+
 export const CLIENT_FAULTS: readonly Fault[] = [
+  fault('client-repeats-ephemeral-key', SOME, /ephemeral key: it was used before/, REPEATED),
+  fault('client-uses-static-key-as-ephemeral', SOME, /ephemeral key: it is the static key/, STATIC),
+  fault('client-accepts-zeros', 'first-contact low-order-key', /scene low-order-key/, ZEROS),
+  fault('client-ignores-its-pin', 'first-contact changed-key', /scene changed-key/, [
+    PEERS,
+    'pin: (nodeId) => pins.get(nodeId),',
+    'pin: () => undefined,',
+  ]),
   fault(
-    'client-repeats-ephemeral-key',
-    'first-contact small-chunks still-there',
-    /ephemeral key: /,
-    REPEATED_EPHEMERAL,
+    'client-has-a-new-static-key-each-time',
+    'first-contact still-there',
+    /static key: the client has another one/,
+    [PEERS, 'siteId,\n      staticKey,', 'siteId,\n      staticKey: randomBytes(32),'],
+  ),
+  fault('client-repeats-a-failed-kk', 'first-contact failed-kk after-failed-kk', /KKpsk0 again/, [
+    PEERS,
+    "if (event.type === 'unpin') pins.delete(event.nodeId);",
+    '',
+  ]),
+  fault('client-does-not-close', 'first-contact flipped-bit', /scene flipped-bit/, STAYS),
+  fault('client-names-no-site', SOME, /HELLO: the sealed HELLO lacks site_id/, [
+    CLIENT,
+    "const greeting = mergeFields({ pubkey: '', session }, hello);",
+    "const greeting = mergeFields({ pubkey: '', session }, { ...hello, site_id: null });",
+  ]),
+  fault('client-names-no-session', SOME, /HELLO: the sealed HELLO lacks session.session_id/, [
+    CLIENT,
+    "const greeting = mergeFields({ pubkey: '', session }, hello);",
+    "const greeting = mergeFields({ pubkey: '', session: 'default' }, hello);",
+  ]),
+  fault('client-writes-base64url', 'first-contact', /authorization: it is base64url/, [
+    URL,
+    ESCAPED,
+    "encodeURIComponent(authorization.replace(/\\+/g, '-').replace(/\\x2f/g, '_'))",
+  ]),
+  fault('client-leaves-out-padding', 'first-contact', /authorization: its padding is missing/, [
+    URL,
+    ESCAPED,
+    "encodeURIComponent(authorization.replace(/=+$/, ''))",
+  ]),
+  fault('client-escapes-no-plus', 'first-contact', /authorization: its \+ is not percent-encoded/, [
+    URL,
+    ESCAPED,
+    'authorization',
+  ]),
+  fault('client-accepts-version-2', 'first-contact version', /scene version/, [
+    'src/wire/handshake.ts',
+    'number >= PROTOCOL_VERSION',
+    'number >= 2',
+  ]),
+  fault('client-ignores-text', 'first-contact text', /scene text/, IGNORES_TEXT),
+  fault(
+    'client-has-another-password',
+    'first-contact messages',
+    /password: the client closes after message 2/,
+    [
+      PEERS,
+      'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
+      'psk ??= randomBytes(32);',
+    ],
   ),
 ];
 
 export const HUB_FAULTS: readonly Fault[] = [
+  fault('hub-repeats-ephemeral-key', SOME, /ephemeral key: it was used before/, REPEATED),
+  fault('hub-uses-static-key-as-ephemeral', SOME, /ephemeral key: it is the static key/, STATIC),
+  fault('hub-accepts-zeros', 'first-contact low-order-key', /scene low-order-key/, ZEROS),
+  fault('hub-lets-any-access-key-in', 'first-contact unknown-access-key', /admission: /, [
+    PEERS,
+    'admit(accessKeyOf(req.url!) === accessKey, 401)',
+    'admit(req.url !== accessKeyOf, 401)',
+  ]),
+  fault('hub-closes-with-1000', 'first-contact other-prologue damaged-message-3', /close code: /, [
+    PEERS,
+    'socket.close(event.code);',
+    'socket.close(1000);',
+  ]),
+  fault('hub-sends-no-close-frame', 'first-contact other-prologue', /close code: /, [
+    PEERS,
+    'socket.close(event.code);',
+    'socket.terminate();',
+  ]),
   fault(
-    'hub-repeats-ephemeral-key',
-    'first-contact small-chunks still-there',
-    /ephemeral key: /,
-    REPEATED_EPHEMERAL,
+    'hub-says-why',
+    'first-contact truncated-message-1 damaged-message-3 close-reasons',
+    /close reason: /,
+    [PEERS, 'socket.close(event.code);', 'socket.close(event.code, event.error.code);'],
   ),
+  fault('hub-accepts-any-static-key', 'first-contact other-static-key', /scene other-static-key/, [
+    HUB,
+    '} else if (!equalBytes(this.clientKey, key)) {',
+    '} else if (this.clientKey.length !== key.length) {',
+  ]),
+  fault(
+    'hub-has-a-new-static-key-each-time',
+    'first-contact still-there',
+    /static key: the hub has another one/,
+    [PEERS, 'nodeId: NODE_ID, staticKey,', 'nodeId: NODE_ID, staticKey: randomBytes(32),'],
+  ),
+  fault('hub-does-not-close', 'first-contact flipped-bit', /scene flipped-bit/, STAYS),
+  fault('hub-ignores-text', 'first-contact text', /scene text/, IGNORES_TEXT),
+  fault('hub-has-another-password', 'first-contact', /password: the payload of message 2/, [
+    PEERS,
+    'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
+    'psk ??= randomBytes(32);',
+  ]),
 ];
