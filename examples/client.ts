@@ -19,7 +19,6 @@ export function startClient(options: ClientOptions): Client {
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     socket.on('unexpected-response', (_, { statusCode }) => closed({ status: statusCode }));
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
-    socket.on('error', () => {}); // `close` follows; the message may contain the URL
     return {
       write: (data) => socket.send(data, (error) => error && closed()),
       close: (code) => socket.close(code),

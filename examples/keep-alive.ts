@@ -13,4 +13,5 @@ export function keepAlive(socket: WebSocket, every = 30_000): void {
     isAlive = true;
   });
   socket.on('close', () => clearInterval(pings));
+  socket.on('error', () => {}); // `close` follows; the message may contain the URL, so it is not logged
 }

@@ -1,8 +1,4 @@
-/**
- * A bridge for a device without a network: a serial line on one side, a WebSocket to the hub on the other. The device has the
- * session and its keys, so the bridge reads no message. It needs the access key, dials, and obeys the policy. README.md
- * has the lines that travel on the serial line.
- */
+/** A bridge between a device on a serial line and its hub. README.md says who does what, and in which lines. */
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import {
@@ -20,8 +16,7 @@ import { keepAlive } from '../keep-alive.ts';
 
 export interface BridgeOptions
   extends Omit<ClientOptions, 'keyring' | 'handle' | 'derive' | 'ask' | 'observe'> {
-  /** The serial line. */
-  line: Duplex;
+  line: Duplex; // the serial one
   /** Is called with an error code when a person has to act. `resume` connects again. */
   ask: (code: string) => void;
   /** Is told what the device and the policy say, for a log. */
@@ -30,12 +25,7 @@ export interface BridgeOptions
 
 const BYTES = /^(?:[0-9a-f]{2})+$/;
 /** How a connection ends whose session was lost when the device restarted. */
-const RESTARTED = {
-  type: 'ended',
-  retry: 'now',
-  reason: 'dropped',
-  error: { code: 'dropped' },
-} as SessionEvent;
+const LOST = { type: 'ended', retry: 'now', reason: 'dropped', error: { code: 'dropped' } } as SessionEvent;
 
 export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'resume'> {
   const { line, identity, observe, ca, allowPlaintext, pingEvery } = options;
@@ -83,24 +73,23 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
     });
     own.on('unexpected-response', (_, { statusCode }) => hangUp(own, { status: statusCode }));
     own.on('close', (code, reason) => hangUp(own, { code, reason: reason.toString() }));
-    own.on('error', () => {}); // `close` follows
     waitFor('awaiting-hello');
   }
 
   createInterface({ input: line }).on('line', (text) => {
     if (text === 'start') {
-      const lost = socket;
+      socket?.terminate();
       socket = undefined;
-      lost?.terminate();
       if (policy.state === 'idle') connect();
-      else if (policy.state === 'connecting' || policy.state === 'ready') take(RESTARTED);
-    } else if (text.startsWith('event {')) {
-      const { state, ...event } = JSON.parse(text.slice(6)) as SessionEvent & { state: string };
+      else if (policy.state === 'connecting' || policy.state === 'ready') take(LOST);
+    } else if (text.startsWith('event ')) {
+      const event = eventIn(text);
+      if (event === undefined) return; // noise on the line
       if (event.type === 'close' || event.type === 'psk-needed') socket?.close(1000);
       if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
       if (event.type === 'ended') socket = undefined;
-      waitFor(state);
-      take(event as SessionEvent);
+      waitFor(event.state);
+      take(event);
       if (event.type === 'psk-needed') options.ask('psk-needed');
     } else if (socket?.readyState === WebSocket.OPEN) {
       if (BYTES.test(text)) socket.send(Buffer.from(text, 'hex'));
@@ -120,4 +109,12 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
       connect();
     },
   };
+}
+
+function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
+  try {
+    return JSON.parse(line.slice('event '.length));
+  } catch {
+    return undefined;
+  }
 }

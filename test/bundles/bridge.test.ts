@@ -193,7 +193,8 @@ test('tells the device why a connection was refused, and dials after a pause', a
 test('noise on the line does nothing', async () => {
   const device = newDevice({ '=hub-1': hex(PSK) });
   const bridge = bridgeFor(device);
-  for (const noise of ['\0\xff\n', 'event\n', 'abc\n', '\n']) device.line.push(Buffer.from(noise, 'latin1'));
+  for (const noise of ['\0\xff\n', 'event\n', 'event {"state\n', 'abc\n', '\n'])
+    device.line.push(Buffer.from(noise, 'latin1'));
   device.boot();
   await bridge.next('message');
   assert.equal(bridge.asked, []);

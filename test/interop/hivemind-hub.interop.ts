@@ -103,6 +103,14 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     await connection.close();
   });
 
+  check('KKpsk0', 'a ping of the example clients, which the hub takes in silence', async () => {
+    const connection = new Connection(account);
+    await connection.first('ready');
+    connection.sendJson({ msg_type: 'ping', payload: {} });
+    assert.is((await ask(connection, {})).reply.text, 'You said: are you there?');
+    await connection.close();
+  });
+
   check('KKpsk0', 'a request that the hub’s policy refuses', async () => {
     const connection = new Connection(account);
     await connection.first('ready');
