@@ -98,7 +98,8 @@ check('none', 'an access key that the hub does not know', async () => {
 });
 
 check('both', 'every scene of the judge, which plays a hub', async () => {
-  const judge = spawn(process.execPath, [JUDGE, '--listen', '--report', join(folder, 'report')], {
+  const asked = ['--listen', '--access-key', ACCESS_KEY, '--password', PASSWORD];
+  const judge = spawn(process.execPath, [JUDGE, ...asked, '--report', join(folder, 'report')], {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 120_000,
   });
@@ -109,14 +110,7 @@ check('both', 'every scene of the judge, which plays a hub', async () => {
     report.push(line);
     const url = /ws:\S+/.exec(line)?.[0];
     if (url !== undefined)
-      client ??= dial(
-        url,
-        'judge.json',
-        'judge',
-        'correct horse battery staple',
-        '-allow-plaintext',
-        '-echo',
-      );
+      client ??= dial(url, 'judge.json', ACCESS_KEY, PASSWORD, '-allow-plaintext', '-echo');
   }
   assert.is(await exit, 0, report.join('\n'));
   await client?.kill();
