@@ -58,6 +58,10 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
   else checkResponse(test, response, { events });
 }
 
+const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
+const ENDED =
+  'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; it is dropped, told, and the session goes on';
+
 function mistakesInReassembly({ events, error, frames }: Vector, response: Fields): Causes {
   const got: Fields[] = Array.isArray(response.events) ? response.events : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
@@ -69,6 +73,7 @@ function mistakesInReassembly({ events, error, frames }: Vector, response: Field
         ]
       : ['interleaving: a new message is accepted while another is open; that ends the session'];
   }
+  if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
   if (expected?.length === MAX_MESSAGE) {
     return [`cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`];
   }

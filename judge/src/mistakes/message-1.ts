@@ -100,6 +100,7 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
     if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
       return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
     }
+    if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)), name)) return []; // nothing is wrong with it
     const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
     return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
   } catch {
