@@ -270,6 +270,8 @@ NEVER = [
 def breaches():
     def case(comment, flags, error, situation, frame):
         where, before, events = situation
+        if any(event.get("reason") == "not-utf8" for event in events):
+            flags = [*flags, "NotUtf8"]
         return invalid(f"{comment} {where}", flags, error, frames=before + bare(frame), events=events)
 
     for situation in NOTHING_OPEN:
