@@ -9,14 +9,23 @@ import { once } from 'node:events';
 import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { buildBundles } from './bundles.ts';
+import { buildBundles, FILES } from './bundles.ts';
+import { flatDeclarations } from './declarations.ts';
+
+/** The modules in dist/ that the package exports. */
+export const ENTRIES: readonly string[] = ['index', 'crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 rmSync(root('dist'), { recursive: true, force: true });
 // The core is compiled alone, with less than the providers, whose output has it again.
 await compile('src/tsconfig.json');
-await Promise.all([compile('src/crypto/tsconfig.json'), compile('src/crypto/tsconfig.node.json')]);
+await Promise.all([
+  compile('src/crypto/tsconfig.json'),
+  compile('src/crypto/tsconfig.node.json'),
+  compile('bundles/tsconfig.json'),
+]);
+writeDeclarations();
 await Promise.all([buildBundles(root('dist')), buildProgram('judge'), buildProgram('cli')]);
 copyVectors();
 
@@ -26,6 +35,22 @@ async function compile(project: string): Promise<void> {
   });
   const [code] = await once(child, 'exit');
   if (code !== 0) process.exit(1);
+}
+
+/** Writes one file of types for each entry of the package, and one for each single file, the latter without docstrings. */
+function writeDeclarations(): void {
+  const texts = new Map<string, string>();
+  for (const entry of ENTRIES) {
+    texts.set(`${entry}.d.ts`, flatDeclarations(root(`dist/${entry}.d.ts`)));
+  }
+  const compiled = root('dist/declarations');
+  for (const { name, entry, syntax, global = 'hubProtocol' } of FILES) {
+    const text = flatDeclarations(`${compiled}/bundles/${entry}.d.ts`, `${compiled}/src/index.d.ts`, false);
+    const namespace = syntax === 'es5' ? `export as namespace ${global};\n` : '';
+    texts.set(name.replace(/js$/, 'd.ts'), text + namespace);
+  }
+  rmSync(compiled, { recursive: true });
+  for (const [file, text] of texts) writeFileSync(root(`dist/${file}`), text);
 }
 
 async function buildProgram(folder: string): Promise<void> {

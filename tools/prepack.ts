@@ -1,0 +1,19 @@
+/**
+ * Builds what a tarball holds: as `npm run build`, but without source maps, and without the types of modules that
+ * the package does not export, and without comments in modules: the types have the docstrings. This keeps the package under 1.5 MB.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { transform } from 'esbuild';
+import { ENTRIES } from './build.ts';
+
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
+  const path = dist + file;
+  if (file.endsWith('.map')) rmSync(path);
+  if (file.startsWith('hub-protocol')) continue;
+  if (file.endsWith('.d.ts') && !ENTRIES.includes(file.slice(0, -'.d.ts'.length))) rmSync(path);
+  if (!file.endsWith('.js')) continue;
+  const { code } = await transform(readFileSync(path, 'utf8'), { target: 'es2020', legalComments: 'none' });
+  writeFileSync(path, code);
+}
