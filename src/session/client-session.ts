@@ -410,6 +410,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     wipe(this.preparation?.sharedSecret);
     this.staticKey?.destroy();
     this.ephemeralKey?.destroy();
+    this.staticKey = undefined;
+    this.ephemeralKey = undefined;
     this.preparation = undefined;
   }
 }
