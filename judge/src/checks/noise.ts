@@ -18,7 +18,9 @@ import type { Ask } from './checks.ts';
 /** A whole handshake, in which the implementation plays one side and then the other. */
 export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
   const transcript = test as unknown as Transcript;
-  await playSide(test, 'init', ask);
+  await playSide(test, 'init', ask).catch(async (error) => {
+    throw await explainTransport(error, test, ask);
+  });
   await playSide(test, 'resp', ask).catch((error) => {
     if (!(error instanceof Failure)) throw error;
     // What could not be read leaves no bytes to compare, but few mistakes are made on one side only.
@@ -122,6 +124,14 @@ async function playMessages(test: Vector, side: Side, ask: Ask): Promise<void> {
 /** The response with one field under a name that tells the reader of the report where it belongs. */
 function renamed({ error, ...response }: Fields, field: string, title: string): Fields {
   return error === undefined ? { [title]: response[field] } : { error };
+}
+
+/** A transport message that does not open leaves no bytes to compare. But the responder seals some. */
+async function explainTransport(error: unknown, test: Vector, ask: Ask): Promise<unknown> {
+  if (!(error instanceof Failure) || error.causes.length > 0) return error;
+  const failure = await playSide(test, 'resp', ask).catch((other) => other);
+  if (!(failure instanceof Failure)) return error;
+  return narrowed(error, causesLeftBy('init', test, failure));
 }
 
 /**
