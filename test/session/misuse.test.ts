@@ -172,7 +172,8 @@ test('sendJson() refuses values that JSON cannot represent, and changes nothing'
 
 test('sendJson() takes a string that is JSON, and sends it as it is', () => {
   const pair = readyPair();
-  for (const text of ['{}', ' [1.0, 1e400] ', '"text"', 'null', '7', '{"a":"é"}']) {
+  const manyKeys = `{${Array.from({ length: 100 }, (_, i) => `"k${i}":${i}`)}}`;
+  for (const text of [manyKeys, '{}', ' [1.0, 1e400] ', '"text"', 'null', '7', '{"a":"é"}']) {
     assert.equal(pair.toHub(pair.client.sendJson(text)), [{ type: 'message', kind: 'json', text }]);
   }
 });
