@@ -26,6 +26,7 @@ test('runs the demo to its end in under 30 seconds', async () => {
   const { stdout, stderr } = await node('--import', 'tsx', 'examples/demo.ts');
   assert.ok(performance.now() - began < 30_000);
   assert.is(stderr, '');
+  assert.not.ok(stdout.includes('\x1b')); // it is no terminal
   const steps = [
     /hub +derives the pre-shared key/,
     /client +connects as kiosk-7/,

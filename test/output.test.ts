@@ -1,0 +1,27 @@
+/** What commands print when their output is redirected. */
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const cwd = fileURLToPath(new URL('..', import.meta.url));
+const { NODE_V8_COVERAGE: _, FORCE_COLOR: __, ...env } = process.env;
+
+for (const args of [
+  ['--import', 'tsx', 'tools/test.ts', '^errors\\.test\\.ts$'],
+  ['judge/dist/cli.js', '--help'],
+  ['cli/dist/cli.js', '--help'],
+]) {
+  test(`${args.find((arg) => arg.includes('/'))} writes no escapes to a file`, async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
+      cwd,
+      env,
+      timeout: 60_000,
+    });
+    assert.ok(stdout.length > 0);
+    assert.not.ok(`${stdout}${stderr}`.includes('\x1b'));
+  });
+}
+
+test.run();
