@@ -146,13 +146,18 @@ export class Reassembler {
     else if (!last) return { type: 'chunk', kind, bytes: payload, last };
     if (!last) return undefined;
 
-    const { length, text } = this;
-    const message = this.streams ? payload : this.kept.subarray(0, length);
+    const { length, text, kept } = this;
     this.kind = undefined;
     this.kept = EMPTY;
     this.text = undefined;
     this.length = 0;
-    return text === undefined ? this.complete(kind, message, length) : delivered(text.finish(), length);
+    if (text !== undefined) return delivered(text.finish(), length);
+    // Nothing is kept of what is too long, and a view must not reach beyond its array: Espruino would read what is there.
+    return this.complete(
+      kind,
+      this.streams ? payload : kept.subarray(0, Math.min(length, kept.length)),
+      length,
+    );
   }
 
   private keep(payload: Bytes, start: number): void {
