@@ -1,6 +1,6 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
 import { readArgument } from '../arguments.ts';
-import { assertBytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { assertBytes, type Bytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
@@ -72,10 +72,10 @@ function assertKey(key: unknown, name: string): void {
  * @param name - of the injected function, for the message
  * @throws LocalError `crypto-failed`
  */
-export function callInjected(name: string, length: number, call: () => unknown): Uint8Array {
+export function callInjected(name: string, length: number, call: () => unknown): Bytes {
   const result = attempt(name, call);
   if (!isBytes(result) || result.length !== length) throw wrongResult(name, `${length} bytes`);
-  return result;
+  return result as Bytes;
 }
 
 function attempt<Result>(name: string, call: () => Result): Result {
@@ -236,7 +236,7 @@ export class CheckedCipher {
     this.cipher = cipher;
   }
 
-  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
     return callInjected('seal', plaintext.length + TAG_LENGTH, () =>
       this.cipher.seal(nonce, associatedData, plaintext),
     );
@@ -246,13 +246,13 @@ export class CheckedCipher {
    * @param buffer - the plaintext, and 16 bytes more; in place where the cipher can, otherwise it is left as it is
    * @returns the sealed message: `buffer` or a new array
    */
-  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Uint8Array {
+  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Bytes {
     const { cipher } = this;
     if (cipher.sealInPlace === undefined) {
       return this.seal(nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
     }
     attempt('sealInPlace', () => cipher.sealInPlace!(nonce, associatedData, buffer));
-    return buffer;
+    return buffer as Bytes;
   }
 
   /**
@@ -264,7 +264,7 @@ export class CheckedCipher {
     associatedData: Uint8Array,
     sealed: Uint8Array,
     inPlace: boolean,
-  ): Uint8Array | undefined {
+  ): Bytes | undefined {
     const plaintext: unknown = attempt('open', () =>
       inPlace && this.cipher.openInPlace !== undefined
         ? this.cipher.openInPlace(nonce, associatedData, sealed)
@@ -274,6 +274,6 @@ export class CheckedCipher {
     if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
       throw wrongResult('open', 'the plaintext or undefined');
     }
-    return plaintext;
+    return plaintext as Bytes;
   }
 }

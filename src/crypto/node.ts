@@ -21,9 +21,9 @@ import nodeModule, {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { assertBytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
+import { assertBytes, type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { Argon2idParameters, CipherFactory, Crypto, KeyPair, RandomBytes } from './crypto.ts';
+import type { Argon2idParameters, CipherFactory, Crypto, KeyPair } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
 
@@ -224,4 +224,5 @@ export const nodeCrypto: Crypto = {
 };
 
 /** Bytes from the operating system's generator. */
-export const randomBytes: RandomBytes = (length) => randomFillSync(new Uint8Array(new ArrayBuffer(length)));
+export const randomBytes: (length: number) => Bytes = (length) =>
+  randomFillSync(new Uint8Array(new ArrayBuffer(length)));

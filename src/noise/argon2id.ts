@@ -4,7 +4,7 @@
  * The memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word is stored as two
  * 32-bit words, the low one first. Blocks are filled slice by slice, and within a slice lane by lane.
  */
-import { concatBytes, wipe } from '../bytes.ts';
+import { type Bytes, concatBytes, wipe } from '../bytes.ts';
 import { callInjected, failureOf } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -31,7 +31,7 @@ const ADDRESSES = 2 * BLOCK_WORDS;
  * @returns `length` bytes
  * @throws LocalError as {@link Argon2id}
  */
-export function argon2id(options: Argon2idOptions): Uint8Array {
+export function argon2id(options: Argon2idOptions): Bytes {
   const inputs = readArgon2idOptions(options);
   try {
     return inputs.crypto.argon2id !== undefined ? deriveNatively(inputs) : deriveInSlices(inputs);
@@ -40,14 +40,14 @@ export function argon2id(options: Argon2idOptions): Uint8Array {
   }
 }
 
-function deriveNatively(inputs: Argon2idInputs): Uint8Array {
+function deriveNatively(inputs: Argon2idInputs): Bytes {
   const { crypto, onProgress } = inputs;
   const tag = callInjected('argon2id', inputs.length, () => crypto.argon2id!(inputs));
   if (onProgress !== undefined) onProgress(1);
   return tag;
 }
 
-function deriveInSlices(inputs: Argon2idInputs): Uint8Array {
+function deriveInSlices(inputs: Argon2idInputs): Bytes {
   const derivation = new Argon2id(inputs);
   try {
     while (!derivation.run(ADDRESSES_IN_BLOCK));
@@ -149,7 +149,7 @@ export class Argon2id {
    * Returns the tag, and wipes the memory.
    * @throws LocalError `wrong-state` before `run` has returned true, and after `result` or `destroy`; `crypto-failed`
    */
-  result(): Uint8Array {
+  result(): Bytes {
     this.assertNotOver();
     if (this.pass < this.passes)
       throw new LocalError('wrong-state', 'result() before run() has returned true');
@@ -293,7 +293,7 @@ function highProduct(a: number, b: number): number {
 }
 
 /** The variable-length hash H' (section 3.3). */
-function variableHash(crypto: Argon2idInputs['crypto'], length: number, parts: Uint8Array[]): Uint8Array {
+function variableHash(crypto: Argon2idInputs['crypto'], length: number, parts: Uint8Array[]): Bytes {
   const input = concatBytes([littleEndian([length])].concat(parts));
   const out = new Uint8Array(length);
   let v = blake2b(crypto, Math.min(length, 64), input);

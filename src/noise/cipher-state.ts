@@ -1,5 +1,5 @@
 /** CipherState (Noise spec, section 5.1): a cipher key and the counter from which each nonce is built. */
-import { wipe } from '../bytes.ts';
+import { type Bytes, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
@@ -35,7 +35,7 @@ export class CipherState {
    * EncryptWithAd, which needs a key.
    * @throws LocalError `nonce-exhausted` at the reserved nonce 2^64 - 1, `crypto-failed`
    */
-  encryptWithAd(associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+  encryptWithAd(associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
     this.assertNonceLeft();
     const sealed = this.keyedCipher().seal(this.nonce, associatedData, plaintext);
     this.countUp();
@@ -48,7 +48,7 @@ export class CipherState {
    * @returns the sealed message: `buffer` or a new array
    * @throws LocalError `nonce-exhausted`, `crypto-failed`
    */
-  encryptInPlace(associatedData: Uint8Array, buffer: Uint8Array): Uint8Array {
+  encryptInPlace(associatedData: Uint8Array, buffer: Uint8Array): Bytes {
     this.assertNonceLeft();
     const sealed = this.keyedCipher().sealInPlace(this.nonce, associatedData, buffer);
     this.countUp();
@@ -62,7 +62,7 @@ export class CipherState {
    * @throws RemoteError `nonce-exhausted`, `not-authentic`
    * @throws LocalError `crypto-failed`
    */
-  decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array, inPlace = false): Uint8Array {
+  decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array, inPlace = false): Bytes {
     if (this.isExhausted()) {
       throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
     }

@@ -3,7 +3,7 @@
  * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript and
  * for a caller who paces it.
  */
-import { assertBytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
+import { assertBytes, type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
 import { type CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
@@ -92,7 +92,7 @@ export class HandshakeState {
   }
 
   /** The peer's static public key, 32 bytes, if it was given or a whole message that contains it was read. */
-  get remoteStaticKey(): Uint8Array | undefined {
+  get remoteStaticKey(): Bytes | undefined {
     const isSettled = !this.isOver && (this.pattern.staticKeysKnown || this.work === undefined);
     return isSettled && this.rs !== undefined ? copyBytes(this.rs) : undefined;
   }
@@ -101,7 +101,7 @@ export class HandshakeState {
    * The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. `undefined` if
    * `resume` needs none.
    */
-  get dhNeeded(): Uint8Array | undefined {
+  get dhNeeded(): Bytes | undefined {
     const awaited = this.awaited();
     return awaited?.own.isAsynchronous ? copyBytes(awaited.remote) : undefined;
   }
@@ -114,7 +114,7 @@ export class HandshakeState {
    *   `crypto-failed`; `low-order-key` if `remoteStaticKey` is of low order
    * @throws RemoteError `low-order-key` if a public key in an earlier message of the peer is of low order
    */
-  writeMessage(payload: Uint8Array = EMPTY): Uint8Array {
+  writeMessage(payload: Uint8Array = EMPTY): Bytes {
     this.assertSynchronous('write');
     return this.write(payload)!;
   }
@@ -126,7 +126,7 @@ export class HandshakeState {
    * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
    *   `payload-not-authentic`
    */
-  readMessage(message: Uint8Array): Uint8Array {
+  readMessage(message: Uint8Array): Bytes {
     this.assertSynchronous('read');
     return this.read(message)!;
   }
@@ -136,7 +136,7 @@ export class HandshakeState {
    * @returns the message; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link writeMessage}
    */
-  write(payload: Uint8Array = EMPTY): Uint8Array | undefined {
+  write(payload: Uint8Array = EMPTY): Bytes | undefined {
     assertBytes(payload, 'payload');
     this.assertTurn(true);
     const longest = MAX_NOISE_MESSAGE - this.shortestMessage();
@@ -154,7 +154,7 @@ export class HandshakeState {
    * @returns its payload; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link readMessage}
    */
-  read(message: Uint8Array): Uint8Array | undefined {
+  read(message: Uint8Array): Bytes | undefined {
     assertBytes(message, 'message');
     this.assertTurn(false);
     return this.begin(message);
@@ -170,7 +170,7 @@ export class HandshakeState {
    * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as `write`
    *   and `read`
    */
-  resume(sharedSecret?: Uint8Array): Uint8Array | undefined {
+  resume(sharedSecret?: Uint8Array): Bytes | undefined {
     this.assertUsable();
     const awaited = this.awaited();
     if (awaited === undefined) throw new LocalError('wrong-state', 'resume() where no message is unfinished');
@@ -288,7 +288,7 @@ export class HandshakeState {
     return this.isPaced || this.s.isAsynchronous;
   }
 
-  private begin(input: Uint8Array): Uint8Array | undefined {
+  private begin(input: Uint8Array): Bytes | undefined {
     // While the message is unfinished, the caller may reuse the array.
     const kept = this.mayWait() ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
@@ -298,7 +298,7 @@ export class HandshakeState {
   }
 
   /** Processes tokens up to the end of the message, or up to one that has to wait for `resume`. */
-  private run(first: (work: MessageInProgress) => void): Uint8Array | undefined {
+  private run(first: (work: MessageInProgress) => void): Bytes | undefined {
     this.isBusy = true;
     try {
       const work = this.work!;
@@ -315,8 +315,8 @@ export class HandshakeState {
     }
   }
 
-  private finishMessage(work: MessageInProgress): Uint8Array {
-    let result: Uint8Array;
+  private finishMessage(work: MessageInProgress): Bytes {
+    let result: Bytes;
     if (this.isOurTurn()) {
       work.parts.push(this.symmetricState.encryptAndHash(work.input));
       result = concatBytes(work.parts);
@@ -377,7 +377,7 @@ export class HandshakeState {
     wipe(sharedSecret);
   }
 
-  private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Uint8Array {
+  private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Bytes {
     try {
       return this.symmetricState.decryptAndHash(sealed);
     } catch (error) {

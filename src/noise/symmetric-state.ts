@@ -1,5 +1,5 @@
 /** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the current cipher key. */
-import { copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import { type Bytes, copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import type { CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -53,12 +53,12 @@ export class SymmetricState {
   }
 
   /** GetHandshakeHash; a copy. */
-  handshakeHash(): Uint8Array {
+  handshakeHash(): Bytes {
     return copyBytes(this.hash);
   }
 
   /** EncryptAndHash. Patterns with a pre-shared key have a cipher key before anything is sealed (section 9.2). */
-  encryptAndHash(plaintext: Uint8Array): Uint8Array {
+  encryptAndHash(plaintext: Uint8Array): Bytes {
     const sealed = this.cipherState.encryptWithAd(this.hash, plaintext);
     this.mixHash(sealed);
     return sealed;
@@ -68,7 +68,7 @@ export class SymmetricState {
    * DecryptAndHash.
    * @throws RemoteError `not-authentic`
    */
-  decryptAndHash(sealed: Uint8Array): Uint8Array {
+  decryptAndHash(sealed: Uint8Array): Bytes {
     const plaintext = this.cipherState.decryptWithAd(this.hash, sealed);
     this.mixHash(sealed);
     return plaintext;

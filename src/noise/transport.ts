@@ -1,5 +1,5 @@
 /** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
-import { assertBytes, copyBytes, wipe } from '../bytes.ts';
+import { assertBytes, type Bytes, copyBytes, wipe } from '../bytes.ts';
 import { failureOf } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
@@ -14,9 +14,9 @@ const NO_ASSOCIATED_DATA = new Uint8Array(0);
  */
 export class Transport {
   /** The handshake hash h (Noise spec, section 11.2), for channel binding; 32 bytes, zeros once destroyed. */
-  readonly handshakeHash: Uint8Array;
+  readonly handshakeHash: Bytes;
   /** The peer's static public key; 32 bytes. */
-  readonly remoteStaticKey: Uint8Array;
+  readonly remoteStaticKey: Bytes;
   private readonly sending: CipherState;
   private readonly receiving: CipherState;
   private isBusy = false;
@@ -33,7 +33,7 @@ export class Transport {
   constructor(
     sending: CipherState,
     receiving: CipherState,
-    handshakeHash: Uint8Array,
+    handshakeHash: Bytes,
     remoteStaticKey: Uint8Array,
   ) {
     this.sending = sending;
@@ -50,7 +50,7 @@ export class Transport {
    * @throws LocalError `bad-argument` or `message-too-long`, which change nothing; `nonce-exhausted`,
    *   `crypto-failed`, which are final; `wrong-state` after `destroy`
    */
-  encrypt(plaintext: Uint8Array): Uint8Array {
+  encrypt(plaintext: Uint8Array): Bytes {
     assertBytes(plaintext, 'plaintext');
     this.assertUsable();
     assertAtMost(MAX_NOISE_MESSAGE - TAG_LENGTH, plaintext, 'plaintext');
@@ -63,7 +63,7 @@ export class Transport {
    * @returns the message: `buffer`, or a new array of the same length
    * @throws LocalError as {@link encrypt}, and `bad-length`, which changes nothing, for fewer than 16 bytes
    */
-  encryptInPlace(buffer: Uint8Array): Uint8Array {
+  encryptInPlace(buffer: Uint8Array): Bytes {
     assertBytes(buffer, 'buffer');
     this.assertUsable();
     if (buffer.length < TAG_LENGTH) {
@@ -84,7 +84,7 @@ export class Transport {
    * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after
    *   `destroy`
    */
-  decrypt(message: Uint8Array, inPlace = false): Uint8Array {
+  decrypt(message: Uint8Array, inPlace = false): Bytes {
     assertBytes(message, 'message');
     this.assertUsable();
     return this.run(() => {
@@ -117,7 +117,7 @@ export class Transport {
     }
   }
 
-  private run(step: () => Uint8Array): Uint8Array {
+  private run(step: () => Bytes): Bytes {
     this.isBusy = true;
     try {
       return step();

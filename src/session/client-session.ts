@@ -5,7 +5,6 @@
 import { readOptions } from '../arguments.ts';
 import {
   assertBytes,
-  type Bytes,
   bytesToHex,
   concatBytes,
   copyBytes,
@@ -322,7 +321,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private wait<Waiting extends ClientState>(state: Waiting, events: SessionEvent[]): Waiting {
-    const publicKey = this.handshake!.dhNeeded as Bytes | undefined;
+    const publicKey = this.handshake!.dhNeeded;
     events.push(publicKey === undefined ? { type: 'paused' } : { type: 'dh-needed', publicKey });
     return state;
   }

@@ -1,5 +1,5 @@
 /** Writes keyrings as JSON, to be stored, and reads them. */
-import { assertString, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
+import { assertString, type Bytes, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -129,7 +129,7 @@ function readStored(fields: JsonObject, name: string): Uint8Array | undefined {
 }
 
 /** 32 bytes in hex, or `undefined`. */
-function readKey(hex: Json | undefined): Uint8Array | undefined {
+function readKey(hex: Json | undefined): Bytes | undefined {
   const key = typeof hex === 'string' ? hexToBytes(hex) : undefined;
   return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
 }

@@ -18,6 +18,7 @@ import {
   assertBytes,
   assertFlag,
   assertString,
+  type Bytes,
   copyBytes,
   equalBytes,
   isBytes,
@@ -36,7 +37,7 @@ export interface HubPin {
   /** The hub's node id. */
   readonly nodeId: string;
   /** The key, 32 bytes. */
-  readonly key: Uint8Array;
+  readonly key: Bytes;
 }
 
 /** The PSK of the identity at a hub. */
@@ -44,7 +45,7 @@ export interface HubPsk {
   /** The hub's node id. */
   readonly nodeId: string;
   /** The PSK, 32 bytes. This field does not enumerate. */
-  readonly key: Uint8Array;
+  readonly key: Bytes;
   /**
    * Whether the PSK was provisioned. No event removes such a PSK, since the device may be unable to derive it again.
    */
@@ -81,11 +82,11 @@ export interface KeyringOptions {
   /** Whether the keyring has any pin. */
   hasPins: boolean;
   /** The last pin, 32 bytes, if there is any. */
-  expectedHubKey: Uint8Array | undefined;
+  expectedHubKey: Bytes | undefined;
   /** Returns the pin of a hub, 32 bytes, or `undefined`. */
-  pin: (nodeId: string) => Uint8Array | undefined;
+  pin: (nodeId: string) => Bytes | undefined;
   /** Returns the PSK for a hub, 32 bytes, or `undefined`. */
-  psk: (nodeId: string) => Uint8Array | undefined;
+  psk: (nodeId: string) => Bytes | undefined;
 }
 
 /**
@@ -268,7 +269,7 @@ function withoutHub<Entry extends { readonly nodeId: string }>(
 }
 
 /** Makes an entry, whose key does not enumerate. */
-export function hubPsk(nodeId: string, key: Uint8Array, isProvisioned: boolean): HubPsk {
+export function hubPsk(nodeId: string, key: Bytes, isProvisioned: boolean): HubPsk {
   const psk: HubPsk = { nodeId, key, isProvisioned };
   opaque(psk, () => ({ nodeId, isProvisioned }));
   hideFields(psk, ['key']);

@@ -1,6 +1,6 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
 import { readOptions } from '../arguments.ts';
-import { assertBytes, assertString, utf8ToBytes } from '../bytes.ts';
+import { assertBytes, assertString, type Bytes, utf8ToBytes } from '../bytes.ts';
 import { assertFunction, callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
@@ -49,7 +49,7 @@ const OPTIONS: readonly (keyof PskOptions)[] = [
 ];
 
 /** The salt: SHA-256 of a hub's node id, 32 bytes. */
-export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Uint8Array {
+export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
   const bytes = utf8ToBytes(nodeId);
   return callInjected('sha256', KEY_LENGTH, () => crypto.sha256(bytes));
 }
@@ -62,7 +62,7 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Uint8Ar
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
  */
-export function derivePsk(options: PskOptions): Uint8Array {
+export function derivePsk(options: PskOptions): Bytes {
   return argon2id(readPskOptions(options));
 }
 

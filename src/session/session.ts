@@ -129,13 +129,13 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a JSON message.
-   * @param value - a JSON value, or a string that contains JSON and is sent as it is
+   * @param value - plain data, whatever its type is called, or a string that contains JSON and is sent as it is
    * @returns the transport messages, of at most 65535 bytes each: write all of them, in order, with nothing in between
    * @throws LocalError `wrong-state` before `ready`, while a streamed message is unfinished, and in a callback of this
    *   session; `session-over` after the end; `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is
    *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
    */
-  sendJson(value: Json | string): Bytes[] {
+  sendJson(value: Json | object): Bytes[] {
     return allOf(this.exclusively('sendJson', () => this.outgoingJson(value)));
   }
 
@@ -156,7 +156,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @returns the message, whose `next()` seals the transport messages
    * @throws LocalError the codes of `sendJson`
    */
-  streamJson(value: Json | string): OutgoingMessage {
+  streamJson(value: Json | object): OutgoingMessage {
     return this.exclusively('streamJson', () => this.outgoingJson(value));
   }
 
@@ -324,7 +324,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     this.reassembler.destroy();
   }
 
-  private outgoingJson(value: Json | string): OutgoingMessage {
+  private outgoingJson(value: Json | object): OutgoingMessage {
     this.assertMaySend();
     return this.stream('json', typeof value === 'string' ? encodeText(value) : jsonToBytes(value));
   }
@@ -370,7 +370,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   private sealFrame(kind: MessageKind, payload: Uint8Array, index: number): Bytes {
-    return this.transport!.encryptInPlace(frameAt(kind, payload, index, TAG_LENGTH)) as Bytes;
+    return this.transport!.encryptInPlace(frameAt(kind, payload, index, TAG_LENGTH));
   }
 }
 

@@ -34,7 +34,7 @@ export function stringifyJson(value: Json): string {
  *   included; `unsafe-number` for NaN and the infinities; `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64)
  *   arrays and objects inside each other, which a value inside itself exceeds, too
  */
-export function jsonToBytes(value: Json): Bytes {
+export function jsonToBytes(value: Json | object): Bytes {
   return writeJson(value, false);
 }
 
@@ -43,7 +43,7 @@ export function jsonToBytes(value: Json): Bytes {
  * @throws LocalError as `jsonToBytes`, and `unsafe-number` also for a JavaScript number that is not a safe integer, since
  *   its text would be a guess
  */
-export function canonicalJson(value: Json): Bytes {
+export function canonicalJson(value: Json | object): Bytes {
   return writeJson(value, true);
 }
 
@@ -64,9 +64,9 @@ interface Level {
   next: number;
 }
 
-function writeJson(value: Json, canonical: boolean): Bytes {
+function writeJson(value: Json | object, canonical: boolean): Bytes {
   try {
-    return writeValue(value, canonical);
+    return writeValue(value as Json, canonical);
   } catch (error) {
     if (error instanceof LocalError) throw error;
     throw new LocalError('not-json', 'a field of the value threw when it was read: pass plain data', error);

@@ -156,6 +156,34 @@ for (const compiler of COMPILERS) {
   });
 }
 
+for (const compiler of COMPILERS) {
+  const { version } = fromHere(join(compiler, '../../package.json')) as { version: string };
+  test(`what the library hands out and takes needs no cast in a browser, with TypeScript ${version}`, async () => {
+    writeFileSync(
+      inFolder('no-cast.ts'),
+      `import { type Argon2id, type ClientSession, derivePsk, type HandshakeState, type Keyring, type PskOptions,
+        type SessionEvent, type Transport } from 'hub-protocol';
+      import { randomBytes } from 'hub-protocol/node';
+      interface Order { id: number; items: { name: string }[] }
+      declare const session: ClientSession, handshake: HandshakeState, transport: Transport, order: Order,
+        keyring: Keyring, options: PskOptions, slices: Argon2id, socket: WebSocket;
+      socket.onmessage = ({ data }) => {
+        const events: SessionEvent[] = session.receive(typeof data === 'string' ? data : new Uint8Array(data));
+        for (const event of events) if (event.type === 'transmit') socket.send(event.data);
+      };
+      session.sendJson(order).forEach((message) => socket.send(message));
+      session.streamJson([order]);
+      const taken: BufferSource[] = [derivePsk(options), slices.result(), randomBytes(32), keyring.pins[0]!.key,
+        handshake.writeMessage(), handshake.readMessage(randomBytes(1)), transport.encrypt(randomBytes(1)),
+        transport.decrypt(randomBytes(17)), transport.handshakeHash];
+      // @ts-expect-error -- undefined is no JSON
+      session.sendJson(undefined);
+      export { taken };`,
+    );
+    assert.is(await compile(compiler, { module: 'nodenext', noEmit: true }, 'no-cast.ts'), '');
+  });
+}
+
 test('makes first contact over a WebSocket', async () => {
   const { stdout } = await run(process.execPath, 'first-contact.js');
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
