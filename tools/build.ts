@@ -2,11 +2,21 @@
  * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), and two programs,
  * each of which is one file with the library in it: the commands, and the judge with a copy of the vectors beside it.
  *
- *     npm run build        about 4 s
+ *     npm run build        about 4 s; nothing if no input changed since
  */
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles, FILES } from './bundles.ts';
@@ -17,17 +27,48 @@ export const ENTRIES: readonly string[] = ['index', 'crypto/noble', 'crypto/nobl
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-rmSync(root('dist'), { recursive: true, force: true });
-// The core is compiled alone, with less than the providers, whose output has it again.
-await compile('src/tsconfig.json');
-await Promise.all([
-  compile('src/crypto/tsconfig.json'),
-  compile('src/crypto/tsconfig.node.json'),
-  compile('bundles/tsconfig.json'),
-]);
-writeDeclarations();
-await Promise.all([buildBundles(root('dist')), buildProgram('judge'), buildProgram('cli')]);
-copyVectors();
+/** What a build reads: files, and folders with all that is in them. */
+const INPUTS = [
+  ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
+];
+/** The hash of the inputs, kept beside what was built from them. */
+const STAMP = root('dist/.inputs');
+
+const inputs = hashOf(INPUTS);
+const isBuilt = [STAMP, root('judge/dist'), root('cli/dist')].every((path) => existsSync(path));
+if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
+  await buildAll();
+  writeFileSync(STAMP, inputs);
+}
+
+async function buildAll(): Promise<void> {
+  rmSync(root('dist'), { recursive: true, force: true });
+  // The core is compiled alone, with less than the providers, whose output has it again.
+  await compile('src/tsconfig.json');
+  await Promise.all([
+    compile('src/crypto/tsconfig.json'),
+    compile('src/crypto/tsconfig.node.json'),
+    compile('bundles/tsconfig.json'),
+  ]);
+  writeDeclarations();
+  await Promise.all([buildBundles(root('dist')), buildProgram('judge'), buildProgram('cli')]);
+  copyVectors();
+}
+
+/** The hash of files, and of all that is in folders. */
+function hashOf(paths: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const path of paths) {
+    const isFolder = statSync(root(path)).isDirectory();
+    const files = isFolder ? readdirSync(root(path), { recursive: true, encoding: 'utf8' }) : [''];
+    for (const file of files.sort()) {
+      const whole = root(path) + (file && `/${file}`);
+      if (statSync(whole).isFile()) hash.update(`${path} ${file}\n`).update(readFileSync(whole));
+    }
+  }
+  return hash.digest('hex');
+}
 
 async function compile(project: string): Promise<void> {
   const child = spawn(process.execPath, [root('node_modules/typescript/bin/tsc'), '-p', root(project)], {

@@ -5,9 +5,12 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
-import { ENTRIES } from './build.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+rmSync(dist, { recursive: true, force: true });
+const { ENTRIES } = await import('./build.ts');
+// What follows changes dist/, so the next build does not take it for its own.
+rmSync(`${dist}.inputs`);
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const path = dist + file;
   if (file.endsWith('.map')) rmSync(path);
