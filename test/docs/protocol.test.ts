@@ -5,57 +5,13 @@ import * as assert from 'uvu/assert';
 import { readVectorFile, type VectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { authorizedUrl } from '../../src/index.ts';
 import * as limits from '../../src/limits.ts';
+import { isNamed, namesIn, PAGE, referencesOf, rulesOf } from '../../tools/protocol-rules.ts';
 import { drawn, type Line, VECTOR, workedExample } from '../../tools/worked-example.ts';
-
-const PAGE = readFileSync(new URL('../../docs/protocol.md', import.meta.url), 'utf8');
-
-interface Rule {
-  readonly id: string;
-  readonly mark: string;
-  /** What stands in italics at the end. */
-  readonly vectors: string;
-}
-
-/** The rules: each is an item of a list that starts with an id. */
-function rulesOf(page: string): Rule[] {
-  const items = page.match(/^- \*\*P-[\s\S]*?(?=\n(?:- |\n|$))/gm) ?? [];
-  return items.map((item) => {
-    const [, id, mark] = /^- \*\*(P-\d+)\*\* \(([^)]+)\) /.exec(item) ?? [];
-    const [, vectors] = /\*(Vectors: [^*]+|No vector)\.\*$/.exec(item.replace(/\s+/g, ' ')) ?? [];
-    return { id: id ?? item, mark: mark ?? '', vectors: vectors ?? '' };
-  });
-}
+import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
 
 const RULES = rulesOf(PAGE);
-
-/** A file and what a rule names of it: flags, types of groups, `tcId`s. */
-interface Reference {
-  readonly rule: string;
-  readonly file: string;
-  readonly names: readonly string[];
-}
-
-const REFERENCES: readonly Reference[] = RULES.flatMap(({ id, vectors }) => {
-  if (!vectors.startsWith('Vectors: ')) return [];
-  return vectors
-    .slice('Vectors: '.length)
-    .split('; ')
-    .map((reference) => {
-      const [file, ...names] = reference.split(/,? /) as [string, ...string[]];
-      return { rule: id, file, names };
-    });
-});
-
+const REFERENCES = RULES.flatMap(referencesOf);
 const FILES = new Map<string, VectorFile>(vectorFiles().map((name) => [name, readVectorFile(name)]));
-
-/** The names under which rules can refer to the tests of a file. */
-function namesIn({ notes, testGroups }: VectorFile): { flags: string[]; types: string[]; ids: string[] } {
-  return {
-    flags: Object.keys(notes ?? {}),
-    types: [...new Set(testGroups.map(({ type }) => type))],
-    ids: testGroups.flatMap(({ tests }) => tests.map(({ tcId }) => String(tcId))),
-  };
-}
 
 test('reads a rule of several lines', () => {
   const page =
@@ -119,17 +75,30 @@ test('what vectors call acceptable belongs to a choice, and all else to a rule o
     const references = REFERENCES.filter((reference) => reference.file === file);
     return testGroups.flatMap(({ type, tests }) =>
       tests
-        .filter(({ tcId, flags, result }) => {
-          const names = [...flags, type, String(tcId)];
-          const rules = references.filter((reference) =>
-            reference.names.some((name) => names.includes(name)),
-          );
+        .filter((vector) => {
+          const { result } = vector;
+          const rules = references.filter((reference) => isNamed(reference, type, vector));
           return !rules.some(({ rule }) => (marks.get(rule) === 'choice') === (result === 'acceptable'));
         })
         .map(({ tcId, flags }) => `${file} ${tcId} ${flags.join(' ')}`),
     );
   });
   assert.equal(disputed, []);
+});
+
+test('every rule has what breaks it, or the reason why nothing does', () => {
+  assert.equal(Object.keys(RULE_FAULTS).sort(), RULES.map(({ id }) => id).sort());
+});
+
+test('every rule that names vectors is broken', () => {
+  const spared = RULES.filter(({ id, vectors }) => vectors !== 'No vector' && 'reason' in RULE_FAULTS[id]!);
+  assert.equal(spared, []);
+});
+
+test('the table of broken rules has every rule', () => {
+  const table = readFileSync(new URL('../../docs/judge-rules.md', import.meta.url), 'utf8');
+  const rows = [...table.matchAll(/^\| (P-\d+) \|/gm)].map(([, id]) => id!);
+  assert.equal(rows.sort(), RULES.map(({ id }) => id).sort());
 });
 
 test('every rule that the page refers to exists', () => {

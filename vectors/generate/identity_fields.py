@@ -42,20 +42,51 @@ BROKER_VALUES = {
 
 
 def aliases():
-    """One test for each name: a field without a value here stops the generator."""
+    """One test for each name, and one for each pair of neighbours: a field without a value here stops the generator."""
     makers = {
         "identity": top_level_alias,
         "dataPlaneEndpoints": endpoint_alias,
         "protocols": protocol_alias,
         "mqtt": broker_alias,
     }
-    return [
-        test
-        for object, make in makers.items()
-        for field, names in ALIASES[object].items()
-        for name in names
-        for test in make(field, name)
-    ]
+    fields = [(object, field, names) for object in makers for field, names in ALIASES[object].items()]
+    alone = [test for object, field, names in fields for name in names for test in makers[object](field, name)]
+    pairs = [first_of_two(object, field, *pair) for object, field, names in fields for pair in zip(names, names[1:])]
+    return alone + pairs
+
+
+def first_of_two(object, field, name, later):
+    """Both of two names, the later one earlier in the text: the first in the list counts."""
+    comment = f"{name} counts before {later}"
+    if object == "identity":
+        if field == "accessKey":
+            return reads(comment, "Alias", {later: f"other-{ACCESS_KEY}", name: ACCESS_KEY, "password": PASSWORD})
+        if field == "dataPlaneEndpoints":
+            return adds(comment, "Alias", {later: {}, name: ENDPOINTS}, dataPlaneEndpoints=ENDPOINTS)
+        other = 1 if field == "defaultPort" else f"other-{VALUES[field]}"
+        return adds(comment, "Alias", {later: other, name: VALUES[field]}, **{field: VALUES[field]})
+    if object == "dataPlaneEndpoints":
+        endpoints = {later: f"{ENDPOINTS[field]}/other", name: ENDPOINTS[field]}
+        return adds(
+            f"data_plane_endpoints: {comment}",
+            "Alias",
+            {"data_plane_endpoints": endpoints},
+            dataPlaneEndpoints={field: ENDPOINTS[field]},
+        )
+    if object == "protocols":
+        is_on = not READ["protocols"][field]
+        read = {**READ["protocols"], field: is_on}
+        return adds(f"protocols: {comment}", "Alias", {"protocols": {later: not is_on, name: is_on}}, protocols=read)
+    comment = f"mqtt: {comment}"
+    if field == "accessKey":  # the access key of the identity counts
+        return adds_broker(comment, "Alias", {later: f"other-{ACCESS_KEY}", name: ACCESS_KEY})
+    if field in BROKER:
+        others = {other: value for other, value in BROKER.items() if other != field}
+        mqtt = {**others, later: f"{BROKER[field]}-other", name: BROKER[field]}
+        return adds(comment, "Alias", {"mqtt": mqtt}, protocols=WITH_BROKER, mqtt=READ_BROKER)
+    value = BROKER_VALUES[field]
+    other = not value if isinstance(value, bool) else f"other-{value}"
+    return adds_broker(comment, "Alias", {later: other, name: value}, **{field: value})
 
 
 def top_level_alias(field, name):

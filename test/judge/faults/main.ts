@@ -7,11 +7,10 @@
  *     npm run judge:faults -- --only NAME,…     these faults, with the report's words
  *     npm run judge:faults -- --table           all faults; writes the table in docs/judge-faults.md
  */
-import { fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { isChild, runInChildren, serveTasks } from './children.ts';
 import type { Fault } from './fault.ts';
 import { LIBRARY_FAULTS } from './library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
@@ -49,54 +48,33 @@ const tasks: Task[] = Object.entries(LISTS).flatMap(([place, faults]) =>
     .map((fault) => ({ place: place as Place, fault })),
 );
 
-if (process.send !== undefined) work();
-else await runAll();
+const START = '<!-- The table: npm run judge:faults -- --table -->';
 
-/** A child process: runs the fault of each index that it is sent. A fault may leave its process in any state. */
-function work(): void {
-  process.on('message', async (index: number) => {
-    const { place, fault } = tasks[index]!;
-    const outcome = await runFault(place, fault, options.all ?? false).catch((error) => String(error?.stack));
-    process.send!(outcome);
-  });
-}
+if (isChild) {
+  serveTasks((index) => runFault(tasks[index]!.place, tasks[index]!.fault, options.all ?? false));
+} else await runAll();
 
 async function runAll(): Promise<void> {
   const unknown = names?.find((name) => !tasks.some(({ fault }) => fault.name === name));
   if (unknown !== undefined) throw new Error(`there is no fault ${unknown}`);
   const began = performance.now();
   const outcomes: Outcome[] = [];
-  const left = tasks.map((_task, index) => index);
   let isBroken = false;
-  const lane = async (): Promise<void> => {
-    const child = fork(fileURLToPath(import.meta.url), process.argv.slice(2));
-    for (let index = left.shift(); index !== undefined; index = left.shift()) {
-      const outcome = await new Promise<Outcome | string>((resolve) => {
-        const gone = (): void => resolve('the process exited');
-        child.once('exit', gone);
-        child.once('message', (message: Outcome | string) => {
-          child.off('exit', gone);
-          resolve(message);
-        });
-        child.send(index!);
-      });
-      const { place, fault } = tasks[index]!;
-      if (typeof outcome === 'string') {
-        isBroken = true;
-        console.log(`BROKEN      ${place} ${fault.name}: ${outcome}`);
-        continue;
-      }
-      outcomes[index] = outcome;
-      const { result, failed, defects, seconds, titles } = outcome;
-      console.log(`${result.padEnd(11)} ${place} ${fault.name} (${failed} failed, ${seconds} s)`);
-      if (defects > 0) isBroken = true;
-      if (defects > 0) console.log('            DEFECT of the judge');
-      if (result !== 'right' || names !== undefined)
-        for (const title of titles) console.log(`            ${title}`);
+  await runInChildren<Outcome>(fileURLToPath(import.meta.url), tasks.length, (index, outcome) => {
+    const { place, fault } = tasks[index]!;
+    if (typeof outcome === 'string') {
+      isBroken = true;
+      console.log(`BROKEN      ${place} ${fault.name}: ${outcome}`);
+      return;
     }
-    child.disconnect();
-  };
-  await Promise.all(Array.from({ length: Math.min(availableParallelism(), tasks.length) }, lane));
+    outcomes[index] = outcome;
+    const { result, failed, defects, seconds, titles } = outcome;
+    console.log(`${result.padEnd(11)} ${place} ${fault.name} (${failed} failed, ${seconds} s)`);
+    if (defects > 0) isBroken = true;
+    if (defects > 0) console.log('            DEFECT of the judge');
+    if (result !== 'right' || names !== undefined)
+      for (const title of titles) console.log(`            ${title}`);
+  });
   const count = (result: Outcome['result']): number =>
     outcomes.filter((outcome) => outcome?.result === result).length;
   const [right, unnamed, wrong, missed] = (['right', 'unnamed', 'wrong', 'not caught'] as const).map(count);
@@ -107,8 +85,6 @@ async function runAll(): Promise<void> {
   if (options.table) writeTable(outcomes);
   if (isBroken || wrong! + missed! > 0 || right! < 0.85 * tasks.length) process.exitCode = 1;
 }
-
-const START = '<!-- The table: npm run judge:faults -- --table -->';
 
 function writeTable(outcomes: readonly Outcome[]): void {
   const path = root('docs/judge-faults.md');

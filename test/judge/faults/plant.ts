@@ -19,7 +19,11 @@ const SOURCES: { readonly [name: string]: string } = {
  * @param entry - its path in the repository
  * @returns the path of the bundle
  */
-export async function plantInLibrary(entry: string, { patches }: Fault, folder: string): Promise<string> {
+export async function plantInLibrary(
+  entry: string,
+  { patches }: Pick<Fault, 'patches'>,
+  folder: string,
+): Promise<string> {
   const left = new Set(patches.map(([file]) => file));
   const plant: Plugin = {
     name: 'plant',

@@ -16,6 +16,8 @@ export type Place = 'library' | 'python' | 'noiseprotocol' | 'client' | 'hub';
 export interface Outcome {
   readonly failed: number;
   readonly defects: number;
+  /** The first test that failed. */
+  readonly first: string;
   /** The titles of the groups in the report. */
   readonly titles: readonly string[];
   readonly result: 'right' | 'unnamed' | 'wrong' | 'not caught';
@@ -32,11 +34,13 @@ export async function runFault(place: Place, fault: Fault, runsAll: boolean): Pr
   const folder = temporaryFolder();
   try {
     const verdicts = await JUDGES[place](fault, folder, runsAll ? undefined : fault.only);
-    const failed = verdicts.filter(({ result }) => result === 'failed').length;
+    const failures = verdicts.filter(({ result }) => result === 'failed');
+    const failed = failures.length;
+    const first = failures[0]?.name ?? '';
     const defects = verdicts.filter(({ result }) => result === 'defect').length;
     const titles = [...new Set(groupFailures(verdicts).flatMap(titlesOf))];
     const seconds = Math.round((performance.now() - start) / 100) / 10;
-    return { failed, defects, titles, result: resultOf(failed, titles, fault), seconds };
+    return { failed, defects, first, titles, result: resultOf(failed, titles, fault), seconds };
   } finally {
     rmSync(folder, { recursive: true });
   }

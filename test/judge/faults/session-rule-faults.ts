@@ -1,0 +1,255 @@
+/** What breaks the rules of docs/protocol.md about whole connections: handshake, order, endings, pins and policy. */
+import { type Breakage, broken, live, none, same } from './breakage.ts';
+
+const CLIENT = 'src/session/client-session.ts';
+const HUB = 'src/session/hub-session.ts';
+const SESSION = 'src/session/session.ts';
+const TRANSITIONS = 'src/session/transitions.ts';
+const ENDINGS = 'src/session/endings.ts';
+const PAYLOADS = 'src/wire/handshake.ts';
+const GREETING = "const greeting = mergeFields({ pubkey: '', session }, hello);";
+
+export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
+  // Connecting
+  'P-1': broken('the client is the responder', [CLIENT, "role: 'initiator',", "role: 'responder',"]),
+  'P-6': broken('a hub sends its envelopes as bytes', [
+    HUB,
+    'data: this.greeting[i]!',
+    'data: utf8ToBytes(this.greeting[i]!)',
+  ]),
+  'P-7': broken('bytes are never an envelope', [
+    SESSION,
+    'if (!this.isEstablished) {\n      const envelope',
+    "if (!this.isEstablished && typeof data === 'string') {\n      const envelope",
+  ]),
+  'P-8': live('hub-closes-with-1000'),
+  'P-10': none('todo'),
+  'P-158': broken('a close code of 1008 tells a hub of a refusal', [
+    ENDINGS,
+    "  { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },\n",
+    "  { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },\n  { close: 'refusal', reason: 'refused', retry: 'never', error: 'refused' },\n",
+  ]),
+
+  // HELLO and the offer
+  'P-32': broken('a hub may leave XXpsk2 out', [
+    HUB,
+    "assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');",
+    '',
+  ]),
+  'P-33': broken('KKpsk0 is offered to everybody', [
+    HUB,
+    "(name) => name !== 'KKpsk0' || clientKey !== undefined,",
+    "(name) => name !== 'KKpsk0' || clientKey !== null,",
+  ]),
+  'P-38': same('any-pattern-accepted'),
+  'P-39': same('first-hello-kept'),
+  'P-40': broken('a client waits on where an offer came before HELLO', [
+    TRANSITIONS,
+    "on: { hello: { action: 'takeHello', next: ['awaiting-offer'] } },\n    ignoresRepeats: false,",
+    "on: { hello: { action: 'takeHello', next: ['awaiting-offer'] } },\n    ignoresRepeats: true,",
+  ]),
+
+  // The PSK
+  'P-47': broken('the store of PSKs is not asked', [
+    CLIENT,
+    'return isBytes(psk) && psk.length === KEY_LENGTH ? psk : undefined;',
+    'return undefined;',
+  ]),
+  'P-48': broken('a late PSK ends the session', [CLIENT, "if (!this.handles('psk')) return [];", '']),
+
+  // The handshake
+  'P-60': broken('message 1 names an encoding', [
+    'src/session/client-options.ts',
+    'encodings: encodings ?? [],',
+    "encodings: encodings ?? ['JSON-HEX'],",
+  ]),
+  'P-61': broken('one field of the right type is enough in message 1', [
+    PAYLOADS,
+    "if (typeof binarize !== 'boolean' || !isStringArray(encodings))",
+    "if (typeof binarize !== 'boolean' && !isStringArray(encodings))",
+  ]),
+  'P-160': none('todo'),
+  'P-62': broken('an encoding of null is refused', [
+    PAYLOADS,
+    "ownField(readSealedPayload(bytes), 'encoding') ?? undefined;",
+    "ownField(readSealedPayload(bytes), 'encoding');",
+  ]),
+  'P-63': broken('message 2 has an empty payload', [
+    HUB,
+    "const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');",
+    "const MESSAGE_2_PAYLOAD = utf8ToBytes('');",
+  ]),
+  'P-64': same('pattern-in-message-3'),
+  'P-65': none('todo'),
+  'P-66': broken('message 3 leaves before the pin is compared', [
+    CLIENT,
+    'if (pin !== undefined && !equalBytes(pin, key)) {',
+    "if (pin !== undefined && !equalBytes(pin, key)) {\n      const msg = bytesToHex(handshake.write()!);\n      events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });",
+  ]),
+  'P-67': broken('a client sends no HELLO after the handshake', [
+    CLIENT,
+    "for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });",
+    '',
+  ]),
+  'P-68': broken('a refusal after message 3 says nothing about the client’s key', [
+    ENDINGS,
+    "    reason: 'client-key-refused',\n    retry: 'never',\n    error: 'client-key-refused',",
+    "    reason: 'refused',\n    retry: 'later',\n    error: 'refused',",
+  ]),
+  'P-69': same('ready-at-message-2'),
+  'P-70': broken('the encoding in message 2 is not told', [
+    CLIENT,
+    'sessionId: sessionIdOf(greeting),\n      encoding,',
+    'sessionId: sessionIdOf(greeting),\n      encoding: undefined,',
+  ]),
+  'P-71': broken('a damaged static key is taken for another password', [
+    CLIENT,
+    "if (error.code !== 'payload-not-authentic') throw error;",
+    "if (error.code !== 'payload-not-authentic' && error.code !== 'static-key-not-authentic') throw error;",
+  ]),
+
+  // Messages
+  'P-91': broken('the client’s HELLO is a binary message', [
+    SESSION,
+    "this.sealFrame('json', payload, i)",
+    "this.sealFrame('binary', payload, i)",
+  ]),
+  'P-92': same('client-names-no-site'),
+  'P-93': none('todo'),
+  'P-157': broken('an id is added to a session without one', [
+    CLIENT,
+    GREETING,
+    "const greeting = mergeFields({ pubkey: '', session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);",
+  ]),
+  'P-94': broken('a first message that is no HELLO is not delivered', [
+    HUB,
+    "if (hello.error?.code !== 'no-hello') return 'ready';",
+    "return 'ready';",
+  ]),
+  'P-95': broken('any string is sent as JSON', [
+    SESSION,
+    "typeof value === 'string' ? encodeText(value)",
+    "typeof value === 'string' ? utf8ToBytes(value)",
+  ]),
+  'P-97': broken('sending is tried in every state', [
+    SESSION,
+    "if (this.phase !== 'ready') {",
+    "if (this.phase === 'failed') {",
+  ]),
+
+  // Order and repeats
+  'P-98': broken('a client waits on where message 2 came before the offer', [
+    TRANSITIONS,
+    "next: ['awaiting-psk', 'sealing-message-1', 'awaiting-message-2'] },\n    },\n    ignoresRepeats: false,",
+    "next: ['awaiting-psk', 'sealing-message-1', 'awaiting-message-2'] },\n    },\n    ignoresRepeats: true,",
+  ]),
+  'P-99': broken('a repeat ends the connection', [
+    SESSION,
+    'else if (!row.ignoresRepeats || !isRepeat(input)) throw',
+    'else throw',
+  ]),
+  'P-100': broken('other envelopes are ignored', [
+    SESSION,
+    'else if (!row.ignoresRepeats || !isRepeat(input)) throw',
+    "else if (!row.ignoresRepeats || !(isRepeat(input) || input === 'other')) throw",
+  ]),
+  'P-101': same('text-delivered-after-ready'),
+  'P-102': same('lost-session-ignored'),
+  'P-103': broken('bytes that begin like JSON end the session', [
+    SESSION,
+    "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
+    'throw textAfterReady();',
+  ]),
+
+  // Failures and endings
+  'P-104': broken('a session that failed goes on reading', [
+    SESSION,
+    'if (!this.isOver()) this.take(data, events);',
+    'this.take(data, events);',
+  ]),
+  'P-105': live('hub-says-why'),
+  'P-106': broken('status 403 is no refusal', [
+    ENDINGS,
+    'if (status === 401 || status === 403)',
+    'if (status === 401)',
+  ]),
+  'P-107': broken('a client waits after a loss', [
+    ENDINGS,
+    "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },",
+    "{ close: 'loss', reason: 'dropped', retry: 'later', error: 'dropped' },",
+  ]),
+  'P-108': broken('the close counts, not the error before it', [
+    SESSION,
+    'failure === undefined ? this.endedByPeer(facts, events) : this.endedByFailure(failure)',
+    'failure === null ? this.endedByFailure(failure!) : this.endedByPeer(facts, events)',
+  ]),
+  'P-109': broken('a timeout drops the pin', [
+    ENDINGS,
+    "{ close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },",
+    "{ close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout', unpins: true },",
+  ]),
+  'P-161': broken('every pause has the same limit', [
+    'src/policy/connection-policy.ts',
+    'this.limit = 2 * limit;',
+    'this.limit = limit;',
+  ]),
+
+  // Keys, pins and the PSK
+  'P-110': same('any-client-key'),
+  'P-111': broken('a client pins nothing', [
+    CLIENT,
+    "if (pin === undefined) events.push({ type: 'pin'",
+    "if (pin === null) events.push({ type: 'pin'",
+  ]),
+  'P-112': same('pin-not-compared'),
+  'P-113': same('any-client-key'),
+  'P-114': same('pin-kept-after-failed-kk'),
+  'P-115': broken('the pin is always dropped', [CLIENT, 'if (!this.unpins) return;', '']),
+  'P-116': broken('a refusal of KKpsk0 says nothing about the pin', [
+    ENDINGS,
+    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', unpins: true },",
+    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'later', error: 'kk-refused' },",
+  ]),
+  'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [
+    CLIENT,
+    "if (this.pattern === 'KKpsk0') throw kkFailed();",
+    "if (this.pattern === 'KKpsk0') {\n        events.push({ type: 'psk-suspect', nodeId: this.nodeId });\n        throw kkFailed();\n      }",
+  ]),
+  'P-118': broken('a PSK that does not open message 2 stays', [
+    CLIENT,
+    "events.push({ type: 'psk-suspect', nodeId: this.nodeId });",
+    '',
+  ]),
+  'P-119': none(
+    'the program stores PSKs; test/session/keyring.test.ts holds the rule for this library’s keyring',
+  ),
+  'P-120': broken('a pin that cannot be read counts as none', [
+    CLIENT,
+    'if (!isBytes(pin) || pin.length !== KEY_LENGTH) {',
+    'if (!isBytes(pin) || pin.length !== KEY_LENGTH) return undefined;\n    if (pin === null) {',
+  ]),
+  'P-121': broken('a hub that is not pinned is trusted', [
+    CLIENT,
+    'if (pin === undefined && !preparation.trustsNewHubs) {',
+    'if (pin === null) {',
+  ]),
+  'P-122': none('todo'),
+  'P-123': none('memory and time are no messages; test/wipe.test.ts holds the rule'),
+
+  // MQTT
+  'P-143': broken('a hub closes where the client speaks first', [
+    TRANSITIONS,
+    "'later-message': { action: 'takeMessage1', next: [] },\n    },\n    ignoresRepeats: true,",
+    "'later-message': { action: 'takeMessage1', next: [] },\n    },\n    ignoresRepeats: false,",
+  ]),
+  'P-144': broken('the announcement names a site', [
+    CLIENT,
+    "{ pubkey: '', site_id: '' }",
+    "{ pubkey: '', site_id: 'kitchen' }",
+  ]),
+  'P-147': broken('a KKpsk0 that met silence is repeated', [
+    'src/policy/tables.ts',
+    "  { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },\n",
+    '',
+  ]),
+};
