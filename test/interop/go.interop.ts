@@ -7,10 +7,12 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Hub, type HubOptions, startHub } from '../../examples/hub.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { buildUtterance, derivePsk, HandshakeState, type Suite } from '../../src/index.ts';
+import { buildUtterance, derivePsk } from '../../src/index.ts';
 import { certificate, certificateKey, folder } from './certificate.ts';
-import { buildGo, GoProgram, versionOf } from './go.ts';
+import { buildGo, startGo, versionOf } from './go.ts';
+import type { LineProgram } from './line-program.ts';
 import { compare } from './matrix.ts';
+import { compareHandshakes } from './random-handshakes.ts';
 
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
@@ -53,7 +55,7 @@ test.before(async () => {
 test.after(() => hub?.stop());
 
 const dial = (url: string, store: string, accessKey: string, password: string, ...more: string[]) =>
-  new GoProgram(
+  startGo(
     'client',
     ...['-url', url, '-access-key', accessKey, '-password', password],
     ...['-store', join(folder, store), '-site', 'lobby', ...more],
@@ -104,7 +106,7 @@ check('both', 'every scene of the judge, which plays a hub', async () => {
     timeout: 120_000,
   });
   const exit = new Promise((resolve) => judge.once('exit', resolve));
-  let client: GoProgram | undefined;
+  let client: LineProgram | undefined;
   const report: string[] = [];
   for await (const line of createInterface({ input: judge.stdout })) {
     report.push(line);
@@ -116,89 +118,6 @@ check('both', 'every scene of the judge, which plays a hub', async () => {
   await client?.kill();
 });
 
-const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
-
-/** Asks the adapter, as the judge does. */
-async function ask(adapter: GoProgram, request: object): Promise<Record<string, string>> {
-  adapter.write({ id: 1, ...request });
-  return adapter.read();
-}
-
-for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
-  for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
-    for (const role of ['initiator', 'responder'] as const) {
-      const what = '25 random handshakes, and messages both ways';
-      const peer = role === 'initiator' ? 'client' : 'hub';
-      compare(test, { ...row, suite: suiteName, role: peer, pattern, what }, async () => {
-        const adapter = new GoProgram('adapter');
-        for (let i = 0; i < 25; i++) await shakeHands(adapter, role, pattern, suiteName);
-        await adapter.end();
-        return undefined;
-      });
-    }
-  }
-}
-
-/** One handshake with random keys, prologue and payloads, in which the adapter has this role. */
-async function shakeHands(
-  adapter: GoProgram,
-  role: 'initiator' | 'responder',
-  pattern: 'XXpsk2' | 'KKpsk0',
-  suiteName: Suite,
-): Promise<void> {
-  const [psk, ourKey, theirKey] = [randomBytes(32), randomBytes(32), randomBytes(32)];
-  const some = () => randomBytes(Math.floor(Math.random() * 300));
-  const prologue = some();
-  const { publicKey } = nodeCrypto.x25519;
-  const ours = new HandshakeState({
-    crypto: nodeCrypto,
-    role: role === 'initiator' ? 'responder' : 'initiator',
-    pattern,
-    suite: suiteName,
-    prologue,
-    psk,
-    staticKey: ourKey,
-    randomBytes,
-    ...(pattern === 'KKpsk0' ? { remoteStaticKey: publicKey(theirKey) } : {}),
-  });
-  await ask(adapter, {
-    ...{ op: 'handshake', do: 'start', role, pattern, suite: suiteName },
-    ...{
-      prologue: hex(prologue),
-      psk: hex(psk),
-      staticKey: hex(theirKey),
-      ephemeralKey: hex(randomBytes(32)),
-    },
-    ...(pattern === 'KKpsk0' ? { remoteStaticKey: hex(publicKey(ourKey)) } : {}),
-  });
-  for (let theyWrite = role === 'initiator'; !ours.isFinished; theyWrite = !theyWrite) {
-    const payload = hex(some());
-    if (theyWrite) {
-      const { message } = await ask(adapter, { op: 'handshake', do: 'write', payload });
-      assert.is(hex(ours.readMessage(Buffer.from(message!, 'hex'))), payload);
-    } else {
-      const message = hex(ours.writeMessage(Buffer.from(payload, 'hex')));
-      assert.is((await ask(adapter, { op: 'handshake', do: 'read', message })).payload, payload);
-    }
-  }
-  const transport = ours.split();
-  const theirs = await ask(adapter, { op: 'handshake', do: 'split' });
-  assert.is(theirs.handshakeHash, hex(transport.handshakeHash));
-  assert.is(theirs.remoteStaticKey, hex(publicKey(ourKey)));
-  assert.is(hex(transport.remoteStaticKey), hex(publicKey(theirKey)));
-
-  const plaintexts = [hex(some()), hex(some())];
-  const sealed: unknown = (await ask(adapter, { op: 'seal', plaintexts })).results;
-  const received = (sealed as { message: string }[]).map(({ message }) =>
-    hex(transport.decrypt(Buffer.from(message, 'hex'))),
-  );
-  assert.equal(received, plaintexts);
-  const messages = plaintexts.map((plaintext) => hex(transport.encrypt(Buffer.from(plaintext, 'hex'))));
-  const opened: unknown = (await ask(adapter, { op: 'open', messages })).results;
-  assert.equal(
-    opened,
-    plaintexts.map((plaintext) => ({ plaintext })),
-  );
-}
+compareHandshakes(test, row, () => startGo('adapter'));
 
 test.run();

@@ -1,10 +1,8 @@
-/** The programs of the client in Go (`examples/go`), which read and write lines. They trust the certificate of the tests. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** The programs of the client in Go (`examples/go`). */
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { files } from './certificate.ts';
+import { LineProgram } from './line-program.ts';
 
 const FOLDER = new URL('../../examples/go/', import.meta.url);
 
@@ -19,41 +17,6 @@ export function buildGo(): void {
   execFileSync('go', ['build', '-o', 'dist/', './cmd/...'], { cwd: FOLDER, stdio: 'inherit' });
 }
 
-export class GoProgram {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
-  readonly #exit: Promise<unknown>;
-
-  constructor(name: 'adapter' | 'client', ...options: string[]) {
-    this.#child = spawn(fileURLToPath(new URL(`dist/${name}`, FOLDER)), options, {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      timeout: 120_000,
-      env: { ...process.env, SSL_CERT_FILE: files.cert },
-    });
-    this.#exit = once(this.#child, 'exit');
-    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
-  }
-
-  write(line: object): void {
-    this.#child.stdin!.write(`${JSON.stringify(line)}\n`);
-  }
-
-  /** The next line. Rejects if the program ends without one. */
-  async read<Line>(): Promise<Line> {
-    const { value, done } = await this.#lines.next();
-    if (done) throw new Error('the Go program ended without a line');
-    return JSON.parse(value);
-  }
-
-  /** Ends its input, and waits until it has exited. */
-  async end(): Promise<void> {
-    this.#child.stdin!.end();
-    await this.#exit;
-  }
-
-  /** Ends the program, and waits until it has exited. */
-  async kill(): Promise<void> {
-    this.#child.kill();
-    await this.#exit;
-  }
+export function startGo(name: 'adapter' | 'client', ...options: string[]): LineProgram {
+  return new LineProgram(fileURLToPath(new URL(`dist/${name}`, FOLDER)), ...options);
 }

@@ -4,7 +4,7 @@ export interface Row {
   peer: string;
   version: string;
   /** The role of the peer. */
-  role: 'client' | 'hub';
+  role: 'client' | 'hub' | 'both';
   pattern: string;
   suite: string;
   /** What the test does. */
