@@ -21,6 +21,8 @@ export interface HubOptions {
 
 export interface Hub {
   url: string;
+  /** Drops all connections without a word, as a network does. */
+  cut(): void;
   stop(): Promise<void>;
 }
 
@@ -32,10 +34,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  const cut = (): void => {
+    for (const socket of sockets.clients) socket.terminate();
+  };
   return {
     url: `${tls === undefined ? 'ws' : 'wss'}://localhost:${port}`,
+    cut,
     async stop() {
-      for (const socket of sockets.clients) socket.terminate();
+      cut();
       sockets.close();
       await new Promise((resolve) => server.close(resolve));
     },

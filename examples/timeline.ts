@@ -3,6 +3,7 @@
  * work; elsewhere there are whole lines only.
  */
 import type { Observed } from './client-options.ts';
+import { nameOf } from './message-name.ts';
 
 const isTerminal = process.stdout.isTTY === true;
 const hasColor = isTerminal && process.env.NO_COLOR === undefined;
@@ -101,7 +102,7 @@ export class Timeline {
 
   #message(side: Side, data: string | Uint8Array): void {
     const bytes = Buffer.byteLength(data);
-    const name = nameOf(data);
+    const name = nameOf(data, side === 'hub → client');
     if (name !== undefined) {
       this.line(side, name, size(bytes));
       return;
@@ -125,21 +126,6 @@ export class Timeline {
     const time = `${((at - this.#began) / 1000).toFixed(3)} s`;
     console.log(`${dim(time.padStart(9))}  ${cyan(side.padEnd(12))}  ${what}${detail && `  ${dim(detail)}`}`);
   }
-}
-
-/** The name of a cleartext envelope in the protocol; `undefined` for a transport message. */
-function nameOf(data: string | Uint8Array): string | undefined {
-  let envelope: { msg_type: string; payload: { noise: { msg?: string; pattern?: string } } };
-  try {
-    envelope = JSON.parse(typeof data === 'string' ? data : Buffer.from(data).toString()); // MQTT: bytes
-  } catch {
-    return undefined;
-  }
-  const { msg_type, payload } = envelope;
-  if (msg_type === 'hello') return 'HELLO';
-  const { noise } = payload;
-  if (noise.msg === undefined) return 'HANDSHAKE, the offer';
-  return noise.pattern === undefined ? 'Noise message' : `Noise message 1, ${noise.pattern}`;
 }
 
 function size(bytes: number): string {

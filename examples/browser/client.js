@@ -23,7 +23,9 @@ const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array
 /**
  * @param {import('hub-protocol').Identity} identity
  * @param {{ ask(error: Error): void, show(what: object): void, times?: object, allowPlaintext?: boolean }} hooks - `ask` is
- *   called when a person has to act, as the error's message says; `show` with each event, decision and `{ progress }`
+ *   called when a person has to act, as the error's message says; `show` with each event, decision and `{ progress }`,
+ *   with `{ type: 'connecting' }`, `{ type: 'received', data }` and `{ type: 'sent', message }`, and, if the hub says
+ *   something unasked, with `{ type: 'unasked', said }`
  */
 export function startClient(identity, { ask, show, times, allowPlaintext }) {
   const { accessKey, password, siteId } = identity;
@@ -36,6 +38,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
   function connect() {
     const dialOptions = policy.begin(performance.now());
     if (!dialOptions) return; // there is a connection, or the timer that called is an old one
+    show({ type: 'connecting' });
     const session = new ClientSession({
       crypto,
       randomBytes,
@@ -46,8 +49,13 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
     const socket = new WebSocket(authorizedUrl(url, 'example', accessKey, { allowPlaintext }));
     socket.binaryType = 'arraybuffer';
     let deadline;
+    const write = (data) => {
+      show({ type: 'transmit', data });
+      socket.send(data);
+    };
     const send = (message) => {
-      for (const data of session.sendJson(message)) socket.send(data);
+      session.sendJson(message).forEach(write);
+      show({ type: 'sent', message });
     };
     const pings = setInterval(() => {
       if (session.state === 'ready') send(PING);
@@ -57,11 +65,11 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
     const run = (events) => {
       for (const event of events) {
         keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
-        show(event);
-        if (event.type === 'transmit') socket.send(event.data);
-        else if (event.type === 'psk-needed') providePsk(event);
+        if (event.type === 'transmit') write(event.data);
+        else show(event);
+        if (event.type === 'psk-needed') providePsk(event);
         else if (event.type === 'ready') {
-          requests = createRequests(event.sessionId, send, show);
+          requests = createRequests(event.sessionId, send, (said) => show({ type: 'unasked', said }));
         } else if (event.type === 'message' && event.kind === 'json') requests.receive(event.text);
         else if (event.type === 'close') closed();
         else if (event.type === 'ended') {
@@ -94,8 +102,11 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
       }
     };
     hangUp = () => closed(); // without a code: it was not the hub that closed
-    socket.onmessage = ({ data }) =>
-      run(session.receive(typeof data === 'string' ? data : new Uint8Array(data)));
+    socket.onmessage = ({ data }) => {
+      const message = typeof data === 'string' ? data : new Uint8Array(data);
+      show({ type: 'received', data: message });
+      run(session.receive(message));
+    };
     socket.onclose = ({ code, reason }) => closed({ code, reason });
     run([]); // sets the first deadline
   }

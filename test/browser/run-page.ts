@@ -1,12 +1,10 @@
 /** Runs pages in Chromium. */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { startChromium } from './chromium.ts';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -50,19 +48,12 @@ export async function runPage(scripts: string[], query = ''): Promise<unknown> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://localhost:${(server.address() as AddressInfo).port}/${query}`;
-  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
-  const chromium = spawn('bash', [path('chromium'), folder, url], {
-    stdio: ['pipe', 'ignore', 'inherit'],
-    detached: true,
-  });
-  chromium.once('exit', (code) => settle.reject(new Error(`Chromium ended with ${code}`)));
+  const chromium = startChromium([url]);
+  chromium.child.once('exit', (code) => settle.reject(new Error(`Chromium ended with ${code}`)));
   try {
     return JSON.parse(await result);
   } finally {
-    const ended = new Promise((resolve) => chromium.once('exit', resolve));
-    chromium.stdin.end(); // which ends Chromium
-    await ended;
-    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+    await chromium.stop();
     server.close();
     server.closeAllConnections();
   }

@@ -1,0 +1,58 @@
+/** What state the connection is in: the status, the progress of the derivation, the policy's countdown and questions. */
+
+const STATES = {
+  idle: 'Not connected',
+  connecting: 'Connecting',
+  deriving: 'Deriving the pre-shared key',
+  ready: 'Ready',
+  waiting: 'Waiting, then dialling again',
+  asking: 'A person has to decide',
+  left: 'Left',
+};
+
+const byId = (id) => document.getElementById(id);
+
+export class ConnectionCard {
+  #ticking;
+
+  /** Shows a state, and what can be done in it: elements name their states in `data-in`. */
+  set(state, detail = '') {
+    clearInterval(this.#ticking);
+    const focused = document.activeElement;
+    byId('connection').dataset.state = state;
+    byId('status').textContent = STATES[state];
+    byId('detail').textContent = detail;
+    for (const part of document.querySelectorAll('[data-in]')) {
+      part.hidden = !part.dataset.in.split(' ').includes(state);
+    }
+    if (focused?.closest('[hidden]')) byId('status').focus(); // so that the keyboard does not start anew
+  }
+
+  /** Takes what the client tells. */
+  show(what) {
+    if (what.type === 'connecting') this.set('connecting');
+    else if (what.type === 'psk-needed') this.set('deriving');
+    else if (what.progress !== undefined) byId('derivation').value = what.progress;
+    else if (what.type === 'ready') this.set('ready', `${what.pattern}, ${what.suite}, with ${what.nodeId}`);
+    else if (what.do === 'dial') this.#wait(what.after);
+    else if (what.do === 'rest') this.set('left');
+  }
+
+  ask(error) {
+    this.set('asking');
+    const { message, code, name } = error;
+    byId('question').textContent = `${message[0].toUpperCase()}${message.slice(1)} (${code ?? name}).`;
+  }
+
+  #wait(milliseconds) {
+    const until = performance.now() + milliseconds;
+    const tick = () => {
+      const left = Math.max(0, until - performance.now());
+      byId('countdown').textContent = `${(left / 1000).toFixed(1)} s`;
+      byId('pause').value = milliseconds === 0 ? 1 : 1 - left / milliseconds;
+    };
+    this.set('waiting');
+    tick();
+    this.#ticking = setInterval(tick, 100);
+  }
+}

@@ -1,0 +1,53 @@
+/** A hub with one client, which does on request what hubs and networks do. Identity and keys are made up at each start. */
+import { derivePsk } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { type Hub, startHub } from '../hub.ts';
+
+const NODE_ID = 'hub.example';
+
+export interface DemoHub {
+  /** The identity of its client, as issued. */
+  readonly identity: object;
+  readonly isRunning: boolean;
+  readonly switches: { readonly [name: string]: () => Promise<void> };
+}
+
+export async function startDemoHub(): Promise<DemoHub> {
+  const [access_key, password] = [secret(), secret()];
+  const psk = derivePsk({ crypto, password, nodeId: NODE_ID });
+  const clients = new Map([[access_key, { psk }]]);
+  let staticKey = randomBytes(32);
+  let hub: Hub | undefined = await startHub({ nodeId: NODE_ID, staticKey, clients });
+  const { url } = hub;
+  const port = Number(new URL(url).port);
+
+  const start = async (): Promise<void> => {
+    hub ??= await startHub({ port, nodeId: NODE_ID, staticKey, clients });
+  };
+  const stop = async (): Promise<void> => {
+    await hub?.stop();
+    hub = undefined;
+  };
+  return {
+    identity: { access_key, password, site_id: 'lobby', data_plane_endpoints: { wss: url } },
+    get isRunning() {
+      return hub !== undefined;
+    },
+    switches: {
+      start,
+      stop,
+      async cut() {
+        hub?.cut();
+      },
+      async 'new-key'() {
+        await stop();
+        staticKey = randomBytes(32);
+        await start();
+      },
+    },
+  };
+}
+
+function secret(): string {
+  return Buffer.from(randomBytes(18)).toString('base64url');
+}

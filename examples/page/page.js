@@ -1,0 +1,99 @@
+/** The page: takes an identity, starts the client of examples/browser, and shows what that client tells. */
+import { parseIdentity, redactIdentity, selectEndpoint } from 'hub-protocol';
+import { startClient } from '../browser/client.js';
+import { ConnectionCard } from './connection-card.js';
+import { showKeyring } from './keyring-card.js';
+import { Sequence } from './sequence.js';
+import { offerTrouble } from './trouble-card.js';
+
+const byId = (id) => document.getElementById(id);
+
+/** Longer than usual, so that a pause can be watched, but never ten minutes. In milliseconds. */
+const TIMES = { basePause: 5000, maxPause: 20_000 };
+
+/** A page from this machine may use a hub on this machine, which has no TLS. */
+const allowPlaintext = location.hostname === 'localhost';
+
+const sequence = new Sequence();
+const card = new ConnectionCard();
+let identity;
+let client; // once the person has connected
+
+byId('identity-form').addEventListener('submit', (submitted) => {
+  submitted.preventDefault();
+  const text = byId('identity-text');
+  try {
+    identity = parseIdentity(text.value);
+    const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+    byId('endpoint').textContent =
+      `Goes to ${new URL(url).host}, ${url.startsWith('wss:') ? 'with' : 'without'} TLS.`;
+  } catch (error) {
+    byId('identity-error').textContent = error.message;
+    byId('identity-error').hidden = false;
+    return;
+  }
+  text.value = '';
+  byId('redacted').textContent = JSON.stringify(redactIdentity(identity), undefined, 2);
+  byId('redaction').open = true;
+  showIdentity(true);
+  card.set('idle');
+  showKeyring(identity.accessKey);
+  byId('connect').focus();
+});
+
+byId('other-identity').addEventListener('click', () => {
+  client?.goodbye();
+  client = undefined;
+  showIdentity(false);
+  byId('identity-text').focus();
+});
+
+byId('connect').addEventListener('click', () => {
+  byId('redaction').open = false; // to make room
+  if (client) client.resume();
+  else
+    client = startClient(identity, { ask: (error) => card.ask(error), show, times: TIMES, allowPlaintext });
+});
+for (const id of ['resume', 'retry']) byId(id).addEventListener('click', () => client.resume());
+byId('leave').addEventListener('click', () => {
+  client.goodbye();
+  card.set('left');
+});
+
+byId('talk-form').addEventListener('submit', async (submitted) => {
+  submitted.preventDefault();
+  const text = byId('utterance').value;
+  byId('utterance').value = '';
+  say('You', text);
+  try {
+    const { ending, reply } = await client.ask(text);
+    say('Hub', reply.text || `No answer: ${ending}`);
+  } catch (error) {
+    say('Page', `Not sent: ${error.message}.`);
+  }
+});
+
+offerTrouble();
+
+function showIdentity(isKnown) {
+  byId('identity-form').hidden = isKnown;
+  byId('identity-error').hidden = true;
+  for (const id of ['identity-shown', 'connection', 'talk', 'keyring']) byId(id).hidden = !isKnown;
+}
+
+/** Takes everything that the client tells. */
+function show(what) {
+  sequence.show(what);
+  card.show(what);
+  if (what.type !== 'received' && what.type !== 'transmit') showKeyring(identity.accessKey);
+}
+
+function say(who, text) {
+  const line = byId('line').content.firstElementChild.cloneNode(true);
+  line.className = who.toLowerCase();
+  line.querySelector('.heard').textContent = `${who}:`;
+  line.querySelector('.text').textContent = text;
+  const conversation = byId('conversation');
+  conversation.append(line);
+  conversation.scrollTop = conversation.scrollHeight;
+}

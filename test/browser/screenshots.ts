@@ -1,0 +1,48 @@
+/**
+ * Writes the pictures of examples/page to docs/: by day, by night, and on a narrow screen. Afterwards, look at them.
+ *
+ *     npm run page:build && node --import tsx test/browser/screenshots.ts
+ */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { servePage } from '../../examples/page/server.ts';
+import { dialNow, isIn, pausesAt } from './pauses.ts';
+import { Tab } from './tab.ts';
+
+const format = process.argv[2] ?? 'webp';
+const served = await servePage(0);
+const tab = await Tab.open(served.url, pausesAt(0.9));
+const state = (name: string): Promise<void> => tab.until(isIn(name));
+
+async function picture(name: string, scheme: 'light' | 'dark', width: number, height: number): Promise<void> {
+  await tab.resize(width, height);
+  await tab.call('Emulation.setEmulatedMedia', {
+    features: [{ name: 'prefers-color-scheme', value: scheme }],
+  });
+  await tab.evaluate('document.activeElement.blur()');
+  await tab.evaluate('scrollTo(0, 0)');
+  await tab.evaluate(`document.querySelector('.scroll').scrollTo(0, 1e6)`);
+  await sleep(500); // for the rows to appear
+  const { data } = await tab.call<{ data: string }>('Page.captureScreenshot', { format, quality: 85 });
+  writeFileSync(new URL(`../../docs/page-${name}.${format}`, import.meta.url), Buffer.from(data, 'base64'));
+}
+
+await tab.call('Emulation.setScrollbarsHidden', { hidden: true });
+await tab.click('#fill-in');
+await tab.click('#identity-form .primary');
+await tab.click('#connect');
+await state('ready');
+await tab.evaluate(`document.getElementById('utterance').focus()`);
+await tab.paste('What is on today?');
+await tab.press('Enter');
+await tab.until(`document.querySelector('#conversation .hub')`);
+await picture('narrow', 'light', 400, 1900);
+await tab.click('#cut');
+await state('waiting');
+await picture('light', 'light', 1200, 900);
+await dialNow(tab, 'ready');
+await tab.click('#new-key');
+await dialNow(tab, 'asking');
+await picture('dark', 'dark', 1200, 900);
+await tab.stop();
+await served.stop();
