@@ -18,6 +18,8 @@ type (
 	PSKSuspect struct{ NodeID string }
 	// NewHub says that this hub is not pinned, though others are.
 	NewHub struct{ NodeID string }
+	// StaticKeyFresh warns that this hub, which is pinned, most likely has another static key of this client.
+	StaticKeyFresh struct{ NodeID string }
 	// Pin is a key to store for this hub before anything more is transmitted.
 	Pin struct {
 		NodeID string
@@ -42,8 +44,11 @@ type (
 		Length int
 		Reason string
 	}
-	// Close asks the caller to close the connection. The session is over.
-	Close struct{ Err error }
+	// Close asks the caller to close the connection, with this code over a WebSocket (P-10). The session is over.
+	Close struct {
+		Code int
+		Err  error
+	}
 	// Ended says what the end of the connection means.
 	Ended struct {
 		Reason, Retry string

@@ -24,6 +24,7 @@ type Config struct {
 	KeepPin      bool              // keep the pin of a hub whose KKpsk0 failed (P-115)
 	PinnedOnly   bool              // trust pinned hubs only (P-121)
 	TellNewHub   bool              // tell when a hub is not pinned (P-121)
+	KeyIsFresh   bool              // no hub has accepted the static key yet: warn before a pinned one sees it (P-122)
 }
 
 type state int
@@ -174,6 +175,9 @@ func (s *Session) takeOffer(payload map[string]any) []Event {
 	var events []Event
 	if !isPinned && s.config.TellNewHub {
 		events = append(events, NewHub{s.nodeID})
+	}
+	if isPinned && s.config.KeyIsFresh {
+		events = append(events, StaticKeyFresh{s.nodeID})
 	}
 	if psk := s.config.PSKs[s.nodeID]; len(psk) == 32 {
 		return append(events, s.sendMessage1(psk)...)
@@ -335,7 +339,11 @@ func (s *Session) seal(kind Kind, message []byte) ([][]byte, error) {
 func (s *Session) fail(err error) []Event {
 	s.err, s.state = err, failed
 	s.handshake, s.send, s.receive, s.in = nil, nil, nil, Reassembler{}
-	return []Event{Close{err}}
+	code := 1008
+	if s.isEstablished {
+		code = 1002
+	}
+	return []Event{Close{code, err}}
 }
 
 func (s *Session) failHere(err error) []Event {

@@ -92,8 +92,8 @@ export function openSession(crypto: Crypto, request: Fields): ClientSession | Hu
     const lookUp = (keys: { [nodeId: string]: string }) => (nodeId: string) =>
       Object.prototype.hasOwnProperty.call(keys, nodeId) ? hex(keys[nodeId]!) : undefined;
     const stores = { pin: lookUp(request.pins), psk: lookUp(request.psks) };
-    const { siteId, onKkFailure, trust, hasPins } = request;
-    return new ClientSession({ ...common, ...stores, siteId, onKkFailure, trust, hasPins });
+    const { siteId, onKkFailure, trust, hasPins, staticKeyIsFresh } = request;
+    return new ClientSession({ ...common, ...stores, siteId, onKkFailure, trust, hasPins, staticKeyIsFresh });
   }
   const { nodeId, psk, clientKey, handshake } = request;
   return new HubSession({

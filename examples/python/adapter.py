@@ -155,6 +155,7 @@ def open_session(request):
     own["unpins"] = request.get("onKkFailure") != "keep-pin"
     own["trusts_new_hubs"] = request.get("trust") != "pinned-only"
     own["has_pins"] = request.get("hasPins", False)
+    own["key_is_fresh"] = request.get("staticKeyIsFresh", False)
     return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, **own)
 
 

@@ -65,7 +65,7 @@ class Session:
         except Refused as refused:
             self.failure = refused.code
             self.end("failed")
-            collected.append(event("close", error=refused.code))
+            collected.append(event("close", code=1002 if self.established else 1008, error=refused.code))
         return collected
 
     def end(self, state):
@@ -139,17 +139,18 @@ def check_sent(text):
 
 class ClientSession(Session):
     def __init__(self, site_id, static_key, suites, pins, psks, hello=NO_FIELDS, patterns=protocol.PATTERNS,
-                 unpins=True, trusts_new_hubs=True, has_pins=False, ephemeral_key=None):
+                 unpins=True, trusts_new_hubs=True, has_pins=False, key_is_fresh=False, ephemeral_key=None):
         """`pins` and `psks` are stored under each hub's node id; `hello` contains further fields of our HELLO.
 
         `unpins`: drop the pin after a failed KKpsk0. `trusts_new_hubs`: pin a hub that is not pinned. `has_pins`: some
-        hub is pinned, so report one that is not.
+        hub is pinned, so report one that is not. `key_is_fresh`: no hub has accepted our static key yet, so warn before a
+        pinned one sees it.
         """
         super().__init__(static_key, ephemeral_key)
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": "", "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
-        self.trusts_new_hubs, self.has_pins = trusts_new_hubs, has_pins
+        self.trusts_new_hubs, self.has_pins, self.key_is_fresh = trusts_new_hubs, has_pins, key_is_fresh
         self.retry = "later"  # after a refusal
         self.pattern = None
         self.announced = False
@@ -203,6 +204,8 @@ class ClientSession(Session):
         self.state = "awaiting-psk"
         if self.has_pins and self.pin is None:
             yield event("new-hub", nodeId=self.node_id)
+        if self.key_is_fresh and self.pin is not None:
+            yield event("static-key-fresh", nodeId=self.node_id)
         psk = self.psks.get(self.node_id, b"")
         if len(psk) == protocol.KEY:
             yield from self.send_message_1(psk)
@@ -235,12 +238,12 @@ class ClientSession(Session):
                 yield event("psk-suspect", nodeId=self.node_id)
                 raise Refused("psk-differs")
             raise
+        hub_key = self.handshake.remote_static_key
+        self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin
         encoding = read_sealed_payload(sealed_payload).get("encoding")
         if encoding is not None and not isinstance(encoding, str):
             raise Refused("bad-handshake-payload")
-        hub_key = self.handshake.remote_static_key
         if self.pattern == "XXpsk2":
-            self.enforce_pin(hub_key)  # before our own key leaves in message 3
             if self.pin is None:
                 yield event("pin", nodeId=self.node_id, key=hub_key)
             yield shake(msg=self.handshake.write().hex())

@@ -13,8 +13,11 @@ const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(St
 /** The part of a vector that the protocol demands. */
 export function demandedOf(test: Vector): Vector {
   if (Array.isArray(test.steps) && test.steps.some((step: Fields) => step.events !== undefined)) {
+    const isHub = test.steps[0].role === 'hub';
     const steps = test.steps.map((step: Fields) =>
-      Array.isArray(step.events) ? { ...step, events: step.events.filter(isDemanded) } : step,
+      Array.isArray(step.events)
+        ? { ...step, events: step.events.filter(isDemanded).map((event) => withoutAdvice(event, isHub)) }
+        : step,
     );
     return { ...test, steps };
   }
@@ -26,6 +29,13 @@ export function demandedOf(test: Vector): Vector {
     return { ...test, results: test.results.slice(0, count), [field]: test[field].slice(0, count) };
   }
   return test;
+}
+
+/** A `close` event without its code, but for the 1008 of a hub whose handshake failed, which the protocol names. */
+function withoutAdvice({ code, ...event }: Fields, isHub: boolean): Fields {
+  return code === undefined || (isHub && code === 1008)
+    ? { ...event, ...(code !== undefined && { code }) }
+    : event;
 }
 
 /** A response without what the protocol leaves open: a refusal has no code, and some events are not there. */

@@ -39,5 +39,20 @@ export function vectorFiles(): string[] {
 }
 
 export function readVectorFile(name: string): VectorFile {
-  return JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
+  return JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'), withText);
+}
+
+/** A step of a session with the text that `longText` stands for. */
+function withText(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !('longText' in value)) return value;
+  const { longText, ...step } = value as { longText: LongText };
+  return { ...step, text: longText.start + longText.repeated.repeat(longText.times) + longText.end };
+}
+
+/** A text that contains a part many times over. */
+interface LongText {
+  readonly start: string;
+  readonly repeated: string;
+  readonly times: number;
+  readonly end: string;
 }

@@ -264,8 +264,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     events: SessionEvent[],
   ): Next<'openMessage2'> {
     if (message2Payload === undefined) return this.wait('opening-message-2', events);
-    const encoding = readMessage2Payload(message2Payload);
-    if (this.pattern === 'KKpsk0') return this.finish(encoding, events);
+    if (this.pattern === 'KKpsk0') return this.finish(readMessage2Payload(message2Payload), events);
     const preparation = this.preparation!;
     const { pin } = preparation;
     const handshake = this.handshake!;
@@ -277,6 +276,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
         'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
       );
     }
+    const encoding = readMessage2Payload(message2Payload);
     if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });
     const message = handshake.write();
     if (message !== undefined) return this.sendMessage3(message, encoding, events);

@@ -4,6 +4,7 @@ import json
 
 from files import CHACHAPOLY
 from peer import compact, envelope
+from script import LongText
 
 MAX_DEPTH = 64
 
@@ -65,9 +66,15 @@ def as_bytes(text_of_field):
     return whole(lambda text: text[:-1].encode() + b',"x":"' + text_of_field + b'"}')
 
 
-def of_length(length):
-    start, end = ',"x":"', '"}'
-    return whole(lambda text: text[:-1] + start + "x" * (length - len(text[:-1] + start + end)) + end)
+def of_length(length, repeated="x"):
+    """An envelope of this many bytes, most of which one field has."""
+
+    def form(kind, payload):
+        start, end = envelope(kind, payload)[:-1] + ',"x":"', '"}'
+        left, width = length - len(start + end), len(repeated.encode())
+        return LongText(start + "x" * (left % width), repeated, left // width, end)
+
+    return form
 
 
 def nested(depth):

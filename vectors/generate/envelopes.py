@@ -132,12 +132,23 @@ def form_tests(reads, *refusals):
 
 
 def hello_tests():
-    large = forms.of_length(MAX_ENVELOPE + 1)
     return [
         *form_tests(hello, forms.BAD_FORMS, forms.BAD_PAYLOADS, forms.BAD_NODE_IDS),
         accepted(hello, "16 KiB", "TooLarge", forms.of_length(16 * 1024)),
-        refused(hello, "256 KiB and one byte", "TooLarge", "envelope-too-large", large),
+        *large_tests(hello),
     ]
+
+
+def large_tests(reads):
+    """The longest envelope, and one byte more. Characters of two bytes show that bytes are counted."""
+    tests = []
+    for what, repeated in [("", "x"), (" in characters of two bytes", "\xe9")]:
+        at_most, too_long = (forms.of_length(length, repeated) for length in (MAX_ENVELOPE, MAX_ENVELOPE + 1))
+        tests += [
+            accepted(reads, f"256 KiB{what}", "TooLarge", at_most),
+            refused(reads, f"256 KiB and one byte{what}", "TooLarge", "envelope-too-large", too_long),
+        ]
+    return tests
 
 
 def handshake_tests():
@@ -152,7 +163,7 @@ def message_1_tests():
     tests = form_tests(message_1, forms.BAD_FORMS, forms.BAD_PAYLOADS, *tables)
     for token in forms.GOOD_CLIENT_VERSIONS:
         tests.append(accepted(message_1, f"version {token}", "ProtocolVersion", forms.version_added(token)))
-    return tests + no_messages(message_1)
+    return tests + no_messages(message_1) + large_tests(message_1)
 
 
 def later_message_tests(reads):

@@ -34,10 +34,24 @@ def frame(marker, payload=b""):
     return bytes([marker]) + payload
 
 
+class LongText(str):
+    """A text that contains a part many times over, of which a vector has the part and the number."""
+
+    def __new__(cls, start, repeated, times, end):
+        text = super().__new__(cls, start + repeated * times + end)
+        text.start, text.repeated, text.times, text.end = start, repeated, times, end
+        return text
+
+    def parts(self):
+        return {"start": self.start, "repeated": self.repeated, "times": self.times, "end": self.end}
+
+
 # Events, and what they contain
 
 
 def data(message):
+    if isinstance(message, LongText):
+        return {"longText": message.parts()}
     return {"text": message} if isinstance(message, str) else {"bytes": message.hex()}
 
 
@@ -73,8 +87,12 @@ def new_hub(node_id=NODE_ID):
     return {"type": "new-hub", "nodeId": node_id}
 
 
-def close(error):
-    return {"type": "close", "error": error}
+def static_key_fresh(node_id=NODE_ID):
+    return {"type": "static-key-fresh", "nodeId": node_id}
+
+
+def close(error, is_established=False):
+    return {"type": "close", "code": 1002 if is_established else 1008, "error": error}
 
 
 def again(script):
@@ -195,7 +213,7 @@ class Script:
     def fail(self, message, error, *before):
         """Ends the session with this message. Later messages produce no events, and only the first failure counts."""
         self.failure = error
-        self.receive(message, *before, close(error)).ignore(envelope("hello", HELLO), bytes(17))
+        self.receive(message, *before, close(error, self.is_established)).ignore(envelope("hello", HELLO), bytes(17))
         return self.closed(1008)
 
     def fail_on_frame(self, plaintext, error):
@@ -211,12 +229,13 @@ class Script:
         """The connection ends after we were heard."""
         return self.closed(1000)
 
-    def test(self):
-        """The finished test. It is invalid if the session closes of its own accord."""
+    def test(self, *other_errors):
+        """The finished test. It is invalid if the session closes of its own accord, with this code or one of others."""
         errors = [event["error"] for step in self.steps for event in step.get("events", []) if event["type"] == "close"]
         fields = {"steps": self.steps, **self.transport_keys}
         if errors:
-            return files.invalid(self.comment, self.flags, errors[0], **fields)
+            further = {"otherErrors": list(other_errors)} if other_errors else {}
+            return {**files.invalid(self.comment, self.flags, errors[0], **fields), **further}
         return files.valid(self.comment, self.flags, **fields)
 
 
@@ -250,6 +269,7 @@ class Client(Script):
         self.session = session
         self.keeps_pin = options.get("onKkFailure") == "keep-pin"
         self.has_pins = options.get("hasPins", False)
+        self.has_fresh_key = options.get("staticKeyIsFresh", False)
         self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
         self.hello_payload = hello
         self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], [suite])
@@ -264,7 +284,7 @@ class Client(Script):
             pins=pins or ({self.node_id: self.pin.hex()} if self.pin else {}),
             psks=psks or ({self.node_id: keys.psk.hex()} if has_psk else {}),
             suites=suites or [suite],
-            hello=compact({"session": session}),
+            hello=compact({} if session is None else {"session": session}),
             **options,
         )
 
@@ -275,6 +295,8 @@ class Client(Script):
     def offer(self):
         self.state = "awaiting-psk"
         warning = [new_hub(self.node_id)] if self.has_pins and self.pin is None else []
+        if self.has_fresh_key and self.pin is not None:
+            warning.append(static_key_fresh(self.node_id))
         asked = self.message_1() if self.has_psk else psk_needed(self.node_id)
         return self.receive(envelope("shake", self.offer_payload), *warning, asked)
 
@@ -310,10 +332,13 @@ class Client(Script):
             last = self.own.write()
             self.peer.read(last)
             events.append(transmit(shake(msg=last.hex())))
+        established = self.establish()
+        if self.session is None:
+            self.session = {"session_id": self.own.handshake_hash[:16].hex()}
         ready = {
             "type": "ready",
             "nodeId": self.node_id,
-            **self.establish(),
+            **established,
             "hubKey": self.keys.hub_public.hex(),
             "sessionId": self.session.get("session_id"),
             "encoding": encoding,
@@ -423,8 +448,8 @@ class Hub(Script):
             self.state = "awaiting-first-message"
         return [transmit(shake(msg=reply.hex()))]
 
-    def message_3(self, envelop=lambda message: shake(msg=message.hex())):
-        message = self.peer.write()
+    def message_3(self, envelop=lambda message: shake(msg=message.hex()), payload=b""):
+        message = self.peer.write(payload)
         return self.receive(envelop(message), *self.accept(message))
 
     def accept(self, message):

@@ -15,18 +15,23 @@ from tables import RULES
 CHOICES = [
     "BadGreeting",
     "CloseStatus",
+    "DefaultSession",
     "FirstMessage",
+    "FreshKey",
     "LatePsk",
     "LatestHello",
     "LocalError",
     "LostSession",
     "LowOrder",
     "Marker",
+    "Message1Default",
     "Message1Payload",
+    "Message3Payload",
     "NewHub",
     "NotJson",
     "NotUtf8",
     "NumberToken",
+    "PinFirst",
     "PinUnreadable",
     "Repeat",
     "StoredPsk",
@@ -76,6 +81,10 @@ NOTES = {
         "A message with a bit changed, cut short or lengthened. Whoever accepts it checks no tag; another event most "
         "likely means that what was learned from a message was used before all of it was authenticated."
     ),
+    "DefaultSession": (
+        "A client that was given no session names one with the first 16 bytes of the handshake hash. An implementation "
+        "that fails most likely sends an empty id, or the same id on each connection."
+    ),
     "EmptyMessage": (
         "A message of no bytes is its marker alone, or a first and a final chunk. A failure most likely takes it for "
         "no message, or for an error."
@@ -91,6 +100,10 @@ NOTES = {
     "FirstMessage": (
         "Message 1 of KKpsk0 may be a replay, so a hub is ready only when the client's first transport message has "
         "opened. An implementation that fails most likely is ready after message 2."
+    ),
+    "FreshKey": (
+        "A static key that no hub has accepted yet is shown to a hub that is pinned, which most likely has another. An "
+        "implementation that fails most likely warns too late, or at every hub."
     ),
     "Greeting": (
         "A client's HELLO is its first transport message, whatever chunks it comes in, and only the first. A failure "
@@ -134,6 +147,9 @@ NOTES = {
         "Whoever goes on does not check the result of X25519."
     ),
     "Marker": "Markers are 0x00 to 0x05, and every plaintext has one. Whoever goes on guesses what the peer meant.",
+    "Message1Default": (
+        "A field of message 1 that is absent or null has its default. A failure most likely demands every field."
+    ),
     "Message1Payload": (
         "The payload of message 1 is a JSON object, read for what it means: white space, order and unknown fields are "
         "no matter, wrong types are. A failure most likely compares its bytes, or does not read it."
@@ -141,6 +157,10 @@ NOTES = {
     "Message2Payload": (
         "The payload of message 2 is JSON, canonical or not, or nothing at all; `encoding` is a text where it is "
         "given. A failure most likely demands one form of it, or does not read it."
+    ),
+    "Message3Payload": (
+        "The payload of message 3 is opened, and not read. A failure most likely takes it for JSON, or demands that it "
+        "be empty."
     ),
     "MessageType": "Inbound, `handshake` is another name for `shake`. A failure most likely knows only one of the two.",
     "Messages": (
@@ -185,6 +205,10 @@ NOTES = {
         "A pin counts under XXpsk2 too: a key that matches is not pinned again. A failure most likely pins at every "
         "XXpsk2."
     ),
+    "PinFirst": (
+        "Another key than the pinned one decides, whatever message 2 contains. An implementation that fails most likely "
+        "reads the payload first, and then dials such a hub again and again."
+    ),
     "PinUnreadable": (
         "A stored pin that is not 32 bytes is not the same as none: the connection ends before message 1. Whoever "
         "goes on trusts a stranger because a file was damaged."
@@ -227,6 +251,10 @@ NOTES = {
         "Text on an encrypted session that repeats nothing ends it, and so does an envelope that arrives as bytes. "
         "Bytes that are no envelope are a transport message, and end the session as one. None of it is ever delivered: "
         "an implementation that reads it lets anybody on the path speak for the peer."
+    ),
+    "TwoFaults": (
+        "An offer with several faults ends the connection, and any of them may be named. Whoever goes on checks too "
+        "little."
     ),
     "UnknownField": (
         "Fields that nobody knows are ignored, and bound like all others. A failure most likely wrote the payload "
@@ -278,6 +306,8 @@ def build():
             client_failures.untrusted(),
             client_failures.negotiations(),
             client_failures.wrong_secrets(),
+            client_failures.two_faults(),
+            client_failures.pin_first(),
             client_failures.damages(),
             transport.failures(connected_client),
             ends.xx_client_ends(),

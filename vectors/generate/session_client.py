@@ -41,6 +41,7 @@ def connections(pattern, suite):
         client(" with an empty payload in message 2", "Message2Payload").connect(b""),
         client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(ANNOUNCEMENT)).connect(),
         client(" with a session that has no id", "SessionId", session={"site_id": SITE_ID}).connect().hear("{}").end(),
+        client(" without a session of its own", "DefaultSession", session=None).connect().hear("{}").end(),
     ]
     return [test.test() for test in tests]
 
@@ -211,7 +212,22 @@ def trust(pattern):
                 pin=KNOWN,
             ),
         ]
-    return [test.connect().hear("{}").test() for test in tests]
+    return [test.connect().hear("{}").test() for test in [*tests, *fresh_keys(pattern)]]
+
+
+def fresh_keys(pattern):
+    """A static key that no hub has accepted yet, shown to a hub that is pinned, or to one that is not."""
+
+    def client(comment, **options):
+        return Client(f"a fresh static key, {comment}", ["FreshKey"], pattern, staticKeyIsFresh=True, **options)
+
+    if pattern == "KKpsk0":
+        return [client("and a pinned hub")]
+    return [
+        client("and a hub that is not pinned"),
+        client("and a pinned hub that does not offer KKpsk0", pin=KNOWN),
+        client("and a pinned hub that does not offer KKpsk0, and the PSK is asked for", pin=KNOWN, has_psk=False),
+    ]
 
 
 def local_errors():

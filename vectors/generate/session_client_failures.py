@@ -53,6 +53,44 @@ def negotiations():
     return [test.test() for test in tests]
 
 
+def two_faults():
+    """Offers with several faults: either may be named."""
+
+    def refused(comment, error, *others, patterns=("XXpsk2",), suites=(CHACHAPOLY,), version=3, noise=None, **options):
+        offer = {**offer_of(list(patterns), list(suites)), "max_protocol_version": version}
+        if noise is not None:
+            offer["noise"] = noise
+        script = Client(f"an offer with {comment}", ["TwoFaults", "AfterFailure"], **options).hello()
+        return script.fail(envelope("shake", offer), error).test(*others)
+
+    without_lists = {"patterns": "XXpsk2", "suites": None}
+    return [
+        refused("version 2 and no suite in common", "protocol-version", "no-common-suite", suites=[AESGCM], version=2),
+        refused("version 2 and no pattern", "protocol-version", "no-common-pattern", patterns=[], version=2),
+        refused("version 2 and no lists", "protocol-version", "bad-offer", noise=without_lists, version=2),
+        refused("version 2 and a list for noise", "protocol-version", "bad-payload", noise=[], version=2),
+        refused("no pattern and no suite", "no-common-suite", "no-common-pattern", patterns=[], suites=[]),
+        refused(
+            "KKpsk0 alone and no suite in common, from a hub without a pin",
+            "no-common-suite",
+            "no-common-pattern",
+            patterns=["KKpsk0"],
+            suites=[AESGCM],
+        ),
+    ]
+
+
+def pin_first():
+    """Another key and a payload that cannot be read: the key decides, since a person has to act then."""
+    tests = []
+    for what, payload in [("is a list", b"[]"), ("has a number for an encoding", b'{"encoding":1}')]:
+        script = client(
+            f"another key than the pinned one, in a message 2 whose payload {what}", "PinFirst", pin=STRANGER.hub_public
+        )
+        tests.append(answered(script, "hub-key-changed", payload=payload))
+    return [test.test() for test in tests]
+
+
 def order():
     """Envelopes that come too early, or that are never expected."""
     offer, message = envelope("shake", offer_of(["XXpsk2"], [CHACHAPOLY])), shake(msg=bytes(96).hex())

@@ -97,7 +97,21 @@ def forms():
     asking.message_1(
         files.canonical({"binarize": True, "encodings": ["JSON-HEX", "JSON-B64"], "x-vendor": None})
     ).message_3()
-    return [test.greet().test() for test in [as_bytes, named, upper, versed, relaxed, asking]]
+    tests = [as_bytes, named, upper, versed, relaxed, asking]
+    for what, payload in [
+        ("no fields", b"{}"),
+        ("no encodings", b'{"binarize":true}'),
+        ("no binarize", b'{"encodings":["JSON-HEX"]}'),
+        ("null for both fields", b'{"binarize":null,"encodings":null}'),
+    ]:
+        tests.append(hub(f"message 1 whose payload has {what}", "Message1Default").message_1(payload).message_3())
+    for what, payload in [
+        ("an object", b'{"binarize":true}'),
+        ("what is not JSON", b"{"),
+        ("what is not UTF-8", b"\xff"),
+    ]:
+        tests.append(hub(f"message 3 whose payload is {what}", "Message3Payload").message_1().message_3(payload=payload))
+    return [test.greet().test() for test in tests]
 
 
 def repeats(pattern):

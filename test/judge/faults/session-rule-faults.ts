@@ -22,8 +22,16 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'if (!this.isEstablished) {\n      const envelope',
     "if (!this.isEstablished && typeof data === 'string') {\n      const envelope",
   ]),
-  'P-8': live('hub-closes-with-1000'),
-  'P-10': none('todo'),
+  'P-8': broken('a connection is closed with 1000', [
+    SESSION,
+    'this.isEstablished ? 1002 : 1008',
+    'this.isEstablished ? 1002 : 1000',
+  ]),
+  'P-10': broken('an established session is closed with 1008', [
+    SESSION,
+    'this.isEstablished ? 1002 : 1008',
+    '1008',
+  ]),
   'P-158': broken('a close code of 1008 tells a hub of a refusal', [
     ENDINGS,
     "  { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },\n",
@@ -40,6 +48,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     HUB,
     "(name) => name !== 'KKpsk0' || clientKey !== undefined,",
     "(name) => name !== 'KKpsk0' || clientKey !== null,",
+  ]),
+  'P-162': broken('a missing suite has the code of another fault', [
+    'src/session/negotiation.ts',
+    "'no-common-suite',\n    'the hub",
+    "'bad-offer',\n    'the hub",
   ]),
   'P-38': same('any-pattern-accepted'),
   'P-39': same('first-hello-kept'),
@@ -68,7 +81,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "if (typeof binarize !== 'boolean' || !isStringArray(encodings))",
     "if (typeof binarize !== 'boolean' && !isStringArray(encodings))",
   ]),
-  'P-160': none('todo'),
+  'P-160': broken('`binarize` is needed in message 1', [
+    PAYLOADS,
+    "ownField(payload, 'binarize') ?? false",
+    "ownField(payload, 'binarize')",
+  ]),
   'P-62': broken('an encoding of null is refused', [
     PAYLOADS,
     "ownField(readSealedPayload(bytes), 'encoding') ?? undefined;",
@@ -80,7 +97,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "const MESSAGE_2_PAYLOAD = utf8ToBytes('');",
   ]),
   'P-64': same('pattern-in-message-3'),
-  'P-65': none('todo'),
+  'P-65': broken('the payload of message 3 is read', [
+    HUB,
+    'handshake.readMessage(readNoiseMessage(payload));',
+    'readMessage1Payload(handshake.readMessage(readNoiseMessage(payload)));',
+  ]),
   'P-66': broken('message 3 leaves before the pin is compared', [
     CLIENT,
     'if (pin !== undefined && !equalBytes(pin, key)) {',
@@ -115,7 +136,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "this.sealFrame('binary', payload, i)",
   ]),
   'P-92': same('client-names-no-site'),
-  'P-93': none('todo'),
+  'P-93': broken('the session is named with 8 bytes of the handshake hash', [
+    CLIENT,
+    'handshakeHash.subarray(0, 16)',
+    'handshakeHash.subarray(0, 8)',
+  ]),
   'P-157': broken('an id is added to a session without one', [
     CLIENT,
     GREETING,
@@ -233,7 +258,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'if (pin === undefined && !preparation.trustsNewHubs) {',
     'if (pin === null) {',
   ]),
-  'P-122': none('todo'),
+  'P-122': broken('a fresh static key is shown without a warning', [
+    CLIENT,
+    'if (pin !== undefined && preparation.staticKeyIsFresh) {',
+    'if (pin === null) {',
+  ]),
   'P-123': none('memory and time are no messages; test/wipe.test.ts holds the rule'),
 
   // MQTT

@@ -20,6 +20,7 @@ type sessionRequest struct {
 	Hello                   string
 	OnKKFailure, Trust      string
 	HasPins                 bool
+	StaticKeyIsFresh        bool
 
 	Text   *string
 	Bytes  hexBytes
@@ -83,6 +84,7 @@ func (c *client) open(request sessionRequest) error {
 		KeepPin:    request.OnKKFailure == "keep-pin" || request.OnKKFailure == "" && request.Trust == "pinned-only",
 		PinnedOnly: request.Trust == "pinned-only",
 		TellNewHub: request.HasPins,
+		KeyIsFresh: request.StaticKeyIsFresh,
 	}
 	for nodeID, pin := range request.Pins {
 		config.Pins[nodeID] = pin
@@ -127,6 +129,8 @@ func writtenEvent(event protocol3.Event) response {
 		return response{"type": "psk-suspect", "nodeId": e.NodeID}
 	case protocol3.NewHub:
 		return response{"type": "new-hub", "nodeId": e.NodeID}
+	case protocol3.StaticKeyFresh:
+		return response{"type": "static-key-fresh", "nodeId": e.NodeID}
 	case protocol3.Pin:
 		return response{"type": "pin", "nodeId": e.NodeID, "key": hexBytes(e.Key)}
 	case protocol3.Unpin:
@@ -145,7 +149,7 @@ func writtenEvent(event protocol3.Event) response {
 	case protocol3.Dropped:
 		return response{"type": "dropped", "kind": e.Kind, "length": e.Length, "reason": e.Reason}
 	case protocol3.Close:
-		return response{"type": "close", "error": e.Err}
+		return response{"type": "close", "code": e.Code, "error": e.Err}
 	case protocol3.Ended:
 		return response{"type": "ended", "reason": e.Reason, "retry": e.Retry, "error": e.Err}
 	}
