@@ -101,6 +101,7 @@ export type RemoteCode =
   | 'dropped'
   | 'timeout';
 
+/** All codes. docs/errors.md says what each means, who raises it, and what to do. */
 export type ErrorCode = LocalCode | RemoteCode;
 
 /**
@@ -111,6 +112,7 @@ export type ErrorCode = LocalCode | RemoteCode;
  * structuredClone and postMessage, which would drop the `code` of an engine's Error.
  */
 class ProtocolError<Code extends ErrorCode> implements Error {
+  /** `LocalError` or `RemoteError`. */
   declare readonly name: string;
   /** One of a closed list: the part of an error that programs read. */
   declare readonly code: Code;
@@ -118,6 +120,7 @@ class ProtocolError<Code extends ErrorCode> implements Error {
   declare readonly message: string;
   /** The error that caused this one. Never set for a RemoteError. */
   declare readonly cause?: unknown;
+  /** The stack, where the engine has one. */
   declare readonly stack?: string;
 
   constructor(name: string, code: Code, sentence: string, cause: unknown) {
@@ -138,6 +141,7 @@ class ProtocolError<Code extends ErrorCode> implements Error {
     }
   }
 
+  /** @returns `name [code]: message` */
   toString(): string {
     return `${this.name} [${this.code}]: ${this.message}`;
   }
@@ -149,15 +153,46 @@ function define(error: object, field: string, value: unknown, enumerable: boolea
   Object.defineProperty(error, field, { value, enumerable, configurable: true, writable: true });
 }
 
-/** The caller's mistake, or a fault of this side: an argument, a call in the wrong state, injected code that failed. */
+/**
+ * The caller's mistake, or a fault of this side: an argument, a call in the wrong state, injected code that failed.
+ *
+ * @example
+ * import { createKeyring, LocalError } from 'hub-protocol';
+ *
+ * try {
+ *   createKeyring({ accessKey: 'kiosk-7', staticKey: new Uint8Array(31) });
+ * } catch (error) {
+ *   if (error instanceof LocalError) console.log(error.code); // bad-length
+ * }
+ */
 export class LocalError extends ProtocolError<LocalCode> {
+  /**
+   * @param code - what went wrong
+   * @param message - a sentence for a person
+   * @param cause - the error that caused this one
+   */
   constructor(code: LocalCode, message: string, cause?: unknown) {
     super('LocalError', code, message, cause);
   }
 }
 
-/** The peer's fault, or an attack. Data from the network raises no other error. */
+/**
+ * The peer's fault, or an attack. Data from the network raises no other error.
+ *
+ * @example
+ * import { parseJson, RemoteError } from 'hub-protocol';
+ *
+ * try {
+ *   parseJson('{"a":1,"a":2}');
+ * } catch (error) {
+ *   if (error instanceof RemoteError) console.log(error.code); // duplicate-key
+ * }
+ */
 export class RemoteError extends ProtocolError<RemoteCode> {
+  /**
+   * @param code - what went wrong
+   * @param message - a sentence for a person
+   */
   constructor(code: RemoteCode, message: string) {
     super('RemoteError', code, message, undefined);
   }

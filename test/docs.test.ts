@@ -1,19 +1,27 @@
-/** The documents: their links lead somewhere, and their JavaScript is syntactically correct. */
+/** The documents: their links lead somewhere, and their code is syntactically correct. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import swc from '@swc/core';
 import { parse } from 'acorn';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The Markdown files of the project, as paths from its root. */
-const PAGES = ['', 'docs', 'examples/bridge', 'judge', 'cli', 'vectors'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => join(folder, name)),
-);
+/** Folders of other people, and those that are built. */
+const NOT_OURS = /(?:^|\/)(?:\.[^/]*|node_modules|dist)$|^judge\/vectors$/;
+
+/** The Markdown files in a folder, as paths from the root of the project. */
+function pagesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return NOT_OURS.test(path) ? [] : pagesIn(path);
+    return path.endsWith('.md') ? [path] : [];
+  });
+}
+
+const PAGES = pagesIn('');
 
 interface Page {
   /** Everything outside of code fences. */
@@ -92,9 +100,10 @@ for (const path of PAGES) {
     assert.equal(brokenLinks(path), []);
   });
 
-  test(`${path}: every JavaScript fence parses`, () => {
+  test(`${path}: every fence of code parses`, () => {
     for (const { language, code } of read(path).fences) {
       if (language === 'js') parse(code, { ecmaVersion: 2022, sourceType: 'module' });
+      if (language === 'ts' && !path.startsWith('docs/api/')) swc.parseSync(code, { syntax: 'typescript' });
       if (language === 'json' && code.startsWith('{')) JSON.parse(code);
     }
   });

@@ -15,7 +15,7 @@ import { lower } from './es5.ts';
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
 /** What each entry is, as the first line of its files says. */
-const ENTRIES = {
+export const ENTRIES = {
   core: 'a client session, without cryptography',
   'no-crypto': 'a client for devices, without cryptography',
   device: 'a client for devices, without derivePsk',

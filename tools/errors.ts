@@ -2,7 +2,7 @@
  * Writes docs/errors.md: every code, who raises it, what its message says, and what to do. The codes come from src/errors.ts,
  * the functions from the docstrings in src/, the events from the vectors of sessions, the messages from the built modules.
  *
- *     npm run build && node --import tsx tools/errors.ts
+ *     npm run docs
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AnyNode } from 'acorn';
@@ -265,6 +265,11 @@ function listed(names: readonly string[]): string {
   );
   const isEvent = (name: string): boolean => name.startsWith('the event');
   return [...others.filter((name) => !isEvent(name)), ...ofClasses, ...others.filter(isEvent)].join('; ');
+}
+
+/** The codes that a docstring's `@throws` name, those of the functions to which they refer included. */
+export function codesIn(throws: string): string[] {
+  return keysIn(throws).map((key) => key.split(' ')[1]!);
 }
 
 /** The whole page. */

@@ -13,17 +13,37 @@
  * ciphertext followed by the tag of 16 bytes.
  */
 export interface Cipher {
+  /**
+   * Encrypts.
+   * @param nonce - 12 bytes
+   * @param associatedData - any length; it is authenticated, not encrypted
+   * @param plaintext - at most 65519 bytes
+   * @returns the ciphertext, then the tag: 16 bytes longer than the plaintext
+   */
   seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array;
   /**
    * Like `seal`, but encrypts in place: the plaintext is all of `buffer` but its last 16 bytes, which take the tag.
    * Used for transport messages; without it, `seal` is used.
+   * @param nonce - 12 bytes
+   * @param associatedData - any length
+   * @param buffer - the plaintext, and 16 bytes more
    */
   sealInPlace?(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void;
-  /** Returns `undefined` where the tag does not verify. A throw means that the cipher itself failed. */
+  /**
+   * Checks the tag, and decrypts. A throw means that the cipher itself failed.
+   * @param nonce - 12 bytes
+   * @param associatedData - as it was sealed with
+   * @param sealed - the ciphertext, then the tag of 16 bytes
+   * @returns the plaintext; `undefined` where the tag does not verify
+   */
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
   /**
    * Like `open`, but decrypts in place and returns a view of `sealed`. Where the tag does not verify, it returns
    * `undefined` and leaves `sealed` unchanged. Used by sessions with the `inPlace` option, which otherwise use `open`.
+   * @param nonce - 12 bytes
+   * @param associatedData - as it was sealed with
+   * @param sealed - the ciphertext, then the tag of 16 bytes
+   * @returns a view of `sealed`, 16 bytes shorter; `undefined` where the tag does not verify
    */
   openInPlace?(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
 }
@@ -34,29 +54,79 @@ export interface Cipher {
  */
 export type CipherFactory = (key: Uint8Array) => Cipher;
 
+/**
+ * The cryptography that is passed in: `nobleCrypto`, `nobleCryptoWithAesGcm`, `nodeCrypto`, or your own. Everything is
+ * synchronous. What it throws, and any result of the wrong type or length, becomes the LocalError `crypto-failed`.
+ *
+ * @example
+ * // A chip's X25519 in place of noble's, in all of the handshake. (Here Node.js plays the chip.)
+ * import { ClientSession, type Crypto } from 'hub-protocol';
+ * import { nobleCrypto } from 'hub-protocol/noble';
+ * import { nodeCrypto as chip, randomBytes } from 'hub-protocol/node';
+ *
+ * const { publicKey, sharedSecret } = chip.x25519;
+ * const crypto: Crypto = { ...nobleCrypto, x25519: { publicKey, sharedSecret } }; // no importKey, which would be used instead
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32) });
+ * console.log(session.state); // awaiting-hello
+ */
 export interface Crypto {
-  /** SHA-256 of the concatenated parts (FIPS 180-4); 32 bytes. */
+  /**
+   * SHA-256 (FIPS 180-4).
+   * @param parts - what to hash, as if concatenated
+   * @returns 32 bytes
+   */
   sha256(...parts: Uint8Array[]): Uint8Array;
-  /** HMAC-SHA-256 of the concatenated parts (RFC 2104); 32 bytes. */
+  /**
+   * HMAC-SHA-256 (RFC 2104).
+   * @param key - of any length; the library passes 32 bytes
+   * @param parts - what to authenticate, as if concatenated
+   * @returns 32 bytes
+   */
   hmacSha256(key: Uint8Array, ...parts: Uint8Array[]): Uint8Array;
   /** X25519 (RFC 7748); all keys are 32 bytes. */
   x25519: {
+    /**
+     * Computes a public key.
+     * @param privateKey - 32 bytes
+     * @returns 32 bytes
+     */
     publicKey(privateKey: Uint8Array): Uint8Array;
-    /** Returns all zeros for a public key of low order. A throw means that the crypto itself failed. */
+    /**
+     * Computes a shared secret. A throw means that the crypto itself failed.
+     * @param privateKey - 32 bytes
+     * @param publicKey - the peer's, 32 bytes
+     * @returns 32 bytes; all zeros for a public key of low order
+     */
     sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
     /**
      * Prepares a private key that is used several times, for instance as a KeyObject of Node. Where it exists, it is used
      * instead of the two functions above: leave it out of a Crypto in which you replace them. The array stays the
      * caller's, who wipes it: keep no reference to it. `publicKey` is not read if the public key is known, so it may be a
      * getter that computes it.
+     * @param privateKey - 32 bytes
+     * @returns the key pair, with `sharedSecret`
      */
     importKey?(privateKey: Uint8Array): KeyPair;
   };
   /** The ciphers that can be negotiated, in order of preference. */
-  ciphers: { ChaChaPoly?: CipherFactory | undefined; AESGCM?: CipherFactory | undefined };
-  /** BLAKE2b (RFC 7693) with an output of `length` bytes, 1 to 64. Only the library's own Argon2id needs it. */
+  ciphers: {
+    /** ChaCha20-Poly1305 (RFC 8439), for the suite `25519_ChaChaPoly_SHA256`. */
+    ChaChaPoly?: CipherFactory | undefined;
+    /** AES-256-GCM (NIST SP 800-38D), for the suite `25519_AESGCM_SHA256`. */
+    AESGCM?: CipherFactory | undefined;
+  };
+  /**
+   * BLAKE2b (RFC 7693) without a key. Only the library's own Argon2id needs it.
+   * @param length - of the output in bytes, 1 to 64
+   * @param parts - what to hash, as if concatenated
+   * @returns `length` bytes
+   */
   blake2b?(length: number, ...parts: Uint8Array[]): Uint8Array;
-  /** A native Argon2id (RFC 9106, version 0x13), which the functions argon2id and derivePsk use instead of their own. */
+  /**
+   * A native Argon2id (RFC 9106, version 0x13), which the functions argon2id and derivePsk use instead of their own.
+   * @param parameters - all of them are given
+   * @returns as many bytes as `parameters.length` says
+   */
   argon2id?(parameters: Argon2idParameters): Uint8Array;
 }
 

@@ -24,6 +24,15 @@ const nobleAesGcm: CipherFactory = (key) => ({
   },
 });
 
+/**
+ * noble with both suites, ChaChaPoly preferred: pure JavaScript, for any engine that has BigInt and 650 KB for the tables of
+ * AES.
+ *
+ * @example
+ * import { nobleCryptoWithAesGcm } from 'hub-protocol/noble-aesgcm';
+ *
+ * console.log(Object.keys(nobleCryptoWithAesGcm.ciphers).join(', ')); // ChaChaPoly, AESGCM
+ */
 export const nobleCryptoWithAesGcm: Crypto = {
   ...nobleCrypto,
   ciphers: { ...nobleCrypto.ciphers, AESGCM: nobleAesGcm },

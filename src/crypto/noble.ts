@@ -8,6 +8,15 @@ import { nobleX25519 } from './noble-x25519.ts';
 
 export { nobleBlake2b };
 
+/**
+ * noble: pure JavaScript, with the suite `25519_ChaChaPoly_SHA256` only, for any engine that has BigInt. X25519 in JavaScript
+ * does not take constant time.
+ *
+ * @example
+ * import { nobleCrypto } from 'hub-protocol/noble';
+ *
+ * console.log(Object.keys(nobleCrypto.ciphers).join(', ')); // ChaChaPoly
+ */
 export const nobleCrypto: Crypto = {
   sha256(...parts) {
     const hash = sha256.create();

@@ -131,10 +131,17 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Imports a static private key once for many sessions.
+ * Imports a static private key once, so that no session has to.
  * @param privateKey - 32 bytes; yours to wipe
  * @returns a key pair for the `staticKey` options
  * @throws LocalError `bad-argument`, `bad-length`
+ *
+ * @example
+ * import { ClientSession } from 'hub-protocol';
+ * import { importKey, nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const staticKey = importKey(randomBytes(32)); // of the stored private key, at the start of the program
+ * new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey });
  */
 export function importKey(privateKey: Uint8Array): KeyPair {
   const own = importPrivateKey(privateKey);
@@ -207,6 +214,15 @@ function argon2id(parameters: Argon2idParameters): Uint8Array {
 
 const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
 
+/**
+ * Node's OpenSSL: both suites, ChaChaPoly preferred. BLAKE2b, of which OpenSSL has one length only, is noble's. From Node.js
+ * 24.7 on it has a native `argon2id`. Where OpenSSL lacks ChaCha20-Poly1305, as in FIPS builds and in Bun, that is noble's too.
+ *
+ * @example
+ * import { nodeCrypto } from 'hub-protocol/node';
+ *
+ * console.log(Object.keys(nodeCrypto.ciphers).join(', ')); // ChaChaPoly, AESGCM
+ */
 export const nodeCrypto: Crypto = {
   sha256: (...parts) => sha256(parts),
   hmacSha256: (key, ...parts) => hmacSha256(key, parts),
@@ -223,6 +239,13 @@ export const nodeCrypto: Crypto = {
   ...(argon2Sync !== undefined ? { argon2id } : {}),
 };
 
-/** Bytes from the operating system's generator. */
+/**
+ * Random bytes from the operating system's generator.
+ *
+ * @example
+ * import { randomBytes } from 'hub-protocol/node';
+ *
+ * console.log(randomBytes(32).length); // 32
+ */
 export const randomBytes: (length: number) => Bytes = (length) =>
   randomFillSync(new Uint8Array(new ArrayBuffer(length)));

@@ -18,6 +18,12 @@ import { splitUrl } from '../issued/url.ts';
  * @returns the URL, which is a secret
  * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed;
  *   `bad-argument`; `lone-surrogate` for a string that UTF-8 cannot encode
+ *
+ * @example
+ * import { authorizedUrl } from 'hub-protocol';
+ *
+ * const url = authorizedUrl('wss://hub.example:5679', 'kiosk', 'access key');
+ * console.log(new URL(url).searchParams.get('authorization') === btoa('kiosk:access key')); // true
  */
 export function authorizedUrl(
   url: string,

@@ -58,6 +58,13 @@ export type Disclosure =
  * @param situation - what the client knows about the conversation
  * @returns whether the disclosure is due; if so, its text and language
  * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { disclosureDue } from 'hub-protocol';
+ *
+ * const source = { aiDisclosure: { en: 'You are talking to an AI.' } };
+ * const disclosure = disclosureDue(source, { language: 'en-CA', lastGiven: 'never' });
+ * if (disclosure.due) console.log(disclosure.text); // You are talking to an AI.
  */
 export function disclosureDue(
   source: Pick<Identity, 'aiDisclosure'>,

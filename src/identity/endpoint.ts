@@ -47,6 +47,14 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  *   `bad-endpoint` for an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
  *   `plaintext-endpoint` if every address is without TLS and that is not allowed; `bad-argument`; and the codes of
  *   parseIdentity()
+ * @see spec, "Local configuration"
+ *
+ * @example
+ * import { parseIdentity, selectEndpoint } from 'hub-protocol';
+ *
+ * const issued = { access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' };
+ * const { protocol, url, tls } = selectEndpoint(parseIdentity(issued), { supported: ['wss', 'mqtt'] });
+ * console.log(protocol, url, tls); // wss wss://hub.example:5679 true
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
   return readArgument('identity', () => {

@@ -23,6 +23,14 @@ import { redactIdentity } from './redact.ts';
  * @throws LocalError `identity-not-json`, also if one JSON object has the same key twice; `identity-not-an-object`;
  *   `identity-access-key` or `identity-password` if that field is missing, empty or not a string; `bad-argument` if a
  *   getter or a proxy throws. No error shows a value.
+ * @see spec, "Client identity"
+ *
+ * @example
+ * import { parseIdentity, redactIdentity } from 'hub-protocol';
+ *
+ * const identity = parseIdentity('{"access_key":"kiosk-7","password":"correct horse","site_id":"lobby"}');
+ * console.log(identity.siteId, identity.protocols.wss, identity.mqtt); // lobby true undefined
+ * console.log(redactIdentity(identity).password); // [redacted]
  */
 export function parseIdentity(input: string | Uint8Array | object): Identity {
   return readArgument('input', () => {

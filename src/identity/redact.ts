@@ -26,6 +26,13 @@ export type RedactedIdentity = {
  * @param identity - from parseIdentity(), or the object as issued
  * @returns a copy without secrets
  * @throws LocalError the codes of parseIdentity()
+ * @see spec, "Local configuration"
+ *
+ * @example
+ * import { parseIdentity, redactIdentity } from 'hub-protocol';
+ *
+ * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', colour: 'red' });
+ * console.log(redactIdentity(identity).unknownFields); // [ 'colour' ]
  */
 export function redactIdentity(identity: Identity): RedactedIdentity {
   return readArgument('identity', () => redact(identityOf(identity)));

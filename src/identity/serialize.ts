@@ -22,6 +22,13 @@ import { redactIdentity } from './redact.ts';
  * @returns the JSON; with `secrets`, a secret itself
  * @throws LocalError the codes of parseIdentity(); with `secrets`, also `not-json`, `unsafe-number`, `lone-surrogate`
  *   or `json-depth` if the identity was read from an object that JSON cannot represent
+ *
+ * @example
+ * import { parseIdentity, serializeIdentity } from 'hub-protocol';
+ *
+ * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse' });
+ * console.log(serializeIdentity(identity).includes('correct horse')); // false
+ * console.log(serializeIdentity(identity, { secrets: true }).includes('correct horse')); // true
  */
 export function serializeIdentity(
   identity: Identity,

@@ -33,6 +33,14 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  * @throws LocalError `bad-endpoint` for anything but a URL with one of these schemes, and for a URL with a user, a
  *   password, a query or a fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field`
  *   if `mqtt` is not an object; `bad-argument`
+ * @see spec, "Client identity"
+ *
+ * @example
+ * import { brokerEndpoint } from 'hub-protocol';
+ *
+ * const mqtt = { endpoint: 'mqtts://broker.example', username: 'u', password: 'p', topic_prefix: 'hm/t1/kiosk-7' };
+ * const { url, host, port, tls } = brokerEndpoint(mqtt);
+ * console.log(url, host, port, tls); // mqtts://broker.example broker.example 8883 true
  */
 export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
   return readArgument('mqtt', () => {

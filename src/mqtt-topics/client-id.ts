@@ -15,6 +15,11 @@ const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
  * @param accessKey - `identity.accessKey`
  * @returns the client id
  * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { clientId } from 'hub-protocol';
+ *
+ * console.log(clientId('kiosk', 'a/b')); // kiosk-a-b
  */
 export function clientId(name: string, accessKey: string): string {
   assertString(name, 'name');

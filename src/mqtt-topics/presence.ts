@@ -34,6 +34,12 @@ export interface Presence {
  * @param topics - from deriveTopics()
  * @returns the three messages, which share no object
  * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { presence } from 'hub-protocol';
+ *
+ * const { will, online, offline } = presence({ status: 'hm/t1/kiosk-7/status' });
+ * console.log(will.payload, online.payload, offline.retain); // offline online true
  */
 export function presence(topics: Pick<Topics, 'status'>): Presence {
   return readArgument('topics', () => {

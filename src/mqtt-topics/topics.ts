@@ -54,6 +54,14 @@ interface Scope {
  * @throws LocalError `no-topics` if too little was issued; `bad-topic` for a topic that breaks the rules of MQTT (5.0,
  *   section 4.7) or contains white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the
  *   wrong type; `lone-surrogate` for an access key that UTF-8 cannot encode; `bad-argument`
+ * @see spec, "Client identity"
+ *
+ * @example
+ * import { deriveTopics } from 'hub-protocol';
+ *
+ * const mqtt = { endpoint: 'mqtts://broker.example', username: 'u', password: 'p', topic_prefix: 'hm/t1/kiosk-7' };
+ * const topics = deriveTopics(mqtt, { accessKey: 'kiosk-7' });
+ * console.log(topics.publish, topics.subscribe, topics.status); // hm/t1/kiosk-7/in hm/t1/kiosk-7/out hm/t1/kiosk-7/status
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
   return readArgument('mqtt', () => {

@@ -5,6 +5,7 @@ import { assertOptionalFunction } from '../crypto/checked.ts';
 import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 
+/** The options of argon2id() and of the class Argon2id, by the names of RFC 9106, section 3.1. */
 export interface Argon2idOptions {
   /** A Crypto, or what there is of it: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
   crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
@@ -26,10 +27,10 @@ export interface Argon2idOptions {
   associatedData?: Uint8Array | undefined;
   /**
    * Memory to work in: at least `memoryKiB` KiB, aligned to 4 bytes, which is wiped at the end. A native `argon2id` has its
-   * own.
+   * own (default: allocated).
    */
   memory?: Uint8Array | undefined;
-  /** Called with the progress, from 0 to 1, about a hundred times; by a native `argon2id` once, with 1. */
+  /** Called with the progress, from 0 to 1, about a hundred times; by a native `argon2id` once, with 1 (default none). */
   onProgress?: ((progress: number) => void) | undefined;
 }
 

@@ -27,9 +27,20 @@ const INPUT = BLOCK_WORDS; // where the second of the three blocks of `addressin
 const ADDRESSES = 2 * BLOCK_WORDS;
 
 /**
- * Derives a tag in one call, with the native Argon2id of the injected crypto where it has one.
+ * Derives a tag in one call, with the native Argon2id of the injected crypto where it has one. For a PSK there is derivePsk().
+ * @param options - the password, the salt, the parameters, and what to compute with
  * @returns `length` bytes
  * @throws LocalError as {@link Argon2id}
+ * @see RFC 9106
+ *
+ * @example
+ * import { argon2id } from 'hub-protocol';
+ * import { nobleBlake2b } from 'hub-protocol/noble';
+ *
+ * const salt = new Uint8Array(16);
+ * const cost = { passes: 1, memoryKiB: 64, parallelism: 1, length: 32 };
+ * const tag = argon2id({ crypto: { blake2b: nobleBlake2b }, password: 'correct horse', salt, ...cost });
+ * console.log(tag.length); // 32
  */
 export function argon2id(options: Argon2idOptions): Bytes {
   const inputs = readArgon2idOptions(options);
@@ -59,7 +70,8 @@ function deriveInSlices(inputs: Argon2idInputs): Bytes {
 
 /**
  * One derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then `result`; or
- * `destroy` at any time.
+ * `destroy` at any time. For a PSK there is pskDerivation(), which has an example.
+ * @see RFC 9106
  */
 export class Argon2id {
   private readonly crypto: Argon2idInputs['crypto'];
@@ -147,6 +159,7 @@ export class Argon2id {
 
   /**
    * Returns the tag, and wipes the memory.
+   * @returns as many bytes as the option `length` says
    * @throws LocalError `wrong-state` before `run` has returned true, and after `result` or `destroy`; `crypto-failed`
    */
   result(): Bytes {

@@ -1,4 +1,4 @@
-/** The options of a HandshakeState. */
+/** The options of a HandshakeState, and the form in which it keeps them. */
 import { readOptions } from '../arguments.ts';
 import { assertBytes, assertFlag, kindOf } from '../bytes.ts';
 import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
@@ -26,12 +26,12 @@ export interface HandshakeOptions {
    * `privateKey` nor `sharedSecret`, use `write`, `read` and `resume`.
    */
   staticKey: Uint8Array | KeyPair;
-  /** The peer's static public key, 32 bytes: required for KKpsk0, refused for XXpsk2, which transmits it. */
+  /** The peer's static public key, 32 bytes: required for KKpsk0, refused for XXpsk2, which transmits it (default none). */
   remoteStaticKey?: Uint8Array | undefined;
-  /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey`. */
+  /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey` (default none). */
   randomBytes?: RandomBytes | undefined;
   /**
-   * Our ephemeral key, if it was made ahead: 32 new random bytes, or their key pair, with `privateKey` or `sharedSecret`.
+   * Our ephemeral key, if it was made ahead (default: made by `randomBytes` with the first message): 32 new random bytes, or their key pair, with `privateKey` or `sharedSecret`.
    * It must serve this handshake alone, since a second one with the same key loses its secrecy.
    */
   ephemeralKey?: Uint8Array | KeyPair | undefined;

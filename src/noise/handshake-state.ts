@@ -34,6 +34,21 @@ interface MessageInProgress {
  *
  * An error while a message is written or read is final: every later call throws it again. The exception is a LocalError
  * about an argument or the order of calls, which changes nothing.
+ * @see Noise spec, section 5.3
+ *
+ * @example
+ * import { HandshakeState } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const shared = { crypto, randomBytes, pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' } as const;
+ * const secret = { prologue: new Uint8Array(0), psk: randomBytes(32) };
+ * const initiator = new HandshakeState({ ...shared, ...secret, role: 'initiator', staticKey: randomBytes(32) });
+ * const responder = new HandshakeState({ ...shared, ...secret, role: 'responder', staticKey: randomBytes(32) });
+ * responder.readMessage(initiator.writeMessage());
+ * initiator.readMessage(responder.writeMessage());
+ * responder.readMessage(initiator.writeMessage());
+ * const [sender, receiver] = [initiator.split(), responder.split()];
+ * console.log(receiver.decrypt(sender.encrypt(new Uint8Array([1, 2, 3]))).join()); // 1,2,3
  */
 export class HandshakeState {
   private readonly crypto: CheckedCrypto;
@@ -121,6 +136,7 @@ export class HandshakeState {
 
   /**
    * Reads the next message.
+   * @param message - at most 65535 bytes
    * @returns its payload
    * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
    * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
@@ -133,6 +149,7 @@ export class HandshakeState {
 
   /**
    * Writes the next message with any static key, and at any pace.
+   * @param payload - as for `writeMessage`
    * @returns the message; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link writeMessage}
    */
@@ -151,6 +168,7 @@ export class HandshakeState {
 
   /**
    * Reads the next message with any static key, and at any pace.
+   * @param message - at most 65535 bytes
    * @returns its payload; or `undefined` if `resume` has to be called first
    * @throws LocalError, RemoteError as {@link readMessage}
    */
@@ -166,9 +184,9 @@ export class HandshakeState {
    *   it out where `dhNeeded` is `undefined`: it is computed then
    * @returns what `write` or `read` would have returned; or `undefined` if `resume` has to be called again
    * @throws LocalError `wrong-state` if there is no such message, `bad-argument`, `bad-length`: these change nothing;
-   *   otherwise as `write` and `read`
+   *   otherwise as `write` or as `read`
    * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as `write`
-   *   and `read`
+   *   or as `read`
    */
   resume(sharedSecret?: Uint8Array): Bytes | undefined {
     this.assertUsable();
@@ -190,6 +208,7 @@ export class HandshakeState {
 
   /**
    * Ends the handshake, and returns the keys of the session.
+   * @returns what seals and opens transport messages
    * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {

@@ -56,10 +56,15 @@ export function isSuite(value: unknown): value is Suite {
 }
 
 /**
- * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8).
+ * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8). Never throws.
  * @param pattern - as in the options of HandshakeState; it is not checked
  * @param suite - as in the options of HandshakeState; it is not checked
  * @returns `Noise_<pattern>_<suite>`
+ *
+ * @example
+ * import { protocolName } from 'hub-protocol';
+ *
+ * console.log(protocolName('XXpsk2', '25519_ChaChaPoly_SHA256')); // Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
 export function protocolName(pattern: HandshakePatternName, suite: Suite): string {
   return `Noise_${pattern}_${suite}`;

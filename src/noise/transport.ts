@@ -80,6 +80,7 @@ export class Transport {
    * Opens one transport message.
    * @param message - 16 to 65535 bytes
    * @param inPlace - whether the plaintext may be a view of the message, which is then overwritten (default false)
+   * @returns the plaintext, 16 bytes shorter than the message
    * @throws RemoteError `message-too-short`, `message-too-long`, `not-authentic`, `nonce-exhausted`: all final
    * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after
    *   `destroy`

@@ -40,7 +40,10 @@ export type PolicyDecision = DialDecision | AskDecision | RestDecision;
 /** The options of a ClientSession that the policy decides. */
 export type DialOptions = Pick<ClientOptions, 'patterns' | 'onKkFailure'>;
 
-/** The states of a ClientSession that wait for the hub, as far as the handshake goes. */
+/**
+ * The states of a ClientSession that wait for the hub, as far as the handshake goes: `awaiting-hello`, `awaiting-offer` and
+ * `awaiting-message-2`.
+ */
 export type AwaitingState = {
   [State in ClientState]: keyof (typeof CLIENT_TRANSITIONS)[State]['on'] &
     ('hello' | 'offer' | 'message-1' | 'later-message') extends never
@@ -88,6 +91,23 @@ const EARLY = 1000;
 /**
  * Decides when a client connects. `now` is the time in milliseconds, from a clock that never goes back, such as
  * `performance.now()`.
+ *
+ * @example
+ * import { ClientSession, ConnectionPolicy } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const policy = new ConnectionPolicy({ randomBytes, maxPause: 60_000 });
+ * const now = () => performance.now();
+ *
+ * const options = policy.begin(now()); // then connect
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32), ...options });
+ * console.log(policy.deadline(session.state, now())! > 29_000); // true: close the transport after half a minute
+ *
+ * for (const event of session.closed(1006)) { // the connection was lost
+ *   const decision = policy.take(event, now());
+ *   if (decision?.do === 'dial') console.log(decision.after <= 2000); // true: call begin after that pause
+ * }
+ * console.log(policy.state); // waiting
  */
 export class ConnectionPolicy {
   private readonly randomBytes: RandomBytes;

@@ -18,15 +18,18 @@ export interface RequestFields {
   /** The id that the events of the reply carry (spec: `request_id`). Unique among the requests in flight. */
   requestId: string;
   /**
-   * The session of the request (spec: `session_id`). Without it, the request belongs to the session of the connection,
-   * whose id the `ready` event of the client session carries.
+   * The session of the request, in the spec `session_id` (default none: it belongs to the session of the connection, whose id
+   * the `ready` event of the client session carries).
    */
   sessionId?: string | undefined;
-  /** The site id of the identity (spec: `site_id`). An empty string counts as absent. */
+  /** The site id of the identity (spec: `site_id`). An empty string counts as absent (default none). */
   siteId?: string | undefined;
   /** A language tag (default `en-us`, as the public clients send it). */
   lang?: string | undefined;
-  /** Further fields of the context. Its `session` may have further fields too; the ids above replace those in it. */
+  /**
+   * Further fields of the context. Its `session` may have further fields too; the ids above replace those in it
+   * (default none).
+   */
   context?: JsonObject | undefined;
 }
 
@@ -40,7 +43,7 @@ export interface UtteranceRequest extends RequestFields {
 export interface ActionRequest extends RequestFields {
   /** The command, such as `/choose{"id":"42"}` or the `payload` of a choice. */
   payload: string;
-  /** The label that the person chose. */
+  /** The label that the person chose (default none). */
   title?: string | undefined;
 }
 
@@ -50,7 +53,7 @@ export interface CodeRequest extends RequestFields {
   value: string;
   /** How the code was read, such as `qr` (default `code`). */
   kind?: string | undefined;
-  /** What the code is, such as `serial`. */
+  /** What the code is, such as `serial` (default none). */
   label?: string | undefined;
 }
 
@@ -60,6 +63,12 @@ export interface CodeRequest extends RequestFields {
  * @returns the envelope, to be passed to `sendJson`
  * @throws LocalError `bad-argument`. What JSON cannot represent in `context` is found by `sendJson`.
  * @see spec, "Client library contract"
+ *
+ * @example
+ * import { buildUtterance } from 'hub-protocol';
+ *
+ * const envelope = buildUtterance({ requestId: 'r1', text: 'What is on today?', lang: 'en-ca' });
+ * console.log(envelope.msg_type); // bus
  */
 export function buildUtterance(request: UtteranceRequest): JsonObject {
   return readArgument('request', () => {

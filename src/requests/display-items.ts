@@ -22,10 +22,34 @@ export interface Choice {
  * What to show, by `kind`. `data` is the item as received. An image or attachment has a `title` if the hub sent one.
  */
 export type DisplayItem =
-  | { readonly kind: 'choices'; readonly choices: Choice[] }
-  | { readonly kind: 'table'; readonly data: Json }
-  | { readonly kind: 'image'; readonly url: string; readonly title?: string; readonly data: Json }
-  | { readonly kind: 'attachment'; readonly url?: string; readonly title?: string; readonly data: Json };
+  | {
+      readonly kind: 'choices';
+      /** The answers that a person may choose. */
+      readonly choices: Choice[];
+    }
+  | {
+      readonly kind: 'table';
+      /** The table as received: an array or an object. */
+      readonly data: Json;
+    }
+  | {
+      readonly kind: 'image';
+      /** Where the image is. The hub wrote it. */
+      readonly url: string;
+      /** The title, if the hub sent one. */
+      readonly title?: string;
+      /** The item as received. */
+      readonly data: Json;
+    }
+  | {
+      readonly kind: 'attachment';
+      /** Where the attachment is, if the hub says so. The hub wrote it. */
+      readonly url?: string;
+      /** The title, if the hub sent one. */
+      readonly title?: string;
+      /** The item as received. */
+      readonly data: Json;
+    };
 
 /**
  * Reads the display items in an event's data, in the order table, attachments, choices, images. Unknown kinds are

@@ -24,6 +24,12 @@ const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
  * throws.
  * @param message - the `text` of a `message` event, or the value parsed from it
  * @returns `undefined` if the message is not JSON, or not a bus message
+ *
+ * @example
+ * import { readHubEvent } from 'hub-protocol';
+ *
+ * const text = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"Hello!"}}}';
+ * console.log(readHubEvent(text)?.type, readHubEvent('Hello!')); // speak undefined
  */
 export function readHubEvent(message: string | Json): HubEvent | undefined {
   try {

@@ -51,6 +51,13 @@ const NOT_BY_POLICY = ['backend_unavailable', 'malformed_payload'];
  * Reads a refusal. Never throws.
  * @param payload - the payload of an event, such as the `rawEvent` of a reply
  * @returns the refusal; null if the payload is not one
+ *
+ * @example
+ * import { readRefusal } from 'hub-protocol';
+ *
+ * const data = { denied_type: 'speak', code: 'acl_disallowed_type', reason: 'not allowed' };
+ * console.log(readRefusal({ type: 'hive.policy.denied', data })?.code); // acl_disallowed_type
+ * console.log(readRefusal({ type: 'speak', data: {} })); // null
  */
 export function readRefusal(payload: Json): Refusal | null {
   try {

@@ -125,7 +125,7 @@ export interface CollectorOptions {
   requestId: string;
   /**
    * The session id that the request declares; if it declares none, the id of the connection's session, which the
-   * `ready` event carries. If neither is known, only events that carry the request id count.
+   * `ready` event carries. If neither is known, only events that carry the request id count (default none).
    */
   sessionId?: string | undefined;
   /** The type of the bus message that was sent (default `recognizer_loop:utterance`, which the builders send). */
@@ -133,11 +133,22 @@ export interface CollectorOptions {
 }
 
 /**
- * Collects the reply to one request. Create one for each request before you send it.
+ * Collects the reply to one request. Create one for each request before you send it. A RequestScheduler does this, and has
+ * the deadlines.
  *
  * A reply keeps at most 1000 parts (speech, display items and choices; MAX_REPLY_PARTS) and 4 Mi UTF-16 units of text
  * and items (MAX_REPLY_SIZE). The first part that exceeds either limit and all later ones are left out, and
  * `isTruncated` is true. The events still change the state.
+ *
+ * @example
+ * import { ReplyCollector } from 'hub-protocol';
+ *
+ * const collector = new ReplyCollector({ requestId: 'r1' });
+ * const context = { request_id: 'r1' };
+ * const bus = (type: string, data: object) => JSON.stringify({ msg_type: 'bus', payload: { type, data, context } });
+ * console.log(collector.push(bus('speak', { utterance: 'Hello!' }), true)); // speaking
+ * console.log(collector.push(bus('ovos.utterance.handled', {}), true)); // done
+ * console.log(collector.ending, collector.reply.text); // handled Hello!
  */
 export class ReplyCollector {
   private readonly requestId: string;
@@ -216,7 +227,9 @@ export class ReplyCollector {
    * Whether an event belongs to this request and matters to its reply. If the event carries a request id, that decides,
    * otherwise the session id. A refusal without a request id belongs to the request if `sole` is true and it names the
    * type that was sent.
+   * @param event - what `readHubEvent` returned
    * @param sole - as for `push`
+   * @returns whether `push` would take the event
    * @throws LocalError `bad-argument`
    */
   owns(event: HubEvent, sole: boolean): boolean {

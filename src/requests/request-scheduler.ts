@@ -69,14 +69,14 @@ const REFUSAL_WINDOW = 10000;
 
 /** The options of a RequestScheduler. */
 export interface SchedulerOptions {
-  /** The id of the connection's session, from the `ready` event. Requests that declare no session belong to it. */
+  /** The id of the connection's session, from the `ready` event. Requests that declare no session belong to it (default none). */
   sessionId?: string | undefined;
   /**
    * Whether every event with which the hub answers a request carries the request's id (default false). If not, only one
    * request is in flight in each session, and further ones wait.
    */
   returnsRequestIds?: boolean | undefined;
-  /** The deadlines that differ from the defaults. */
+  /** The deadlines that differ from the defaults (default none: see ReplyDeadlines). */
   deadlines?: Partial<ReplyDeadlines> | undefined;
 }
 
@@ -95,6 +95,23 @@ interface Scheduled {
  * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call
  * `expire` when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such
  * as `performance.now()`.
+ * @see spec, "Client library contract"
+ *
+ * @example
+ * import { buildUtterance, RequestScheduler } from 'hub-protocol';
+ *
+ * const scheduler = new RequestScheduler({ sessionId: 'lobby' });
+ * const envelope = buildUtterance({ requestId: 'r1', text: 'What is on today?' });
+ * for (const decision of scheduler.request(envelope, 0)) {
+ *   if (decision.do === 'send') console.log('send', decision.requestId); // send r1
+ * }
+ * const context = { request_id: 'r1' };
+ * const speak = { type: 'speak', data: { utterance: 'Nothing.' }, context };
+ * scheduler.receive(JSON.stringify({ msg_type: 'bus', payload: speak }), 100);
+ * console.log(scheduler.nextDeadline(100)); // 250
+ * for (const decision of scheduler.expire(350)) {
+ *   if (decision.do === 'finish') console.log(decision.ending, decision.reply.text); // spoken Nothing.
+ * }
  */
 export class RequestScheduler {
   private readonly ownSession: string | undefined;

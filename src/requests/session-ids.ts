@@ -4,10 +4,15 @@ import { isBlank } from './white-space.ts';
 /**
  * Whether two session ids name the same session. To keep its clients apart, a hub rewrites every id to
  * `<namespace>:<declared>`, with a new namespace for each connection. So the ids match if they are equal, or if
- * everything after the first colon of the returned id equals the declared one.
+ * everything after the first colon of the returned id equals the declared one. Never throws.
  * @param declared - the id that was sent
  * @param returned - the id that an event carries
  * @returns false if either is missing or blank
+ *
+ * @example
+ * import { sessionIdsMatch } from 'hub-protocol';
+ *
+ * console.log(sessionIdsMatch('lobby', 'c7f1::lobby'), sessionIdsMatch('lobby', 'c7f1:lobby')); // false true
  */
 export function sessionIdsMatch(declared: string | undefined, returned: string | undefined): boolean {
   if (typeof declared !== 'string' || typeof returned !== 'string' || isBlank(declared)) return false;

@@ -14,14 +14,17 @@ export interface ClientOptions extends SessionOptions {
   /** The identity's site id, which the client sends to the hub in its HELLO. It may be empty. */
   siteId: string;
   /**
-   * Looks up the stored static key of a hub. Return its 32 bytes, or `undefined` if none was ever stored. If the pin
+   * Looks up the stored static key of a hub (default none: no hub counts as pinned). Return its 32 bytes, or `undefined` if none was ever stored. If the pin
    * store is unreadable, throw; never return `undefined`. The session then ends before message 1.
    */
   pin?: ((nodeId: string) => Uint8Array | undefined) | undefined;
-  /** Looks up the stored PSK, 32 bytes, of this identity at a hub. Anything else, or a throw, counts as none. */
+  /**
+   * Looks up the stored PSK, 32 bytes, of this identity at a hub. Anything else, or a throw, counts as none
+   * (default none: the session asks with `psk-needed`).
+   */
   psk?: ((nodeId: string) => Uint8Array | undefined) | undefined;
   /**
-   * Which hubs to trust. `first-use` (default, as in the spec) trusts a hub that is not pinned if it knows the
+   * Which hubs to trust (default `first-use`, as in the spec). `first-use` trusts a hub that is not pinned if it knows the
    * password, and pins it. `pinned-only` ends the session with `unknown-hub` before message 1 is sent to such a hub.
    */
   trust?: 'first-use' | 'pinned-only' | undefined;
@@ -32,7 +35,7 @@ export interface ClientOptions extends SessionOptions {
    * of this client, and the session warns with the event `static-key-fresh`.
    */
   staticKeyIsFresh?: boolean | undefined;
-  /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id`. */
+  /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id` (default none). */
   hello?: JsonObject | undefined;
   /** Sent in message 1: whether binary frames are preferred (default false). */
   binarize?: boolean | undefined;
@@ -41,9 +44,9 @@ export interface ClientOptions extends SessionOptions {
   /** The handshake patterns to use (default both). With XXpsk2 alone the pin still holds. */
   patterns?: Pattern[] | undefined;
   /**
-   * What to do with the pin after a failed KKpsk0. `unpin` (default, as in the spec) drops it, and the next attempt
-   * trusts any hub that knows the password. `keep-pin` (default with `trust: 'pinned-only'`, which could not connect
-   * again without the pin) keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds,
+   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec; `keep-pin` with `trust: 'pinned-only'`,
+   * which could not connect again without the pin). `unpin` drops it, and the next attempt trusts any hub that knows the
+   * password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds,
    * as ConnectionPolicy does. Anyone between client and hub can make a KKpsk0 fail, without knowing any secret.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
@@ -54,7 +57,7 @@ export interface ClientOptions extends SessionOptions {
   streams?: boolean | undefined;
   /**
    * The static key of the hub that will most likely answer, 32 bytes, such as the only pin: what KKpsk0 computes from it is
-   * then computed in the constructor, before the connection is made. It decides nothing about trust.
+   * then computed in the constructor, before the connection is made (default none). It decides nothing about trust.
    */
   expectedHubKey?: Uint8Array | undefined;
   /**

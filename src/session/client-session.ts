@@ -51,7 +51,27 @@ export type ClientState = keyof typeof CLIENT_TRANSITIONS;
 
 type Next<Action extends string> = After<typeof CLIENT_TRANSITIONS, Action>;
 
-/** One connection to a hub. Create a new session for each connection, however the last one ended. */
+/**
+ * One connection to a hub. Create a new session for each connection, however the last one ended.
+ * @see spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { ClientSession } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32) });
+ * const noise = { patterns: ['XXpsk2'], suites: ['25519_ChaChaPoly_SHA256'] };
+ * const received = [
+ *   { msg_type: 'hello', payload: { node_id: 'hub-1' } },
+ *   { msg_type: 'shake', payload: { max_protocol_version: 3, noise } },
+ * ];
+ * for (const message of received) {
+ *   for (const event of session.receive(JSON.stringify(message))) {
+ *     if (event.type === 'psk-needed') console.log(event.nodeId, event.salt.length); // hub-1 32
+ *   }
+ * }
+ * console.log(session.state); // awaiting-psk
+ */
 export class ClientSession extends Session<ClientState, SessionEvent> {
   private preparation: Preparation | undefined;
   private staticKey: CheckedKeyPair | undefined = undefined;

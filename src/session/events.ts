@@ -170,8 +170,18 @@ export interface HubReadyEvent {
  * valid, `no-hello` if it is not a HELLO at all. In the latter case it follows as a message too.
  */
 export type HelloEvent =
-  | { readonly type: 'hello'; readonly payload: JsonObject; readonly error: undefined }
-  | { readonly type: 'hello'; readonly payload: undefined; readonly error: RemoteError };
+  | {
+      readonly type: 'hello';
+      /** The payload: `pubkey`, `session`, `site_id`, and whatever else the client sent. */
+      readonly payload: JsonObject;
+      readonly error: undefined;
+    }
+  | {
+      readonly type: 'hello';
+      readonly payload: undefined;
+      /** `bad-hello` or `no-hello`. */
+      readonly error: RemoteError;
+    };
 
 /** The events that both sessions emit. */
 export type CommonEvent = TransmitEvent | CloseEvent | EndedEvent | Reassembled;

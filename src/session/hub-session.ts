@@ -51,7 +51,7 @@ export interface HubOptions extends SessionOptions {
   nodeId: string;
   /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
   psk: Uint8Array;
-  /** The client's pinned static key, 32 bytes. Without it KKpsk0 is not offered. */
+  /** The client's pinned static key, 32 bytes (default none: KKpsk0 is not offered). */
   clientKey?: Uint8Array | undefined;
   /** The patterns to offer (default both). XXpsk2 must be among them. */
   patterns?: Pattern[] | undefined;
@@ -59,9 +59,9 @@ export interface HubOptions extends SessionOptions {
   suites?: Suite[] | undefined;
   /** Whether to permit an offer without the required pattern or suite (default false). Only for tests of clients. */
   allowIncompleteOffer?: boolean | undefined;
-  /** Further fields of the HELLO payload. */
+  /** Further fields of the HELLO payload (default none). */
   hello?: JsonObject | undefined;
-  /** Further fields of the HANDSHAKE payload. Some older clients need `handshake: true` in it. */
+  /** Further fields of the HANDSHAKE payload. Some older clients need `handshake: true` in it (default none). */
   handshake?: JsonObject | undefined;
 }
 
@@ -83,6 +83,26 @@ type Action = 'greet' | 'takeMessage1' | 'takeMessage3' | 'takeFirstFrame' | 'ta
  *
  * Under XXpsk2 it is ready once message 3 has opened. Under KKpsk0 it is ready once the client's first transport
  * message has opened: message 1 alone may be a replay.
+ * @see spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { ClientSession, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const psk = randomBytes(32); // what derivePsk returns, on both sides
+ * const hub = new HubSession({ crypto, randomBytes, nodeId: 'hub-1', staticKey: randomBytes(32), psk });
+ * const client = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32), psk: () => psk });
+ *
+ * function onHubEvent(event: HubSessionEvent): void {
+ *   if (event.type === 'transmit') client.receive(event.data).forEach(onClientEvent);
+ *   if (event.type === 'message' && event.kind === 'json') console.log(event.text); // {"say":"hello"}
+ * }
+ * function onClientEvent(event: SessionEvent): void {
+ *   if (event.type === 'transmit') hub.receive(event.data).forEach(onHubEvent);
+ *   if (event.type === 'ready') client.sendJson({ say: 'hello' }).forEach((data) => hub.receive(data).forEach(onHubEvent));
+ * }
+ * hub.start().forEach(onHubEvent);
+ * console.log(client.state, hub.state); // ready ready
  */
 export class HubSession extends Session<HubState, HubSessionEvent> {
   private readonly staticKey: Uint8Array | KeyPair;
@@ -179,6 +199,7 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
 
   /**
    * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
+   * @param data - the message: a string if it was text, a Uint8Array if it was binary
    * @returns the events that follow, in order; none if the session has failed or closed
    * @throws LocalError `wrong-state` before `start` and in a callback of this session; `bad-argument` for anything but
    *   a string or a Uint8Array. Nothing that the peer sends makes it throw.

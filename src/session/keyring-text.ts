@@ -59,6 +59,18 @@ export function serializeKeyring(keyring: Keyring): string {
  * @returns the keyring
  * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;
  *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
+ *
+ * @example
+ * import { createKeyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const stored = serializeKeyring(createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto }));
+ * console.log(parseKeyring(stored, 'kiosk-7').staticKeyIsFresh); // true
+ * try {
+ *   parseKeyring(stored.slice(1), 'kiosk-7'); // damaged: never make a new one instead
+ * } catch (error) {
+ *   if (error instanceof LocalError) console.log(error.code); // keyring-not-json
+ * }
  */
 export function parseKeyring(input: string | Uint8Array, accessKey: string): Keyring {
   assertString(accessKey, 'accessKey');

@@ -97,6 +97,15 @@ export interface KeyringOptions {
  *   keeps. Without it, each session computes it
  * @returns the keyring, with a fresh static key and no pins or PSKs
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`; `crypto-failed` if the injected crypto fails
+ * @see spec, "Hub connection (protocol v3)", trust on first use
+ *
+ * @example
+ * import { createKeyring, serializeKeyring } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+ * const text = serializeKeyring(keyring); // a secret: store it before you connect
+ * console.log(keyring.pins.length, keyring.staticKeyIsFresh, JSON.stringify(keyring)); // 0 true "[Keyring]"
  */
 export function createKeyring(options: {
   accessKey: string;
@@ -125,6 +134,14 @@ export function createKeyring(options: {
  * @param keyring - the keyring as stored
  * @returns options for the constructor of ClientSession
  * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { ClientSession, createKeyring, keyringOptions } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', ...keyringOptions(keyring) });
+ * console.log(session.state); // awaiting-hello
  */
 export function keyringOptions(keyring: Keyring): KeyringOptions {
   assertKeyring(keyring);
@@ -149,6 +166,19 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
  * @returns a new keyring, or the same one if nothing changes
  * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and the
  *   session must not go on; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
+ *
+ * @example
+ * import { createKeyring, type SessionEvent, serializeKeyring, updateKeyring } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * let keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+ * let stored = serializeKeyring(keyring);
+ * function onEvent(event: SessionEvent): void {
+ *   const updated = updateKeyring(keyring, event);
+ *   if (updated !== keyring) stored = serializeKeyring((keyring = updated)); // before anything more is sent
+ * }
+ * onEvent({ type: 'pin', nodeId: 'hub-1', key: randomBytes(32) });
+ * console.log(keyring.pins.length, stored.includes('hub-1')); // 1 true
  */
 export function updateKeyring(keyring: Keyring, event: SessionEvent): Keyring {
   assertKeyring(keyring);
@@ -197,6 +227,15 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
  * @param options - `isProvisioned`: whether the PSK was provisioned (default false), so that no event may remove it
  * @returns a new keyring, or the same one if nothing changes
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
+ *
+ * @example
+ * import { createKeyring, storePsk } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const keyring = createKeyring({ accessKey: 'sensor-1', staticKey: randomBytes(32), crypto });
+ * const psk = randomBytes(32); // derived where there are 64 MiB, and brought to the device
+ * const provisioned = storePsk(keyring, 'hub-1', psk, { isProvisioned: true });
+ * console.log(provisioned.psks.length, keyring.psks.length); // 1 0
  */
 export function storePsk(
   keyring: Keyring,

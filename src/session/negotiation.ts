@@ -43,6 +43,14 @@ export function suitesOf(crypto: Crypto): Suite[] {
  * @returns the pattern and the suite
  * @throws RemoteError `no-common-suite`, `no-common-pattern`
  * @throws LocalError `bad-argument`
+ * @see spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { selectNoise } from 'hub-protocol';
+ *
+ * const offer = { patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_AESGCM_SHA256', '25519_ChaChaPoly_SHA256'] };
+ * const { pattern, suite } = selectNoise(offer, { suites: ['25519_ChaChaPoly_SHA256'], pinned: true });
+ * console.log(pattern, suite); // KKpsk0 25519_ChaChaPoly_SHA256
  */
 export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinned: boolean }): Selection {
   const { patterns, suites, ownSuites, pinned } = readArgument('offer', () => ({

@@ -13,10 +13,14 @@ export interface PskInputs {
   /** The client's password; encoded as UTF-8, without normalization. */
   password: string;
   /**
-   * 64 MiB of memory to work in, aligned to 4 bytes; wiped at the end. Allocated if absent; unused by a native `argon2id`.
+   * 64 MiB of memory to work in, aligned to 4 bytes; wiped at the end (default: allocated). A native `argon2id` does not
+   * use it.
    */
   memory?: Uint8Array | undefined;
-  /** Called about a hundred times with the progress, from 0 to 1; by a native `argon2id` once, with 1. */
+  /**
+   * Called about a hundred times with the progress, from 0 to 1; by a native `argon2id` once, with 1
+   * (default none).
+   */
   onProgress?: ((progress: number) => void) | undefined;
 }
 
@@ -61,6 +65,21 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
  * @param options - the password, the hub, and what to compute with
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
+ * @see RFC 9106; spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { derivePsk } from 'hub-protocol';
+ * import { nobleBlake2b } from 'hub-protocol/noble';
+ * import { nodeCrypto as crypto } from 'hub-protocol/node';
+ *
+ * const password = 'correct horse';
+ * const psk = derivePsk({ crypto, password, nodeId: 'hub-1' });
+ * console.log(psk.length); // 32
+ *
+ * // In a worker: the salt of the `psk-needed` event, and BLAKE2b alone.
+ * const salt = crypto.sha256(new TextEncoder().encode('hub-1'));
+ * const same = derivePsk({ crypto: { blake2b: nobleBlake2b }, password, salt });
+ * console.log(same.join() === psk.join()); // true
  */
 export function derivePsk(options: PskOptions): Bytes {
   return argon2id(readPskOptions(options));
@@ -72,6 +91,18 @@ export function derivePsk(options: PskOptions): Bytes {
  * @param options - the password, the hub, and what to compute with
  * @returns the derivation, of which nothing is done yet
  * @throws LocalError the codes of {@link Argon2id}, and `lone-surrogate`
+ * @see RFC 9106; spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { pskDerivation } from 'hub-protocol';
+ * import { nodeCrypto as crypto } from 'hub-protocol/node';
+ *
+ * const derivation = pskDerivation({ crypto, password: 'correct horse', nodeId: 'hub-1' });
+ * while (!derivation.run(1024)) {
+ *   // 1 MiB was filled: feed the watchdog, draw the bar, or let others have a turn.
+ *   if (derivation.progress > 0.01) break; // so can the person, who wants to stop
+ * }
+ * derivation.destroy(); // where it was not stopped: const psk = derivation.result();
  */
 export function pskDerivation(options: PskOptions): Argon2id {
   return new Argon2id(readPskOptions(options));

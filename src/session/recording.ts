@@ -43,6 +43,17 @@ export interface RecordingOptions {
  * @param recording - `write` takes each line
  * @returns the session, which works like any other
  * @throws LocalError the codes of the constructor; `bad-argument`; `crypto-failed`
+ *
+ * @example
+ * import { recordClientSession } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const lines: string[] = []; // or a file, for `hub-protocol explain`
+ * const write = (line: string): void => void lines.push(line);
+ * const options = { crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32) };
+ * const session = recordClientSession(options, { write });
+ * session.receive('{"msg_type":"hello","payload":{"node_id":"hub-1"}}');
+ * console.log(lines.length > 0); // true
  */
 export function recordClientSession(options: ClientOptions, recording: RecordingOptions): ClientSession {
   const given = readOptions(options, 'options', CLIENT_OPTIONS);

@@ -42,7 +42,7 @@ export interface SessionOptions {
   staticKey: Uint8Array | KeyPair;
   /** The random number generator, called once for the 32 bytes of the ephemeral key. */
   randomBytes: RandomBytes;
-  /** The longest message to accept, in bytes (default and maximum 32 MiB). A longer one is dropped. */
+  /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
   maxMessage?: number | undefined;
   /** The longest cleartext envelope to accept, in bytes (default 256 KiB, maximum 32 MiB). A longer one is an error. */
   maxEnvelope?: number | undefined;
@@ -114,6 +114,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
+   * @param data - the message: a string if it was text, a Uint8Array if it was binary
    * @returns the events that follow, in order; none if the session has failed or closed
    * @throws LocalError `bad-argument` for anything but a string or a Uint8Array; `wrong-state` in a callback of this
    *   session. Nothing that the peer sends makes it throw.
@@ -141,6 +142,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a binary message.
+   * @param bytes - the message, of any length; it stays yours
    * @returns the transport messages, as from `sendJson`
    * @throws LocalError `wrong-state`, `session-over`, `nonce-exhausted` and `crypto-failed`, in the same cases as in
    *   `sendJson`; `bad-argument`, which changes nothing

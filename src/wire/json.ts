@@ -2,30 +2,47 @@
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 
+/** A JSON object. */
 export type JsonObject = { [key: string]: Json };
+/** A JSON value. A number that JavaScript would round or reformat is a JsonNumber. */
 export type Json = null | boolean | number | string | JsonNumber | Json[] | JsonObject;
 
-/** A JSON number as the token it was written as, for tokens that a JavaScript number would round or reformat. */
+/**
+ * A JSON number as the token it was written as, for tokens that a JavaScript number would round or reformat.
+ *
+ * @example
+ * import { JsonNumber, parseJson } from 'hub-protocol';
+ *
+ * const price = parseJson('1.50');
+ * console.log(price instanceof JsonNumber, String(price), Number(price)); // true 1.50 1.5
+ */
 export class JsonNumber {
   /** The token, such as `1.0`, `-0`, `1e400` or forty digits. */
   readonly token: string;
 
-  /** @throws LocalError `not-json` where the token is not a JSON number */
+  /**
+   * @param token - a JSON number (RFC 8259, section 6)
+   * @throws LocalError `not-json` where it is not
+   */
   constructor(token: string) {
     encodeToken(token);
     this.token = token;
   }
 
-  /** The nearest JavaScript number. */
+  /** @returns the nearest JavaScript number */
   valueOf(): number {
     return Number(this.token);
   }
 
+  /** @returns the token */
   toString(): string {
     return this.token;
   }
 
-  /** For JSON.stringify, which cannot write a token. `sendJson` and `canonicalJson` keep it. */
+  /**
+   * For JSON.stringify, which cannot write a token. `sendJson` and `canonicalJson` keep it.
+   * @returns the nearest JavaScript number
+   */
   toJSON(): number {
     return Number(this.token);
   }

@@ -13,6 +13,7 @@ export const MARKER_FIRST_BINARY = 0x03;
 export const MARKER_MIDDLE = 0x04;
 export const MARKER_FINAL = 0x05;
 
+/** What a message holds: JSON in UTF-8, or any bytes. */
 export type MessageKind = 'json' | 'binary';
 
 /** The number of frames that a payload of this many bytes takes: one up to 65000 bytes, then one for each 65000. */
@@ -47,7 +48,15 @@ function markerAt(kind: MessageKind, index: number, count: number): number {
  * nothing between them.
  * @param kind - `json` for JSON in UTF-8, `binary` for anything
  * @param payload - of any length, zero included
+ * @returns at least one frame: a marker byte and at most 65000 bytes of the payload each
  * @throws LocalError `bad-argument`
+ * @see spec, "Data-plane transport framing"
+ *
+ * @example
+ * import { splitMessage } from 'hub-protocol';
+ *
+ * const frames = splitMessage('binary', new Uint8Array(130_001));
+ * console.log(frames.map((frame) => `${frame[0]}: ${frame.length}`).join(', ')); // 3: 65001, 4: 65001, 5: 2
  */
 export function splitMessage(kind: MessageKind, payload: Uint8Array): Bytes[] {
   if (kind !== 'json' && kind !== 'binary') {

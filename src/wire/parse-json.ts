@@ -195,9 +195,16 @@ export function encodeJson(text: string): Uint8Array {
  * Time and memory grow linearly with the input. Where several things are wrong, the first one counts; but bytes that are
  * not UTF-8 count before anything else that makes them `bad-json`.
  * @param text - a string, or its UTF-8 bytes
+ * @returns the value
  * @throws RemoteError `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, or `json-depth` for more than
  *   MAX_JSON_DEPTH (64) arrays and objects inside each other
  * @throws LocalError `bad-argument` for anything but a string or bytes
+ *
+ * @example
+ * import { parseJson } from 'hub-protocol';
+ *
+ * console.log(parseJson('{"id":7,"token":"a"}')); // { id: 7, token: 'a' }
+ * console.log(String(parseJson('1e400'))); // 1e400
  */
 export function parseJson(text: string | Uint8Array): Json {
   if (typeof text !== 'string' && !isBytes(text)) {

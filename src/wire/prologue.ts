@@ -10,8 +10,19 @@ import { canonicalJson } from './write-json.ts';
  * Builds the prologue: the canonical JSON of the hub's HELLO payload, that of its HANDSHAKE payload, and the protocol name,
  * without separators. Fields that this library does not know are bound like all others, so pass both payloads as
  * `parseJson` returned them.
+ * @param hello - the payload of the hub's HELLO
+ * @param handshake - the payload of the hub's HANDSHAKE
  * @param protocolName - such as `Noise_XXpsk2_25519_ChaChaPoly_SHA256`
+ * @returns the prologue, of any length
  * @throws LocalError as `canonicalJson`
+ * @see spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { buildPrologue, parseJson } from 'hub-protocol';
+ *
+ * const hello = parseJson('{"node_id":"hub-1"}');
+ * const prologue = buildPrologue(hello, { noise: {} }, 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');
+ * console.log(new TextDecoder().decode(prologue)); // {"node_id":"hub-1"}{"noise":{}}Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
 export function buildPrologue(hello: Json, handshake: Json, protocolName: string): Bytes {
   return concatBytes([canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]);

@@ -17,21 +17,34 @@ import {
 
 /** A complete message. */
 export type MessageEvent =
-  | { readonly type: 'message'; readonly kind: 'json'; readonly text: string }
-  | { readonly type: 'message'; readonly kind: 'binary'; readonly bytes: Bytes };
+  | {
+      readonly type: 'message';
+      readonly kind: 'json';
+      /** The JSON, as the peer wrote it. It is UTF-8; whether it is JSON is for `parseJson` or `JSON.parse` to say. */
+      readonly text: string;
+    }
+  | {
+      readonly type: 'message';
+      readonly kind: 'binary';
+      /** The message. With `inPlace`, a view of what was received. */
+      readonly bytes: Bytes;
+    };
 
 /** A message that was received to its end and could not be delivered. The session goes on. */
 export interface DroppedEvent {
   readonly type: 'dropped';
+  /** What the message would have been. */
   readonly kind: MessageKind;
-  /** Length of the whole message. */
+  /** Length of the whole message, in bytes. */
   readonly bytes: number;
+  /** `too-large`: longer than `maxMessage`. `not-utf8`: a JSON message that is not UTF-8. */
   readonly reason: 'too-large' | 'not-utf8';
 }
 
 /** One frame's part of a message, where messages are streamed. */
 export interface ChunkEvent {
   readonly type: 'chunk';
+  /** What the message is that the chunk belongs to. */
   readonly kind: MessageKind;
   /** A view of the frame. A chunk of JSON may end inside a character. */
   readonly bytes: Bytes;
@@ -39,10 +52,12 @@ export interface ChunkEvent {
   readonly last: boolean;
 }
 
+/** What a frame completes. */
 export type Reassembled = MessageEvent | DroppedEvent | ChunkEvent;
 
+/** The options of a Reassembler. */
 export interface ReassemblerOptions {
-  /** The longest message to accept, in bytes: at most, and by default, 32 MiB. A longer one is dropped. */
+  /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
   maxMessage?: number | undefined;
   /** Whether to deliver each chunk as it arrives, and keep nothing (default false). */
   streams?: boolean | undefined;
@@ -59,6 +74,16 @@ const EMPTY = new Uint8Array(0);
  *
  * With `streams`, each frame yields a `chunk` event instead, and nothing is kept. Where a `dropped` event comes in place of
  * the last chunk, discard what was made of the others.
+ * @see spec, "Data-plane transport framing"
+ *
+ * @example
+ * import { Reassembler, splitMessage } from 'hub-protocol';
+ *
+ * const reassembler = new Reassembler({ maxMessage: 1024 * 1024 });
+ * for (const frame of splitMessage('binary', new Uint8Array(100_000))) {
+ *   const done = reassembler.push(frame);
+ *   if (done?.type === 'message' && done.kind === 'binary') console.log(done.bytes.length); // 100000
+ * }
  */
 export class Reassembler {
   private readonly maxMessage: number;

@@ -40,8 +40,17 @@ export function jsonToBytes(value: Json | object): Bytes {
 
 /**
  * Writes canonical JSON as UTF-8. A JsonNumber is written as its token.
+ * @param value - plain data, whatever its type is called
+ * @returns UTF-8, with keys in the order of their code points and without white space
  * @throws LocalError as `jsonToBytes`, and `unsafe-number` also for a JavaScript number that is not a safe integer, since
  *   its text would be a guess
+ * @see spec, "Authentication"
+ *
+ * @example
+ * import { canonicalJson } from 'hub-protocol';
+ *
+ * const bytes = canonicalJson({ site: 'café', id: 7 });
+ * console.log(new TextDecoder().decode(bytes)); // {"id":7,"site":"café"}
  */
 export function canonicalJson(value: Json | object): Bytes {
   return writeJson(value, true);

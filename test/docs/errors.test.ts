@@ -6,7 +6,7 @@ import { codes, errorsPage } from '../../tools/errors.ts';
 
 const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
-test('docs/errors.md is up to date: run node --import tsx tools/errors.ts', () => {
+test('docs/errors.md is up to date: run npm run docs', () => {
   assert.is(errorsPage(), PAGE);
 });
 

@@ -1,0 +1,95 @@
+/** The examples in docstrings are strict TypeScript, run on the built package, and print what their comments say. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Member, publicNames } from '../../tools/declared.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const { NODE_V8_COVERAGE: _, ...env } = process.env;
+const folder = mkdtempSync(join(ROOT, 'dist/examples-')); // inside the project, so that `hub-protocol` means this package
+
+interface Example {
+  readonly name: string;
+  readonly code: string;
+}
+
+const EXAMPLES: readonly Example[] = publicNames().flatMap(({ name, doc, members }) => {
+  const of = ({ name: member, doc }: Pick<Member, 'name' | 'doc'>): Example[] =>
+    (doc?.examples ?? []).map((code) => ({ name: member === name ? name : `${name}-${member}`, code }));
+  return [...of({ name, doc }), ...members.flatMap(of)];
+});
+
+/** What an example prints, line by line, as the comments after `console.log` say. */
+function promised(code: string): string[] {
+  return [...code.matchAll(/console\.log\(.*\);? \/\/ (.+)$/gm)].map(([, comment]) => comment!);
+}
+
+/** Whether a comment promises a line. It may go on to say more, after a colon. */
+function isPromised(line: string | undefined, comment: string): boolean {
+  return line !== undefined && (comment === line || comment.startsWith(`${line}: `));
+}
+
+function run(...args: string[]): Promise<{ stdout: string }> {
+  return promisify(execFile)(process.execPath, args, { cwd: folder, env, timeout: 120_000 });
+}
+
+const MARK = '\x00';
+let printed: readonly string[];
+
+test.before(async () => {
+  for (const { name, code } of EXAMPLES) writeFileSync(join(folder, `${name}.ts`), `${code}\nexport {};\n`);
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: ['node'],
+    skipLibCheck: true,
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const problems = await run(compiler, '-p', folder).then(
+    () => '',
+    ({ stdout }) => String(stdout),
+  );
+  assert.is(problems, '');
+  const names = JSON.stringify(EXAMPLES.map(({ name }) => name));
+  const { stdout } = await run(
+    '--input-type=module',
+    '-e',
+    `for (const name of ${names}) {
+      console.log('\\x00');
+      try { await import('./' + name + '.js'); } catch (error) { console.log(error.stack); }
+    }`,
+  );
+  printed = stdout.split(`${MARK}\n`).slice(1);
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('finds examples, and what they promise to print', () => {
+  assert.ok(EXAMPLES.length > 30, `${EXAMPLES.length}`);
+  assert.equal(promised('console.log(a); // 1\nf(); // 2\nif (b) console.log(c()); // 3: so\n'), [
+    '1',
+    '3: so',
+  ]);
+  assert.ok(isPromised('3', '3: so'));
+  assert.not.ok(isPromised('4', '3: so'));
+  assert.not.ok(isPromised(undefined, '3'));
+});
+
+EXAMPLES.forEach(({ name, code }, index) => {
+  test(`the example of ${name} prints what it says`, () => {
+    const lines = printed[index]!.split('\n').slice(0, -1);
+    const comments = promised(code);
+    assert.equal(lines.length, comments.length, printed[index]);
+    lines.forEach((line, i) => {
+      assert.ok(isPromised(line, comments[i]!), `${comments[i]}, got ${line}`);
+    });
+  });
+});
+
+test.run();

@@ -1,0 +1,253 @@
+/** The tables of docs/api/ that come from the code rather than from docstrings. */
+import { readFileSync } from 'node:fs';
+import { pskCrypto } from '../bundles/psk.ts';
+import type { Crypto } from '../src/crypto/crypto.ts';
+import { deviceCrypto } from '../src/crypto/device.ts';
+import { nobleCrypto } from '../src/crypto/noble.ts';
+import { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto } from '../src/crypto/node.ts';
+import * as limits from '../src/limits.ts';
+import { HandshakeState } from '../src/noise/handshake-state.ts';
+import { SUITES, type Suite } from '../src/noise/patterns.ts';
+import type { Pattern } from '../src/session/protocol.ts';
+import { ENTRIES, FILES } from './bundles.ts';
+
+const ROOT = new URL('..', import.meta.url);
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+// Which suites has this provider?
+
+interface Provider {
+  readonly from: string;
+  readonly crypto: Partial<Crypto>;
+  readonly argon2id: string;
+  readonly needs: string;
+}
+
+const FILE = (name: string): string => `[\`${name}\`](files.md)`;
+
+const PROVIDERS: { readonly [name: string]: Provider } = {
+  nodeCrypto: {
+    from: '`hub-protocol/node`',
+    crypto: nodeCrypto,
+    argon2id: 'from Node.js 24.7 on',
+    needs: 'Node.js, Bun, Deno',
+  },
+  nobleCrypto: { from: '`hub-protocol/noble`', crypto: nobleCrypto, argon2id: 'no', needs: 'BigInt' },
+  nobleCryptoWithAesGcm: {
+    from: '`hub-protocol/noble-aesgcm`',
+    crypto: nobleCryptoWithAesGcm,
+    argon2id: 'no',
+    needs: 'BigInt; 650 KB for tables',
+  },
+  deviceCrypto: {
+    from: `${FILE('hub-protocol.js')}, ${FILE('hub-protocol.es5.js')}`,
+    crypto: deviceCrypto,
+    argon2id: 'no',
+    needs: 'BigInt',
+  },
+  pskCrypto: {
+    from: `${FILE('hub-protocol.psk.js')}, ${FILE('hub-protocol.psk.es5.js')}`,
+    crypto: pskCrypto,
+    argon2id: 'no',
+    needs: 'nothing; for `derivePsk` and `pskDerivation` only',
+  },
+};
+
+/** The suites of a crypto, in its order of preference. */
+export function suitesOf({ ciphers = {} }: Partial<Crypto>): Suite[] {
+  const all = Object.keys(SUITES) as Suite[];
+  return Object.keys(ciphers).flatMap((cipher) => all.filter((suite) => SUITES[suite] === cipher));
+}
+
+export function providersTable(): string {
+  const key = new Uint8Array(32);
+  const rows = Object.entries(PROVIDERS).map(([name, { from, crypto, argon2id, needs }]) => {
+    const inPlace = Object.entries(crypto.ciphers ?? {}).filter(
+      ([, make]) => make!(key).openInPlace !== undefined,
+    );
+    return [
+      `\`${name}\``,
+      from,
+      suitesOf(crypto)
+        .map((suite) => `\`${suite}\``)
+        .join(', ') || 'none',
+      crypto.blake2b === undefined ? 'no' : 'yes',
+      argon2id,
+      inPlace.map(([cipher]) => cipher).join(', ') || 'no',
+      needs,
+    ];
+  });
+  return [
+    table(
+      [
+        'Provider',
+        'From',
+        'Suites, the preferred one first',
+        'BLAKE2b, for `derivePsk`',
+        'Native Argon2id',
+        'Opens in place',
+        'Needs',
+      ],
+      rows,
+    ),
+    'Every hub must offer `25519_ChaChaPoly_SHA256`. A `deviceCrypto` has no BLAKE2b, since no device derives a PSK. For the AES of ' +
+      'a chip, see [`examples/aes-gcm.ts`](../../examples/aes-gcm.ts); for a private key that stays in one, ' +
+      '[`examples/external-key.ts`](../../examples/external-key.ts).',
+  ].join('\n\n');
+}
+
+// Which lengths?
+
+const EMPTY = new Uint8Array(0);
+
+/** The lengths of the messages of a handshake with empty payloads, in bytes. */
+function messageLengths(pattern: Pattern): number[] {
+  const suite = '25519_ChaChaPoly_SHA256';
+  const [a, b] = [1, 2].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
+  const { publicKey } = nodeCrypto.x25519;
+  const common = { crypto: nodeCrypto, pattern, suite, prologue: EMPTY, psk: a } as const;
+  const knows = (key: Uint8Array): object =>
+    pattern === 'KKpsk0' ? { remoteStaticKey: publicKey(key) } : {};
+  const initiator = new HandshakeState({
+    ...common,
+    role: 'initiator',
+    staticKey: a,
+    ephemeralKey: b,
+    ...knows(b),
+  });
+  const responder = new HandshakeState({
+    ...common,
+    role: 'responder',
+    staticKey: b,
+    ephemeralKey: a,
+    ...knows(a),
+  });
+  const lengths: number[] = [];
+  for (let i = 0; !initiator.isFinished; i++) {
+    const [writer, reader] = i % 2 === 0 ? [initiator, responder] : [responder, initiator];
+    const message = writer.writeMessage();
+    reader.readMessage(message);
+    lengths.push(message.length);
+  }
+  return lengths;
+}
+
+const count = (value: number): string => value.toLocaleString('en').replace(/,/g, ' ');
+
+export function limitsTables(): string {
+  const { KEY_LENGTH, TAG_LENGTH, MAX_NOISE_MESSAGE, MAX_CHUNK } = limits;
+  const values: { readonly [name: string]: number } = { ...limits };
+  const source = readFileSync(new URL('src/limits.ts', ROOT), 'utf8');
+  const caps = [...source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport const (\w+)/g)].map(
+    ([, doc, name]) => {
+      const text = doc!.replace(/\s+\*? ?/g, ' ').trim();
+      return [`\`${name}\``, count(values[name!]!), text];
+    },
+  );
+  const lengths: [string, string][] = [
+    ['private key, public key, shared secret (X25519)', `${KEY_LENGTH}`],
+    ['PSK', `${KEY_LENGTH}`],
+    ['`salt` of `psk-needed`: SHA-256 of the node id', `${KEY_LENGTH}`],
+    ['pin: a static public key', `${KEY_LENGTH}`],
+    ['`randomBytes` is asked for', `${KEY_LENGTH} once a session; 3 for each pause of a ConnectionPolicy`],
+    ['handshake hash', `${KEY_LENGTH}`],
+    ['nonce of a cipher', '12'],
+    ['tag', `${TAG_LENGTH}`],
+    ['marker of a frame', '1'],
+    ['plaintext of a transport message', `at most ${count(MAX_NOISE_MESSAGE - TAG_LENGTH)}`],
+    [
+      'transport message',
+      `${1 + TAG_LENGTH} to ${count(MAX_NOISE_MESSAGE)}; at most ${count(1 + MAX_CHUNK + TAG_LENGTH)} from this library`,
+    ],
+    ['an X25519 key, a PSK or a pin in JSON', `${2 * KEY_LENGTH} hex digits`],
+    ['memory of one Argon2id for a PSK', `${count(64 * 1024 * 1024)}`],
+  ];
+  for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
+    messageLengths(pattern).forEach((length, i) => {
+      lengths.push([`message ${i + 1} of ${pattern}, plus its payload`, `${length}`]);
+    });
+  }
+  return [
+    '## Lengths',
+    'In bytes.',
+    table(['What', 'Bytes'], lengths),
+    '## Limits',
+    'In bytes unless stated otherwise. What lies beyond a limit is an error or is dropped, never cut off.',
+    table(['Name in the source', 'Value', 'Of what, and whose choice'], caps),
+    'A session takes two of them as options: `maxMessage` and `maxEnvelope` of [`ClientOptions`](sessions.md#clientoptions).',
+  ].join('\n\n');
+}
+
+// Which file do I copy?
+
+/** The names that a single file exports, values and types. */
+function exportsOf(file: string): Set<string> {
+  const text = readFileSync(new URL(`dist/${file.replace(/js$/, 'd.ts')}`, ROOT), 'utf8');
+  const [, list] = /^export \{ (.*) \};$/m.exec(text)!;
+  return new Set(list!.split(', '));
+}
+
+/**
+ * @param links - the public names, with links to them
+ */
+export function filesTable(links: ReadonlyMap<string, string>): string {
+  const modules = FILES.filter(({ syntax }) => syntax === 'es2020');
+  const exported = modules.map(({ name }) => exportsOf(name));
+  const values = new Set<string>();
+  for (const { name } of modules) {
+    const code = readFileSync(new URL(`dist/${name}`, ROOT), 'utf8');
+    for (const [, list] of code.matchAll(/export\{([^}]*)\}/g)) {
+      for (const each of list!.split(',')) values.add(each.split(' as ').pop()!.trim());
+    }
+  }
+  const rows = [...values]
+    .sort((a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1))
+    .map((name) => [
+      links.get(name) ?? `\`${name}\``,
+      ...exported.map((names) => (names.has(name) ? 'yes' : '')),
+    ]);
+  return [
+    'A single file has no imports: copy it, with the `.d.ts` of the same name if you write TypeScript, and ' +
+      '`hub-protocol.LICENSE.txt`. After `npm install` they are in `node_modules/hub-protocol/dist/`; ' +
+      '`hub-protocol/bundles/hub-protocol.js` imports one. [devices.md](../devices.md) has sizes, memory and engines.',
+    table(
+      ['You want', 'Copy'],
+      [
+        ['a client on Moddable or QuickJS, with the library’s own cryptography', '`hub-protocol.js`'],
+        [
+          'the same in a browser without a bundler',
+          '`hub-protocol.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
+        ],
+        ['a client with the cryptography of your chip', '`hub-protocol.no-crypto.js`'],
+        [
+          'the smallest client: sessions, and nothing to store keys, choose addresses or connect again',
+          '`hub-protocol.core.js`',
+        ],
+        [
+          'any of these on Espruino, Duktape or another ES5 engine',
+          'the `.es5.js` of the same name (`hub-protocol.es5.js` needs BigInt)',
+        ],
+        ['to ask questions and show replies', '`hub-protocol.requests.js` beside the file above'],
+        ['a hub, both suites, or everything', '`hub-protocol.full.js`'],
+      ],
+    ),
+    '## The files',
+    table(
+      ['File', 'Contains', 'Syntax', 'Code of'],
+      FILES.map(({ name, entry, syntax, noble, global = 'hubProtocol' }) => [
+        `\`${name}\``,
+        ENTRIES[entry],
+        syntax === 'es5' ? `ES5 script; global \`${global}\`, or \`module.exports\`` : 'ES2020 module',
+        noble || 'this library alone',
+      ]),
+    ),
+    '## The names in each',
+    'Types are in the `.d.ts` beside each file. A script has the same names as its module.',
+    table(['Name', ...modules.map(({ name }) => `\`${name.replace('hub-protocol', '…')}\``)], rows),
+  ].join('\n\n');
+}

@@ -1,0 +1,375 @@
+/**
+ * Writes docs/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
+ * index; the lengths and limits; and which single file has which name.
+ *
+ *     npm run docs        builds first, about 5 s
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { filesTable, limitsTables, providersTable } from './api-tables.ts';
+import { type Doc, type Member, oneLine, type PublicName, publicNames } from './declared.ts';
+import { codes } from './errors.ts';
+
+const FOLDER = new URL('../docs/api/', import.meta.url);
+
+interface Area {
+  readonly title: string;
+  /** The paths in src/ of the files that it describes. */
+  readonly sources: RegExp;
+  /** What comes before the symbols. */
+  readonly introduction: string;
+}
+
+/** The pages, by name. Each symbol is on the first one that matches its file. */
+const AREAS: { readonly [page: string]: Area } = {
+  sessions: {
+    title: 'Sessions',
+    sources: /^session\/(?!keyring|psk)|^wire\/reassembler\.ts#(?:\w+Event|Reassembled)$/,
+    introduction:
+      'One connection, as the client or as the hub, its options and its events. ' +
+      '[sessions.md](../sessions.md) has the states and how a connection ends, [protocol.md](../protocol.md#hello-and-the-offer) the rules.',
+  },
+  keyring: {
+    title: 'The keyring',
+    sources: /^session\/keyring/,
+    introduction:
+      'What a client stores beside its identity: static key, pins and PSKs. The rules: ' +
+      '[Keys, pins and the PSK](../protocol.md#keys-pins-and-the-psk).',
+  },
+  psk: {
+    title: 'The PSK and Argon2id',
+    sources: /^session\/psk|^noise\/argon2id/,
+    introduction:
+      'The pre-shared key of a client at a hub is Argon2id of the password. The rules: [The PSK](../protocol.md#the-psk).',
+  },
+  policy: {
+    title: 'Staying connected',
+    sources: /^policy\//,
+    introduction:
+      'When a client dials, how long it waits, when it asks a person. [policy.md](../policy.md) has the rules as tables.',
+  },
+  requests: {
+    title: 'Requests and replies',
+    sources: /^requests\//,
+    introduction:
+      'What to ask a hub, and what it answers. [requests.md](../requests.md) has a program and the rules as tables.',
+  },
+  identity: {
+    title: 'Identities',
+    sources: /^identity\/|^issued\//,
+    introduction:
+      'What a client was issued: credentials, addresses, texts. [identity.md](../identity.md) has all names of the fields.',
+  },
+  mqtt: {
+    title: 'MQTT',
+    sources: /^mqtt-topics\//,
+    introduction: 'Broker, topics, client id and presence. [mqtt.md](../mqtt.md) has the order of things.',
+  },
+  crypto: {
+    title: 'Cryptography',
+    sources: /^crypto\/|^bytes/,
+    introduction: 'Cryptography is passed in: one of the providers below, or your own.',
+  },
+  noise: {
+    title: 'Noise',
+    sources: /^noise\//,
+    introduction:
+      'The handshake and the transport without protocol 3, for other uses of Noise. Sessions contain all of it.',
+  },
+  wire: {
+    title: 'JSON and frames',
+    sources: /^wire\//,
+    introduction:
+      'The bytes of messages. Sessions contain all of it. The rules: [JSON](../protocol.md#json), ' +
+      '[Frames and chunks](../protocol.md#frames-and-chunks).',
+  },
+  errors: {
+    title: 'The classes of errors',
+    sources: /^errors/,
+    introduction: '[errors.md](../errors.md) has every code: who raises it, and what to do.',
+  },
+};
+
+const NAMES: readonly PublicName[] = publicNames();
+
+function pageOf({ source, name }: PublicName): string {
+  return Object.keys(AREAS).find((page) => AREAS[page]!.sources.test(`${source}#${name}`))!;
+}
+
+/** Classes and functions first, then values, then types, each in their order in src/index.ts. */
+function namesOf(page: string): PublicName[] {
+  const rank = ({ kind }: PublicName): number =>
+    kind === 'class' || kind === 'function' ? 0 : kind === 'value' ? 1 : 2;
+  return NAMES.filter((symbol) => pageOf(symbol) === page).sort((a, b) => rank(a) - rank(b));
+}
+
+/** The page and the anchor of each public name. GitHub tells headings that differ in case only apart by a number. */
+const TARGETS: ReadonlyMap<string, { readonly page: string; readonly anchor: string }> = new Map(
+  Object.keys(AREAS).flatMap((page) => {
+    const slugs = namesOf(page).map(({ name }) => name.toLowerCase());
+    return namesOf(page).map(({ name }, index) => {
+      const earlier = slugs.slice(0, index).filter((slug) => slug === slugs[index]).length;
+      const anchor = earlier === 0 ? slugs[index]! : `${slugs[index]}-${earlier}`;
+      return [name, { page, anchor }] as const;
+    });
+  }),
+);
+
+/** A link to a public name, for a page of docs/api/. */
+function linkTo(name: string, text: string = `\`${name}\``): string {
+  const { page, anchor } = TARGETS.get(name)!;
+  return `[${text}](${page}.md#${anchor})`;
+}
+
+/** The anchor of each code in docs/errors.md. A code of both classes has two headings. */
+const ANCHORS: ReadonlyMap<string, string> = new Map(
+  codes().all.map((key, index, all) => {
+    const code = key.split(' ')[1]!;
+    const earlier = all.slice(0, index).filter((other) => other.endsWith(` ${code}`)).length;
+    return [key, earlier === 0 ? code : `${code}-${earlier}`];
+  }),
+);
+
+/** Prose of a docstring with its links: to names, and in a `@throws` to codes. */
+function linked(text: string): string {
+  return text
+    .replace(/\{@link (\w+)\}/g, (_, name: string) => (TARGETS.has(name) ? linkTo(name) : `\`${name}\``))
+    .replace(/\b(\w+)\(\)/g, (call, name: string) => (TARGETS.has(name) ? linkTo(name, `${call}`) : call));
+}
+
+function linkedCodes(text: string): string {
+  let errorClass = 'LocalError';
+  return linked(text).replace(/\b(LocalError|RemoteError)\b|(?<!\[)`([a-z0-9-]+)`/g, (word, name, code) => {
+    if (name !== undefined) errorClass = name as string;
+    const anchor = ANCHORS.get(`${errorClass} ${code}`);
+    return anchor === undefined ? word : `[${word}](../errors.md#${anchor})`;
+  });
+}
+
+/** In a cell of a table. */
+function cell(text: string): string {
+  return oneLine(text).replace(/\|/g, '\\|');
+}
+
+/** A type, which is a link if it is a public name, or an array of one. */
+function shownType(type: string): string {
+  const [, before = '', name, after = ''] =
+    /^(readonly )?([A-Z]\w*)((?:\[\])?(?: \| undefined)?)$/.exec(type) ?? [];
+  const shown = (text: string): string => cell(`\`${text}\``);
+  return name !== undefined && TARGETS.has(name) ? linkTo(name, shown(before + name + after)) : shown(type);
+}
+
+const DEFAULT = / ?\((?:default|by default)[: ]+((?:[^()]|\([^()]*\))+)\)/;
+
+/** What an option is if it is not given, from its docstring. */
+export function defaultOf({ isOptional, doc }: Member): string {
+  return isOptional ? (DEFAULT.exec(oneLine(doc?.text ?? ''))?.[1] ?? '') : 'required';
+}
+
+function fieldRows(members: readonly Member[], prefix: string, isInput: boolean): string[] {
+  return members.flatMap((member) => {
+    const { name, kind, isOptional, doc, type, signature, members: inner } = member;
+    const path = `${prefix}${name}`;
+    const shown =
+      kind === 'method' ? path + signature.slice(signature.indexOf('(')).replace(/\): .*/, ')') : path;
+    const result = kind === 'method' ? signature.slice(signature.lastIndexOf('): ') + 3) : type;
+    const about =
+      kind === 'method' ? [linked(doc!.text), ...details(doc!)].join(' ') : linked(doc?.text ?? '');
+    const cells = [
+      `\`${cell(shown)}\`${isOptional && !isInput ? ' (optional)' : ''}`,
+      inner.length > 0 ? 'object' : shownType(result.replace(/ \| undefined$/, '')),
+      ...(isInput ? [cell(linked(defaultOf(member)))] : []),
+      cell(isInput ? oneLine(about).replace(DEFAULT, '') : about),
+    ];
+    return [`| ${cells.join(' | ')} |`, ...fieldRows(inner, `${path}.`, isInput)];
+  });
+}
+
+/** The parameters and the result of a method, as sentences. */
+function details({ params, returns, throws }: Doc): string[] {
+  return [
+    ...[...params].map(([name, meaning]) => `\`${name}\`: ${linked(meaning)}.`),
+    ...(returns === undefined ? [] : [`Returns ${linked(returns)}.`]),
+    ...throws.map((each) => `Throws ${linkedCodes(each)}.`),
+  ];
+}
+
+/** Whether users write objects of this type, whose optional fields have defaults. */
+export function isInput(name: string): boolean {
+  return /Options$|Request(?:Fields)?$|Inputs$|Situation$/.test(name) && name !== 'KeyringOptions';
+}
+
+function table(symbol: PublicName): string[] {
+  const { name, members } = symbol;
+  const head = isInput(name)
+    ? ['| Field | Type | Default | Meaning |', '| --- | --- | --- | --- |']
+    : ['| Field | Type | Meaning |', '| --- | --- | --- |'];
+  return members.length === 0 ? [] : [[...head, ...fieldRows(members, '', isInput(name))].join('\n')];
+}
+
+/** What a function or method takes, returns and throws. */
+function contract(doc: Doc | undefined, types: ReadonlyMap<string, string>): string[] {
+  if (doc === undefined) return [];
+  const lines = [...types].flatMap(([name, type]) => {
+    const meaning = doc.params.get(name);
+    const shown = TARGETS.has(type) ? `, ${linkTo(type)}` : '';
+    return meaning === undefined && shown === ''
+      ? []
+      : [`- \`${name}\`${shown}${meaning === undefined ? '' : `: ${linked(meaning)}`}`];
+  });
+  if (doc.returns !== undefined) lines.push(`- Returns ${linked(doc.returns)}`);
+  lines.push(...doc.throws.map((each) => `- Throws ${linkedCodes(each)}`));
+  return lines.length === 0 ? [] : [lines.join('\n')];
+}
+
+/** The types of the parameters of a declaration, by name. */
+function typesOf(params: readonly string[], signature: string): Map<string, string> {
+  return new Map(
+    params.map((name) => [name, new RegExp(`\\b${name}\\??: (\\w+)`).exec(signature)?.[1] ?? '']),
+  );
+}
+
+function fence(code: string): string {
+  return `\`\`\`ts\n${code.trim()}\n\`\`\``;
+}
+
+function footer({ entry, source, doc }: PublicName): string {
+  const see = (doc?.see ?? []).map((each) => `${each}; `).join('');
+  return `<sub>From \`${entry}\`. Source: ${see}[src/${source}](../../src/${source})</sub>`;
+}
+
+function section(symbol: PublicName): string {
+  const { name, kind, doc, members } = symbol;
+  const parts: string[] = [`## ${name}`];
+  const code = oneLine(symbol.code);
+  const isShown = kind === 'function' || kind === 'value' || (kind === 'type' && !/TRANSITIONS/.test(code));
+  if (kind === 'function') parts.push(fence(code.replace(/^function /, '')));
+  if (doc !== undefined) parts.push(linked(doc.text));
+  if (kind !== 'function' && isShown) parts.push(fence(kind === 'value' ? code : symbol.code));
+  if (kind === 'function') parts.push(...contract(doc, typesOf(symbol.params, code)));
+  if (kind === 'interface') parts.push(...table(symbol));
+  for (const example of doc?.examples ?? []) parts.push(fence(example));
+  if (kind === 'class') parts.push(...methods(name, members));
+  parts.push(footer(symbol));
+  return parts.join('\n\n');
+}
+
+/** The constructor, the fields and the methods of a class. */
+function methods(owner: string, members: readonly Member[]): string[] {
+  const fields = members.filter(({ kind }) => kind === 'field' || kind === 'getter');
+  const rows = fields.map(
+    ({ name, type, doc }) => `| \`${name}\` | ${shownType(type)} | ${cell(linked(doc?.text ?? ''))} |`,
+  );
+  const parts: string[] = [];
+  const own = members.find(({ kind }) => kind === 'constructor');
+  // Nobody constructs what is exported as a type only.
+  if (own !== undefined && owner !== 'Transport') {
+    parts.push(fence(`new ${owner}${own.signature.slice('constructor'.length)}`));
+    if (own.doc?.text) parts.push(linked(own.doc.text));
+    parts.push(...contract(own.doc, typesOf(own.params, own.signature)));
+  }
+  if (rows.length > 0)
+    parts.push(['| Field, read only | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n'));
+  for (const { kind, name, signature, params, doc } of members) {
+    if (kind !== 'method') continue;
+    parts.push(`### ${owner}.${name}`, fence(signature));
+    if (doc?.text) parts.push(linked(doc.text));
+    parts.push(...contract(doc, typesOf(params, signature)));
+  }
+  return parts;
+}
+
+const NOTE = '<!-- written by tools/api.ts: npm run docs -->';
+
+function areaPage(page: string): string {
+  const { title, introduction } = AREAS[page]!;
+  const symbols = namesOf(page);
+  const list = symbols.map(
+    ({ name, doc }) => `| ${linkTo(name).replace(`${page}.md`, '')} | ${cell(firstSentence(doc))} |`,
+  );
+  const extra = page === 'crypto' ? ['## Which suites has which provider', providersTable()] : [];
+  return (
+    [
+      `# ${title}`,
+      introduction,
+      NOTE,
+      ['| Name | |', '| --- | --- |', ...list].join('\n'),
+      ...extra,
+      ...symbols.map(section),
+    ]
+      .join('\n\n')
+      .split(`](${page}.md#`)
+      .join('](#') + '\n'
+  );
+}
+
+/** The first sentence; up to a colon if it is long enough without what follows. */
+function firstSentence(doc: Doc | undefined): string {
+  const [paragraph = ''] = linked(doc?.text ?? '').split('\n\n');
+  const sentence = /^.*?\.(?=\s|$)/s.exec(oneLine(paragraph))?.[0] ?? oneLine(paragraph);
+  const [start = ''] = sentence.split(/:(?=\s|$)/);
+  return start.split(' ').length > 3 && start !== sentence ? `${start}.` : sentence.replace(/:$/, '.');
+}
+
+function indexPage(): string {
+  const areas = Object.entries(AREAS).map(([page, { title, introduction }]) => {
+    return `| [${title}](${page}.md) | ${cell(introduction.split('. ')[0]!.replace(/\.$/, ''))} |`;
+  });
+  const names = [...NAMES]
+    .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
+    .map((symbol) => `| ${linkTo(symbol.name)} | ${symbol.kind} | ${cell(firstSentence(symbol.doc))} |`);
+  return `${[
+    '# API reference',
+    'Everything that the package exports, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
+      'milliseconds; nothing is asynchronous. The examples run as tests.',
+    NOTE,
+    [
+      '| Page | |',
+      '| --- | --- |',
+      ...areas,
+      '| [Options and their defaults](options.md) | What each option is if you leave it out |',
+      '| [Lengths and limits](lengths.md) | How long each thing is, and how long it may be |',
+      '| [Which file to copy](files.md) | The single files, and which names they have |',
+    ].join('\n'),
+    '## All names',
+    ['| Name | | |', '| --- | --- | --- |', ...names].join('\n'),
+  ].join('\n\n')}\n`;
+}
+
+/** Everything that may be left out, with what it is then. */
+function optionsPage(): string {
+  const rows = new Map<string, string[]>();
+  for (const { name: owner, members } of NAMES.filter(({ name }) => isInput(name))) {
+    for (const member of members) {
+      if (!member.isOptional || member.type === 'undefined') continue;
+      const type = shownType(member.type.replace(/ \| undefined$/, ''));
+      const row = `| \`${member.name}\` | ${type} | ${cell(linked(defaultOf(member)))}`;
+      rows.set(row, [...(rows.get(row) ?? []), linkTo(owner)]);
+    }
+  }
+  const lines = [...rows].map(([row, owners]) => `${row} | ${owners.join(', ')} |`);
+  return `${[
+    '# Options and their defaults',
+    NOTE,
+    'All other options are required. One that does not exist is an error: [`bad-argument`](../errors.md#bad-argument).',
+    ['| Option | Type | Default | Of |', '| --- | --- | --- | --- |', ...lines.sort()].join('\n'),
+  ].join('\n\n')}\n`;
+}
+
+/** The pages by file name. */
+export function apiPages(): Map<string, string> {
+  const pages = new Map<string, string>([['README.md', indexPage()]]);
+  for (const page of Object.keys(AREAS)) pages.set(`${page}.md`, areaPage(page));
+  pages.set('options.md', optionsPage());
+  pages.set('lengths.md', `# Lengths and limits\n\n${NOTE}\n\n${limitsTables()}\n`);
+  pages.set(
+    'files.md',
+    `# Which file to copy\n\n${NOTE}\n\n${filesTable(new Map([...TARGETS.keys()].map((name) => [name, linkTo(name)])))}\n`,
+  );
+  return pages;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  mkdirSync(FOLDER, { recursive: true });
+  for (const name of readdirSync(FOLDER)) rmSync(new URL(name, FOLDER));
+  for (const [name, text] of apiPages()) writeFileSync(new URL(name, FOLDER), text);
+}

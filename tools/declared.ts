@@ -1,0 +1,280 @@
+/** What the package declares for its users: every exported name, with its members and docstrings, read from dist/*.d.ts. */
+import { readFileSync } from 'node:fs';
+import swc from '@swc/core';
+
+const ROOT = new URL('..', import.meta.url);
+
+/** A docstring, taken apart. */
+export interface Doc {
+  readonly text: string;
+  readonly params: ReadonlyMap<string, string>;
+  readonly returns: string | undefined;
+  readonly throws: readonly string[];
+  readonly see: readonly string[];
+  readonly examples: readonly string[];
+}
+
+/** A field or method of an interface or class. */
+export interface Member {
+  readonly name: string;
+  readonly kind: 'field' | 'method' | 'getter' | 'constructor';
+  readonly isOptional: boolean;
+  /** Of a field or getter. */
+  readonly type: string;
+  /** Of a method or constructor: the declaration in one line. */
+  readonly signature: string;
+  readonly params: readonly string[];
+  readonly doc: Doc | undefined;
+  /** The fields of an object type that has no name. */
+  readonly members: readonly Member[];
+}
+
+/** A name that the package exports. */
+export interface PublicName {
+  readonly name: string;
+  readonly kind: 'function' | 'class' | 'interface' | 'type' | 'value';
+  /** The entry of the package that exports it. */
+  readonly entry: string;
+  /** The path in src/ of the file that declares it. */
+  readonly source: string;
+  /** The declaration, with the docstrings inside it. */
+  readonly code: string;
+  readonly doc: Doc | undefined;
+  readonly params: readonly string[];
+  /** Of classes and interfaces, those that they inherit included; of other types those of their object types. */
+  readonly members: readonly Member[];
+}
+
+/** A node of a syntax tree. */
+interface Node {
+  readonly type: string;
+  readonly span: { readonly start: number; readonly end: number };
+  // biome-ignore lint/suspicious/noExplicitAny: which fields a node has, its type says
+  readonly [field: string]: any;
+}
+
+interface Declaration {
+  readonly node: Node;
+  readonly doc: Doc | undefined;
+}
+
+/** A flat file of declarations. */
+class DeclarationFile {
+  readonly declarations: Map<string, Declaration> = new Map();
+  readonly exported: Set<string> = new Set();
+  private readonly bytes: Buffer;
+  private readonly offset: number;
+
+  constructor(path: string) {
+    // The spans of syntax nodes count bytes from where an earlier parse ended: the semicolon tells the start.
+    this.bytes = Buffer.from(`;${readFileSync(new URL(path, ROOT), 'utf8')}`);
+    const { body, span } = swc.parseSync(this.bytes.toString(), { syntax: 'typescript' });
+    this.offset = span.start;
+    let end = span.start;
+    for (const statement of body as unknown as Node[]) {
+      const node: Node = statement.declaration ?? statement;
+      if (node.type === 'ExportNamedDeclaration') {
+        for (const { orig } of node.specifiers) this.exported.add(orig.value);
+      } else if (node.type !== 'EmptyStatement') {
+        const name = (node.identifier ?? node.id ?? node.declarations[0].id).value as string;
+        this.declarations.set(name, { node, doc: this.docBetween(end, node.span.start) });
+      }
+      end = statement.span.end;
+    }
+  }
+
+  textOf({ span }: Node): string {
+    return this.slice(span.start, span.end);
+  }
+
+  /** The members of a class body, an interface or an object type. */
+  membersOf(body: readonly Node[], start: number): Member[] {
+    const members: Member[] = [];
+    let end = start;
+    for (const node of body) {
+      const doc = this.docBetween(end, node.span.start);
+      end = node.span.end;
+      const name = node.key?.value ?? 'constructor';
+      const isHidden = node.accessibility === 'private' || node.accessibility === 'protected';
+      if (isHidden || node.isStatic || node.type === 'TsIndexSignature') continue;
+      const signature = withoutComments(this.textOf(node)).replace(/\s+/g, ' ').replace(/;$/, '');
+      const callable = node.function ?? node;
+      const kind = /^Constructor$/.test(node.type)
+        ? 'constructor'
+        : node.kind === 'getter'
+          ? 'getter'
+          : callable.params !== undefined
+            ? 'method'
+            : 'field';
+      const annotation: Node | undefined =
+        kind === 'getter' ? node.function.returnType.typeAnnotation : node.typeAnnotation?.typeAnnotation;
+      members.push({
+        name,
+        kind,
+        isOptional: node.optional === true,
+        type: annotation === undefined ? '' : resolved(this, oneLine(this.textOf(annotation))),
+        signature,
+        params: (callable.params ?? []).map(nameOfParameter),
+        doc,
+        members: kind === 'field' ? this.membersIn(annotation!) : [],
+      });
+    }
+    return members;
+  }
+
+  /** The members of all object types in a type. */
+  membersIn(type: Node): Member[] {
+    if (type.type === 'TsTypeLiteral') return this.membersOf(type.members, type.span.start);
+    if (type.type === 'TsParenthesizedType') return this.membersIn(type.typeAnnotation);
+    const parts: Node[] = /^Ts(Union|Intersection)Type$/.test(type.type) ? type.types : [];
+    return parts.flatMap((part) => this.membersIn(part));
+  }
+
+  private slice(from: number, to: number): string {
+    return this.bytes.subarray(from - this.offset, to - this.offset).toString();
+  }
+
+  private docBetween(from: number, to: number): Doc | undefined {
+    const comments = this.slice(from, to).match(/\/\*\*[\s\S]*?\*\//g);
+    return comments === null ? undefined : parseDoc(comments[comments.length - 1]!);
+  }
+}
+
+function nameOfParameter(parameter: Node): string {
+  const pattern: Node = parameter.pat ?? parameter;
+  return pattern.value ?? `...${pattern.argument.value}`;
+}
+
+/** The type parameters of a class by name, with the types that a subclass gives them. */
+function substituted(member: Member, types: ReadonlyMap<string, string>): Member {
+  const substitute = (text: string): string =>
+    text
+      .replace(/\b[A-Z]\w*\b/g, (name) => types.get(name) ?? name)
+      .replace(/\((\w+) \| CommonEvent\)\[\]/g, '$1[]');
+  return { ...member, type: substitute(member.type), signature: substitute(member.signature) };
+}
+
+/** Own members, then those that are inherited and not declared anew. */
+function allMembers(file: DeclarationFile, node: Node): Member[] {
+  if (node.type === 'TsTypeAliasDeclaration') return file.membersIn(node.typeAnnotation);
+  const isClass = node.type === 'ClassDeclaration';
+  const own = isClass
+    ? file.membersOf(node.body, node.identifier.span.end)
+    : file.membersOf(node.body.body, node.body.span.start);
+  const parents: { name: string; types: readonly Node[] }[] = isClass
+    ? node.superClass
+      ? [{ name: node.superClass.value, types: node.superTypeParams?.params ?? [] }]
+      : []
+    : node.extends.map(({ expression }: Node) => ({ name: expression.value, types: [] }));
+  for (const { name, types } of parents) {
+    const parent = file.declarations.get(name)?.node;
+    if (parent === undefined) continue;
+    const names: Node[] = parent.typeParams?.parameters ?? [];
+    const given = new Map(names.map(({ name }, i) => [name.value as string, file.textOf(types[i]!)]));
+    for (const member of allMembers(file, parent)) {
+      if (!own.some((one) => one.name === member.name)) own.push(substituted(member, given));
+    }
+  }
+  return own;
+}
+
+const KINDS: { readonly [type: string]: PublicName['kind'] } = {
+  FunctionDeclaration: 'function',
+  ClassDeclaration: 'class',
+  TsInterfaceDeclaration: 'interface',
+  TsTypeAliasDeclaration: 'type',
+  VariableDeclaration: 'value',
+};
+
+function publicName(file: DeclarationFile, name: string, entry: string, source: string): PublicName {
+  const { node, doc } = file.declarations.get(name)!;
+  const kind = KINDS[node.type]!;
+  const hasMembers = kind !== 'function' && kind !== 'value';
+  // The comment at the head of a file is not the docstring of what comes first in it.
+  const [head] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(new URL(`src/${source}`, ROOT), 'utf8')) ?? [''];
+  return {
+    name,
+    kind,
+    entry,
+    source,
+    code: resolved(file, file.textOf(node).replace(/^declare /, '')),
+    doc: doc?.text === parseDoc(head).text ? undefined : doc,
+    params: (node.params ?? []).map(nameOfParameter),
+    members: hasMembers ? allMembers(file, node) : [],
+  };
+}
+
+/** A type in which no name stands that users do not know: tables become the names in them, and unions their members. */
+function resolved(file: DeclarationFile, code: string): string {
+  const named = code.replace(/\b[A-Z]\w+\b/g, (name) => {
+    const node = file.exported.has(name) ? undefined : file.declarations.get(name)?.node;
+    const types: Node[] = node?.typeAnnotation?.types ?? [];
+    const isNames = types.length > 0 && types.every(({ type }) => type === 'TsLiteralType');
+    return isNames ? types.map((type) => file.textOf(type)).join(' | ') : name;
+  });
+  return named.replace(/keyof typeof (\w+);/, (_, table: string) => {
+    const { members } = file.declarations.get(table)!.node.declarations[0].id.typeAnnotation.typeAnnotation;
+    return `${members.map(({ key }: Node) => `'${key.value}'`).join(' | ')};`;
+  });
+}
+
+/** Every name that the package exports, in the order of src/index.ts, then those of the other entries. */
+export function publicNames(): PublicName[] {
+  const index = new DeclarationFile('dist/index.d.ts');
+  const source = readFileSync(new URL('src/index.ts', ROOT), 'utf8');
+  const names: PublicName[] = [];
+  for (const [, list, path] of source.matchAll(/^export (?:type )?(\{[^}]*\}|\*) from '\.\/(.+)';/gm)) {
+    const listed =
+      list === '*'
+        ? [...readFileSync(new URL(`src/${path}`, ROOT), 'utf8').matchAll(/^export \w+ (\w+)/gm)].map(
+            ([, name]) => name!,
+          )
+        : list!
+            .replace(/\btype |[{}\s]/g, '')
+            .split(',')
+            .filter(Boolean);
+    for (const name of listed) names.push(publicName(index, name, 'hub-protocol', path!));
+  }
+  const known = new Set(names.map(({ name }) => name));
+  for (const name of ['noble', 'noble-aesgcm', 'node']) {
+    const file = new DeclarationFile(`dist/crypto/${name}.d.ts`);
+    for (const each of file.exported) {
+      const source = each === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `crypto/${name}.ts`;
+      if (!known.has(each)) names.push(publicName(file, each, `hub-protocol/${name}`, source));
+    }
+  }
+  return names;
+}
+
+export function parseDoc(comment: string): Doc {
+  const body = comment
+    .replace(/^\s*\/\*\*|\*\/\s*$/g, '')
+    .replace(/^[ \t]*\* ?/gm, '')
+    .trim();
+  const [text = '', ...tags] = body.split(/^@(?=\w)/m);
+  const params = new Map<string, string>();
+  const found: { [tag: string]: string[] } = { returns: [], throws: [], see: [], example: [] };
+  for (const each of tags) {
+    const [, tag, content] = /^(\w+)\s?([\s\S]*)$/.exec(each.trimEnd())!;
+    const [, name, meaning] = /^(\S+) - ([\s\S]*)$/.exec(content!) ?? [];
+    if (tag === 'param' && name !== undefined) params.set(name, oneLine(meaning!));
+    else if (found[tag!] === undefined) throw new Error(`@${tag} is no tag that is used here: ${content}`);
+    else found[tag!]!.push(tag === 'example' ? content! : oneLine(content!));
+  }
+  return {
+    text: text.trim(),
+    params,
+    returns: found.returns![0],
+    throws: found.throws!,
+    see: found.see!,
+    examples: found.example!,
+  };
+}
+
+export function oneLine(text: string): string {
+  return withoutComments(text).replace(/\s+/g, ' ').trim();
+}
+
+export function withoutComments(code: string): string {
+  return code.replace(/\/\*\*[\s\S]*?\*\/\s*/g, '');
+}
