@@ -132,7 +132,9 @@ test('--connect names the password of a hub as the cause', async () => {
 test('--listen finds a client with another access key', async () => {
   const verdicts = await judgeClient({ accessKey: 'another' });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
-  assert.is(verdicts[0]!.failure!.difference.where, 'the URL');
+  const { difference, causes } = verdicts[0]!.failure!;
+  assert.equal(difference, { where: 'access key', expected: JSON.stringify(ACCESS_KEY), got: '"another"' });
+  assert.match(causes.join(), /^access key: the client has another one/);
 });
 
 test('--listen goes on after a request whose URL cannot be read', async () => {

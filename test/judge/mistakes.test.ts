@@ -204,15 +204,35 @@ test('recognises two mistakes at once', () => {
 
 test('recognises the parts of a prologue in another order, parted, or not canonical', () => {
   const find = (got: string) =>
-    mistakesInPrologue('{"b": 1}', '{"c": 2.0}', 'name', toHex(Buffer.from(got))).at(-1);
-  assert.match(find('{"c":2.0}{"b":1}name')!, /parts are HANDSHAKE, HELLO, protocol name/);
-  assert.match(find('name{"b":1}{"c":2.0}')!, /parts are protocol name, HELLO, HANDSHAKE/);
-  assert.match(find('{"b":1}{"c":2.0}')!, /parts are HELLO, HANDSHAKE;/);
-  assert.match(find('{"b":1}\n{"c":2.0}\nname')!, /stands between/);
-  assert.match(find('{"b": 1}{"c": 2.0}name')!, /as they came/);
-  assert.match(find('{"b":1}{"c":2}name')!, /^numbers/);
-  assert.match(find('{"c":2}{"b":1}name')!, /parts are HANDSHAKE, .*\. Also, numbers/);
-  assert.is(find('something else'), undefined);
+    mistakesInPrologue('{"b": 1}', '{"c": 2.0}', 'name', toHex(Buffer.from(got))).join('\n');
+  assert.match(find('{"c":2.0}{"b":1}name'), /parts are HANDSHAKE, HELLO, protocol name/);
+  assert.match(find('name{"b":1}{"c":2.0}'), /parts are protocol name, HELLO, HANDSHAKE/);
+  assert.match(find('{"b":1}{"c":2.0}'), /parts are HELLO, HANDSHAKE;/);
+  assert.match(find('{"b":1}\n{"c":2.0}\nname'), /stands between/);
+  assert.match(find('{"b": 1}{"c": 2.0}name'), /as they came/);
+  assert.match(find('{"b":1}{"c":2}name'), /^numbers/m);
+  assert.match(find('{"c":2}{"b":1}name'), /parts are HANDSHAKE, .*\. Also, numbers/);
+  assert.is(find('something else'), '');
+});
+
+test('names every order of the parts that explains a prologue, where HELLO and HANDSHAKE are the same', () => {
+  const causes = mistakesInPrologue('{"a":1}', '{"a":1}', 'name', toHex(Buffer.from('{"a":1}name')));
+  assert.equal(
+    causes.map((cause) => /parts are (.*);/.exec(cause)![1]),
+    ['HELLO, protocol name', 'HANDSHAKE, protocol name'],
+  );
+});
+
+test('knows an ephemeral key that is not the given one, or has its bytes reversed, and no key in a message 3', () => {
+  const [vector] = HANDSHAKES as [Vector];
+  const [first, , third] = vector.messages.map(({ message }: { message: string }) => message);
+  const find = (index: number, got: string) =>
+    mistakesInMessage('init', vector as unknown as Transcript, index, got).join();
+  assert.match(find(0, 'ab'.repeat(32) + first.slice(64)), /^ephemeral key: it is not the given one/);
+  const reversed = first.slice(0, 64).match(/../g).reverse().join('');
+  assert.match(find(0, reversed + first.slice(64)), /^ephemeral key: its bytes are in reverse order/);
+  assert.is(find(2, 'ab'.repeat(32) + third.slice(64)), '');
+  assert.is(find(0, 'ab'), '');
 });
 
 test('finds nothing in a response that is not a string of hexadecimal digits', () => {

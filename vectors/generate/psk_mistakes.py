@@ -25,10 +25,11 @@ def sha256(text):
 
 def parameters():
     """Each parameter wrong by itself."""
-    yield from ((f"passes {count}", {"time_cost": count}) for count in [1, 2, 4, 5, 8, 10])
-    memory = [1024, 4096, 8192, 9216, 12288, 16384, 19456, 32768, 47104, 64000, 65535, 65537, 102400, 131072]
+    yield from ((f"passes {count}", {"time_cost": count}) for count in [1, 2, 4, 5, 6, 8, 10])
+    memory = [8, 16, 32, 64, 128, 256, 512, 1000, 1024, 2048, 4096, 8192, 9216, 12288, 16384, 19456, 32768, 37888]
+    memory += [47104, 62500, 64000, 65535, 65537, 100000, 102400, 131072]
     yield from ((f"memory {size}", {"memory_cost": size}) for size in memory)
-    yield from ((f"lanes {count}", {"parallelism": count}) for count in [2, 3, 4, 8])
+    yield from ((f"lanes {count}", {"parallelism": count}) for count in [2, 3, 4, 6, 8, 16])
     yield from ((f"length {length}", {"hash_len": length}) for length in [16, 24, 64])
     yield "argon2i", {"type": Type.I}
     yield "argon2d", {"type": Type.D}

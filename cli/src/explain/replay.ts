@@ -147,7 +147,9 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   if (sealed === undefined) return { opened: messages.length };
   const outputs = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
   if (mistake.split === 'second-and-third') outputs.shift();
-  const isFirst = (sealed.from === 'client') !== (mistake.split === 'swapped') || mistake.split === 'one-key';
+  const swapper = sealed.from === 'client' ? 'swapped-by-initiator' : 'swapped-by-responder';
+  const isSwapped = mistake.split === 'swapped' || mistake.split === swapper;
+  const isFirst = (sealed.from === 'client') !== isSwapped || mistake.split === 'one-key';
   const plaintext = openWith(
     mistake,
     suite,

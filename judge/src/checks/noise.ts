@@ -6,6 +6,7 @@ import {
   mistakesInMessage,
   mistakesInSealing,
   mistakesInTransport,
+  preventsOpening,
   type Side,
   spares,
   type Transcript,
@@ -24,8 +25,8 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
   await playSide(test, 'resp', ask).catch((error) => {
     if (!(error instanceof Failure)) throw error;
     // What could not be read leaves no bytes to compare, but few mistakes are made on one side only.
-    const causes =
-      error.causes.length === 0 ? causesOnOneSide('resp', transcript, indexOf(error)) : error.causes;
+    const isUnknown = error.causes.length === 0 && !isTransport(error);
+    const causes = isUnknown ? causesOnOneSide('resp', transcript, indexOf(error)) : error.causes;
     throw narrowed(
       error,
       causes.filter((cause) => spares(cause, 'init', transcript)),
@@ -126,12 +127,22 @@ function renamed({ error, ...response }: Fields, field: string, title: string): 
   return error === undefined ? { [title]: response[field] } : { error };
 }
 
-/** A transport message that does not open leaves no bytes to compare. But the responder seals some. */
+/** Whether it failed after the handshake. */
+function isTransport({ difference }: Failure): boolean {
+  return difference.where.startsWith('results');
+}
+
+/** What the initiator sealed may fit several mistakes, and what does not open fits none. But the responder seals too. */
 async function explainTransport(error: unknown, test: Vector, ask: Ask): Promise<unknown> {
-  if (!(error instanceof Failure) || error.causes.length > 0) return error;
+  if (!(error instanceof Failure) || error.causes.length === 1 || !isTransport(error)) return error;
   const failure = await playSide(test, 'resp', ask).catch((other) => other);
-  if (!(failure instanceof Failure)) return error;
-  return narrowed(error, causesLeftBy('init', test, failure));
+  if (!(failure instanceof Failure)) return narrowed(error, causesLeftBy('resp', test, error));
+  const { causes } = error;
+  const isLeft = (cause: string): boolean =>
+    causes.length === 0
+      ? preventsOpening(cause, 'init', test as unknown as Transcript)
+      : causes.includes(cause);
+  return narrowed(error, failure.causes.filter(isLeft));
 }
 
 /**

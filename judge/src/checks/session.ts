@@ -1,6 +1,8 @@
 /** Whole sessions, step by step: what the implementation receives, and the events it must return. */
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
+import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
+import { mistakesInHello } from '../mistakes/hello.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
 import {
   bytesToUtf8,
@@ -52,10 +54,14 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     for (const [name, value] of Object.entries(fields)) {
       if (isEquivalent(name, value, other[name], opener)) continue;
       if (type === 'close' && name === 'code' && other[name] === undefined) continue; // which an adapter need not tell
+      if (name === 'bytes') checkSealed(where, String(value), String(other[name]), opener);
       checkValue(`${where}, ${type}.${name}`, value, other[name], () =>
         name === 'salt'
           ? [SALT]
-          : [...mistakesInEnvelope(value, other[name]), ...mistakesInMessage1(opener.received, other[name])],
+          : [
+              ...mistakesInEnvelope(value, other[name], opener.isHub),
+              ...mistakesInMessage1(opener.received, other[name]),
+            ],
       );
     }
     if (error !== undefined && !opener.otherErrors.includes(String(other.error)))
@@ -87,10 +93,28 @@ function typeOf({ type, text }: Fields): string {
   return text === undefined ? 'transmit of a sealed message' : 'transmit of an envelope';
 }
 
-/** A message 3 that repeats what only message 1 says. */
-function mistakesInEnvelope(expected: unknown, got: unknown): Causes {
+/** Compares what two messages hold whose bytes differ, if both open. */
+function checkSealed(where: string, expected: string, got: string, opener: Opener): void {
+  const [right, wrong] = [opener.read(expected), opener.read(got)];
+  if (right === undefined || wrong === undefined) return;
+  const isHello = !opener.isHub && opener.count === 0;
+  const causes = isHello ? mistakesInHello(wrong) : [];
+  checkValue(`${where}, the sealed message`, right, wrong, () => causes);
+  throw new Failure(
+    { where: `${where}, the sealed message`, expected: show(right), got: show(wrong) },
+    causes,
+  );
+}
+
+/**
+ * The ephemeral key that begins message 1 or 2, and a message 3 that repeats what only message 1 says.
+ * @param isHub - whether the session under test, which wrote this, is a hub's
+ */
+function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Causes {
   const [right, wrong] = [noiseOf(expected), noiseOf(got)];
-  const isThird = right !== undefined && Object.keys(right).join() === 'msg';
+  if (typeof right?.msg !== 'string' || typeof wrong?.msg !== 'string') return [];
+  const isThird = !isHub && Object.keys(right).join() === 'msg';
+  if (!isThird) return mistakesInEphemeralKey(right.msg, wrong.msg);
   return isThird && (wrong?.pattern !== undefined || wrong?.suite !== undefined)
     ? ['message 3: it names pattern or suite; only message 1 does']
     : [];
@@ -142,6 +166,15 @@ class Opener {
     this.otherErrors = otherErrors;
     this.received = steps.filter((step: Fields) => step.do === 'receive');
     this.isHub = steps[0].role === 'hub';
+  }
+
+  /** The JSON in a sealed message. */
+  read(sealed: string): unknown {
+    try {
+      return JSON.parse(this.#open(sealed) ?? '');
+    } catch {
+      return undefined;
+    }
   }
 
   isSameJson(expected: string, got: string): boolean {

@@ -9,6 +9,10 @@ export interface Patience {
   readonly long: number;
 }
 
+const TOO_BIG = 1009;
+const LIMIT =
+  'close code 1009: a message was too big for the WebSocket library; raise its limit to 262144 bytes, since some are 32768 or less';
+
 type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
 
 export class Connection {
@@ -48,7 +52,9 @@ export class Connection {
     const milliseconds = isLong ? this.#patience.long : this.#patience.message;
     const received = await this.#next(milliseconds);
     if (received === 'closed') {
-      throw new Failure({ where: what, expected: 'this message', got: 'the connection closed' }, causes);
+      const { code, reason } = this.closing;
+      const got = `the connection closed, with ${code}${reason && ` ${JSON.stringify(reason)}`}`;
+      throw new Failure({ where: what, expected: 'this message', got }, code === TOO_BIG ? [LIMIT] : causes);
     }
     if (received === 'late') {
       const got = `nothing within ${milliseconds / 1000} s`;

@@ -1,4 +1,6 @@
 /** The judge as a hub: the handshake, as a hub should do it or with one thing changed. */
+import { show } from '../difference.ts';
+import { mistakesInHello } from '../mistakes/hello.ts';
 import {
   ALL_PATTERNS,
   ALL_SUITES,
@@ -6,7 +8,6 @@ import {
   bytesToHex,
   equalBytes,
   HandshakeState,
-  isJsonObject,
   type JsonObject,
   nodeCrypto,
   type Pattern,
@@ -165,16 +166,8 @@ function readChoice(
 }
 
 function checkHello(value: unknown): void {
-  const { msg_type: type, payload } = (value ?? {}) as { msg_type?: unknown; payload?: JsonObject };
-  const fields = isJsonObject(payload) ? payload : {};
-  const { session, site_id: siteId, pubkey } = fields;
-  const hasSession = isJsonObject(session) && typeof session.session_id === 'string';
-  if (type === 'hello' && hasSession && typeof siteId === 'string' && typeof pubkey === 'string') return;
+  const causes = mistakesInHello(value);
+  if (causes.length === 0) return;
   const expected = 'msg_type hello with the strings pubkey, session.session_id and site_id in its payload';
-  const lacks = Object.entries({ pubkey, 'session.session_id': hasSession ? '' : undefined, site_id: siteId })
-    .filter(([, field]) => typeof field !== 'string')
-    .map(([name]) => name);
-  const cause = `HELLO: the sealed HELLO lacks ${type === 'hello' ? lacks.join(', ') : 'msg_type hello'}`;
-  const got = JSON.stringify(value).slice(0, 200);
-  throw new Failure({ where: 'the sealed HELLO', expected, got }, [cause]);
+  throw new Failure({ where: 'the sealed HELLO', expected, got: show(value) }, causes);
 }

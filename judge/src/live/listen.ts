@@ -74,6 +74,12 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
   const { got, cause } = readAuthorization(url);
   if (got === accessKey && cause === undefined) return;
   connection.close(1008);
+  if (got !== undefined && got !== accessKey) {
+    const keys = { expected: JSON.stringify(accessKey), got: JSON.stringify(got) };
+    throw new Failure({ where: 'access key', ...keys }, [
+      cause === undefined ? OTHER_KEY : `authorization: ${cause}`,
+    ]);
+  }
   throw new Failure(
     {
       where: 'the URL',
@@ -84,6 +90,9 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
     cause === undefined ? [] : [`authorization: ${cause}`],
   );
 }
+
+const OTHER_KEY =
+  'access key: the client has another one than the judge, which takes the one of --access-key; give both the same';
 
 /** The access key in the authorization of a request, and what is wrong with its form. */
 function readAuthorization(url: string): { got?: string; cause?: string } {

@@ -257,7 +257,7 @@ export function* mistakenPrologues(
   }
 }
 
-/** The known mistakes under which the prologue is `got`: the first that concerns its parts, else all that do. */
+/** The causes of all single mistakes under which the prologue is `got`, or else of all pairs. */
 export function mistakesInPrologue(
   hello: string,
   handshake: string,
@@ -266,17 +266,10 @@ export function mistakesInPrologue(
 ): Causes {
   const bytes = typeof got === 'string' ? hexToBytes(got) : undefined;
   if (bytes === undefined) return [];
-  const inParts: string[] = [];
+  const causes: string[] = [];
   for (const { cause, prologue } of mistakenPrologues(hello, handshake, protocolName)) {
-    if (!cause.startsWith('prologue:')) break; // mistakes about a part follow
-    if (inParts.length === 0 && equalBytes(prologue, bytes)) inParts.push(cause);
+    if (equalBytes(prologue, bytes)) causes.push(cause);
   }
-  const payloads = [parseJson(hello), parseJson(handshake)];
-  const inStyle = causesOf(
-    String(got),
-    (style) => payloads.map((payload) => write(payload, style)).join('') + protocolName,
-  );
-  const isPlain = inParts.length > 0 && !/Also|as they came/.test(inParts[0]!);
-  if (isPlain || inStyle.length === 0) return inParts;
-  return [...inStyle, ...inParts.filter((cause) => cause.includes('as they came'))];
+  const single = causes.filter((cause) => !cause.includes('. Also, '));
+  return single.length > 0 ? single : causes;
 }

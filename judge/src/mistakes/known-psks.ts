@@ -34,13 +34,19 @@ const IN_PASSWORD: { readonly [mistake: string]: string } = {
   hexadecimal: 'the password is taken in hexadecimal; it is taken as it is',
 };
 
+/** Of the memory, which libraries take in bytes, KiB or MiB. */
+function inMemory(value: string): string {
+  const hint = value === '64' ? ': the library counts in other units' : '';
+  return `Argon2id has ${value} KiB of memory${hint}; it has 65536 KiB, which are 64 MiB`;
+}
+
 /** A name of psk-mistakes.ts as a sentence. */
 function sentence(name: string): string {
   const [what, value] = name.split(/:? (.*)/) as [string, string];
   if (what === 'salt') return IN_SALT[value]!;
   if (what === 'password') return IN_PASSWORD[value]!;
   if (what === 'passes') return `Argon2id has a time cost of ${value}; it has 3`;
-  if (what === 'memory') return `Argon2id has ${value} KiB of memory; it has 65536 KiB, which are 64 MiB`;
+  if (what === 'memory') return inMemory(value);
   if (what === 'lanes') return `Argon2id has ${value} lanes; it has 1`;
   if (what === 'length') return `it has ${value} bytes; it has 32`;
   if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';

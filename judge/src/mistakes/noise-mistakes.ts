@@ -1,5 +1,5 @@
 /** The mistakes that implementations of Noise make, as data: what each changes, and how to name it. */
-import type { Token } from '../protocol.ts';
+import type { Pattern, Token } from '../protocol.ts';
 
 export interface Mistake {
   /** What is wrong, and what would be right. */
@@ -13,11 +13,12 @@ export interface Mistake {
     | 'one-byte'
     | 'four-bytes'
     | 'float';
-  /** A protocol name of 32 bytes or less is hashed; a longer one is cut; it lacks the modifier of the pattern. */
-  readonly name?: 'hashed' | 'cut' | 'without-psk';
+  /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or says where the psk stands. */
+  readonly name?: 'hashed' | 'cut' | 'without-psk' | 'as-placed';
   readonly psk?: 'left-out' | 'not-hashed' | 'hashed-itself' | 'zeros' | 'two-outputs' | 'outputs-swapped';
-  /** Where the psk token stands: before the first message, or after message 1, 2 or 3. */
+  /** Where the psk token of this pattern stands: before the first message, or after message 1, 2 or 3. */
   readonly pskAt?: 0 | 1 | 2 | 3;
+  readonly pskOf?: Pattern;
   readonly hkdf?:
     | 'first-is-key'
     | 'third-is-key'
@@ -47,8 +48,14 @@ export interface Mistake {
   readonly order?: readonly [Token, Token];
   /** The pre-messages of KK: the responder's first, one's own first or last, or none. */
   readonly preMessages?: 'swapped' | 'own-first' | 'own-last' | 'left-out';
-  /** Each side sends with the other's key; both with the first; both keys derived with h as input, or with three outputs. */
-  readonly split?: 'swapped' | 'one-key' | 'with-hash' | 'second-and-third';
+  /** The keys are swapped, on both sides or on one; both are the first; h is an input too; the second and third output. */
+  readonly split?:
+    | 'swapped'
+    | 'swapped-by-initiator'
+    | 'swapped-by-responder'
+    | 'one-key'
+    | 'with-hash'
+    | 'second-and-third';
   /** The tag of a sealed message comes first. */
   readonly tagFirst?: true;
 }
@@ -76,10 +83,28 @@ export const MISTAKES: readonly Mistake[] = [
       'psk: the second output of HKDF becomes the key and the third is hashed; it is the other way round (Noise spec, section 5.2)',
     psk: 'outputs-swapped',
   },
-  ...([0, 1, 2, 3] as const).map((pskAt) => ({
-    cause: `psk: the psk token stands as in psk${pskAt}; XXpsk2 has it at the end of message 2, KKpsk0 at the start of message 1 (Noise spec, section 9.4)`,
-    pskAt,
-  })),
+  ...(
+    [
+      ['XXpsk2', 0],
+      ['XXpsk2', 1],
+      ['XXpsk2', 3],
+      ['KKpsk0', 1],
+      ['KKpsk0', 2],
+    ] as const
+  ).flatMap(([pattern, pskAt]) => {
+    const place = pattern === 'XXpsk2' ? 'end of message 2' : 'start of message 1';
+    const right = `it stands at the ${place} (Noise spec, section 9.4)`;
+    const placed = `psk: the psk token of ${pattern} stands as in psk${pskAt}`;
+    return [
+      { cause: `${placed}; ${right}`, pskOf: pattern, pskAt },
+      {
+        cause: `${placed}, and the protocol name has psk${pskAt} too; ${right}`,
+        pskOf: pattern,
+        pskAt,
+        name: 'as-placed' as const,
+      },
+    ];
+  }),
   {
     cause:
       'e is not mixed into the key: in patterns with a psk, e is MixHash and MixKey (Noise spec, section 9.2)',
@@ -226,6 +251,16 @@ export const MISTAKES: readonly Mistake[] = [
   {
     cause: 'split: each side sends with the other’s key; the first key is the initiator’s',
     split: 'swapped',
+  },
+  {
+    cause:
+      'split: as the initiator it sends with the second key and opens with the first; the first is to send',
+    split: 'swapped-by-initiator',
+  },
+  {
+    cause:
+      'split: as the responder it sends with the first key and opens with the second; the second is to send',
+    split: 'swapped-by-responder',
   },
   {
     cause: 'split: both sides send with the same key; HKDF gives one to each (Noise spec, section 5.2)',

@@ -18,6 +18,7 @@ import {
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
+import { mistakesInEphemeralKey } from './ephemeral-key.ts';
 import { MISTAKES, type Mistake } from './noise-mistakes.ts';
 
 /** The keys and messages of a vector of type Handshake, in hexadecimal. */
@@ -40,6 +41,7 @@ export interface Outcome {
   readonly messages: readonly (string | undefined)[];
   readonly handshakeHash: string;
   readonly sendKey: Uint8Array;
+  readonly receiveKey: Uint8Array;
   /** The handshake hash as bytes. */
   readonly hash: Uint8Array;
 }
@@ -182,12 +184,16 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   });
   const keys = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
   if (mistake.split === 'second-and-third') keys.shift();
-  const isFirst = (side === 'init') !== (mistake.split === 'swapped') || mistake.split === 'one-key';
-  return { messages, handshakeHash: bytesToHex(hash), sendKey: keys[isFirst ? 0 : 1]!, hash };
+  const swapper = side === 'init' ? 'swapped-by-initiator' : 'swapped-by-responder';
+  const isSwapped = mistake.split === 'swapped' || mistake.split === swapper;
+  const [own, other] = (side === 'init') === isSwapped ? [1, 0] : [0, 1];
+  const isOne = mistake.split === 'one-key';
+  const [sendKey, receiveKey] = [keys[isOne ? 0 : own]!, keys[isOne ? 0 : other]!];
+  return { messages, handshakeHash: bytesToHex(hash), sendKey, receiveKey, hash };
 }
 
 /** The tokens of each message, with a token out of place where the mistake says so. */
-export function tokensWith({ without, order, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
+export function tokensWith({ without, order, pskOf, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
   const messages = PATTERNS[pattern].messages.map((tokens: readonly Token[]) =>
     tokens.filter((token) => token !== without),
   );
@@ -195,7 +201,7 @@ export function tokensWith({ without, order, pskAt }: Partial<Mistake>, pattern:
     const at = tokens.indexOf(order![0]);
     if (at >= 0 && tokens[at + 1] === order![1]) tokens.splice(at, 2, order![1], order![0]);
   }
-  if (pskAt === undefined || pskAt > messages.length) return messages;
+  if (pskAt === undefined || pskOf !== pattern) return messages;
   const moved: Token[][] = messages.map((tokens) => tokens.filter((token) => token !== 'psk'));
   if (pskAt === 0) moved[0]!.unshift('psk');
   else moved[pskAt - 1]!.push('psk');
@@ -206,17 +212,51 @@ function causesOf(fits: (mistake: Mistake) => boolean): Causes {
   return MISTAKES.filter(fits).map(({ cause }) => cause);
 }
 
+/** What a mistake leaves as it should be on a side. */
+interface Spared {
+  /** All messages and the handshake hash. */
+  readonly handshake: boolean;
+  readonly sendKey: boolean;
+  readonly receiveKey: boolean;
+}
+
+const spared = new WeakMap<Transcript, Map<string, Spared>>();
+
+function sparedBy(mistake: Mistake, side: Side, transcript: Transcript): Spared {
+  const known = spared.get(transcript) ?? new Map<string, Spared>();
+  spared.set(transcript, known);
+  const name = `${side} ${mistake.cause}`;
+  const result = known.get(name) ?? compare(mistake, side, transcript);
+  known.set(name, result);
+  return result;
+}
+
+function compare(mistake: Mistake, side: Side, transcript: Transcript): Spared {
+  const right = handshakeWith({}, side, transcript);
+  const { messages, handshakeHash, sendKey, receiveKey } = handshakeWith(mistake, side, transcript);
+  return {
+    handshake:
+      messages.every((message, index) => message === right.messages[index]) &&
+      handshakeHash === right.handshakeHash,
+    sendKey: equalBytes(sendKey, right.sendKey),
+    receiveKey: equalBytes(receiveKey, right.receiveKey),
+  };
+}
+
 /** Whether the mistake of this cause leaves everything right on a side. */
 export function spares(cause: string, side: Side, transcript: Transcript): boolean {
   const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
   if (mistake === undefined) return true;
-  const right = handshakeWith({}, side, transcript);
-  const { messages, handshakeHash, sendKey } = handshakeWith(mistake, side, transcript);
-  return (
-    messages.every((message, index) => message === right.messages[index]) &&
-    handshakeHash === right.handshakeHash &&
-    equalBytes(sendKey, right.sendKey)
-  );
+  const { handshake, sendKey, receiveKey } = sparedBy(mistake, side, transcript);
+  return handshake && sendKey && receiveKey;
+}
+
+/** Whether with the mistake of this cause a side cannot open transport messages, though all that it writes is right. */
+export function preventsOpening(cause: string, side: Side, transcript: Transcript): boolean {
+  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  if (mistake === undefined) return false;
+  const { handshake, sendKey, receiveKey } = sparedBy(mistake, side, transcript);
+  return handshake && sendKey && !receiveKey;
 }
 
 /** The known mistakes that change something on this side, though no message before this index, and nothing on the other. */
@@ -228,12 +268,16 @@ export function causesOnOneSide(side: Side, transcript: Transcript, index: numbe
     if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
     const isRightBefore = messages.every((message, at) => at >= index || message === right[at]);
     const { cause } = mistake;
-    return isRightBefore && spares(cause, other, transcript) && !spares(cause, side, transcript);
+    const changesHandshake = !sparedBy(mistake, side, transcript).handshake;
+    return isRightBefore && changesHandshake && spares(cause, other, transcript);
   }).map(({ cause }) => cause);
 }
 
 /** The known mistakes that make a side write `got` at this index. */
 export function mistakesInMessage(side: Side, transcript: Transcript, index: number, got: string): Causes {
+  const hasKey = tokensWith({}, transcript.pattern)[index]!.includes('e');
+  const inKey = hasKey ? mistakesInEphemeralKey(transcript.messages[index]!.message, got) : [];
+  if (inKey.length > 0) return inKey;
   return causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
 }
 
@@ -334,8 +378,10 @@ function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
 }
 
 /** The name of the Noise protocol. */
-export function nameOf(pattern: Pattern, suite: Suite, { name }: Partial<Mistake>): string {
+export function nameOf(pattern: Pattern, suite: Suite, mistake: Partial<Mistake>): string {
+  const { name, pskOf, pskAt } = mistake;
   const whole = protocolName(pattern, suite);
+  if (name === 'as-placed' && pskOf === pattern) return whole.replace(/psk\d/, `psk${pskAt}`);
   return name === 'without-psk' ? whole.replace(/psk\d/, '') : whole;
 }
 

@@ -76,22 +76,54 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'this.mixHash(outputs[1]!);',
     'this.mixHash(inputKeyMaterial);',
   ]),
-  fault('psk0-instead-of-psk2', NOISE, /psk: the psk token stands as in psk0/, [
+  fault('psk0-instead-of-psk2', NOISE, /psk: the psk token of XXpsk2 stands as in psk0;/, [
     PATTERNS,
     "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
     "messages: [['psk', 'e'], ['e', 'ee', 's', 'es'], ['s', 'se']]",
   ]),
-  fault('psk3-instead-of-psk2', NOISE, /psk: the psk token stands as in psk3/, [
+  fault('psk3-instead-of-psk2', NOISE, /psk: the psk token of XXpsk2 stands as in psk3;/, [
     PATTERNS,
     "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
     "messages: [['e'], ['e', 'ee', 's', 'es'], ['s', 'se', 'psk']]",
   ]),
+  fault('psk1-instead-of-psk2', NOISE, /psk: the psk token of XXpsk2 stands as in psk1;/, [
+    PATTERNS,
+    "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
+    "messages: [['e', 'psk'], ['e', 'ee', 's', 'es'], ['s', 'se']]",
+  ]),
+  fault(
+    'psk0-and-named-so',
+    NOISE,
+    /psk: the psk token of XXpsk2 stands as in psk0, and the protocol name has psk0 too/,
+    [
+      PATTERNS,
+      "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
+      "messages: [['psk', 'e'], ['e', 'ee', 's', 'es'], ['s', 'se']]",
+    ],
+    [
+      HANDSHAKE,
+      'new SymmetricState(crypto, protocolName(pattern, suite), cipherName)',
+      "new SymmetricState(crypto, protocolName(pattern, suite).replace('psk2', 'psk0'), cipherName)",
+    ],
+  ),
+  fault('kk-psk1-instead-of-psk0', NOISE, /psk: the psk token of KKpsk0 stands as in psk1;/, [
+    PATTERNS,
+    "['psk', 'e', 'es', 'ss']",
+    "['e', 'es', 'ss', 'psk']",
+  ]),
+  fault(
+    'kk-psk2-instead-of-psk0',
+    NOISE,
+    /psk: the psk token of KKpsk0 stands as in psk2;/,
+    [PATTERNS, "['psk', 'e', 'es', 'ss']", "['e', 'es', 'ss']"],
+    [PATTERNS, "['e', 'ee', 'se'],", "['e', 'ee', 'se', 'psk'],"],
+  ),
   fault('psk-before-es', NOISE, /token order: psk comes before es/, [
     PATTERNS,
     "['e', 'ee', 's', 'es', 'psk']",
     "['e', 'ee', 's', 'psk', 'es']",
   ]),
-  fault('kk-psk-after-e', NOISE, /token order: e comes before psk|psk: the psk token stands/, [
+  fault('kk-psk-after-e', NOISE, /token order: e comes before psk/, [
     PATTERNS,
     "['psk', 'e', 'es', 'ss']",
     "['e', 'psk', 'es', 'ss']",
@@ -225,6 +257,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'initiator.initializeKey(outputs[0]!);\n    responder.initializeKey(outputs[1]!);',
     'initiator.initializeKey(outputs[1]!);\n    responder.initializeKey(outputs[0]!);',
   ]),
+  fault('split-swapped-by-the-initiator', NOISE, /split: as the initiator it sends with the second key/, [
+    HANDSHAKE,
+    '? new Transport(initiator, responder,',
+    '? new Transport(responder, initiator,',
+  ]),
+  fault('split-swapped-by-the-responder', NOISE, /split: as the responder it sends with the first key/, [
+    HANDSHAKE,
+    ': new Transport(responder, initiator,',
+    ': new Transport(initiator, responder,',
+  ]),
   fault('split-one-key', NOISE, /split: both sides send with the same key/, [
     SYMMETRIC,
     'responder.initializeKey(outputs[1]!);',
@@ -336,6 +378,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     '[canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]',
     '[utf8ToBytes(protocolName), canonicalJson(hello), canonicalJson(handshake)]',
   ]),
+  fault('prologue-without-hello', 'prologue', /prologue: its parts are HANDSHAKE, protocol name;/, [
+    'src/wire/prologue.ts',
+    '[canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]',
+    '[canonicalJson(handshake), utf8ToBytes(protocolName)]',
+  ]),
   fault('prologue-with-line-feeds', 'prologue', /prologue: "\\n" stands between its parts/, [
     'src/wire/prologue.ts',
     '[canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]',
@@ -372,6 +419,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'src/session/psk.ts',
     'memoryKiB: 65536',
     'memoryKiB: 19456',
+  ]),
+  fault('psk-memory-in-mebibytes', 'psk', /psk: Argon2id has 64 KiB of memory: .* other units/, [
+    'src/session/psk.ts',
+    'memoryKiB: 65536',
+    'memoryKiB: 64',
   ]),
   fault('psk-passes', 'psk', /psk: Argon2id has a time cost of 1/, [
     'src/session/psk.ts',
@@ -466,6 +518,21 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     CLIENT,
     'this.preparation!.hubHello = canonicalJson(payload);',
     'this.preparation!.hubHello = canonicalJson({ node_id: payload.node_id! });',
+  ]),
+  fault('given-ephemeral-key-ignored', 'handshake', /ephemeral key: it is not the given one/, [
+    'examples/judge/adapter.ts',
+    'randomBytes: () => hex(ephemeralKey)',
+    'randomBytes: (length) => new Uint8Array(length).fill(7)',
+  ]),
+  fault('given-ephemeral-key-ignored-by-sessions', 'session', /ephemeral key: it is not the given one/, [
+    'examples/judge/values.ts',
+    'randomBytes: () => hex(ephemeralKey)',
+    'randomBytes: (length: number) => new Uint8Array(length).fill(7)',
+  ]),
+  fault('hello-without-session', 'session', /HELLO: the sealed HELLO lacks session.session_id/, [
+    CLIENT,
+    "const greeting = mergeFields({ pubkey: '', session }, hello);",
+    "const greeting = mergeFields({ pubkey: '' }, { site_id: hello.site_id! });",
   ]),
   fault('pattern-in-message-3', 'session', /message 3/, [
     CLIENT,

@@ -75,6 +75,16 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     ESCAPED,
     'authorization',
   ]),
+  fault('client-has-another-access-key', 'first-contact', /access key: the client has another one/, [
+    PEERS,
+    "authorizedUrl(address, 'test', accessKey,",
+    "authorizedUrl(address, 'test', accessKey.slice(1),",
+  ]),
+  fault('client-takes-32-kib', 'first-contact messages', /close code 1009: a message was too big/, [
+    PEERS,
+    'new WebSocket(url)',
+    'new WebSocket(url, { maxPayload: 32768 })',
+  ]),
   fault('client-accepts-version-2', 'first-contact version', /scene version/, [
     'src/wire/handshake.ts',
     'number >= PROTOCOL_VERSION',
@@ -111,6 +121,11 @@ export const HUB_FAULTS: readonly Fault[] = [
     PEERS,
     'socket.close(event.code);',
     'socket.terminate();',
+  ]),
+  fault('hub-takes-32-kib', 'first-contact messages', /close code 1009: a message was too big/, [
+    PEERS,
+    'port: 0,\n    verifyClient',
+    'port: 0,\n    maxPayload: 32768,\n    verifyClient',
   ]),
   fault(
     'hub-says-why',
