@@ -2,6 +2,7 @@
  * The handshake patterns and cipher suites that HandshakeState knows, as data (Noise spec, sections 7.5, 9.4 and 8). Which
  * of them a protocol offers is for the protocol to say.
  */
+import { readArgument } from '../arguments.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 
 /** A pattern that HandshakeState knows, by its name in the Noise spec. */
@@ -56,10 +57,11 @@ export function isSuite(value: unknown): value is Suite {
 }
 
 /**
- * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8). Never throws.
- * @param pattern - as in the options of HandshakeState; it is not checked
- * @param suite - as in the options of HandshakeState; it is not checked
+ * The name of the Noise protocol, from which the handshake hash starts (Noise spec, section 8).
+ * @param pattern - as in the options of HandshakeState; whether there is such a pattern is not checked
+ * @param suite - as in the options of HandshakeState; whether there is such a suite is not checked
  * @returns `Noise_<pattern>_<suite>`
+ * @throws LocalError `bad-argument` for what cannot be written as a string
  *
  * @example
  * import { protocolName } from 'hub-protocol';
@@ -67,5 +69,5 @@ export function isSuite(value: unknown): value is Suite {
  * console.log(protocolName('XXpsk2', '25519_ChaChaPoly_SHA256')); // Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
 export function protocolName(pattern: HandshakePatternName, suite: Suite): string {
-  return `Noise_${pattern}_${suite}`;
+  return readArgument('pattern', () => `Noise_${pattern}_${suite}`);
 }

@@ -3,7 +3,7 @@
  * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
  */
 
-import { assertObject, assertTime, readOptions } from '../arguments.ts';
+import { assertObject, assertTime, readArgument, readOptions } from '../arguments.ts';
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -207,17 +207,19 @@ export class ConnectionPolicy {
    */
   take(event: SessionEvent, now: number): PolicyDecision | undefined {
     const at = assertTime(now, 'now');
-    assertObject(event as unknown, 'event');
-    if (event.type === 'ended') return this.end(event, at);
-    const { type } = event;
-    if (type === 'message' || type === 'chunk' || type === 'dropped') this.hasHeard = true;
-    const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
-    if (next !== undefined) {
-      this.phase = next;
-      this.readyAt = at;
-      this.leavesOutKk = false;
-    }
-    return undefined;
+    return readArgument('event', () => {
+      assertObject(event as unknown, 'event');
+      const { type } = event;
+      if (type === 'ended') return this.end(event as EndedEvent, at);
+      if (type === 'message' || type === 'chunk' || type === 'dropped') this.hasHeard = true;
+      const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
+      if (next !== undefined) {
+        this.phase = next;
+        this.readyAt = at;
+        this.leavesOutKk = false;
+      }
+      return undefined;
+    });
   }
 
   /**

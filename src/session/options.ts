@@ -1,8 +1,9 @@
 /** Checks the options of sessions. */
+import { readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_ENVELOPE, MAX_MESSAGE } from '../limits.ts';
-import { isStringArray } from '../wire/handshake.ts';
+import { isStringArray, mergeFields } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { isPattern, PATTERNS, type Pattern } from './protocol.ts';
 
@@ -20,8 +21,8 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
 }
 
 /**
- * Checks further fields of a payload.
- * @returns the fields, by default none
+ * Checks further fields of a payload, and reads each of them once.
+ * @returns a copy of the fields, by default none
  * @throws LocalError `bad-argument`
  */
 export function assertFields(fields: JsonObject | undefined, name: string): JsonObject {
@@ -29,7 +30,7 @@ export function assertFields(fields: JsonObject | undefined, name: string): Json
   if (!isJsonObject(fields)) {
     throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(fields)}`);
   }
-  return fields;
+  return readArgument(name, () => mergeFields(fields, {}));
 }
 
 /** @throws LocalError `bad-argument` for anything but a function */

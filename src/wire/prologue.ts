@@ -2,7 +2,7 @@
  * The prologue of the Noise handshake, which binds what the hub sent in cleartext into every key.
  * Spec, "Hub connection (protocol v3)".
  */
-import { type Bytes, concatBytes, utf8ToBytes } from '../bytes.ts';
+import { assertString, type Bytes, concatBytes, utf8ToBytes } from '../bytes.ts';
 import type { Json } from './json.ts';
 import { canonicalJson } from './write-json.ts';
 
@@ -14,7 +14,7 @@ import { canonicalJson } from './write-json.ts';
  * @param handshake - the payload of the hub's HANDSHAKE
  * @param protocolName - such as `Noise_XXpsk2_25519_ChaChaPoly_SHA256`
  * @returns the prologue, of any length
- * @throws LocalError as `canonicalJson`
+ * @throws LocalError as `canonicalJson`; `bad-argument` if the protocol name is empty or no string
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
@@ -25,5 +25,6 @@ import { canonicalJson } from './write-json.ts';
  * console.log(new TextDecoder().decode(prologue)); // {"node_id":"hub-1"}{"noise":{}}Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
 export function buildPrologue(hello: Json, handshake: Json, protocolName: string): Bytes {
+  assertString(protocolName, 'protocolName');
   return concatBytes([canonicalJson(hello), canonicalJson(handshake), utf8ToBytes(protocolName)]);
 }

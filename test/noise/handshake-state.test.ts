@@ -7,7 +7,12 @@ import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
-import { ALL_PATTERNS, ALL_SUITES, type HandshakePatternName } from '../../src/noise/patterns.ts';
+import {
+  ALL_PATTERNS,
+  ALL_SUITES,
+  type HandshakePatternName,
+  protocolName,
+} from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 import { hex, toHex } from '../vectors.ts';
 import {
@@ -239,6 +244,11 @@ test('KKpsk0: a pinned key of low order is a local fault, in either role', () =>
   const responder = create('responder', 'KKpsk0', { remoteStaticKey: new Uint8Array(32) });
   const failure = raisesLocal(() => responder.readMessage(transcriptOf('KKpsk0')[0]!), 'low-order-key');
   assertDead(responder, failure);
+});
+
+test('a protocol name of what is no string is a bad argument', () => {
+  raisesLocal(() => protocolName(Symbol('XXpsk2') as never, '25519_ChaChaPoly_SHA256'), 'bad-argument');
+  raisesLocal(() => protocolName('XXpsk2', { toString: null } as never), 'bad-argument');
 });
 
 test.run();

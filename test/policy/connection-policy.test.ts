@@ -155,6 +155,22 @@ test('refuses a time that is no number, and an event that is no object', () => {
   }
 });
 
+test('refuses an event that cannot be read, and changes nothing', () => {
+  const policy = newPolicy();
+  policy.begin(0);
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const events = ['type', 'retry', 'error'].map((name) =>
+    Object.defineProperty({ type: 'ended' }, name, {
+      get() {
+        throw new Error('it is gone');
+      },
+    }),
+  );
+  for (const event of [proxy, ...events]) raisesLocal(() => policy.take(event as never, 0), 'bad-argument');
+  assert.is(policy.state, 'connecting');
+});
+
 test('decides nothing if randomBytes fails, and decides when it works again', () => {
   let random: () => Uint8Array = () => new Uint8Array(2);
   const policy = newPolicy({ randomBytes: () => random() });

@@ -170,6 +170,22 @@ test('sendJson() refuses values that JSON cannot represent, and changes nothing'
   converses(pair);
 });
 
+test('further fields of a payload that cannot be read are bad arguments, whichever field it is', () => {
+  for (const name of ['site_id', 'node_id', 'noise', 'session', 'extra']) {
+    const fields = Object.defineProperty({}, name, { get: () => throwing().toString(), enumerable: true });
+    raisesLocal(() => newClient({ hello: fields }), 'bad-argument');
+    raisesLocal(() => newHub({ hello: fields }), 'bad-argument');
+    raisesLocal(() => newHub({ handshake: fields }), 'bad-argument');
+  }
+});
+
+test('a field of a payload is read once', () => {
+  let reads = 0;
+  const fields = Object.defineProperty({}, 'extra', { get: () => ++reads, enumerable: true });
+  newHub({ hello: fields });
+  assert.is(reads, 1);
+});
+
 test('sendJson() takes a string that is JSON, and sends it as it is', () => {
   const pair = readyPair();
   const manyKeys = `{${Array.from({ length: 100 }, (_, i) => `"k${i}":${i}`)}}`;

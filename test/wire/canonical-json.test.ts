@@ -248,6 +248,9 @@ test('refuses a prologue with numbers that have no token', () => {
   raisesLocal(() => buildPrologue({ a: 0.5 }, {}, 'N'), 'unsafe-number');
   raisesLocal(() => buildPrologue({}, { a: 0.5 }, 'N'), 'unsafe-number');
   raisesLocal(() => buildPrologue({}, {}, '\ud800'), 'lone-surrogate');
+  for (const name of ['', undefined, 7, Symbol('name'), { toString: null }]) {
+    raisesLocal(() => buildPrologue({}, {}, name as string), 'bad-argument');
+  }
 });
 
 both('escapes characters wherever a string is cut into pieces', () => {

@@ -367,6 +367,10 @@ test('refuses a limit that is not a number of bytes, or above 32 MiB', () => {
     raisesLocal(() => new Reassembler({ maxMessage }), 'bad-argument');
   }
   raisesLocal(() => new Reassembler({ streams: 1 as unknown as boolean }), 'bad-argument');
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  raisesLocal(() => new Reassembler(proxy), 'bad-argument');
+  raisesLocal(() => new Reassembler(null as never), 'bad-argument');
   new Reassembler({ maxMessage: CAP });
   new Reassembler({ maxMessage: 0 });
 });

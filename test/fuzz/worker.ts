@@ -1,0 +1,78 @@
+/** A thread of the search: runs cases until it is time, or until one breaks the law. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { tally } from './law.ts';
+import { Random } from './random.ts';
+import { TARGETS } from './targets.ts';
+
+/** What a worker is told. */
+export interface Task {
+  readonly seed: number;
+  readonly names: readonly string[];
+  /** When to stop, in milliseconds since 1970. */
+  readonly until: number;
+  /** A case to run alone. */
+  readonly only?: number;
+  /** Where the worker says what it is doing: see PROGRESS. */
+  readonly progress: SharedArrayBuffer;
+}
+
+/** The places of a worker's figures. The inputs of each target follow. */
+export const PROGRESS = {
+  cases: 0,
+  inputs: 1,
+  sessions: 2,
+  mutated: 3,
+  target: 4,
+  seed: 5,
+  heap: 6,
+  byTarget: 7,
+};
+
+/** How a worker ends. */
+export interface Outcome {
+  readonly name: string;
+  readonly seed: number;
+  readonly breach?: string;
+}
+
+function work({ seed, names, until, only, progress }: Task): void {
+  const figures = new Float64Array(progress);
+  const random = new Random(seed);
+  if (only === undefined) Error.stackTraceLimit = 0; // to capture a stack takes as long as a case
+  const run = (name: string, index: number, caseSeed: number): boolean => {
+    figures[PROGRESS.target] = index;
+    figures[PROGRESS.seed] = caseSeed;
+    try {
+      TARGETS[name]!.run(new Random(caseSeed));
+    } catch (error) {
+      parentPort!.postMessage({ name, seed: caseSeed, breach: describe(error) } satisfies Outcome);
+      return false;
+    }
+    figures[PROGRESS.cases]!++;
+    return true;
+  };
+  if (only !== undefined) {
+    if (run(names[0]!, 0, only)) parentPort!.postMessage({ name: names[0]!, seed: only } satisfies Outcome);
+    return;
+  }
+  while (Date.now() < until) {
+    for (const [index, name] of names.entries()) {
+      const before = tally.inputs;
+      for (let i = TARGETS[name]!.cases; i > 0; i--) if (!run(name, index, random.next())) return;
+      figures[PROGRESS.byTarget + index]! += tally.inputs - before;
+    }
+    figures[PROGRESS.inputs] = tally.inputs;
+    figures[PROGRESS.sessions] = tally.sessions;
+    figures[PROGRESS.mutated] = tally.mutated;
+    figures[PROGRESS.heap] = Math.max(figures[PROGRESS.heap]!, process.memoryUsage().heapUsed);
+  }
+  parentPort!.postMessage({ name: '', seed } satisfies Outcome);
+}
+
+function describe(error: unknown): string {
+  const { stack, message, cause } = error as Error & { cause?: unknown };
+  const why = cause instanceof Error ? `\n  caused by ${cause.stack || cause.message}` : '';
+  return (stack || message || String(error)) + why;
+}
+
+if (parentPort !== null) work(workerData as Task);
