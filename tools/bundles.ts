@@ -36,33 +36,93 @@ export interface BundleFile {
   readonly isCompact: boolean;
   /** The noble packages in it. */
   readonly noble: string;
+  /** Whether it needs BigInt, of which an ES5 script then has literals and powers. */
+  readonly usesBigInt: boolean;
   /** The global that a script sets, `hubProtocol` by default. */
   readonly global?: string;
 }
 
 export const FILES: readonly BundleFile[] = [
-  { name: 'hub-protocol.js', entry: 'device', syntax: 'es2020', isCompact: true, noble: 'noble-ciphers' },
-  { name: 'hub-protocol.no-crypto.js', entry: 'no-crypto', syntax: 'es2020', isCompact: true, noble: '' },
-  { name: 'hub-protocol.core.js', entry: 'core', syntax: 'es2020', isCompact: true, noble: '' },
-  { name: 'hub-protocol.es5.js', entry: 'device', syntax: 'es5', isCompact: true, noble: 'noble-ciphers' },
-  { name: 'hub-protocol.no-crypto.es5.js', entry: 'no-crypto', syntax: 'es5', isCompact: true, noble: '' },
-  { name: 'hub-protocol.core.es5.js', entry: 'core', syntax: 'es5', isCompact: true, noble: '' },
-  { name: 'hub-protocol.requests.js', entry: 'requests', syntax: 'es2020', isCompact: true, noble: '' },
+  {
+    name: 'hub-protocol.js',
+    entry: 'device',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: true,
+  },
+  {
+    name: 'hub-protocol.no-crypto.js',
+    entry: 'no-crypto',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
+  {
+    name: 'hub-protocol.core.js',
+    entry: 'core',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
+  {
+    name: 'hub-protocol.es5.js',
+    entry: 'device',
+    syntax: 'es5',
+    isCompact: true,
+    noble: '',
+    usesBigInt: true,
+  },
+  {
+    name: 'hub-protocol.no-crypto.es5.js',
+    entry: 'no-crypto',
+    syntax: 'es5',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
+  {
+    name: 'hub-protocol.core.es5.js',
+    entry: 'core',
+    syntax: 'es5',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
+  {
+    name: 'hub-protocol.requests.js',
+    entry: 'requests',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
   {
     name: 'hub-protocol.requests.es5.js',
     entry: 'requests',
     syntax: 'es5',
     isCompact: true,
     noble: '',
+    usesBigInt: false,
     global: 'hubProtocolRequests',
   },
-  { name: 'hub-protocol.psk.js', entry: 'psk', syntax: 'es2020', isCompact: true, noble: 'noble-hashes' },
+  {
+    name: 'hub-protocol.psk.js',
+    entry: 'psk',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: 'noble-hashes',
+    usesBigInt: true,
+  },
   {
     name: 'hub-protocol.psk.es5.js',
     entry: 'psk',
     syntax: 'es5',
     isCompact: true,
     noble: 'noble-hashes',
+    usesBigInt: true,
     global: 'hubProtocolPsk',
   },
   {
@@ -71,6 +131,7 @@ export const FILES: readonly BundleFile[] = [
     syntax: 'es2020',
     isCompact: false,
     noble: 'noble-ciphers, noble-curves, noble-hashes',
+    usesBigInt: true,
   },
 ];
 
@@ -111,22 +172,12 @@ export async function bundleModule(path: string, isForDevices: boolean): Promise
   return { code: code!, map: map! };
 }
 
-/**
- * Changes noble's files in two ways. Class fields become plain assignments, as in ours: defining them one by one takes code
- * and time. And bytes are copied by the constructor, since `Uint8Array.from` takes 16 bytes for each byte in XS.
- */
+/** Class fields of noble's files become plain assignments, as in ours: defining them one by one takes code and time. */
 const nobleForDevices: Plugin = {
   name: 'noble for devices',
   setup({ onLoad }) {
     onLoad({ filter: /\/@noble\/.*\.js$/ }, async ({ path }) => {
-      let source = await readFile(path, 'utf8');
-      if (path.endsWith('ciphers/utils.js')) {
-        const copy = 'return Uint8Array.from(abytes(bytes));';
-        if (!source.includes(copy))
-          throw new Error(`${path} no longer copies bytes in this way: update tools/bundles.ts`);
-        source = source.replace(copy, 'return new Uint8Array(abytes(bytes));');
-      }
-      const { code } = await transform(source, {
+      const { code } = await transform(await readFile(path, 'utf8'), {
         loader: 'ts',
         target: 'es2020',
         sourcemap: 'inline',

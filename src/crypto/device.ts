@@ -5,8 +5,8 @@
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import type { Crypto } from './crypto.ts';
+import { deviceChaChaPoly } from './device-chachapoly.ts';
 import { deviceX25519 } from './device-x25519.ts';
-import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { sha256 } from './sha256.ts';
 
 const BLOCK = 64;
@@ -40,5 +40,5 @@ export const deviceCrypto: Crypto = {
   sha256: (...parts) => hash(parts),
   hmacSha256: (key, ...parts) => hmacSha256(key, parts),
   x25519: deviceX25519,
-  ciphers: { ChaChaPoly: nobleChaChaPoly },
+  ciphers: { ChaChaPoly: deviceChaChaPoly },
 };

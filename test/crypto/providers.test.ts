@@ -5,6 +5,8 @@ import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
+import { chacha20InRows, chacha20InWords } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
@@ -14,7 +16,11 @@ const PROVIDERS: [string, Crypto][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
-  ['the device file', deviceCrypto],
+  ['the device file, compiled', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InWords) } }],
+  [
+    'the device file, interpreted',
+    { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InRows) } },
+  ],
 ];
 
 /** The u-coordinates of the points whose order divides 8, little-endian, and their other forms below 2^255. */

@@ -1,0 +1,176 @@
+/**
+ * The keystream of ChaCha20 (RFC 8439, section 2.3), for `dist/hub-protocol.js`, in two ways.
+ *
+ * An interpreter takes as long as it has operations to run, however wide they are, and XS computes beyond 31 bits in floating
+ * point, which hardly any microcontroller has. There, four BigInts hold the state of several blocks. Where JavaScript is
+ * compiled, the words are numbers.
+ *
+ * Like all arithmetic with BigInt, the first way is not constant-time: a number is shorter where 32 bits on top are zeros.
+ */
+import { assertBytes } from '../bytes.ts';
+import { KEY_LENGTH } from '../limits.ts';
+
+/** Writes the next block of a keystream, 64 bytes, beginning with that of the counter 0. */
+export type Keystream = (block: DataView) => void;
+
+/**
+ * Begins a keystream.
+ * @param key - 32 bytes
+ * @param nonce - 12 bytes
+ * @param count - how many blocks will be asked for
+ */
+export type ChaCha20 = (key: Uint8Array, nonce: Uint8Array, count: number) => Keystream;
+
+/** "expand 32-byte k", and zeros for the key, the counter and the nonce. */
+const STATE = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+const COUNTER = 12;
+const NONCE_LENGTH = 12;
+const DOUBLE_ROUNDS = 10;
+
+export const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** The sixteen words of the state, signed. */
+function initialState(key: Uint8Array, nonce: Uint8Array): Int32Array {
+  assertBytes(key, 'key', KEY_LENGTH);
+  assertBytes(nonce, 'nonce', NONCE_LENGTH);
+  const state = new Int32Array(STATE);
+  for (let i = 0; i < 8; i++) state[4 + i] = viewOf(key).getInt32(4 * i, true);
+  for (let i = 0; i < 3; i++) state[COUNTER + 1 + i] = viewOf(nonce).getInt32(4 * i, true);
+  return state;
+}
+
+/** How many blocks are computed at once, at most: more would take less time, and 300 bytes each. */
+const MOST_BLOCKS = 8;
+/** A row of the state has four words of 32 bits, the first one lowest, each in 64 bits. */
+const ROW = 256n;
+const WORD = 0xffffffffn;
+const SIGN = 1 << 31;
+
+/** Rotates each word to the left. */
+function rotate(row: bigint, by: bigint, all: bigint): bigint {
+  const shifted = row << by;
+  return (shifted | (shifted >> 32n)) & all;
+}
+
+/** Rotates the words of each row: the lower ones, which a mask names, are moved up, and the others down. */
+function turn(row: bigint, lower: bigint, up: bigint): bigint {
+  const below = row & lower;
+  return ((row ^ below) >> (ROW - up)) | (below << up);
+}
+
+/**
+ * The keystream of consecutive blocks, the first block lowest, as four rows. Half of a row is 8 bytes of the keystream, below
+ * others.
+ */
+function rowsOf(state: readonly bigint[], first: number, count: number): bigint[] {
+  let each = 0n;
+  let counters = 0n;
+  for (let i = first + count - 1; i >= first; i--) {
+    each = (each << ROW) | 1n;
+    counters = (counters << ROW) | BigInt(i);
+  }
+  const one = each * WORD;
+  const two = one | (one << 64n);
+  const three = two | (one << 128n);
+  const all = three | (one << 192n);
+  let a = state[0]! * each;
+  let b = state[1]! * each;
+  let c = state[2]! * each;
+  let d = state[3]! * each + counters;
+  for (let round = 0; round < 2 * DOUBLE_ROUNDS; round++) {
+    a = (a + b) & all;
+    d = rotate(d ^ a, 16n, all);
+    c = (c + d) & all;
+    b = rotate(b ^ c, 12n, all);
+    a = (a + b) & all;
+    d = rotate(d ^ a, 8n, all);
+    c = (c + d) & all;
+    b = rotate(b ^ c, 7n, all);
+    // A diagonal becomes a column, and the other way round.
+    const isOdd = round & 1;
+    b = isOdd ? turn(b, three, 64n) : turn(b, one, 192n);
+    c = turn(c, two, 128n);
+    d = isOdd ? turn(d, one, 192n) : turn(d, three, 64n);
+  }
+  const sums = [
+    a + state[0]! * each,
+    b + state[1]! * each,
+    c + state[2]! * each,
+    d + state[3]! * each + counters,
+  ];
+  for (let i = 0; i < 4; i++) {
+    const sum = sums[i]! & all;
+    sums[i] = sum | (sum >> 32n);
+  }
+  return sums;
+}
+
+/** With four BigInts. */
+export const chacha20InRows: ChaCha20 = (key, nonce, count) => {
+  const state = initialState(key, nonce);
+  const rows: bigint[] = [];
+  for (let i = 0; i < state.length; i += 4) {
+    let row = 0n;
+    // XOR with the sign makes words of less than 2^31, without floating point; the sum gives the sign back.
+    for (let j = i + 3; j >= i; j--) row = (row << 64n) + BigInt(state[j]! ^ SIGN) + 0x80000000n;
+    rows.push(row);
+  }
+  let stream: bigint[] = [];
+  let next = 0;
+  let left = 0;
+  return (block) => {
+    if (left === 0) {
+      left = Math.min(count - next, MOST_BLOCKS);
+      stream = rowsOf(rows, next, left);
+      next += left;
+    }
+    left--;
+    for (let i = 0; i < 4; i++) {
+      const row = stream[i]!;
+      block.setBigUint64(16 * i, row, true); // which takes the lowest 64 bits
+      block.setBigUint64(16 * i + 8, row >> 128n, true);
+      stream[i] = row >> ROW;
+    }
+  };
+};
+
+/** Adds one word to another, which is then combined with a third one. */
+function step(x: Int32Array, sum: number, other: number, third: number, by: number): void {
+  x[sum]! += x[other]!;
+  const word = x[third]! ^ x[sum]!;
+  x[third] = (word << by) | (word >>> (32 - by));
+}
+
+/** The quarter round (section 2.1). */
+function quarterRound(x: Int32Array, a: number, b: number, c: number, d: number): void {
+  step(x, a, b, d, 16);
+  step(x, c, d, b, 12);
+  step(x, a, b, d, 8);
+  step(x, c, d, b, 7);
+}
+
+/** With numbers. */
+export const chacha20InWords: ChaCha20 = (key, nonce, count) => {
+  const state = initialState(key, nonce);
+  const x = new Int32Array(state.length);
+  return (block) => {
+    x.set(state);
+    for (let round = 0; round < DOUBLE_ROUNDS; round++) {
+      for (let i = 0; i < 4; i++) quarterRound(x, i, 4 + i, 8 + i, 12 + i);
+      for (let i = 0; i < 4; i++)
+        quarterRound(x, i, 4 + ((i + 1) & 3), 8 + ((i + 2) & 3), 12 + ((i + 3) & 3));
+    }
+    for (let i = 0; i < x.length; i++) block.setInt32(4 * i, x[i]! + state[i]!, true);
+    state[COUNTER]!++;
+    if (state[COUNTER] === count) {
+      state.fill(0);
+      x.fill(0);
+    }
+  };
+};
+
+declare const WebAssembly: unknown;
+
+/** Engines that compile JavaScript have WebAssembly. Those of devices interpret it, and have not. */
+export const chacha20: ChaCha20 = typeof WebAssembly === 'object' ? chacha20InWords : chacha20InRows;
