@@ -1,0 +1,241 @@
+/**
+ * Changes the library in thousands of small ways, and shows which changes no test notices.
+ *
+ *     npm run mutate                        all of src/, in some hours
+ *     npm run mutate -- --only src/wire     files whose path contains this
+ *     npm run mutate -- --changed main      lines that differ from a commit
+ *     npm run mutate -- --sample 50         one mutant in fifty
+ *     npm run mutate -- --list              also lists survivors that have a reason
+ *
+ * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
+ * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason.
+ */
+import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type Mutant, mutated } from './mutants.ts';
+import type { Baseline, Order, Verdict } from './worker.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: '' },
+    changed: { type: 'string' },
+    sample: { type: 'string', default: '1' },
+    list: { type: 'boolean', default: false },
+    json: { type: 'string' },
+  },
+});
+
+/** Generated code, without a branch: the known answers of Argon2id show each of its lines. */
+const GENERATED = 'src/noise/argon2id-permutation.ts';
+/** A mutant that takes longer than this has no end, and its process is ended. */
+const MOST_MS = 120_000;
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const copy = mkdtempSync(join(tmpdir(), 'mutation-'));
+process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+
+const mutants = makeCopy();
+const chosen = choose(mutants);
+say(`${mutants.length} mutants in all, ${chosen.length} chosen`);
+const { baselines, reaching } = await firstRun();
+const verdicts = await tryAll(chosen.filter(({ id }) => reaching(id).length > 0));
+report();
+
+interface Survivor {
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+  readonly reason: string;
+}
+
+/** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`. */
+function makeCopy(): Mutant[] {
+  const mutationUrl = (file: string): string => join(copy, 'test/mutation', file);
+  for (const folder of ['src', 'test', 'tools', 'bundles', 'examples', 'package.json', 'tsconfig.json']) {
+    cpSync(join(root, folder), join(copy, folder), {
+      recursive: true,
+      filter: (path) => !path.includes('node_modules'),
+    });
+  }
+  for (const entry of readdirSync(root)) {
+    if (!readdirSync(copy).includes(entry) && entry !== '.git')
+      symlinkSync(join(root, entry), join(copy, entry));
+  }
+  for (const file of filesIn('test')) {
+    const text = readFileSync(join(copy, file), 'utf8');
+    writeFileSync(join(copy, file), text.replace(/from 'uvu'/g, `from '${mutationUrl('uvu.ts')}'`));
+  }
+  const found: Mutant[] = [];
+  for (const file of filesIn('src')) {
+    if (file.endsWith('.d.ts') || file === GENERATED) continue;
+    const { code, mutants } = mutated(file, readFileSync(join(root, file), 'utf8'), found.length);
+    writeFileSync(join(copy, file), `import { $m, $tick } from '${mutationUrl('state.ts')}';\n${code}`);
+    for (const mutant of mutants) found.push(mutant);
+  }
+  return found;
+}
+
+function filesIn(folder: string): string[] {
+  const files = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .map((file) => join(folder, file))
+    .sort();
+}
+
+function choose(all: readonly Mutant[]): Mutant[] {
+  const changed = values.changed === undefined ? undefined : changedLines(values.changed);
+  return all
+    .filter(({ file, isStatic }) => !isStatic && file.includes(values.only))
+    .filter(({ file, line }) => changed?.has(`${file}:${line}`) ?? true)
+    .filter((_, i) => i % Number(values.sample) === 0);
+}
+
+/** The lines of `src/` that differ from a commit, as `file:line`. */
+function changedLines(commit: string): Set<string> {
+  const diff = execFileSync('git', ['diff', '--unified=0', '--no-color', commit, '--', 'src'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  const lines = new Set<string>();
+  let file = '';
+  for (const text of diff.split('\n')) {
+    if (text.startsWith('+++ b/')) file = text.slice(6);
+    const [, first, count = '1'] = /^@@ .* \+(\d+)(?:,(\d+))? @@/.exec(text) ?? [];
+    for (let i = 0; first !== undefined && i < Number(count); i++) lines.add(`${file}:${Number(first) + i}`);
+  }
+  return lines;
+}
+
+/** Runs all tests without a mutant, and learns which mutants each of them reaches. */
+async function firstRun(): Promise<{ baselines: Baseline[]; reaching: (mutant: number) => number[] }> {
+  const path = join(copy, 'hits');
+  const worker = await startWorker();
+  const baselines = (await ask<Baseline[]>(worker, { mutants: mutants.length, hits: path }))!;
+  worker.kill();
+  const hits = readFileSync(path);
+  for (const { file, name, failure } of baselines) {
+    if (failure !== undefined)
+      say(`left out, for it fails here: ${file}: ${name}: ${failure.split('\n')[0]}`);
+  }
+  say(
+    `${baselines.length} tests run in ${Math.round(baselines.reduce((sum, { ms }) => sum + ms, 0) / 1000)} s`,
+  );
+  const order = [...baselines.keys()].filter((i) => baselines[i]!.failure === undefined);
+  order.sort((a, b) => baselines[a]!.ms - baselines[b]!.ms);
+  return { baselines, reaching: (mutant) => order.filter((i) => hits[i * mutants.length + mutant] === 1) };
+}
+
+async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
+  const verdicts = new Map<Mutant, Verdict>();
+  const began = performance.now();
+  const queue = [...todo];
+  const work = async (): Promise<void> => {
+    let worker = await startWorker();
+    for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      let verdict = await attempt(worker, mutant);
+      // A mutant can leave the process in a state that fails tests by itself. Then only a new process can tell.
+      if (verdict === undefined || verdict.isSpoilt) {
+        worker.kill('SIGKILL');
+        worker = await startWorker();
+        if (verdict !== undefined) verdict = await attempt(worker, mutant);
+        if (verdict?.isSpoilt) {
+          worker.kill('SIGKILL');
+          worker = await startWorker();
+        }
+      }
+      verdicts.set(mutant, verdict ?? { by: 'the clock', failure: 'it does not end' });
+      const seconds = (performance.now() - began) / 1000;
+      progress(
+        `${verdicts.size} of ${todo.length}, ${[...verdicts.values()].filter(({ by }) => by === undefined).length} survive, ` +
+          `${Math.round((seconds / verdicts.size) * (todo.length - verdicts.size))} s to go`,
+      );
+    }
+    worker.kill();
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  progress('');
+  return verdicts;
+}
+
+function attempt(worker: ChildProcess, { id }: Mutant): Promise<Verdict | undefined> {
+  const tests = reaching(id);
+  const limits = tests.map((i) => ({
+    ms: baselines[i]!.ms * 20 + 3000,
+    ticks: baselines[i]!.ticks * 20 + 100_000,
+  }));
+  return ask<Verdict>(worker, { mutant: id, tests, limits });
+}
+
+async function startWorker(): Promise<ChildProcess> {
+  const worker = fork(join(copy, 'test/mutation/worker.ts'), {
+    cwd: copy,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
+  if (message !== 'ready') throw new Error('the tests cannot be loaded');
+  return worker;
+}
+
+/** Returns what a worker answers, or `undefined` if it ends or takes too long. */
+function ask<T>(worker: ChildProcess, order: Order): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = 'hits' in order ? undefined : setTimeout(() => done(undefined), MOST_MS);
+    const done = (answer: T | undefined): void => {
+      clearTimeout(timer);
+      worker.off('message', done);
+      worker.off('exit', lost);
+      resolve(answer);
+    };
+    const lost = (): void => done(undefined);
+    worker.on('message', done);
+    worker.once('exit', lost);
+    worker.send(order);
+  });
+}
+
+function report(): void {
+  const known = JSON.parse(readFileSync(new URL('survivors.json', import.meta.url), 'utf8')) as Survivor[];
+  const reasonOf = (mutant: Mutant): string | undefined =>
+    known.find(
+      ({ file, before, after }) => file === mutant.file && before === mutant.before && after === mutant.after,
+    )?.reason;
+  const survivors = chosen.filter((mutant) => verdicts.get(mutant)?.by === undefined);
+  const unknown = survivors.filter((mutant) => reasonOf(mutant) === undefined);
+  for (const mutant of values.list ? survivors : unknown) {
+    const { id, file, line, kind, before, after } = mutant;
+    const how = reaching(id).length === 0 ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
+    say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${how}`);
+  }
+  const killed = chosen.length - survivors.length;
+  say(
+    `\n${killed} of ${chosen.length} mutants noticed (${((100 * killed) / chosen.length).toFixed(1)} %), ` +
+      `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
+  );
+  if (values.json !== undefined) {
+    const rows = chosen.map((mutant) => ({ ...mutant, ...verdicts.get(mutant), reason: reasonOf(mutant) }));
+    writeFileSync(values.json, JSON.stringify(rows, null, 1));
+  }
+  if (unknown.length > 0) process.exitCode = 1;
+}
+
+function short(code: string): string {
+  const line = code.replace(/\s+/g, ' ');
+  return line.length > 70 ? `${line.slice(0, 67)}...` : line;
+}
+
+function say(text: string): void {
+  progress('');
+  console.log(text);
+}
+
+/** Shows how far it is, on a terminal only. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
+}

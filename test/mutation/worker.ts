@@ -1,0 +1,99 @@
+/** Runs tests with one mutant after the other. Its parent is main.ts, which copied the project and mutated src/ in the copy. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import fc from 'fast-check';
+import state from './state.ts';
+import { startFile, type Test, tests } from './uvu.ts';
+
+/** What the parent asks: either to run all tests and to write which mutants each of them reaches, or to try a mutant. */
+export type Order =
+  | { readonly mutants: number; readonly hits: string }
+  | { readonly mutant: number; readonly tests: readonly number[]; readonly limits: readonly Limits[] };
+
+/** How long a test may take. */
+export interface Limits {
+  readonly ms: number;
+  readonly ticks: number;
+}
+
+/** What a test took without a mutant, or why it failed. */
+export interface Baseline extends Limits {
+  readonly file: string;
+  readonly name: string;
+  readonly failure?: string;
+}
+
+/** Which test noticed a mutant, and how; or none. */
+export interface Verdict {
+  readonly by?: string;
+  readonly failure?: string;
+  /** True if the test now fails without the mutant, too. */
+  readonly isSpoilt?: boolean;
+}
+
+/** These read the sources, start processes, or use what was built, so they try nothing of the mutated modules. */
+const LEFT_OUT =
+  /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|websocket|examples)\.|^issued\/aliases\./;
+
+const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
+
+fc.configureGlobal({ seed: 1 });
+
+const folder = new URL('../', import.meta.url);
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+for (const file of files.filter((path) => path.endsWith('.test.ts') && !LEFT_OUT.test(path)).sort()) {
+  startFile(file);
+  await import(new URL(file, folder).href);
+}
+// What a mutant throws later, and nobody awaits, is no answer to the test that runs then.
+process.on('unhandledRejection', () => {});
+process.on('uncaughtException', () => {});
+process.on('message', async (order: Order) => {
+  process.send!('hits' in order ? await baseline(order.mutants, order.hits) : await attempt(order));
+});
+process.send!('ready');
+
+async function baseline(mutants: number, path: string): Promise<Baseline[]> {
+  const hits = new Uint8Array(tests.length * mutants);
+  const results: Baseline[] = [];
+  for (const [i, test] of tests.entries()) {
+    state.hits = hits.subarray(i * mutants, (i + 1) * mutants);
+    const began = performance.now();
+    const failure = await failureOf(test, UNLIMITED);
+    const { file, name } = test;
+    const taken = { ms: performance.now() - began, ticks: state.ticks };
+    results.push({ file, name, ...taken, ...(failure === undefined ? {} : { failure }) });
+  }
+  state.hits = undefined;
+  writeFileSync(path, hits);
+  return results;
+}
+
+async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdict> {
+  for (const [i, index] of order.tests.entries()) {
+    const test = tests[index]!;
+    state.active = order.mutant;
+    const failure = await failureOf(test, order.limits[i]!);
+    state.active = -1;
+    if (failure === undefined) continue;
+    const isSpoilt = (await failureOf(test, UNLIMITED)) !== undefined;
+    return { by: `${test.file}: ${test.name}`, failure, isSpoilt };
+  }
+  return {};
+}
+
+/** Runs a test. Returns why it failed. */
+async function failureOf(test: Test, limits: Limits): Promise<string | undefined> {
+  state.ticks = 0;
+  state.mostTicks = limits.ticks;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('it does not end'), limits.ms);
+  });
+  try {
+    return await Promise.race([late, test.run().then(() => undefined)]);
+  } catch (error) {
+    return String(error).slice(0, 200);
+  } finally {
+    clearTimeout(timer);
+  }
+}
