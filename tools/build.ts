@@ -104,6 +104,7 @@ async function buildProgram(folder: string): Promise<void> {
     format: 'esm',
     target: 'node20',
     legalComments: 'inline',
+    preserveSymlinks: true, // so that paths in comments do not depend on where packages are
     // ws is CommonJS and calls require() for the modules of Node.
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",

@@ -1,91 +1,77 @@
-/** What npm publishes, used as a stranger would: packed, and installed into an empty folder. */
-import { execFile } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
+/** What npm publishes, looked at from outside, and used as a stranger would. */
+import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { emptyFolder, install, library, packed, run } from './packed.ts';
+import { PROGRAM, withOwnCrypto } from './readme.ts';
 
 const test = suite('the tarball');
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+const folder = emptyFolder('tarball');
 const inFolder = (...path: string[]): string => join(folder, ...path);
-const { NODE_V8_COVERAGE: _, ...env } = process.env;
-
-/** The compiler of this project, and the one that came with the check of types. */
-const fromHere = createRequire(import.meta.url);
-const COMPILERS = [fromHere, createRequire(fromHere.resolve('@arethetypeswrong/core'))].map((require) =>
-  join(require.resolve('typescript/package.json'), '../bin/tsc'),
-);
-
-interface Packed {
-  readonly filename: string;
-  readonly unpackedSize: number;
-}
-let packed: Packed;
-let tarball: Buffer;
 let printed: string;
 
-function run(program: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  return promisify(execFile)(program, args, { cwd: folder, env, timeout: 60_000 });
-}
-
-/** What a compiler says about programs in the folder. */
-async function compile(compiler: string, options: object, ...files: string[]): Promise<string> {
-  const compilerOptions = {
-    strict: true,
-    target: 'es2022',
-    lib: ['es2022', 'dom'],
-    types: ['node'],
-    ...options,
-  };
-  writeFileSync(inFolder('tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  return run(process.execPath, compiler, '-p', folder).then(
-    () => '',
-    ({ stdout }) => String(stdout),
-  );
-}
-
 test.before(async () => {
-  const { stdout } = await promisify(execFile)(
-    'npm',
-    ['pack', '--json', '--silent', '--pack-destination', folder],
-    { cwd: root, env },
-  );
-  packed = Object.values(JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as Packed[])[0]!;
-  tarball = readFileSync(inFolder(packed.filename));
-  writeFileSync(inFolder('package.json'), '{ "type": "module", "private": true }');
-  const done = await run('npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', packed.filename);
-  printed = done.stderr;
-  mkdirSync(inFolder('node_modules/@types'));
-  for (const name of ['ws', '@types/ws', '@types/node']) {
-    symlinkSync(join(root, 'node_modules', name), inFolder('node_modules', name));
-  }
-  copyFileSync(new URL('first-contact.ts', import.meta.url), inFolder('first-contact.ts'));
+  printed = await install(folder, await library());
 });
-test.after(() => rmSync(folder, { recursive: true }));
 
-test('takes less than 1.5 MB, and its installation brings noble alone and no warning of its own', () => {
-  assert.ok(packed.unpackedSize < 1_500_000, `${packed.unpackedSize}`);
-  assert.not.match(printed, /hub-protocol|noble|scripts/);
-  assert.not.ok(statSync(inFolder('node_modules/hub-protocol/node_modules'), { throwIfNoEntry: false }));
+test('two builds in different folders give the same bytes', async () => {
+  const [once, again] = await packed;
+  assert.equal(
+    once.map(({ name }) => name),
+    ['hub-protocol', 'hub-protocol-judge', 'hub-protocol-cli'],
+  );
+  assert.equal(
+    once.map(({ sha256 }) => sha256),
+    again.map(({ sha256 }) => sha256),
+  );
 });
+
+test('takes less than 1.5 MB, and its installation brings noble alone and no warning of its own', async () => {
+  const [[{ unpackedSize } = { unpackedSize: Infinity }]] = await packed;
+  assert.ok(unpackedSize < 1_500_000, `${unpackedSize}`);
+  assert.not.match(printed, /hub-protocol|noble|scripts/);
+  assert.equal(installedIn(folder), ['@noble/ciphers', '@noble/curves', '@noble/hashes', 'hub-protocol']);
+});
+
+test('who brings cryptography installs nothing else, and README’s program runs', async () => {
+  const alone = emptyFolder('alone');
+  await install(alone, '--omit=optional', await library());
+  assert.equal(installedIn(alone), ['hub-protocol']);
+  copyFileSync(new URL('programs/own-crypto.js', import.meta.url), join(alone, 'own-crypto.js'));
+  writeFileSync(join(alone, 'program.js'), withOwnCrypto(PROGRAM));
+  const { stdout } = await run(alone, process.execPath, ['program.js']);
+  assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
+});
+
+test('the judge’s vectors and schemas can be imported', async () => {
+  const porter = emptyFolder('porter');
+  const [[, judge]] = await packed;
+  await install(porter, judge!.path);
+  const { stdout } = await run(porter, process.execPath, [
+    '--input-type=commonjs',
+    '-e',
+    `const vectors = require('hub-protocol-judge/vectors/transport.json');
+    const schema = require('hub-protocol-judge/vectors/schemas/transport.schema.json');
+    console.log(vectors.testGroups.length > 0, schema.additionalProperties);`,
+  ]);
+  assert.is(stdout, 'true false\n');
+});
+
+/** The names of the packages in a folder. */
+function installedIn(where: string): string[] {
+  const within = (path: string): string[] => {
+    const full = join(where, 'node_modules', path);
+    return existsSync(full) ? readdirSync(full).filter((name) => !name.startsWith('.')) : [];
+  };
+  return within('')
+    .flatMap((name) => (name.startsWith('@') ? within(name).map((inner) => `${name}/${inner}`) : [name]))
+    .sort();
+}
 
 test('publint has nothing to say', async () => {
   const pkgDir = inFolder('node_modules/hub-protocol');
@@ -97,7 +83,9 @@ test('publint has nothing to say', async () => {
 });
 
 test('the types of every entry are right, wherever ES modules are resolved by exports', async () => {
-  const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
+  const analysis = await checkPackage(
+    createPackageFromTarballData(new Uint8Array(readFileSync(await library()))),
+  );
   assert.ok(analysis.types);
   // An ES module that require() loads, and resolution without exports, are as documented.
   const problems = (analysis as { problems: { kind: string; resolutionKind?: string }[] }).problems.filter(
@@ -116,77 +104,13 @@ test('loads by import and by require, and so does every other entry', async () =
     '/bundles/hub-protocol.full.js',
   ];
   const imports = names.map((name) => `await import('hub-protocol${name}')`).join(';');
-  await run(process.execPath, '--input-type=module', '-e', imports);
+  await run(folder, process.execPath, ['--input-type=module', '-e', imports]);
   const requires = names.map((name) => `require('hub-protocol${name}')`).join(';');
-  await run(
-    process.execPath,
+  await run(folder, process.execPath, [
     '--input-type=commonjs',
     '-e',
     `${requires}; require('hub-protocol/package.json')`,
-  );
-});
-
-for (const compiler of COMPILERS) {
-  const { version } = fromHere(join(compiler, '../../package.json')) as { version: string };
-  for (const [module, moduleResolution] of [
-    ['nodenext', 'nodenext'],
-    ['node16', 'node16'],
-    ['esnext', 'bundler'],
-  ]) {
-    test(`a strict program compiles with TypeScript ${version}, ${moduleResolution}`, async () => {
-      assert.is(await compile(compiler, { module, moduleResolution }, 'first-contact.ts'), '');
-    });
-  }
-
-  test(`a copied single file has types with TypeScript ${version}`, async () => {
-    for (const name of ['hub-protocol.js', 'hub-protocol.d.ts']) {
-      copyFileSync(inFolder('node_modules/hub-protocol/dist', name), inFolder(name));
-    }
-    writeFileSync(
-      inFolder('vendored.ts'),
-      `import { ClientSession, deviceCrypto, type SessionEvent } from './hub-protocol.js';
-      declare const session: ClientSession, socket: WebSocket;
-      const pieces: Uint8Array[] = session.sendJson({ a: [1] });
-      session.receive('').forEach((event: SessionEvent) => {
-        if (event.type === 'transmit') socket.send(event.data);
-      });
-      export { deviceCrypto, pieces };`,
-    );
-    assert.is(await compile(compiler, { module: 'nodenext', noEmit: true }, 'vendored.ts'), '');
-  });
-}
-
-for (const compiler of COMPILERS) {
-  const { version } = fromHere(join(compiler, '../../package.json')) as { version: string };
-  test(`what the library hands out and takes needs no cast in a browser, with TypeScript ${version}`, async () => {
-    writeFileSync(
-      inFolder('no-cast.ts'),
-      `import { type Argon2id, type ClientSession, derivePsk, type HandshakeState, type Keyring, type PskOptions,
-        type SessionEvent, type Transport } from 'hub-protocol';
-      import { randomBytes } from 'hub-protocol/node';
-      interface Order { id: number; items: { name: string }[] }
-      declare const session: ClientSession, handshake: HandshakeState, transport: Transport, order: Order,
-        keyring: Keyring, options: PskOptions, slices: Argon2id, socket: WebSocket;
-      socket.onmessage = ({ data }) => {
-        const events: SessionEvent[] = session.receive(typeof data === 'string' ? data : new Uint8Array(data));
-        for (const event of events) if (event.type === 'transmit') socket.send(event.data);
-      };
-      session.sendJson(order).forEach((message) => socket.send(message));
-      session.streamJson([order]);
-      const taken: BufferSource[] = [derivePsk(options), slices.result(), randomBytes(32), keyring.pins[0]!.key,
-        handshake.writeMessage(), handshake.readMessage(randomBytes(1)), transport.encrypt(randomBytes(1)),
-        transport.decrypt(randomBytes(17)), transport.handshakeHash];
-      // @ts-expect-error -- undefined is no JSON
-      session.sendJson(undefined);
-      export { taken };`,
-    );
-    assert.is(await compile(compiler, { module: 'nodenext', noEmit: true }, 'no-cast.ts'), '');
-  });
-}
-
-test('makes first contact over a WebSocket', async () => {
-  const { stdout } = await run(process.execPath, 'first-contact.js');
-  assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
+  ]);
 });
 
 test('is bundled for a browser, and what is not used stays out', async () => {

@@ -1,0 +1,80 @@
+/** The JavaScript of README.md and docs/ as strict TypeScript: with types of parameters, and of what the text speaks of. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+const ROOT = new URL('../../', import.meta.url);
+
+/** What somebody adds who writes a fence down in TypeScript. */
+const ANNOTATIONS: readonly (readonly [javascript: string, typescript: string])[] = [
+  ['new Map()', 'new Map<string, Uint8Array>()'],
+  ['(nodeId) =>', '(nodeId: string) =>'],
+  ['(data) =>', '(data: string | Uint8Array) =>'],
+  ['(events) =>', '(events: SessionEvent[]) =>'],
+  ['(why) =>', "(why?: 'timeout') =>"],
+  ['let timer;', 'let timer: ReturnType<typeof setTimeout> | undefined;'],
+  ['let scheduler;', 'let scheduler: RequestScheduler;'],
+  ['onClientEvent(event)', 'onClientEvent(event: SessionEvent)'],
+  ['onHubEvent(event)', 'onHubEvent(event: HubSessionEvent)'],
+  ['onReady({ sessionId })', 'onReady({ sessionId }: { sessionId: string })'],
+  ['ask(requestId, text)', 'ask(requestId: string, text: string)'],
+  ['onMessage({ text })', 'onMessage({ text }: { text: string })'],
+  ['carryOut(decisions)', 'carryOut(decisions: RequestDecision[])'],
+];
+
+/** What fences use without declaring it, since the text around them says what it is. */
+const GIVEN: { readonly [name: string]: string } = {
+  accessKey: 'string',
+  askPerson: '(error: Error) => void',
+  client: 'ClientSession',
+  crypto: 'Crypto',
+  event: 'SessionEvent',
+  KeyringFile: 'new (path: string, accessKey: string) => object',
+  identity: 'Identity',
+  keyring: 'Keyring',
+  onEvent:
+    '(event: SessionEvent, connection: { session: ClientSession; socket: WebSocket; handle: (events: SessionEvent[]) => void }) => void',
+  options: 'ClientOptions',
+  randomBytes: 'RandomBytes',
+  siteId: 'string',
+  readFileSync: "(path: string, encoding: 'utf8') => string",
+  socket: 'WebSocket',
+  startClient:
+    '(options: { identity: Identity; keyring: object; ask: (error: Error) => void }) => { ask(text: string): Promise<{ ending: string; reply: Reply }> }',
+  store: '(text: string) => void',
+  stored: 'string | undefined',
+  url: 'string',
+};
+
+/** Each fence as a module, by the name of a file. */
+export function fencesAsTypeScript(exported: readonly string[]): Map<string, string> {
+  const modules = new Map<string, string>();
+  const pages = ['README.md', ...readdirSync(new URL('docs/', ROOT)).map((name) => `docs/${name}`)];
+  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+    const text = readFileSync(new URL(page, ROOT), 'utf8');
+    for (const [, language, fence] of text.matchAll(/^```(js|ts)\n(.*?)^```$/gms)) {
+      const name = `${page.replace(/\W/g, '-')}-${modules.size}.ts`;
+      modules.set(name, asModule(language === 'js' ? annotated(fence!) : fence!, exported));
+    }
+  }
+  return modules;
+}
+
+function annotated(fence: string): string {
+  return ANNOTATIONS.reduce(
+    (code, [javascript, typescript]) => code.split(javascript).join(typescript),
+    fence,
+  );
+}
+
+/** Imports what a fence uses of the library, and declares what is given. */
+function asModule(fence: string, exported: readonly string[]): string {
+  const used = (code: string) => (name: string) =>
+    new RegExp(`(?<!\\w|'|[^.]\\.)${name}\\b(?!: )`).test(code);
+  const isDeclared = (name: string): boolean =>
+    new RegExp(`\\b(?:const|let|function) (?:\\w+, )*${name}\\b|^import [^;]*\\b${name}\\b[^;]*;`, 'm').test(
+      fence,
+    );
+  const given = Object.keys(GIVEN).filter((name) => used(fence)(name) && !isDeclared(name));
+  const declarations = given.map((name) => `declare let ${name}: ${GIVEN[name]};`).join('\n');
+  const names = exported.filter((name) => used(fence + declarations)(name) && !isDeclared(name));
+  return `import { ${names.join(', ')} } from 'hub-protocol';\n${declarations}\n${fence}\nexport {};\n`;
+}

@@ -1,0 +1,44 @@
+// What the library hands out and takes, in a browser, without a cast.
+import {
+  type Argon2id,
+  type ClientSession,
+  derivePsk,
+  type HandshakeState,
+  type Keyring,
+  type PskOptions,
+  type SessionEvent,
+  type Transport,
+} from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+
+interface Order {
+  id: number;
+  items: { name: string }[];
+}
+declare const session: ClientSession,
+  handshake: HandshakeState,
+  transport: Transport,
+  order: Order,
+  keyring: Keyring,
+  options: PskOptions,
+  slices: Argon2id,
+  socket: WebSocket;
+socket.onmessage = ({ data }) => {
+  const events: SessionEvent[] = session.receive(typeof data === 'string' ? data : new Uint8Array(data));
+  for (const event of events) if (event.type === 'transmit') socket.send(event.data);
+};
+for (const message of session.sendJson(order)) socket.send(message);
+session.streamJson([order]);
+export const taken: BufferSource[] = [
+  derivePsk(options),
+  slices.result(),
+  randomBytes(32),
+  keyring.pins[0]!.key,
+  handshake.writeMessage(),
+  handshake.readMessage(randomBytes(1)),
+  transport.encrypt(randomBytes(1)),
+  transport.decrypt(randomBytes(17)),
+  transport.handshakeHash,
+];
+// @ts-expect-error -- undefined is no JSON
+session.sendJson(undefined);

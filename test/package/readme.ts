@@ -1,0 +1,52 @@
+/** The programs of README.md, and the same as scripts and with a single file. */
+import { readFileSync } from 'node:fs';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const fences = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code!);
+const fenceWith = (text: string): string => fences.find((code) => code.includes(text))!;
+
+/** The complete program. */
+export const PROGRAM: string = fenceWith('new HubSession');
+
+/** A client over WebSocket, which exports nothing and defines `converse`. */
+export const CLIENT: string = readFileSync(new URL('programs/client.js', import.meta.url), 'utf8').replace(
+  '// The loop of README.md',
+  () => fenceWith('new ConnectionPolicy'),
+);
+
+/** The line that brings Node's cryptography. */
+const NODE_CRYPTO = "import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';";
+
+/** With noble's cryptography and the randomness of the platform. */
+export function withNoble(code: string): string {
+  return code.replace(
+    NODE_CRYPTO,
+    `import { nobleCrypto as crypto } from 'hub-protocol/noble';
+    const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length));`,
+  );
+}
+
+/** With cryptography of the user's own, which has no Argon2id: the PSK was derived elsewhere. */
+export function withOwnCrypto(code: string): string {
+  return code
+    .replace(NODE_CRYPTO, "import { crypto, randomBytes } from './own-crypto.js';")
+    .replace(/derivePsk\(\{.*?\}\)/g, 'new Uint8Array(32)');
+}
+
+/** With the single file that has everything. */
+export function withSingleFile(code: string): string {
+  return withNoble(code)
+    .replace("'hub-protocol'", "'./hub-protocol.full.js'")
+    .replace(
+      "{ nobleCrypto as crypto } from 'hub-protocol/noble'",
+      "{ nobleCryptoWithAesGcm as crypto } from './hub-protocol.full.js'",
+    );
+}
+
+/** With `require` in place of `import`. */
+export function asCommonJs(code: string): string {
+  return code.replace(
+    /^import (\{.*?\}|\w+) from ('.*?');$/gms,
+    (_, names: string, from: string) => `const ${names.replace(/ as /g, ': ')} = require(${from});`,
+  );
+}

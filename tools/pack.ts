@@ -1,0 +1,65 @@
+/** Packs what is published, from a copy of the sources: packing builds anew, and others may be using `dist/`. */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** A tarball of a package. */
+export interface Packed {
+  readonly name: string;
+  readonly path: string;
+  /** In hexadecimal. */
+  readonly sha256: string;
+  /** In bytes. */
+  readonly unpackedSize: number;
+}
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const { NODE_V8_COVERAGE: _, ...env } = process.env;
+
+async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 2 ** 24 });
+  return stdout;
+}
+
+/**
+ * Copies the sources, builds the copy, packs the library, the judge and the commands, and removes the copy.
+ * @param folder - where the tarballs go
+ * @param isFresh - whether to install the packages of the lock file there, instead of using those of this folder
+ */
+export async function packCopy(folder: string, isFresh: boolean = false): Promise<Packed[]> {
+  const source = join(folder, 'source');
+  mkdirSync(source, { recursive: true });
+  const files = await run(ROOT, 'git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard');
+  for (const file of files.split('\0')) {
+    if (file !== '' && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(source, file));
+  }
+  if (isFresh) await run(source, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+  else symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+  const packed: Packed[] = [];
+  // The library first: packing it builds all three.
+  for (const which of [[], ['--workspaces']]) {
+    const told = await run(
+      source,
+      'npm',
+      'pack',
+      ...which,
+      '--json',
+      '--silent',
+      '--pack-destination',
+      folder,
+    );
+    const list = Object.values(
+      JSON.parse(told.slice(told.search(/^[[{]/m))) as (Packed & { filename: string })[],
+    );
+    for (const { name, filename, unpackedSize } of list) {
+      const path = join(folder, filename);
+      const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+      packed.push({ name, path, sha256, unpackedSize });
+    }
+  }
+  rmSync(source, { recursive: true });
+  return packed;
+}
