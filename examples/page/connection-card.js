@@ -12,6 +12,11 @@ const STATES = {
 
 const byId = (id) => document.getElementById(id);
 
+/** What an error says, as a sentence, with its code. */
+export function sentence({ message, code, name }) {
+  return `${message[0].toUpperCase()}${message.slice(1)} (${code ?? name}).`;
+}
+
 export class ConnectionCard {
   #ticking;
 
@@ -40,8 +45,7 @@ export class ConnectionCard {
 
   ask(error) {
     this.set('asking');
-    const { message, code, name } = error;
-    byId('question').textContent = `${message[0].toUpperCase()}${message.slice(1)} (${code ?? name}).`;
+    byId('question').textContent = sentence(error);
   }
 
   #wait(milliseconds) {

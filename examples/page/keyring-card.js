@@ -4,30 +4,37 @@ import { KeyringStorage } from '../browser/keyring-storage.js';
 import { fingerprint } from './fingerprint.js';
 
 const byId = (id) => document.getElementById(id);
+let shown; // so that nothing is drawn anew, under the cursor or the focus, unless it has changed
 
 export function showKeyring(accessKey) {
   const storage = new KeyringStorage(accessKey);
   const { staticKey, staticKeyIsFresh, pins, psks } = storage.load();
-  byId('static-key').textContent = fingerprint(staticKey.publicKey);
-  byId('is-accepted').textContent = staticKeyIsFresh ? 'accepted by no hub yet' : 'accepted by a hub';
+  const view = {
+    key: fingerprint(staticKey.publicKey),
+    isAccepted: staticKeyIsFresh ? 'accepted by no hub yet' : 'accepted by a hub',
+    pins: pins.map(({ nodeId, key }) => ({ nodeId, key: fingerprint(key) })),
+    psks: psks.map(({ nodeId, isProvisioned }) => `${nodeId}, ${isProvisioned ? 'provisioned' : 'derived'}`),
+  };
+  const now = JSON.stringify([accessKey, view]);
+  if (now === shown) return;
+  shown = now;
+  byId('static-key').textContent = view.key;
+  byId('is-accepted').textContent = view.isAccepted;
+  byId('psks').replaceChildren(
+    ...view.psks.map((text) => Object.assign(document.createElement('li'), { textContent: text })),
+  );
   byId('pins').replaceChildren(
-    ...pins.map(({ nodeId, key }) => {
+    ...view.pins.map(({ nodeId, key }) => {
       const row = byId('pin').content.firstElementChild.cloneNode(true);
       row.querySelector('.hub').textContent = nodeId;
-      row.querySelector('code').textContent = fingerprint(key);
+      row.querySelector('code').textContent = key;
       const drop = row.querySelector('button');
       drop.setAttribute('aria-label', `Drop the pin of ${nodeId}`);
       drop.addEventListener('click', () => {
         storage.update((stored) => dropPin(stored, nodeId));
         showKeyring(accessKey);
+        byId('keyring-title').focus(); // the button is gone
       });
-      return row;
-    }),
-  );
-  byId('psks').replaceChildren(
-    ...psks.map(({ nodeId, isProvisioned }) => {
-      const row = document.createElement('li');
-      row.textContent = `${nodeId}, ${isProvisioned ? 'provisioned' : 'derived'}`;
       return row;
     }),
   );

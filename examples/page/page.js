@@ -1,7 +1,7 @@
 /** The page: takes an identity, starts the client of examples/browser, and shows what that client tells. */
 import { parseIdentity, redactIdentity, selectEndpoint } from 'hub-protocol';
 import { startClient } from '../browser/client.js';
-import { ConnectionCard } from './connection-card.js';
+import { ConnectionCard, sentence } from './connection-card.js';
 import { showKeyring } from './keyring-card.js';
 import { Sequence } from './sequence.js';
 import { offerTrouble } from './trouble-card.js';
@@ -24,12 +24,12 @@ byId('identity-form').addEventListener('submit', (submitted) => {
   const text = byId('identity-text');
   try {
     identity = parseIdentity(text.value);
-    const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
-    byId('endpoint').textContent =
-      `Goes to ${new URL(url).host}, ${url.startsWith('wss:') ? 'with' : 'without'} TLS.`;
+    const { url, tls } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+    byId('endpoint').textContent = `Goes to ${new URL(url).host}, ${tls ? 'with' : 'without'} TLS.`;
+    showKeyring(identity.accessKey);
   } catch (error) {
-    byId('identity-error').textContent = error.message;
     byId('identity-error').hidden = false;
+    byId('identity-error').textContent = sentence(error);
     return;
   }
   text.value = '';
@@ -37,7 +37,6 @@ byId('identity-form').addEventListener('submit', (submitted) => {
   byId('redaction').open = true;
   showIdentity(true);
   card.set('idle');
-  showKeyring(identity.accessKey);
   byId('connect').focus();
 });
 

@@ -10,7 +10,8 @@ let served: ServedPage;
 let tab: Tab;
 test.before(async () => {
   served = await servePage(0);
-  tab = await Tab.open(served.url, pausesAt(0.4)); // 2 s at first
+  tab = await Tab.open();
+  await tab.navigate(served.url, pausesAt(0.4)); // 2 s at first
 });
 test.after(async () => {
   await tab.stop();
@@ -28,8 +29,16 @@ const drawn = async (): Promise<string[]> => {
     .slice(lines.map((line) => /^Connection/.test(line)).lastIndexOf(true));
 };
 
-test('shows what was pasted without its secrets, by keyboard alone', async () => {
+test('says what is wrong with an identity', async () => {
   await tab.until(`document.getElementById('trouble')?.checkVisibility()`);
+  await tab.evaluate(`document.getElementById('identity-text').focus()`);
+  await tab.paste('{"access_key":"a"}');
+  await tab.click('#identity-form .primary');
+  assert.match(await text('identity-error'), /\(identity-password\)\.$/);
+  await tab.evaluate(`document.getElementById('identity-text').value = ''`);
+});
+
+test('shows what was pasted without its secrets, by keyboard alone', async () => {
   await tab.evaluate(`document.getElementById('identity-text').focus()`);
   await tab.paste(JSON.stringify(served.identity));
   await tab.press('Tab');

@@ -1,12 +1,52 @@
-/** Runs pages in Chromium. */
+/** Runs pages in browsers. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { basename } from 'node:path';
+import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { startChromium } from './chromium.ts';
+import type { Browser } from './start-browser.ts';
+import { Tab } from './tab.ts';
 
-const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+/** The files of a page by path, such as `/index.html`. */
+export type Files = ReadonlyMap<string, string | Uint8Array>;
+
+const TYPES: { readonly [extension: string]: string } = { '.html': 'text/html', '.js': 'text/javascript' };
+const LIMIT = 60_000; // milliseconds
+
+/** Shows a page, and returns what it posts to /result. */
+export async function resultOf(files: Files, query: string, browser: Browser): Promise<unknown> {
+  let settle!: (result: unknown) => void;
+  const result = new Promise<unknown>((resolve) => {
+    settle = resolve;
+  });
+  const server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      const body = await request.setEncoding('utf8').toArray();
+      response.end();
+      settle(JSON.parse(body.join('')));
+      return;
+    }
+    const { pathname } = new URL(request.url!, 'http://localhost');
+    const name = pathname === '/' ? '/index.html' : pathname;
+    response.setHeader('content-type', TYPES[extname(name)] ?? 'application/octet-stream');
+    response.writeHead(files.has(name) ? 200 : 404).end(files.get(name));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const limit = setTimeout(() => settle(`no result after ${LIMIT} ms`), LIMIT);
+  try {
+    await browser.navigate(`http://localhost:${(server.address() as AddressInfo).port}/${query}`);
+    return await result;
+  } finally {
+    clearTimeout(limit);
+    server.close();
+    server.closeAllConnections();
+  }
+}
+
+/** A page that loads a module. */
+export function pageOf(script: string): string {
+  return `<!doctype html><script type="module" src="${script}"></script>`;
+}
 
 /**
  * Opens a page in Chromium, and returns what it posts to /result.
@@ -15,7 +55,7 @@ const path = (name: string): string => fileURLToPath(new URL(name, import.meta.u
  */
 export async function runPage(scripts: string[], query = ''): Promise<unknown> {
   const { outputFiles } = await build({
-    entryPoints: scripts.map((script) => path(script)),
+    entryPoints: scripts.map((script) => fileURLToPath(new URL(script, import.meta.url))),
     outdir: '/',
     entryNames: '[name]',
     bundle: true,
@@ -23,38 +63,14 @@ export async function runPage(scripts: string[], query = ''): Promise<unknown> {
     format: 'esm',
     target: 'es2022',
   });
-  let settle!: { resolve: (body: string) => void; reject: (error: Error) => void };
-  const result = new Promise<string>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
-  const server = createServer((request, response) => {
-    const script = outputFiles.find((file) => file.path === request.url);
-    if (script !== undefined) {
-      response.setHeader('content-type', 'text/javascript').end(script.text);
-    } else if (request.method === 'POST') {
-      let body = '';
-      request.on('data', (part) => {
-        body += part;
-      });
-      request.on('end', () => {
-        response.end();
-        settle.resolve(body);
-      });
-    } else {
-      response
-        .setHeader('content-type', 'text/html')
-        .end(`<script type="module" src="${basename(outputFiles[0]!.path)}"></script>`);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://localhost:${(server.address() as AddressInfo).port}/${query}`;
-  const chromium = startChromium([url]);
-  chromium.child.once('exit', (code) => settle.reject(new Error(`Chromium ended with ${code}`)));
+  const files = new Map<string, string | Uint8Array>(
+    outputFiles.map(({ path, contents }) => [path, contents]),
+  );
+  files.set('/index.html', pageOf(basename(outputFiles[0]!.path)));
+  const tab = await Tab.open();
   try {
-    return JSON.parse(await result);
+    return await resultOf(files, query, tab);
   } finally {
-    await chromium.stop();
-    server.close();
-    server.closeAllConnections();
+    await tab.stop();
   }
 }

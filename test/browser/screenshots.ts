@@ -11,7 +11,8 @@ import { Tab } from './tab.ts';
 
 const format = process.argv[2] ?? 'webp';
 const served = await servePage(0);
-const tab = await Tab.open(served.url, pausesAt(0.9));
+const tab = await Tab.open();
+await tab.navigate(served.url, pausesAt(0.9));
 const state = (name: string): Promise<void> => tab.until(isIn(name));
 
 async function picture(name: string, scheme: 'light' | 'dark', width: number, height: number): Promise<void> {

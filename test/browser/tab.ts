@@ -1,7 +1,6 @@
 /** A tab of Chromium, driven over the DevTools protocol: JSON in pipes, with a zero byte after each message. */
-import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Chromium, startChromium } from './chromium.ts';
+import { type Browser, type Started, startBrowser } from './start-browser.ts';
 
 interface Answer {
   readonly id?: number;
@@ -25,39 +24,38 @@ const KEYS = {
   Enter: { windowsVirtualKeyCode: 13, text: '\r' },
 };
 
-export class Tab {
+export class Tab implements Browser {
   /** What the page did wrong: exceptions, and breaches of its Content-Security-Policy. */
   readonly problems: string[] = [];
-  readonly #chromium: Chromium;
-  readonly #ended: Promise<never>;
+  readonly #chromium: Started;
   #sessionId: string | undefined;
   #waiting: ((answer: Answer) => void)[] = [];
 
-  private constructor(chromium: Chromium) {
+  private constructor(chromium: Started) {
     this.#chromium = chromium;
-    this.#ended = new Promise((_, reject) => {
-      chromium.child.once('exit', (code) => reject(new Error(`Chromium ended with ${code}`)));
-    });
-    this.#ended.catch(() => {}); // calls report it
     let text = '';
-    (chromium.child.stdio[4] as Readable).setEncoding('utf8').on('data', (part: string) => {
+    chromium.output.setEncoding('utf8').on('data', (part: string) => {
       const messages = (text + part).split('\0');
       text = messages.pop()!;
       for (const message of messages) this.#receive(JSON.parse(message));
     });
   }
 
-  /** @param script - runs in the page before its own */
-  static async open(url: string, script = ''): Promise<Tab> {
-    const chromium = startChromium(['--remote-debugging-pipe']);
+  /** @param flags - for Chromium */
+  static async open(...flags: string[]): Promise<Tab> {
+    const chromium = startBrowser('chromium', ['--remote-debugging-pipe', ...flags]);
     const tab = new Tab(chromium);
     const target = await tab.call<{ targetId: string }>('Target.createTarget', { url: 'about:blank' });
     const session = { targetId: target.targetId, flatten: true };
     tab.#sessionId = (await tab.call<{ sessionId: string }>('Target.attachToTarget', session)).sessionId;
     for (const domain of ['Page', 'Runtime', 'Log']) await tab.call(`${domain}.enable`);
-    await tab.call('Page.addScriptToEvaluateOnNewDocument', { source: script });
-    await tab.call('Page.navigate', { url });
     return tab;
+  }
+
+  /** @param script - runs before those of the page, from now on */
+  async navigate(url: string, script?: string): Promise<void> {
+    if (script !== undefined) await this.call('Page.addScriptToEvaluateOnNewDocument', { source: script });
+    await this.call('Page.navigate', { url });
   }
 
   /** Calls a method of the DevTools protocol. */
@@ -65,9 +63,9 @@ export class Tab {
     const answer = new Promise<Answer>((resolve) => {
       const id = this.#waiting.push(resolve) - 1;
       const message = { id, method, params, sessionId: this.#sessionId };
-      (this.#chromium.child.stdio[3] as Writable).write(`${JSON.stringify(message)}\0`);
+      this.#chromium.input.write(`${JSON.stringify(message)}\0`);
     });
-    const { result, error } = await Promise.race([answer, this.#ended]);
+    const { result, error } = await Promise.race([answer, this.#chromium.ended]);
     if (error !== undefined) throw new Error(`${method}: ${error.message}`);
     return result;
   }
