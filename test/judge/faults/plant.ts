@@ -29,7 +29,9 @@ export async function plantInLibrary(
     name: 'plant',
     setup(build) {
       build.onResolve({ filter: /^hub-protocol/ }, ({ path }) => ({ path: root(SOURCES[path]!) }));
-      build.onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      const names = patches.map(([file]) => file.slice(file.lastIndexOf('/') + 1));
+      const filter = new RegExp(`/(?:${names.join('|')})$`); // what else there is, esbuild reads by itself
+      build.onLoad({ filter }, ({ path }) => {
         const own = patches.filter(([file]) => root(file) === path);
         for (const [file] of own) left.delete(file);
         return { contents: patched(readFileSync(path, 'utf8'), own), loader: 'ts' };

@@ -66,10 +66,13 @@ function patchesOf(breakage: Breakage): readonly Patch[] {
   return 'fault' in breakage ? faultOf(breakage.fault).patches : [];
 }
 
+let allTasks: Task[] | undefined; // reading them takes longer than running those of a rule
+
 /** The vectors that a rule names, and that the judge asks for. */
 function vectorsOf(rule: Rule): Task[] {
   const references = referencesOf(rule);
-  return listTasks().filter(({ file, type, test }) =>
+  allTasks ??= listTasks();
+  return allTasks.filter(({ file, type, test }) =>
     references.some((reference) => reference.file === file && isNamed(reference, type, test)),
   );
 }
