@@ -49,6 +49,9 @@ func frame(marker byte, payload []byte) []byte {
 
 // Reassembler puts frames together again.
 type Reassembler struct {
+	// MaxLength is the length of the longest message to deliver (P-88); nil: MaxLength of the protocol.
+	MaxLength *int
+
 	isOpen bool
 	kind   Kind
 	length int
@@ -69,12 +72,16 @@ func (r *Reassembler) Push(frame []byte) (Event, error) {
 	case marker >= middle && !r.isOpen:
 		return nil, ErrChunkWithoutStart
 	case marker == wholeJSON || marker == firstJSON:
-		*r = Reassembler{isOpen: true, kind: JSON}
+		*r = Reassembler{MaxLength: r.MaxLength, isOpen: true, kind: JSON}
 	case marker < middle:
-		*r = Reassembler{isOpen: true, kind: Binary}
+		*r = Reassembler{MaxLength: r.MaxLength, isOpen: true, kind: Binary}
+	}
+	longest := MaxLength
+	if r.MaxLength != nil {
+		longest = *r.MaxLength
 	}
 	r.length += len(payload)
-	if r.length > MaxLength {
+	if r.length > longest {
 		r.data = nil
 	} else {
 		r.data = append(r.data, payload...)
@@ -83,9 +90,9 @@ func (r *Reassembler) Push(frame []byte) (Event, error) {
 		return nil, nil
 	}
 	whole := *r
-	*r = Reassembler{}
+	*r = Reassembler{MaxLength: r.MaxLength}
 	switch {
-	case whole.length > MaxLength:
+	case whole.length > longest:
 		return Dropped{whole.kind, whole.length, "too-large"}, nil
 	case whole.kind == JSON && !utf8.Valid(whole.data):
 		return Dropped{whole.kind, whole.length, "not-utf8"}, nil

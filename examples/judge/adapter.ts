@@ -21,6 +21,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 type Operation = (request: Fields) => Fields;
+type Situation = protocol.DisclosureSituation;
 
 /** Returns a function that answers requests. It holds one handshake, one transport and one session between them. */
 export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
@@ -99,8 +100,8 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
         })),
       };
     },
-    reassemble({ frames }) {
-      const reassembler = new protocol.Reassembler();
+    reassemble({ frames, maxMessage }) {
+      const reassembler = new protocol.Reassembler({ maxMessage });
       const events: Fields[] = [];
       try {
         for (const frame of frames) {
@@ -127,9 +128,17 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
     endpoint: ({ text, ...options }) => ({
       ...protocol.selectEndpoint(protocol.parseIdentity(text), options),
     }),
+    authorization: ({ address, userAgent, accessKey, ...options }) => ({
+      url: protocol.authorizedUrl(address, userAgent, accessKey, options),
+    }),
+    disclosure({ aiDisclosure, tag, ...situation }) {
+      const told = protocol.disclosureDue({ aiDisclosure }, { ...(situation as Situation), language: tag });
+      return told.due ? { ...told, text: told.text ?? null } : { due: false };
+    },
     topics: ({ mqtt }) => ({ ...protocol.deriveTopics(mqtt) }),
     broker: ({ mqtt, ...options }) => ({ ...protocol.brokerEndpoint(mqtt, options) }),
     'client-id': ({ name, accessKey }) => ({ clientId: protocol.clientId(name, accessKey) }),
+    presence: ({ status }) => ({ ...protocol.presence({ status }) }),
     request({ builder, arguments: fields }) {
       const build = {
         utterance: protocol.buildUtterance,

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from hashlib import sha256
 
+import authorization
 import hub_protocol as protocol
 import mqtt_topics
 from connection_policy import ConnectionPolicy
@@ -63,13 +64,18 @@ def respond(request):
             frames = protocol.split_message(kind, part_of_message(0, length))
             return {"frames": [{"marker": frame[0], **measure(frame[1:])} for frame in frames]}
         case {"op": "reassemble", "frames": frames}:
-            return reassemble(frames)
+            return reassemble(frames, request.get("maxMessage"))
         case {"op": "session", "do": do}:
             return session(do, request)
         case {"op": "topics", "mqtt": mqtt}:
             return mqtt_topics.derive_topics(mqtt)
         case {"op": "broker", "mqtt": mqtt}:
             return mqtt_topics.broker_endpoint(mqtt, request.get("allowPlaintext", False))
+        case {"op": "presence", "status": status}:
+            return mqtt_topics.presence(status)
+        case {"op": "authorization", "address": address, "userAgent": user_agent, "accessKey": access_key}:
+            allow_plaintext = request.get("allowPlaintext", False)
+            return {"url": authorization.authorized_url(address, user_agent, access_key, allow_plaintext)}
         case {"op": "client-id", "name": name, "accessKey": access_key}:
             return {"clientId": mqtt_topics.client_id(name, access_key)}
         case {"op": "policy", "options": options, "random": random, "steps": steps}:
@@ -110,8 +116,8 @@ def measure(payload):
     return {"length": len(payload), "sha256": sha256(payload).hexdigest()}
 
 
-def reassemble(frames):
-    reassembler, events = protocol.Reassembler(), []
+def reassemble(frames, max_message):
+    reassembler, events = protocol.Reassembler(max_message), []
     for frame in frames:
         marked = "bytes" not in frame and bytes([frame["marker"]]) + part_of_message(frame["offset"], frame["length"])
         try:

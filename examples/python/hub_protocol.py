@@ -295,7 +295,8 @@ def split_message(kind, payload):
 class Reassembler:
     """Turns frames into messages."""
 
-    def __init__(self):
+    def __init__(self, max_message=None):
+        self.max_message = MAX_MESSAGE if max_message is None else max_message  # a longer message is dropped
         self.kind = None  # of the message that is open
         self.buffer = bytearray()
         self.length = 0  # counts on when the buffer has stopped growing
@@ -314,18 +315,18 @@ class Reassembler:
                 raise Refused("message-while-open")
             self.kind, self.buffer, self.length = KINDS[marker], bytearray(), 0
         self.length += len(payload)
-        if self.length <= MAX_MESSAGE:
+        if self.length <= self.max_message:
             self.buffer += payload
         else:
             self.buffer.clear()  # the message is dropped, and the session goes on
         if marker in (FIRST_JSON, FIRST_BINARY, MIDDLE):
             return None
         kind, self.kind = self.kind, None
-        return completed(kind, bytes(self.buffer), self.length)
+        return completed(kind, bytes(self.buffer), self.length, self.max_message)
 
 
-def completed(kind, payload, length):
-    if length > MAX_MESSAGE:
+def completed(kind, payload, length, max_message):
+    if length > max_message:
         return {"type": "dropped", "kind": kind, "length": length, "reason": "too-large"}
     if kind == "binary":
         return {"type": "message", "kind": kind, "bytes": payload}

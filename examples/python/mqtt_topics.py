@@ -103,6 +103,14 @@ def client_id(name, access_key):
     return name + "-" + re.sub("[^A-Za-z0-9_-]", "-", access_key)[:48]
 
 
+def presence(status):
+    """What a client publishes about itself on its status topic, retained; `will` is for the broker."""
+    offline, online = (
+        {"topic": status, "payload": payload, "qos": 1, "retain": True} for payload in ("offline", "online")
+    )
+    return {"will": offline, "online": online, "offline": offline}
+
+
 def field_of(mqtt, names):
     if not isinstance(mqtt, dict):
         raise Refused("identity-field")

@@ -37,9 +37,19 @@ const CORE = [
   'reassemble',
   'session',
 ];
-const DEVICE = [...CORE, 'identity', 'endpoint', 'topics', 'broker', 'client-id', 'policy'];
+const DEVICE = [
+  ...CORE,
+  'identity',
+  'endpoint',
+  'authorization',
+  'topics',
+  'broker',
+  'client-id',
+  'presence',
+  'policy',
+];
 
-const REQUESTS = ['request', 'session-ids', 'reply', 'schedule'];
+const REQUESTS = ['disclosure', 'request', 'session-ids', 'reply', 'schedule'];
 
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;

@@ -30,6 +30,10 @@ NOTES = {
     "Interleaved": (
         "A message begins while another one is open. Whoever accepts it mixes the two, or forgets the first."
     ),
+    "LowerCap": (
+        "A device takes shorter messages only: one byte more than its cap drops a message, as 32 MiB and a byte do. A "
+        "failure most likely ends the session, or keeps what it drops."
+    ),
     "MiddleChunk": (
         "0x04 carries what lies between, whatever the kind. A failure most likely sends 0x02 or 0x03 again, or keeps "
         "one middle chunk only."
@@ -230,6 +234,28 @@ def around_the_cap():
     yield case("more chunks after the byte too many, then a message", frames, drop, after)
 
 
+def around_lower_caps():
+    def case(comment, cap, frames, *events):
+        return valid(comment, ["LowerCap"], maxMessage=cap, frames=frames, events=list(events))
+
+    after = message("json", b"{}")
+    for kind in KINDS:
+        for cap in [2, 1000, 100000]:
+            whole = chunks(kind, *of_length(cap))
+            yield case(f"a message of {cap} bytes of {kind}, the cap", cap, whole, message(kind, cap))
+            more = chunks(kind, *of_length(cap + 1)) + bare("007b7d")
+            drop = dropped(kind, cap + 1, "too-large")
+            yield case(f"a byte more than {cap} of {kind}, then a message", cap, more, drop, after)
+        small = chunks(kind, 1, 0, 1, 1) + bare("007b7d")
+        drop = dropped(kind, 3, "too-large")
+        yield case(f"a byte more than 2 in small chunks of {kind}, then a message", 2, small, drop, after)
+    nothing = message("json", b""), dropped("binary", 1, "too-large")
+    yield case("a cap of no bytes", 0, bare("00", "0161"), *nothing)
+    like_32 = chunks("binary", *of_length(70000)) + bare("02ff", "05ff", "007b7d")
+    drops = dropped("binary", 70000, "too-large"), dropped("json", 2, "not-utf8")
+    yield case("two drops for two reasons, then a message", 65000, like_32, *drops, after)
+
+
 # What ends the session
 
 NOTHING_OPEN = [
@@ -296,11 +322,11 @@ def breaches():
 
 def build():
     reassembled = [test for kind in KINDS for test in whole_messages(kind)]
-    reassembled += [*texts(), *sequences(), *around_the_cap()]
+    reassembled += [*texts(), *sequences(), *around_the_cap(), *around_lower_caps()]
     groups = [
         group("Split", [files.SPECIFICATION], [split(kind, *case) for kind in KINDS for case in LENGTHS]),
         group("Reassemble", [files.SPECIFICATION], reassembled),
         group("Reassemble", [files.SPECIFICATION], list(breaches())),
     ]
-    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "NotUtf8", "UnknownMarker"]
+    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "LowerCap", "NotUtf8", "UnknownMarker"]
     files.write("framing", "Messages cut into frames, and put together again from frames.", NOTES, groups, choices)

@@ -1,5 +1,7 @@
 """Issued identities: how they are read, what is refused, what may be shown, and which endpoint is chosen."""
 
+import authorization
+import disclosure
 import endpoints
 import files
 import identity_fields
@@ -59,6 +61,8 @@ NOTES = {
         "Unknown fields are ignored, at every depth. A failure most likely refuses the identity."
     ),
     **endpoints.NOTES,
+    **authorization.NOTES,
+    **disclosure.NOTES,
 }
 
 
@@ -71,7 +75,12 @@ def build():
         files.group("Identity", ALIASES["source"], identity_fields.aliases()),
         files.group("Identity", [files.SPECIFICATION, DEFAULTS], identities),
         files.group("SelectEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], endpoints.tests()),
+        files.group("AuthorizedUrl", [files.SPECIFICATION, "Python base64 and urllib.parse"], authorization.tests()),
+        files.group("Disclosure", [files.SPECIFICATION], disclosure.tests()),
     ]
-    choices = ["Boolean", "Plaintext", "UnreadableAddress", "UnreadableField"]
-    description = "Issued identities: how they are read and refused, and which endpoint is chosen."
+    choices = ["Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UserAgent"]
+    description = (
+        "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
+        "people are told that they talk to an AI."
+    )
     files.write("identity", description, NOTES, groups, choices)

@@ -57,6 +57,10 @@ NOTES = {
         "The port is the one in the address, or the default of the resulting scheme. A failure most likely uses the "
         "default of the scheme in the address."
     ),
+    "Presence": (
+        "The will is `offline` on the status topic, retained and with QoS 1; so are `online` and `offline`, which the "
+        "client publishes. A failure most likely forgets to retain, so that a hub that subscribes later hears nothing."
+    ),
     "Returned": (
         "Topics that were issued count before derived ones, each on its own, unchanged. A failure most likely derives "
         "all as soon as one is missing."
@@ -104,6 +108,7 @@ def build():
         files.group("Topics", CHARACTERS, topic_refusals.tests()),
         files.group("BrokerEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], brokers.endpoints()),
         files.group("ClientId", CLIENT_IDS, brokers.client_ids()),
+        files.group("Presence", CURRENT_LAYOUT, topics.presences()),
     ]
-    description = "MQTT: topics derived and issued, addresses of brokers, client ids."
+    description = "MQTT: topics derived and issued, addresses of brokers, client ids, presence."
     files.write("mqtt-topics", description, NOTES, groups, ["ClientId", "Plaintext"])

@@ -208,3 +208,11 @@ def returned():
         refuses(comment, "OutOfScope", "topic-out-of-scope", issued_with(settings, topics))
         for comment, settings, topics in OUT_OF_SCOPE
     ]
+
+
+def presences():
+    def presence(status):
+        will, online = ({"topic": status, "payload": text, "qos": 1, "retain": True} for text in ("offline", "online"))
+        return files.valid(f"on {status}", ["Presence"], status=status, will=will, online=online, offline=will)
+
+    return [presence(topic) for topic in [f"hivemind/hub-1/{KEY}/status", f"site/hub-1/status/{KEY}", "a"]]

@@ -55,9 +55,12 @@ export const OPERATIONS: readonly Operation[] = [
   ),
   operation('identity', 'aliases, defaults, refusals, redaction'),
   operation('endpoint', 'the choice of an endpoint', 'identity', 'endpoint'),
+  operation('authorization', 'the URL of a WebSocket, with the access key in its query'),
+  operation('disclosure', 'when people are told that they talk to an AI, and in which language'),
   operation('topics', 'MQTT topics'),
   operation('broker', 'the address of the MQTT broker'),
   operation('client-id', 'the MQTT client id'),
+  operation('presence', 'what a client publishes about itself'),
   operation('request', 'the envelopes of requests'),
   operation('session-ids', 'whether two session ids match'),
   operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
@@ -114,12 +117,20 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ['protocol', 'url', 'tls'],
     { mistakesIn: mistakesInPreference },
   ),
+  AuthorizedUrl: { operation: 'authorization', check: checkAuthorizedUrl },
+  Disclosure: plain(
+    'disclosure',
+    ['aiDisclosure', 'lastGiven', 'tag', 'isVoice', 'isShared'],
+    ['due', 'text', 'language'],
+    EXACT,
+  ),
   Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
   BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls']),
   ClientId: plain('client-id', ['name', 'accessKey'], ['clientId'], {
     mistakesIn: mistakesInClientId,
     refutes: refutesClientId,
   }),
+  Presence: plain('presence', ['status'], ['will', 'online', 'offline'], EXACT),
   Request: plain('request', ['builder', 'arguments'], ['envelope'], EXACT),
   SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches'], {
     mistakesIn: mistakesInMatching,
@@ -189,6 +200,19 @@ async function checkPsk(test: Vector, ask: Ask): Promise<void> {
   const { password, nodeId, psk } = test;
   const response = await ask({ op: 'psk', password, nodeId });
   checkResponse(test, response, { psk }, () => mistakesInPsk(psk, response.psk));
+}
+
+/** The digits of percent-encoding may have either case (RFC 3986, section 2.1). */
+async function checkAuthorizedUrl(test: Vector, ask: Ask): Promise<void> {
+  const { url, ...request } = pick(test, ['address', 'userAgent', 'accessKey', 'allowPlaintext', 'url']);
+  const response = await ask({ op: 'authorization', ...request });
+  const isSame =
+    typeof response.url === 'string' && withUpperCaseEscapes(response.url) === withUpperCaseEscapes(test.url);
+  checkResponse(test, isSame ? { ...response, url } : response, { url });
+}
+
+function withUpperCaseEscapes(url = ''): string {
+  return url.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase());
 }
 
 /** An identity as it was read; and its redacted form, which must not contain a secret in any encoding. */

@@ -26,8 +26,12 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ...SESSION_RULES,
 
   // Connecting
-  'P-2': live('client-escapes-no-plus'),
-  'P-3': none('todo'),
+  'P-2': same('client-escapes-no-plus'),
+  'P-3': broken('an authorization that is there already is kept', [
+    'src/identity/authorized-url.ts',
+    "field !== '' && nameOf(field) !== 'authorization'",
+    "field !== '' && nameOf(field) !== ''",
+  ]),
   'P-4': none('the program that holds the URL follows redirects and writes logs; the library does neither'),
   'P-5': same('plaintext-endpoint'),
   'P-9': none('it leaves a transport out'),
@@ -184,7 +188,11 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-85': same('orphan-chunks-passed-over'),
   'P-86': same('unknown-markers-ignored'),
   'P-87': same('cap-one-too-many'),
-  'P-88': none('todo'),
+  'P-88': broken('a message over a lower cap ends the session', [
+    REASSEMBLER,
+    'if (length > this.maxMessage) return {',
+    "if (length > this.maxMessage && this.maxMessage < MAX_MESSAGE)\n      throw this.fail(new RemoteError('message-while-open', ''));\n    if (length > this.maxMessage) return {",
+  ]),
   'P-89': same('replacement-characters-delivered'),
   'P-159': broken('each chunk is decoded on its own', [
     REASSEMBLER,
@@ -236,7 +244,11 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     "if (typeof text === 'string') setField(texts",
     "if (typeof text === 'string' && languages[i] === 'en') setField(texts",
   ]),
-  'P-134': none('todo'),
+  'P-134': broken('a shared device gives the disclosure once', [
+    'src/identity/disclosure.ts',
+    "(lastGiven === 'earlier-session' && !isVoice && !isShared)",
+    "(lastGiven === 'earlier-session' && !isVoice)",
+  ]),
 
   // MQTT
   'P-135': broken('the topic to publish to ends with `c2s`', [TOPICS, '/in`, subscribe', '/c2s`, subscribe']),
@@ -245,7 +257,11 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-138': same('wildcards-accepted'),
   'P-139': same('tls-flag-ignored'),
   'P-140': same('client-id-whole-cut'),
-  'P-141': none('todo'),
+  'P-141': broken('presence has QoS 0', [
+    'src/mqtt-topics/presence.ts',
+    'qos: 1,\n      retain',
+    'qos: 0 as 1,\n      retain',
+  ]),
   'P-142': none('the program subscribes and publishes'),
   'P-145': none('the MQTT client of the program sees the retain flag, and the library does not'),
   'P-146': broken('the default is QoS 0', [

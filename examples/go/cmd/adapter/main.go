@@ -57,6 +57,7 @@ func main() {
 		"split":          on(split),
 		"reassemble":     on(reassemble),
 		"session":        on(s.operate),
+		"authorization":  on(authorization),
 	}
 	in := json.NewDecoder(bufio.NewReader(os.Stdin))
 	out := json.NewEncoder(os.Stdout)
@@ -135,6 +136,17 @@ func selectNoise(request struct {
 		return nil, err
 	}
 	return response{"pattern": pattern, "suite": suite, "protocolName": protocol3.ProtocolName(pattern, suite)}, nil
+}
+
+func authorization(request struct {
+	Address, UserAgent, AccessKey string
+	AllowPlaintext                bool
+}) (response, error) {
+	url, err := protocol3.AuthorizedURL(request.Address, request.UserAgent, request.AccessKey, request.AllowPlaintext)
+	if err != nil {
+		return nil, err
+	}
+	return response{"url": url}, nil
 }
 
 func psk(request struct{ Password, NodeID string }) (response, error) {

@@ -137,8 +137,9 @@ func reassemble(request struct {
 		Marker         byte
 		Offset, Length int
 	}
+	MaxMessage *int
 }) (response, error) {
-	var reassembler protocol3.Reassembler
+	reassembler := protocol3.Reassembler{MaxLength: request.MaxMessage}
 	events := []response{}
 	for _, frame := range request.Frames {
 		bytes := append([]byte{frame.Marker}, pattern(frame.Offset, frame.Length)...)
