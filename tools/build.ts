@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles, FILES } from './bundles.ts';
 import { flatDeclarations } from './declarations.ts';
+import { packedPage } from './packed-pages.ts';
 
 /** The modules in dist/ that the package exports. */
 export const ENTRIES: readonly string[] = ['index', 'crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
@@ -126,4 +127,7 @@ function copyVectors(): void {
     recursive: true,
     filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
   });
+  const page = root('judge/vectors/README.md');
+  const isPacked = (path: string): boolean => existsSync(root(`judge/${path}`));
+  writeFileSync(page, packedPage(readFileSync(page, 'utf8'), 'vectors/README.md', isPacked, undefined));
 }
