@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `hub-protocol-judge`: sends the vectors to an adapter, or plays a hub or a client over a WebSocket. */
+/** `hub-protocol-judge`: sends the vectors to an adapter, or plays a hub or a client over a WebSocket or MQTT. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { CannotRun, ProcessAdapter } from './adapter.ts';
@@ -7,6 +7,9 @@ import { OPERATIONS } from './checks/checks.ts';
 import { jsonLines } from './json-lines.ts';
 import { connectTo } from './live/connect.ts';
 import { listen } from './live/listen.ts';
+import { connectOverMqtt } from './live/mqtt-connect.ts';
+import { BROKER_PASSWORD, listenOverMqtt } from './live/mqtt-listen.ts';
+import { BASE, topicsOf } from './live/mqtt-topics.ts';
 import type { LiveOptions } from './live/play.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { authorizedUrl } from './protocol.ts';
@@ -23,10 +26,11 @@ async function main(): Promise<number> {
   const options = parseOptions(process.argv.slice(2));
   if (options === 'help') return print(HELP);
   if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
-  const { connect, listen: listens, command, report } = options;
+  const { connect, listen: listens, mqtt, command, report } = options;
   if (options.jsonl) return printLines(options);
   if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), report);
   if (listens) return finish('client', await judgeClient(options), report);
+  if (mqtt !== undefined) return finish(`${mqtt} over MQTT`, await judgeOverMqtt(mqtt, options), report);
   return finish(command.join(' '), await judgeAdapter(options), report);
 }
 
@@ -60,6 +64,34 @@ function judgeClient(options: Options): Promise<Verdict[]> {
     process.stderr.write('waiting for your client to connect\n');
   };
   return listen({ ...liveOptions(options), port, nodeId: NODE_ID, accessKey, onListening });
+}
+
+function judgeOverMqtt(subject: 'client' | 'hub', options: Options): Promise<Verdict[]> {
+  const { port, accessKey, password } = options;
+  const { in: publish } = topicsOf(accessKey);
+  const prefix = publish.replace(/\/in$/, '');
+  const common = { ...liveOptions(options), port, accessKey };
+  if (subject === 'hub') {
+    const onListening = (url: string): void => {
+      print(`a broker for your hub: ${url}\n  subscribe to ${BASE}/+/in and ${BASE}/+/status\n`);
+      print(`  its client has the access key ${accessKey}\n  and the password ${password}\n\n`);
+      process.stderr.write('waiting for your hub to subscribe\n');
+    };
+    return connectOverMqtt({ ...common, onListening });
+  }
+  const onListening = (url: string): void => {
+    const mqtt = { endpoint: url, username: accessKey, password: BROKER_PASSWORD, topic_prefix: prefix };
+    const identity = {
+      access_key: accessKey,
+      password,
+      site_id: 'judge',
+      protocols: { wss: false, mqtt: true },
+      mqtt,
+    };
+    print(`a broker, and a hub behind it, for a client with this identity:\n${JSON.stringify(identity)}\n\n`);
+    process.stderr.write('waiting for your client to connect\n');
+  };
+  return listenOverMqtt({ ...common, nodeId: NODE_ID, onListening });
 }
 
 function liveOptions({ password, only, specOnly, timeout: message = 5000 }: Options): LiveOptions {

@@ -13,6 +13,11 @@ interface Option {
 const OPTIONS = {
   listen: { type: 'boolean', help: 'play a hub; your client connects to it' },
   connect: { type: 'string', argument: 'URL', help: 'play a client; it connects to your hub' },
+  mqtt: {
+    type: 'string',
+    argument: 'client|hub',
+    help: 'over MQTT: play a broker, and a hub to your client or a client to your hub',
+  },
   jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for a test runner of your own' },
   only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
   timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
@@ -20,7 +25,7 @@ const OPTIONS = {
     type: 'boolean',
     help: 'leave out what the protocol leaves open, and compare no error codes',
   },
-  port: { type: 'string', argument: 'PORT', help: 'port of --listen (any that is free)' },
+  port: { type: 'string', argument: 'PORT', help: 'port of --listen and --mqtt (any that is free)' },
   'access-key': {
     type: 'string',
     argument: 'KEY',
@@ -71,6 +76,8 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
       Plays a hub on loopback, well-behaved and hostile. Your client connects, once for each scene.
   hub-protocol-judge --connect URL [options]
       Plays a client, well-behaved and hostile. Your hub listens. Certificates are not checked.
+  hub-protocol-judge --mqtt client|hub [options]
+      The same over MQTT: your client, or your hub, connects to a broker that the judge plays too.
   hub-protocol-judge --jsonl [--only NAME,…] [--spec-only]
       Prints the vectors, one test a line.
 
@@ -94,7 +101,7 @@ ${table(OPERATIONS.map(({ name, shows }) => [name, shows]))
 
 Live mode
   Your side sends back every message it receives, JSON as JSON and binary as binary, and keeps its static key and its
-  pins from one connection to the next. A client connects again whenever its connection ends.
+  pins from one connection to the next. A client connects again whenever its connection ends; a hub over MQTT stays.
 
 Options
 ${table(optionRows)}
@@ -109,6 +116,8 @@ export interface Options {
   readonly jsonl: boolean;
   readonly listen: boolean;
   readonly connect: string | undefined;
+  /** What is under test over MQTT. */
+  readonly mqtt: 'client' | 'hub' | undefined;
   /** The command of the adapter and its arguments. */
   readonly command: readonly string[];
   readonly only: readonly string[] | undefined;
@@ -131,9 +140,15 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
   if (tokens.find(({ kind }) => kind !== 'option')?.kind === 'positional') {
     throw new CannotRun(`unexpected ${command[0]}: write -- before the command of your adapter`);
   }
-  const { listen = false, connect, jsonl = false, only, report, verbose = false } = values;
-  if ([listen, jsonl, connect !== undefined, command.length > 0].filter(Boolean).length !== 1) {
-    throw new CannotRun('expected one of -- COMMAND, --listen, --connect URL and --jsonl: see --help');
+  const { listen = false, connect, mqtt, jsonl = false, only, report, verbose = false } = values;
+  const modes = [listen, jsonl, connect !== undefined, mqtt !== undefined, command.length > 0];
+  if (modes.filter(Boolean).length !== 1) {
+    throw new CannotRun(
+      'expected one of -- COMMAND, --listen, --connect URL, --mqtt and --jsonl: see --help',
+    );
+  }
+  if (mqtt !== undefined && mqtt !== 'client' && mqtt !== 'hub') {
+    throw new CannotRun(`--mqtt expects client or hub, which is what you test, got ${mqtt}`);
   }
   const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
   if (seconds !== undefined && !(seconds > 0)) {
@@ -147,6 +162,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     jsonl,
     listen,
     connect,
+    mqtt,
     command,
     only: only?.split(','),
     timeout: seconds === undefined ? undefined : seconds * 1000,

@@ -127,8 +127,9 @@ test('passes on the standard error of the adapter with --verbose only', async ()
   assert.match((await judge(noisy, ...SELECT, '--verbose')).stderr, /a word/);
 });
 
-test('--listen prints the address, the access key and the password, and shows that it waits', async () => {
-  const child = spawn(process.execPath, [CLI, '--listen', '--access-key', 'kiosk-7']);
+/** What the judge prints until it waits for the other side. */
+async function startListening(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [CLI, ...args]);
   const output = { stdout: '', stderr: '' };
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (data) => (output.stdout += data));
@@ -138,9 +139,29 @@ test('--listen prints the address, the access key and the password, and shows th
     });
   });
   child.kill();
-  assert.match(output.stdout, /ws:\/\/127\.0\.0\.1:\d+\/\n +access key kiosk-7\n +password +\w/);
-  assert.match(output.stderr, /waiting for your client/);
+  return output;
+}
+
+test('--listen prints the address, the access key and the password, and shows that it waits', async () => {
+  const { stdout, stderr } = await startListening('--listen', '--access-key', 'kiosk-7');
+  assert.match(stdout, /ws:\/\/127\.0\.0\.1:\d+\/\n +access key kiosk-7\n +password +\w/);
+  assert.match(stderr, /waiting for your client/);
 });
+
+for (const [subject, stdout, stderr] of [
+  [
+    'client',
+    /"endpoint":"mqtt:\/\/127\.0\.0\.1:\d+","username":"kiosk-7","password":"judge","topic_prefix":/,
+    /your client/,
+  ],
+  ['hub', /mqtt:\/\/127\.0\.0\.1:\d+\n +subscribe to hivemind\/judge\/\+\/in and /, /your hub to subscribe/],
+] as const) {
+  test(`--mqtt ${subject} prints what the other side needs, and shows that it waits`, async () => {
+    const printed = await startListening('--mqtt', subject, '--access-key', 'kiosk-7');
+    assert.match(printed.stdout, stdout);
+    assert.match(printed.stderr, stderr);
+  });
+}
 
 test('--listen checks the names of scenes before it opens its port', async () => {
   const { code, stdout, stderr } = await run('--listen', '--only', 'first-contcat');
@@ -205,9 +226,19 @@ test('--version prints the version of the package', async () => {
 });
 
 for (const [what, args, message] of [
-  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL and --jsonl/],
+  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL, --mqtt and --jsonl/],
   ['two things to judge', ['--listen', '--', 'x'], /expected one of/],
   ['a command without --', ['python3', 'adapter.py'], /unexpected python3: write -- before the command/],
+  [
+    'a peer over MQTT that is neither',
+    ['--mqtt', 'broker'],
+    /client or hub, which is what you test, got broker/,
+  ],
+  [
+    'an access key that fits no topic',
+    ['--mqtt', 'hub', '--access-key', 'a/b'],
+    /a level of topics.* got a\/b/,
+  ],
   ['an unknown option', ['--listne'], /--listne/],
   [
     'an unknown operation',

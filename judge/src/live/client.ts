@@ -130,6 +130,7 @@ export class JudgeClient {
 
   /** A hub closes a handshake that cannot be completed with 1008, and says nothing else of why. */
   #checkClosing({ closing }: Connection, where: string): void {
+    if (closing === undefined) return; // over MQTT there is none
     const { code, reason } = closing;
     if (code !== REFUSAL) {
       const got = code === 1006 ? 'none: the connection ended without a close frame' : String(code);

@@ -4,7 +4,7 @@ import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { JudgeClient } from './client.ts';
 import { CLIENT_SCENES } from './client-scenes.ts';
-import { Connection } from './connection.ts';
+import { type Connection, overWebSocket } from './connection.ts';
 import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
 
 export interface ConnectOptions extends LiveOptions {
@@ -23,7 +23,7 @@ export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
         handshakeTimeout: patience.message,
         rejectUnauthorized: false,
       });
-      const connection = new Connection(socket, patience);
+      const connection = overWebSocket(socket, patience);
       socket.once('open', () => resolve(connection));
       socket.once('error', ({ message }) => {
         if (accessKey !== undefined && /Unexpected server response: 40[13]/.test(message)) {

@@ -1,46 +1,81 @@
-/** One WebSocket connection as a queue: what a scene sends, and what it waits for. */
+/** One connection as a queue: what a scene sends, and what it waits for. */
 import type { RawData, WebSocket } from 'ws';
-import { bytesToHex } from '../protocol.ts';
+import { bytesToHex, bytesToUtf8, parseEnvelope } from '../protocol.ts';
 import { type Causes, Failure } from '../verdict.ts';
 
 /** How long to wait, in milliseconds: for an ordinary message, and where the other side has much to do first. */
 export interface Patience {
   readonly message: number;
   readonly long: number;
+  /** How long nothing may come where silence is right; 1500 unless given. */
+  readonly silence?: number;
 }
 
+interface Closing {
+  readonly code: number;
+  readonly reason: string;
+}
+
+const SILENCE = 1500;
+const OPENING_BRACE = 0x7b;
 const TOO_BIG = 1009;
 const LIMIT =
   'close code 1009: a message was too big for the WebSocket library; raise its limit to 262144 bytes, since some are 32768 or less';
 
 type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
 
+/** What a connection runs over. */
+export interface Line {
+  send(data: string | Uint8Array): void;
+  close(code: number): void;
+  /**
+   * Whether the other side ends a session by silence, since it has no connection to close: a hub over MQTT. It may greet
+   * whoever speaks next.
+   */
+  readonly isSilent?: true;
+}
+
 export class Connection {
   isClosed = false;
-  /** The close code and reason of the other side; 1006 where there was no close frame. */
-  closing: { readonly code: number; readonly reason: string } = { code: 1006, reason: '' };
-  readonly #socket: WebSocket;
+  /** The close code and reason of the other side; 1006 where there was no close frame. None over MQTT. */
+  closing: Closing | undefined;
+  readonly #line: Line;
   readonly #patience: Patience;
   readonly #queue: (string | Uint8Array)[] = [];
+  #failure: Failure | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(socket: WebSocket, patience: Patience) {
-    this.#socket = socket;
+  constructor(line: Line, patience: Patience) {
+    this.#line = line;
     this.#patience = patience;
-    socket.on('message', (data: RawData, isBinary: boolean) => {
-      this.#queue.push(isBinary ? new Uint8Array(data as Buffer) : data.toString());
-      this.#wake?.();
-    });
-    socket.on('error', () => {}); // `close` follows
-    socket.on('close', (code, reason) => {
-      this.isClosed = true;
-      this.closing = { code, reason: reason.toString() };
-      this.#wake?.();
-    });
+  }
+
+  /** Takes what the other side sent. */
+  received(data: string | Uint8Array): void {
+    this.#queue.push(data);
+    this.#wake?.();
+  }
+
+  /** The other side has closed the connection. */
+  closed(closing?: Closing): void {
+    this.isClosed = true;
+    this.closing = closing;
+    this.#wake?.();
+  }
+
+  /** The other side did what it must not, on whatever the scene waits for. */
+  fail(failure: Failure): void {
+    this.#failure ??= failure;
+    this.#wake?.();
+  }
+
+  /** Forgets what has arrived and was not waited for. */
+  forget(): void {
+    this.#queue.length = 0;
   }
 
   send(data: string | Uint8Array): void {
-    if (!this.isClosed) this.#socket.send(data);
+    if (!this.isClosed) this.#line.send(data);
   }
 
   /**
@@ -52,8 +87,9 @@ export class Connection {
     const milliseconds = isLong ? this.#patience.long : this.#patience.message;
     const received = await this.#next(milliseconds);
     if (received === 'closed') {
-      const { code, reason } = this.closing;
-      const got = `the connection closed, with ${code}${reason && ` ${JSON.stringify(reason)}`}`;
+      const { code, reason = '' } = this.closing ?? {};
+      const how = code === undefined ? '' : `, with ${code}${reason && ` ${JSON.stringify(reason)}`}`;
+      const got = `the connection closed${how}`;
       throw new Failure({ where: what, expected: 'this message', got }, code === TOO_BIG ? [LIMIT] : causes);
     }
     if (received === 'late') {
@@ -63,23 +99,35 @@ export class Connection {
     return received.data;
   }
 
-  /** Waits until the other side closes the connection. It must not send anything before it does. */
-  async expectClose(after: string): Promise<void> {
-    const received = await this.#next(this.#patience.message);
+  /** Waits until the other side closes the connection, or is silent. It must not send anything before it does. */
+  async expectClose(after: string, isLong = false): Promise<void> {
+    const { message: short, long, silence = SILENCE } = this.#patience;
+    const message = isLong ? long : short;
+    const received = await this.#next(this.#line.isSilent ? silence : message);
     if (received === 'closed') return;
+    if (this.#line.isSilent && (received === 'late' || isGreeting(received.data))) return;
     const got =
-      received === 'late'
-        ? `still open after ${this.#patience.message / 1000} s`
-        : `a message, ${show(received.data)}`;
-    throw new Failure({ where: `after ${after}`, expected: 'the connection closed without a message', got });
+      received === 'late' ? `still open after ${message / 1000} s` : `a message, ${show(received.data)}`;
+    const expected = this.#line.isSilent
+      ? 'silence, or a greeting'
+      : 'the connection closed without a message';
+    throw new Failure({ where: `after ${after}`, expected, got });
+  }
+
+  /** Waits, and the other side must not send anything at all. */
+  async expectNothing(after: string): Promise<void> {
+    const received = await this.#next(this.#patience.silence ?? SILENCE);
+    if (received === 'closed' || received === 'late') return;
+    const got = `a message, ${show(received.data)}`;
+    throw new Failure({ where: `after ${after}`, expected: 'silence', got });
   }
 
   close(code: number): void {
-    this.#socket.close(code);
+    this.#line.close(code);
   }
 
   async #next(milliseconds: number): Promise<Received> {
-    if (this.#queue.length === 0 && !this.isClosed) {
+    if (this.#queue.length === 0 && !this.isClosed && this.#failure === undefined) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, milliseconds);
         this.#wake = () => {
@@ -88,13 +136,40 @@ export class Connection {
         };
       });
     }
+    if (this.#failure !== undefined) throw this.#failure;
     const data = this.#queue.shift();
     if (data !== undefined) return { data };
     return this.isClosed ? 'closed' : 'late';
   }
 }
 
+/** A connection over a WebSocket. */
+export function overWebSocket(socket: WebSocket, patience: Patience): Connection {
+  const line = {
+    send: (data: string | Uint8Array) => socket.send(data),
+    close: (code: number) => socket.close(code),
+  };
+  const connection = new Connection(line, patience);
+  socket.on('message', (data: RawData, isBinary: boolean) => {
+    connection.received(isBinary ? new Uint8Array(data as Buffer) : data.toString());
+  });
+  socket.on('error', () => {}); // `close` follows
+  socket.on('close', (code, reason) => connection.closed({ code, reason: reason.toString() }));
+  return connection;
+}
+
+/** Whether a hub greets a client that it does not know. */
+function isGreeting(data: string | Uint8Array): boolean {
+  try {
+    return parseEnvelope(data).type === 'hello';
+  } catch {
+    return false;
+  }
+}
+
+/** Over MQTT an envelope arrives as bytes. */
 function show(data: string | Uint8Array): string {
+  if (typeof data !== 'string' && data[0] === OPENING_BRACE) return show(bytesToUtf8(data) ?? 'no UTF-8');
   return typeof data === 'string'
     ? JSON.stringify(data.slice(0, 200))
     : `${data.length} bytes, ${bytesToHex(data.subarray(0, 16))}…`;

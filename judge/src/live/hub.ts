@@ -41,6 +41,8 @@ export interface HubChanges {
   repeats?: true;
   /** The pattern that the scene is about: a client that takes another declines. */
   expects?: Pattern;
+  /** Answers message 1 with silence, until the client gives up. */
+  isSilent?: true;
   psk?: Uint8Array;
   staticKey?: Uint8Array;
   message2?: (message: Uint8Array) => Uint8Array;
@@ -59,6 +61,8 @@ const PASSWORD =
 
 export class JudgeHub {
   readonly nodeId: string;
+  /** Over MQTT, the client id of each connection. */
+  readonly clientIds: string[] = [];
   readonly #psk: Uint8Array;
   readonly #staticKey: Uint8Array = randomBytes(32);
   readonly #ephemeralKeys: EphemeralKeys = new EphemeralKeys();
@@ -113,6 +117,10 @@ export class JudgeHub {
     const message1 = read('message 1', () => readNoiseMessage(first));
     read('message 1', () => readMessage1Payload(handshake.readMessage(message1)));
     this.#ephemeralKeys.check('message 1', message1, this.#clientKey);
+    if (changes.isSilent) {
+      await connection.expectClose('message 1, which was not answered', true);
+      throw new SceneOver();
+    }
     const payload = new Uint8Array([0x7b, 0x7d]); // {}
     const message2 = changes.isAccomplice
       ? message2OfZeros(suite, prologue, message1, { staticKey: this.#staticKey, psk: this.#psk, payload })

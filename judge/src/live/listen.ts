@@ -3,7 +3,8 @@ import { WebSocketServer } from 'ws';
 import { CannotRun } from '../adapter.ts';
 import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
-import { Connection } from './connection.ts';
+import { Arrivals } from './arrivals.ts';
+import { type Connection, overWebSocket } from './connection.ts';
 import { JudgeHub } from './hub.ts';
 import { HUB_SCENES } from './hub-scenes.ts';
 import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
@@ -21,36 +22,18 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const { nodeId, password, patience } = options;
   const scenes = chooseScenes(HUB_SCENES, options);
   const hub = new JudgeHub(nodeId, derivePsk({ crypto: nodeCrypto, password, nodeId }));
-  const waiting: { connection: Connection; url: string }[] = [];
-  let wake = (): void => {};
+  const arrivals = new Arrivals<{ connection: Connection; url: string }>(patience.long);
   const server = await openServer(options.port);
   server.on('connection', (socket, { url = '' }) => {
-    waiting.push({ connection: new Connection(socket, patience), url });
-    wake();
+    arrivals.add({ connection: overWebSocket(socket, patience), url });
   });
   const { port } = server.address() as { port: number };
   options.onListening(`ws://127.0.0.1:${port}/`);
 
-  let isGone = false; // a client that misses one scene is not waited for again
   const connect = async (): Promise<Connection> => {
-    while (waiting[0]?.connection.isClosed) waiting.shift();
-    if (waiting.length === 0 && !isGone) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patience.long);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-    const next = waiting.shift();
-    if (next === undefined) {
-      isGone = true;
-      const got = `none within ${patience.long / 1000} s`;
-      throw new Failure({ where: 'connection', expected: 'one for each scene', got });
-    }
-    checkAuthorization(next.url, options.accessKey, next.connection);
-    return next.connection;
+    const { connection, url } = await arrivals.next();
+    checkAuthorization(url, options.accessKey, connection);
+    return connection;
   };
   try {
     return await playScenes(scenes, hub, connect, options);

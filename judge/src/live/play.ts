@@ -15,8 +15,11 @@ export interface LiveOptions {
   onVerdict?: (verdict: Verdict, number: number, total: number) => void;
 }
 
-/** What happens on one connection. `Player` is the judge's side, which remembers keys from one scene to the next. */
-export interface Scene<Player> {
+/**
+ * What happens on one connection. `Player` is the judge's side, which remembers keys from one scene to the next; `Link` is
+ * the connection, which over MQTT knows more of the other side.
+ */
+export interface Scene<Player, Link extends Connection = Connection> {
   readonly name: string;
   readonly comment: string;
   /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
@@ -24,22 +27,22 @@ export interface Scene<Player> {
   /** The access key of this connection, in place of the client's. */
   readonly accessKey?: string;
   /** @throws Failure, Declined, SceneOver */
-  play(player: Player, connection: Connection): Promise<void>;
+  play(player: Player, connection: Link): Promise<void>;
 }
 
 /** Thrown by a scene: the other side closed the connection as it should, so the scene passed. */
 export class SceneOver extends Error {}
 
 /** Marks a scene whose outcome the protocol leaves open. */
-export function choice<Player>(scene: Scene<Player>): Scene<Player> {
+export function choice<Player, Link extends Connection>(scene: Scene<Player, Link>): Scene<Player, Link> {
   return { ...scene, isChoice: true };
 }
 
 /** @throws CannotRun if there is no scene of one of these names */
-export function chooseScenes<Player>(
-  scenes: readonly Scene<Player>[],
+export function chooseScenes<Player, Link extends Connection>(
+  scenes: readonly Scene<Player, Link>[],
   { only, isSpecOnly }: Pick<LiveOptions, 'only' | 'isSpecOnly'>,
-): readonly Scene<Player>[] {
+): readonly Scene<Player, Link>[] {
   const names = scenes.map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined)
@@ -49,16 +52,16 @@ export function chooseScenes<Player>(
   );
 }
 
-export async function playScenes<Player>(
-  scenes: readonly Scene<Player>[],
+export async function playScenes<Player, Link extends Connection>(
+  scenes: readonly Scene<Player, Link>[],
   player: Player,
-  connect: (accessKey?: string) => Promise<Connection>,
+  connect: (accessKey?: string) => Promise<Link>,
   { onStart, onVerdict }: LiveOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   for (const [index, { name, comment, isChoice, accessKey, play }] of scenes.entries()) {
     onStart?.(name, index + 1, scenes.length);
-    let connection: Connection | undefined;
+    let connection: Link | undefined;
     const verdict = await runTest(
       { operation: 'live', name, comment, ...(isChoice && { isChoice }) },
       async () => {

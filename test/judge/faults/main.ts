@@ -14,6 +14,7 @@ import { isChild, runInChildren, serveTasks } from './children.ts';
 import type { Fault } from './fault.ts';
 import { LIBRARY_FAULTS } from './library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
+import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from './mqtt-faults.ts';
 import { root } from './plant.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from './python-faults.ts';
 import { type Outcome, type Place, runFault } from './run.ts';
@@ -23,6 +24,8 @@ const LISTS: { readonly [place in Place]: readonly Fault[] } = {
   python: PYTHON_FAULTS,
   client: CLIENT_FAULTS,
   hub: HUB_FAULTS,
+  'mqtt-client': MQTT_CLIENT_FAULTS,
+  'mqtt-hub': MQTT_HUB_FAULTS,
   library: LIBRARY_FAULTS,
 };
 

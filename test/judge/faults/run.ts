@@ -3,6 +3,8 @@ import { rmSync } from 'node:fs';
 import { type Fields, ProcessAdapter } from '../../../judge/src/adapter.ts';
 import { connectTo } from '../../../judge/src/live/connect.ts';
 import { listen } from '../../../judge/src/live/listen.ts';
+import { connectOverMqtt } from '../../../judge/src/live/mqtt-connect.ts';
+import { listenOverMqtt } from '../../../judge/src/live/mqtt-listen.ts';
 import { authorizedUrl } from '../../../judge/src/protocol.ts';
 import { type Group, groupFailures } from '../../../judge/src/report.ts';
 import { runVectors } from '../../../judge/src/run-vectors.ts';
@@ -11,7 +13,7 @@ import { NODE_ID, PASSWORD } from '../peers.ts';
 import type { Fault } from './fault.ts';
 import { plantInLibrary, plantInPython, root, temporaryFolder } from './plant.ts';
 
-export type Place = 'library' | 'python' | 'noiseprotocol' | 'client' | 'hub';
+export type Place = 'library' | 'python' | 'noiseprotocol' | 'client' | 'hub' | 'mqtt-client' | 'mqtt-hub';
 
 export interface Outcome {
   readonly failed: number;
@@ -96,9 +98,37 @@ const JUDGES: { readonly [place in Place]: Judge } = {
       stop();
     }
   },
+  async 'mqtt-client'(fault, folder, only) {
+    const { startClient } = await import(await plantInLibrary(MQTT_PEERS, fault, folder));
+    let stop = (): void => {};
+    const onListening = (url: string): void => {
+      stop = startClient(url, MQTT_ACCESS_KEY);
+    };
+    const hub = { port: 0, nodeId: NODE_ID, accessKey: MQTT_ACCESS_KEY, onListening };
+    try {
+      return await listenOverMqtt({ ...hub, password: PASSWORD, patience: PATIENCE, only });
+    } finally {
+      stop();
+    }
+  },
+  async 'mqtt-hub'(fault, folder, only) {
+    const { startHub } = await import(await plantInLibrary(MQTT_PEERS, fault, folder));
+    let stop = (): void => {};
+    const onListening = (url: string): void => {
+      stop = startHub(url, MQTT_ACCESS_KEY);
+    };
+    const client = { port: 0, accessKey: MQTT_ACCESS_KEY, onListening };
+    try {
+      return await connectOverMqtt({ ...client, password: PASSWORD, patience: PATIENCE, only });
+    } finally {
+      stop();
+    }
+  },
 };
 
-const PATIENCE = { message: 1500, long: 60_000 };
+const MQTT_PEERS = 'test/judge/mqtt-peers.ts';
+const MQTT_ACCESS_KEY = 'kiosk-7';
+const PATIENCE = { message: 1500, long: 60_000, silence: 500 };
 
 async function judgePython(args: string[], only: readonly string[] | undefined): Promise<Verdict[]> {
   const program = [root('test/interop/python'), ...args];

@@ -1,0 +1,66 @@
+/** Plays a client over MQTT, and the broker to which the hub under test connects. */
+import { type Peer, startBroker } from '../mqtt/broker.ts';
+import { derivePsk, nodeCrypto } from '../protocol.ts';
+import { Failure, type Verdict } from '../verdict.ts';
+import { JudgeClient } from './client.ts';
+import { MQTT_CLIENT_SCENES } from './mqtt-client-scenes.ts';
+import { HubConnection } from './mqtt-hub.ts';
+import { topicsOf } from './mqtt-topics.ts';
+import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
+
+export interface MqttConnectOptions extends LiveOptions {
+  port: number;
+  accessKey: string;
+  /** Called once a hub may connect. */
+  onListening: (url: string) => void;
+}
+
+/** @throws CannotRun before any connection: an unknown scene, an access key that fits no topic, a port that is taken */
+export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verdict[]> {
+  const { password, patience, port, accessKey, onListening } = options;
+  const scenes = chooseScenes(MQTT_CLIENT_SCENES, options);
+  const topics = topicsOf(accessKey);
+  const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
+  let hub: Peer | undefined;
+  let wake = (): void => {};
+  const broker = await startBroker({
+    port,
+    admits: () => true,
+    onPeer(peer) {
+      peer.onSubscription = () => {
+        if (!peer.isSubscribed(topics.in)) return;
+        hub = peer;
+        wake();
+      };
+    },
+  });
+  onListening(broker.url);
+
+  let isGone = false; // a hub that does not come is not waited for again
+  const subscribed = async (): Promise<Peer> => {
+    if (hub?.isClosed) hub = undefined;
+    if (hub === undefined && !isGone) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, patience.long);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    if (hub !== undefined) return hub;
+    isGone = true;
+    const got = `none within ${patience.long / 1000} s`;
+    throw new Failure({ where: `subscription to ${topics.in}`, expected: 'the hub’s', got });
+  };
+  const connect = async (key: string = accessKey): Promise<HubConnection> => {
+    const connection = new HubConnection(await subscribed(), topicsOf(key), patience);
+    await connection.start();
+    return connection;
+  };
+  try {
+    return await playScenes(scenes, client, connect, options);
+  } finally {
+    broker.stop();
+  }
+}

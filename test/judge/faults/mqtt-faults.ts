@@ -1,0 +1,119 @@
+/** Faults that only the judge's broker shows: planted in this library and in the client and the hub of mqtt-peers.ts. */
+import type { Fault, Patch } from './fault.ts';
+
+function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
+  return { name, patches, only: only.split(' '), says };
+}
+
+const PEERS = 'test/judge/mqtt-peers.ts';
+const PRESENCE = 'src/mqtt-topics/presence.ts';
+const ANNOUNCES = '        say(offline);\n        take(session.start());';
+const GOES = 'say(offline);\n          broker.end();\n        }\n      }\n      clearTimeout';
+
+export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
+  fault(
+    'mqtt-client-says-online-early',
+    'first-contact presence',
+    /presence: the client says online before/,
+    [PEERS, ANNOUNCES, '        say(online);\n        take(session.start());'],
+  ),
+  fault(
+    'mqtt-client-says-no-offline-first',
+    'presence',
+    /presence: the client does not say offline before HELLO/,
+    [PEERS, ANNOUNCES, '        take(session.start());'],
+  ),
+  fault('mqtt-client-is-never-online', 'presence', /presence: the client does not say online when/, [
+    PEERS,
+    "if (event.type === 'ready') say(online);",
+    '',
+  ]),
+  fault(
+    'mqtt-client-leaves-without-offline',
+    'goodbye',
+    /presence: the client disconnects without saying offline/,
+    [PEERS, GOES, GOES.replace('say(offline);', '')],
+  ),
+  fault('mqtt-presence-not-retained', 'will presence', /(?:will|presence): .* with QoS 1, retained/, [
+    PRESENCE,
+    'retain: true,\n    });',
+    'retain: false as true,\n    });',
+  ]),
+  fault(
+    'mqtt-client-speaks-before-it-has-subscribed',
+    'first-contact',
+    /subscription: the client speaks before/,
+    [
+      PEERS,
+      '      broker.subscribe(topics.subscribe,',
+      '      take(session.start());\n      broker.subscribe(topics.subscribe,',
+    ],
+  ),
+  fault('mqtt-client-takes-retained-messages', 'retained', /scene retained/, [
+    PEERS,
+    'if (!retain) take(session.receive(data));',
+    'take(session.receive(data));',
+  ]),
+  fault(
+    'mqtt-client-publishes-elsewhere',
+    'first-contact',
+    /topic: the client publishes on a topic that is not its own/,
+    ['src/mqtt-topics/topics.ts', '/in`, subscribe', '/c2s`, subscribe'],
+  ),
+  fault('mqtt-client-stays-with-a-hub-that-restarted', 'first-contact hub-restarted', /scene hub-restarted/, [
+    PEERS,
+    'if (!retain) take(session.receive(data));',
+    "if (!retain && (session.state !== 'ready' || data[0] !== 0x7b)) take(session.receive(data));",
+  ]),
+  fault(
+    'mqtt-client-repeats-kk-after-silence',
+    'first-contact silence after-silence',
+    /silence: after a KKpsk0/,
+    [PEERS, "onlyXx = pattern === 'KKpsk0';", ''],
+  ),
+  fault('mqtt-client-has-another-password', 'first-contact', /password: the client closes after message 2/, [
+    'test/judge/peers.ts',
+    'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
+    'psk ??= randomBytes(32);',
+  ]),
+];
+
+export const MQTT_HUB_FAULTS: readonly Fault[] = [
+  fault('mqtt-hub-ignores-offline', 'first-contact offline', /scene (?:offline|first-contact)/, [
+    PEERS,
+    "if (data.toString() === 'offline') sessions.delete(client);",
+    '',
+  ]),
+  fault('mqtt-hub-retains-its-messages', 'first-contact', /retain: the hub publishes retained messages/, [
+    PEERS,
+    '/out`, toPayload(data), { qos: 1 })',
+    '/out`, toPayload(data), { qos: 1, retain: true })',
+  ]),
+  fault(
+    'mqtt-hub-publishes-on-in',
+    'first-contact',
+    /topic: the hub publishes on a topic that only the client/,
+    [PEERS, '/out`, toPayload(data)', '/in`, toPayload(data)'],
+  ),
+  fault('mqtt-hub-takes-retained-messages', 'first-contact retained', /scene retained/, [
+    PEERS,
+    'if (retain || (client !== accessKey && !admitsAll)) return;',
+    'if (client !== accessKey && !admitsAll) return;',
+  ]),
+  fault('mqtt-hub-greets-everybody', 'first-contact unknown-access-key', /scene unknown-access-key/, [
+    PEERS,
+    'if (retain || (client !== accessKey && !admitsAll)) return;',
+    'if (retain) return;',
+  ]),
+  fault('mqtt-hub-goes-on-after-a-breach', 'first-contact unknown-marker', /scene unknown-marker/, [
+    'src/wire/reassembler.ts',
+    'if (marker > MARKER_FINAL) {\n      throw',
+    'if (marker > MARKER_FINAL) return undefined;\n    if (false) {\n      throw',
+  ]),
+  fault(
+    'mqtt-hub-has-a-new-static-key-each-time',
+    'first-contact still-there',
+    /static key: the hub has another one/,
+    [PEERS, 'nodeId: NODE_ID,\n      staticKey,', 'nodeId: NODE_ID,\n      staticKey: randomBytes(32),'],
+  ),
+];
