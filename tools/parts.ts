@@ -1,0 +1,91 @@
+/** What each published package has of others: packages that it brings, or that are in its program. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { build } from 'esbuild';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+
+/** The folders of the published packages. */
+export const PACKAGES = ['.', 'judge', 'cli'] as const;
+
+/** The parts of package.json that matter here. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly scripts?: { readonly [name: string]: string };
+  readonly dependencies?: { readonly [name: string]: string };
+  readonly optionalDependencies?: { readonly [name: string]: string };
+  readonly peerDependencies?: { readonly [name: string]: string };
+}
+
+export function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(`${ROOT}${folder}/package.json`, 'utf8')) as Manifest;
+}
+
+/** The names of the packages of others in one of ours. */
+export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
+  if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [`${folder}/src/cli.ts`],
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'node',
+    format: 'esm',
+  });
+  const names = Object.keys(metafile.inputs).map(
+    (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1],
+  );
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}
+
+interface Component {
+  readonly 'bom-ref': string;
+  readonly name: string;
+  readonly version: string;
+  readonly properties?: readonly { readonly name: string }[];
+}
+
+/** A bill of materials in CycloneDX, as npm writes it. */
+export interface Bom {
+  readonly metadata: { readonly component: Component; readonly [field: string]: unknown };
+  readonly components: readonly Component[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+  readonly [field: string]: unknown;
+}
+
+/**
+ * The bill of materials of a published package: of npm's for the whole lock file, what is in this package. It has no serial
+ * number, and the time of the commit, so that it is the same each time.
+ */
+export async function bomOf(folder: (typeof PACKAGES)[number], committed: string): Promise<Bom> {
+  const { stdout } = await promisify(execFile)(
+    'npm',
+    ['sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--silent'],
+    { cwd: ROOT, maxBuffer: 2 ** 24 },
+  );
+  const { serialNumber: _, ...whole } = JSON.parse(stdout) as Bom;
+  const { name, version } = manifestOf(folder);
+  const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')) as {
+    packages: { readonly [path: string]: { readonly version: string } };
+  };
+  const parts = await partsOf(folder);
+  const refs = parts.map((part) => `${part}@${lock.packages[`node_modules/${part}`]!.version}`);
+  const own = [whole.metadata.component, ...whole.components].find(
+    (one) => one['bom-ref'] === `${name}@${version}`,
+  )!;
+  return {
+    ...whole,
+    metadata: { ...whole.metadata, timestamp: committed, component: { ...own, name, properties: [] } },
+    components: whole.components
+      .filter((one) => refs.includes(one['bom-ref']))
+      .map((one) => ({ ...one, scope: folder === '.' ? 'optional' : 'required', properties: [] })),
+    dependencies: [
+      { ref: `${name}@${version}`, dependsOn: refs },
+      ...whole.dependencies.filter(({ ref }) => refs.includes(ref)),
+    ],
+  };
+}

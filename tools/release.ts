@@ -1,0 +1,122 @@
+/**
+ * Makes a release: checks that the version is ready, runs the tests, packs the three packages twice, and compares the bytes.
+ * Writes to release/ the tarballs, their SHA-256, and a bill of materials of each.
+ *
+ *     npm run release                    about five minutes; publishes nothing
+ *     npm run release -- --untested      without the tests, a minute and a half
+ *     npm run release -- --publish       publishes too; with provenance, so it works in a CI that npm knows alone
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Packed, packCopy } from './pack.ts';
+import { bomOf, manifestOf, PACKAGES } from './parts.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const FOLDER = join(ROOT, 'release');
+
+const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
+
+/** What is wrong with a version before it is built. */
+export function versionProblems(version: string, versions: readonly string[], changelog: string): string[] {
+  const problems: string[] = [];
+  if (versions.some((other) => other !== version))
+    problems.push(`the packages have versions ${versions.join(', ')}`);
+  const sections = [...changelog.matchAll(/^## \[(.+?)\](?: - (\S+))?\n([\s\S]*?)(?=^## |(?![\s\S]))/gm)];
+  const [unreleased, released] = ['Unreleased', version].map((name) =>
+    sections.find((found) => found[1] === name),
+  );
+  if (!/^\d{4}-\d\d-\d\d$/.test(released?.[2] ?? '')) {
+    problems.push(`CHANGELOG.md has no section "## [${version}] - YYYY-MM-DD"`);
+  }
+  if ((unreleased?.[3] ?? '').trim() !== '') problems.push('CHANGELOG.md has changes under "Unreleased"');
+  return problems;
+}
+
+function problemsOf(version: string): string[] {
+  const problems = versionProblems(
+    version,
+    PACKAGES.map((folder) => manifestOf(folder).version),
+    readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'),
+  );
+  if (git('status', '--porcelain') !== '') problems.push('there are changes that are not committed');
+  const tag = git('tag', '--list', `v${version}`) && git('rev-parse', `v${version}^{commit}`);
+  if (tag !== '' && tag !== git('rev-parse', 'HEAD')) problems.push(`the tag v${version} is another commit`);
+  return problems;
+}
+
+function step(...command: [string, ...string[]]): boolean {
+  console.log(`\n> ${command.join(' ')}`);
+  const { status } = spawnSync(command[0], command.slice(1), { cwd: ROOT, stdio: 'inherit' });
+  return status === 0;
+}
+
+/** The lines of a file that `sha256sum --check` reads. */
+export function sums(packed: readonly Packed[]): string {
+  return packed.map(({ sha256, path }) => `${sha256}  ${basename(path)}\n`).join('');
+}
+
+/** Packs twice, the first time with packages that are installed anew from the lock file. */
+async function packTwice(temporary: string): Promise<Packed[]> {
+  const fresh = await packCopy(join(temporary, 'fresh'), true);
+  const again = await packCopy(join(temporary, 'again'));
+  if (sums(fresh) !== sums(again)) throw new Error(`two builds differ:\n${sums(fresh)}${sums(again)}`);
+  return fresh;
+}
+
+async function release(args: readonly string[]): Promise<number> {
+  const unknown = args.filter((arg) => !['--untested', '--publish'].includes(arg));
+  if (unknown.length > 0) {
+    console.error(`npm run release: unknown ${unknown.join(' ')}`);
+    return 2;
+  }
+  const isPublishing = args.includes('--publish');
+  const isTested = isPublishing || !args.includes('--untested');
+  const { version } = manifestOf('.');
+  const problems = problemsOf(version);
+  if (isPublishing && problems.length > 0) {
+    console.error(problems.join('\n'));
+    return 1;
+  }
+
+  if (isTested) {
+    for (const script of ['check', 'test', 'test:package']) {
+      if (!step('npm', 'run', script)) problems.push(`npm run ${script} failed`);
+    }
+  }
+  if (!step('npm', 'audit', 'signatures', '--omit=dev')) {
+    problems.push('npm could not verify the signatures of the dependencies');
+  }
+
+  console.log('\n> packing twice');
+  const temporary = mkdtempSync(join(tmpdir(), 'hub-protocol-release-'));
+  try {
+    const packed = await packTwice(temporary);
+    rmSync(FOLDER, { recursive: true, force: true });
+    mkdirSync(FOLDER);
+    for (const { path } of packed) copyFileSync(path, join(FOLDER, basename(path)));
+    writeFileSync(join(FOLDER, 'SHA256SUMS'), sums(packed));
+    const committed = new Date(git('log', '-1', '--format=%cI')).toISOString();
+    for (const folder of PACKAGES) {
+      const file = `${manifestOf(folder).name}-${version}.cdx.json`;
+      writeFileSync(join(FOLDER, file), `${JSON.stringify(await bomOf(folder, committed), null, 2)}\n`);
+    }
+    console.log(`release/ has version ${version}. Both builds gave these bytes:\n\n${sums(packed)}`);
+
+    if (problems.length > 0) {
+      console.error(`Not ready to publish:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);
+      return 1;
+    }
+    for (const { path } of isPublishing ? packed : []) {
+      if (!step('npm', 'publish', join(FOLDER, basename(path)))) return 1;
+    }
+    return 0;
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+if (fileURLToPath(import.meta.url) === process.argv[1])
+  process.exitCode = await release(process.argv.slice(2));
