@@ -1,13 +1,18 @@
-/** HubSession over a WebSocket server with TLS, for one client. It records everything that it sees. */
+/** HubSession over a WebSocket server, for one client. It records everything that it sees. */
+import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
+  buildPrologue,
   type ErrorCode,
+  HandshakeState,
   HubSession,
   type HubSessionEvent,
   type JsonObject,
+  parseJson,
+  protocolName,
   type Suite,
 } from '../../src/index.ts';
 import { certificate, certificateKey } from './certificate.ts';
@@ -16,7 +21,10 @@ export interface HubOptions {
   nodeId: string;
   staticKey: Uint8Array;
   psk: Uint8Array;
-  suite: Suite;
+  /** The only suite on offer; all by default. */
+  suite?: Suite;
+  /** For clients that trust public authorities only. */
+  withoutTls?: boolean;
   hello?: JsonObject;
   handshake?: JsonObject;
   /** Returns the messages to send back, in order. */
@@ -37,7 +45,8 @@ export class OurHub {
   /** The error codes of the `close` events of all connections. */
   readonly refusals: ErrorCode[] = [];
   options: HubOptions;
-  readonly #server = createServer({ key: certificateKey, cert: certificate });
+  readonly #server: Server;
+  readonly #sockets: WebSocketServer;
 
   static async start(options: HubOptions): Promise<OurHub> {
     const hub = new OurHub(options);
@@ -47,7 +56,10 @@ export class OurHub {
 
   private constructor(options: HubOptions) {
     this.options = options;
-    new WebSocketServer({ server: this.#server }).on('connection', (socket, request) => {
+    this.#server = options.withoutTls
+      ? createHttpServer()
+      : createServer({ key: certificateKey, cert: certificate });
+    this.#sockets = new WebSocketServer({ server: this.#server }).on('connection', (socket, request) => {
       const { nodeId, staticKey, psk, suite, hello, handshake, answer } = this.options;
       const seen = { url: request.url ?? '', cleartext: [] as string[], events: [] as HubSessionEvent[] };
       this.seen = seen;
@@ -58,7 +70,7 @@ export class OurHub {
         randomBytes,
         psk,
         clientKey: this.clientKey,
-        suites: [suite],
+        suites: suite && [suite],
         allowIncompleteOffer: true,
         hello,
         handshake,
@@ -99,6 +111,32 @@ export class OurHub {
     return this.seen.events.find((event) => event.type === type) as
       | (HubSessionEvent & { type: Type })
       | undefined;
+  }
+
+  /**
+   * Reads message 1 of the last connection, of XXpsk2 with the only suite on offer, as if the hub had sent these payloads.
+   * Throws if they are not those that the client bound.
+   */
+  readMessage1(hello: string, offer: string): void {
+    const { psk, staticKey } = this.options;
+    const suite = this.options.suite!;
+    const { payload } = JSON.parse(this.seen.cleartext[0]!);
+    const handshake = new HandshakeState({
+      crypto: nodeCrypto,
+      role: 'responder',
+      pattern: 'XXpsk2',
+      suite,
+      prologue: buildPrologue(parseJson(hello), parseJson(offer), protocolName('XXpsk2', suite)),
+      psk,
+      staticKey,
+      randomBytes,
+    });
+    handshake.readMessage(Buffer.from(payload.noise.msg, 'hex'));
+  }
+
+  /** Ends all connections without a close frame. */
+  drop(): void {
+    for (const socket of this.#sockets.clients) socket.terminate();
   }
 
   stop(): void {

@@ -3,21 +3,13 @@ import { createHash } from 'node:crypto';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  buildPrologue,
-  derivePsk,
-  HandshakeState,
-  type JsonObject,
-  parseJson,
-  protocolName,
-  type Suite,
-} from '../../src/index.ts';
+import { derivePsk, type JsonObject, parseJson, type Suite } from '../../src/index.ts';
+import { answer, FILE } from './answer.ts';
 import { files } from './certificate.ts';
 import { homeIn } from './hivemind.ts';
 import { compare } from './matrix.ts';
-import { type Message, OurHub } from './our-hub.ts';
+import { OurHub } from './our-hub.ts';
 import { HIVEMIND, PythonPeer, versionOf } from './python-peer.ts';
-import { wire1File } from './wire1-file.ts';
 
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
@@ -25,7 +17,6 @@ const LENGTHS = [5, 200_000];
 /** Further payload fields, which clients do not read but must bind. Numbers are written as Python writes them. */
 const FURTHER = `{"h\u00fcb \u{1f3e0}":1.0,"\ue000":12345678901234567890,"\u{1f600}":-0.0,"big":1e+22,"small":1.5e-07,
   "ratio":0.1,"\\b\\u001f\\u007f\\u2028":"\\"","__proto__":{"constructor":null}}`;
-const FILE = Buffer.from(Array.from({ length: 256 * 800 }, (_, i) => i));
 
 interface Report {
   /** `ready`, or the name of the exception that was raised. */
@@ -39,19 +30,6 @@ const test = suite('Python clients against HubSession');
 
 const utterance = (length: number) => `\u00e4${'x'.repeat(length)}`;
 const pskOf = (password: string) => derivePsk({ crypto: nodeCrypto, password, nodeId: NODE_ID });
-
-/** Repeats utterances, echoes binary messages, and sends a file on request. */
-function answer(message: Message): (JsonObject | Uint8Array)[] {
-  if (message.kind === 'binary') return [message.bytes];
-  const { payload } = parseJson(message.text) as { payload: { data: JsonObject; context: JsonObject } };
-  const [text] = payload.data.utterances as string[];
-  if (text === 'a file, please') return [wire1File(FILE)];
-  const bus = (type: string, data: JsonObject): JsonObject => ({
-    msg_type: 'bus',
-    payload: { type, data, context: payload.context },
-  });
-  return [bus('speak', { utterance: text! }), bus('ovos.utterance.handled', {})];
-}
 
 /** Connects a client once. It keeps its keys in a home directory of this name. */
 async function run(name: string, hub: OurHub, home: string, options: object = {}): Promise<Report> {
@@ -154,18 +132,7 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       assert.is(hub.first('close')?.error.code, 'prologue-differs');
       // Message 1 opens if the number is written as Python does.
       const offer = `{"max_protocol_version":3,"noise":{"patterns":["XXpsk2"],"suites":["${suiteName}"]},"big":1e+22}`;
-      const { payload } = JSON.parse(hub.seen.cleartext[0]!);
-      const handshake = new HandshakeState({
-        crypto: nodeCrypto,
-        role: 'responder',
-        pattern: 'XXpsk2',
-        suite: suiteName,
-        prologue: buildPrologue({ node_id: NODE_ID }, parseJson(offer), protocolName('XXpsk2', suiteName)),
-        psk: pskOf(PASSWORD),
-        staticKey: hub.options.staticKey,
-        randomBytes,
-      });
-      handshake.readMessage(Buffer.from(payload.noise.msg, 'hex'));
+      hub.readMessage1(JSON.stringify({ node_id: NODE_ID }), offer);
       return 'binds `1e+22` where `1e22` was sent';
     });
   }

@@ -7,7 +7,7 @@ import { LineProgram } from './line-program.ts';
 const FOLDER = new URL('rust/', import.meta.url);
 
 /** The version of a crate that is pinned in the `Cargo.toml` of its program. */
-export function versionOf(crate: 'snow'): string {
+export function versionOf(crate: 'snow' | 'thalovant'): string {
   const text = readFileSync(new URL(`${crate}/Cargo.toml`, FOLDER), 'utf8');
   return new RegExp(`^${crate} = "=(.*)"$`, 'm').exec(text)![1]!;
 }
@@ -18,10 +18,10 @@ export function buildRust(): void {
 }
 
 /** The path of a program. */
-export function rustProgram(name: 'snow-adapter'): string {
+export function rustProgram(name: 'snow-adapter' | 'thalovant-client'): string {
   return fileURLToPath(new URL(`target/debug/${name}`, FOLDER));
 }
 
-export function startRust(name: 'snow-adapter', ...options: string[]): LineProgram {
+export function startRust(name: 'snow-adapter' | 'thalovant-client', ...options: string[]): LineProgram {
   return new LineProgram(rustProgram(name), ...options);
 }
