@@ -1,6 +1,6 @@
-/** The examples in docstrings are strict TypeScript, run on the built package, and print what their comments say. */
+/** The examples in docstrings and guides are strict TypeScript, run on the built package, and print what their comments say. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -17,11 +17,27 @@ interface Example {
   readonly code: string;
 }
 
-const EXAMPLES: readonly Example[] = publicNames().flatMap(({ name, doc, members }) => {
-  const of = ({ name: member, doc }: Pick<Member, 'name' | 'doc'>): Example[] =>
-    (doc?.examples ?? []).map((code) => ({ name: member === name ? name : `${name}-${member}`, code }));
-  return [...of({ name, doc }), ...members.flatMap(of)];
-});
+const GUIDES = new URL('../../docs/guides/', import.meta.url);
+
+/** The programs in the guides. */
+function inGuides(): Example[] {
+  return readdirSync(GUIDES).flatMap((page) =>
+    [...readFileSync(new URL(page, GUIDES), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+      ([, code], i) => ({
+        name: `${page}-${i + 1}`,
+        code: code!,
+      }),
+    ),
+  );
+}
+
+const EXAMPLES: readonly Example[] = publicNames()
+  .flatMap(({ name, doc, members }) => {
+    const of = ({ name: member, doc }: Pick<Member, 'name' | 'doc'>): Example[] =>
+      (doc?.examples ?? []).map((code) => ({ name: member === name ? name : `${name}-${member}`, code }));
+    return [...of({ name, doc }), ...members.flatMap(of)];
+  })
+  .concat(inGuides());
 
 /** What an example prints, line by line, as the comments after `console.log` say. */
 function promised(code: string): string[] {
@@ -71,7 +87,7 @@ test.before(async () => {
 test.after(() => rmSync(folder, { recursive: true }));
 
 test('finds examples, and what they promise to print', () => {
-  assert.ok(EXAMPLES.length > 30, `${EXAMPLES.length}`);
+  assert.ok(EXAMPLES.length > 45 && inGuides().length > 2, `${EXAMPLES.length}`);
   assert.equal(promised('console.log(a); // 1\nf(); // 2\nif (b) console.log(c()); // 3: so\n'), [
     '1',
     '3: so',

@@ -1,0 +1,95 @@
+/** What the guides in docs/guides/ quote and call is there. Their TypeScript runs in examples.test.ts. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const ROOT = new URL('../../', import.meta.url);
+const GUIDES = new URL('docs/guides/', ROOT);
+const PAGES = new Map(
+  readdirSync(GUIDES).map((name) => [name, readFileSync(new URL(name, GUIDES), 'utf8')] as const),
+);
+const { scripts } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8')) as { scripts: object };
+
+/** The code of a page in one language, with all that stands before it. */
+function fences(text: string, language: string): { code: string; before: string }[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map((found) => ({
+    code: found[1]!,
+    before: text.slice(0, found.index),
+  }));
+}
+
+function lines(code: string): string[] {
+  return code
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+/** Whether all lines of an excerpt follow each other in a text, however far they are indented. */
+function quotes(text: string, excerpt: string): boolean {
+  return lines(text).join('\n').includes(lines(excerpt).join('\n'));
+}
+
+const HELP = new Map<string, string>();
+
+/** What a command of `hub-protocol` says about itself. */
+function helpOf(command: string): string {
+  const known = HELP.get(command);
+  if (known !== undefined) return known;
+  const cli = fileURLToPath(new URL('cli/dist/cli.js', ROOT));
+  const help = execFileSync(process.execPath, [cli, command, '--help'], { encoding: 'utf8' });
+  HELP.set(command, help);
+  return help;
+}
+
+/** What is wrong with a line that a reader types. */
+function faultIn(line: string): string | undefined {
+  const [, script] = /^npm run ([\w:]+)/.exec(line) ?? [];
+  if (script !== undefined) return script in scripts ? undefined : `there is no script ${script}`;
+  const [, program] = /^node --import tsx (\S+)/.exec(line) ?? [];
+  if (program !== undefined) return existsSync(new URL(program, ROOT)) ? undefined : `there is no ${program}`;
+  const [, command, rest = ''] = /^npx hub-protocol-cli (\w+)(.*)$/.exec(line) ?? [];
+  if (command === undefined) return 'it is no command that this test knows';
+  const missing = (rest.match(/--[\w-]+/g) ?? []).filter(
+    (option) => !helpOf(command).includes(`  ${option} `),
+  );
+  return missing.length === 0 ? undefined : `${command} has no ${missing}`;
+}
+
+test('tells a quotation, and a command that is there', () => {
+  assert.ok(quotes('a\n  b\n  c\n', '  b\nc'));
+  assert.not.ok(quotes('a\n  b\n  c\n', 'a\nc'));
+  assert.is(faultIn('npm run docs'), undefined);
+  assert.ok(faultIn('npm run nothing'));
+  assert.ok(faultIn('npx hub-protocol-cli psk --nothing'));
+});
+
+for (const [name, text] of PAGES) {
+  test(`${name}: its JavaScript and JSON are quoted from the example that it names`, () => {
+    for (const { code, before } of [...fences(text, 'js'), ...fences(text, 'json')]) {
+      const [, path] = [...before.matchAll(/\]\((\.\.\/\.\.\/examples\/[^)#]+)\)/g)].pop()!;
+      const example = readFileSync(new URL(path!, GUIDES), 'utf8');
+      for (const part of code.startsWith('{') ? lines(code).slice(1, -1) : [code]) {
+        assert.ok(quotes(example, part.replace(/[,{}[\]]+$/, '')), `${path}: ${part}`);
+      }
+    }
+  });
+
+  test(`${name}: its commands are there`, () => {
+    for (const { code } of fences(text, 'sh')) {
+      for (const line of lines(code)) assert.is(faultIn(line), undefined, line);
+    }
+  });
+}
+
+test('docs/README.md leads to every guide', () => {
+  const index = readFileSync(new URL('docs/README.md', ROOT), 'utf8');
+  assert.equal(
+    [...PAGES.keys()].filter((name) => !index.includes(`](guides/${name})`)),
+    [],
+  );
+});
+
+test.run();
