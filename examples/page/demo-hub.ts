@@ -9,7 +9,7 @@ export interface DemoHub {
   /** The identity of its client, as issued. */
   readonly identity: object;
   readonly isRunning: boolean;
-  readonly switches: { readonly [name: string]: () => Promise<void> };
+  readonly switches: ReadonlyMap<string, () => Promise<void>>;
 }
 
 export async function startDemoHub(): Promise<DemoHub> {
@@ -28,23 +28,22 @@ export async function startDemoHub(): Promise<DemoHub> {
     await hub?.stop();
     hub = undefined;
   };
+  const renew = async (): Promise<void> => {
+    await stop();
+    staticKey = randomBytes(32);
+    await start();
+  };
   return {
     identity: { access_key, password, site_id: 'lobby', data_plane_endpoints: { wss: url } },
     get isRunning() {
       return hub !== undefined;
     },
-    switches: {
-      start,
-      stop,
-      async cut() {
-        hub?.cut();
-      },
-      async 'new-key'() {
-        await stop();
-        staticKey = randomBytes(32);
-        await start();
-      },
-    },
+    switches: new Map([
+      ['start', start],
+      ['stop', stop],
+      ['cut', async () => hub?.cut()],
+      ['new-key', renew],
+    ]),
   };
 }
 

@@ -37,7 +37,7 @@ export async function servePage(port: number): Promise<ServedPage> {
     url: `http://localhost:${(server.address() as AddressInfo).port}/`,
     identity: hub.identity,
     async stop() {
-      await hub.switches.stop!();
+      await hub.switches.get('stop')!();
       server.close();
       server.closeAllConnections();
     },
@@ -53,7 +53,7 @@ async function useHub(
 ): Promise<void> {
   if (request.method === 'POST') {
     if (request.headers['sec-fetch-site'] !== 'same-origin') throw new Error('another page');
-    await hub.switches[path.slice('/hub/'.length)]!();
+    await hub.switches.get(path.slice('/hub/'.length))!();
   }
   const { identity, isRunning } = hub;
   response.setHeader('content-type', 'application/json').end(JSON.stringify({ identity, isRunning }));

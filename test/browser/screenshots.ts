@@ -6,7 +6,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { servePage } from '../../examples/page/server.ts';
-import { dialNow, isIn, pausesAt } from './pauses.ts';
+import { dialNow, isIn, pausesAt } from './page-steps.ts';
 import { Tab } from './tab.ts';
 
 const format = process.argv[2] ?? 'webp';
