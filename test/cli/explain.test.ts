@@ -257,7 +257,7 @@ for (const [what, prologue, cause] of [
   ],
   [
     'without the protocol name',
-    (hello: JsonObject, offer: JsonObject) => buildPrologue(hello, offer, ''),
+    (hello: JsonObject, offer: JsonObject) => Buffer.concat([canonicalJson(hello), canonicalJson(offer)]),
     /its parts are HELLO, HANDSHAKE;/,
   ],
   [
