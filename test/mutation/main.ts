@@ -5,6 +5,7 @@
  *     npm run mutate -- --only src/wire     files whose path contains this
  *     npm run mutate -- --changed main      lines that differ from a commit
  *     npm run mutate -- --sample 50         one mutant in fifty
+ *     npm run mutate -- --tests '^wire/'    with these test files only, which is quicker and finds less
  *     npm run mutate -- --list              also lists survivors that have a reason
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     changed: { type: 'string' },
     sample: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
@@ -174,7 +176,7 @@ function attempt(worker: ChildProcess, { id }: Mutant): Promise<Verdict | undefi
 }
 
 async function startWorker(): Promise<ChildProcess> {
-  const worker = fork(join(copy, 'test/mutation/worker.ts'), {
+  const worker = fork(join(copy, 'test/mutation/worker.ts'), [values.tests], {
     cwd: copy,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

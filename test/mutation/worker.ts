@@ -40,7 +40,10 @@ fc.configureGlobal({ seed: 1 });
 
 const folder = new URL('../', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-for (const file of files.filter((path) => path.endsWith('.test.ts') && !LEFT_OUT.test(path)).sort()) {
+const wanted = new RegExp(process.argv[2]!);
+const isWanted = (path: string): boolean =>
+  path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path);
+for (const file of files.filter(isWanted).sort()) {
   startFile(file);
   await import(new URL(file, folder).href);
 }
