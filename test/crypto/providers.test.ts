@@ -311,6 +311,14 @@ test('node has an argon2id where Node has one, and passes all parameters to it',
   );
 });
 
+test('the device file uses what suits an interpreter where there is no WebAssembly', () => {
+  runWith(
+    'delete globalThis.WebAssembly;',
+    `const { chacha20, chacha20InRows } = await import('./src/crypto/device-chacha20.ts');
+    assert.equal(chacha20, chacha20InRows);`,
+  );
+});
+
 test('randomBytes returns different bytes each time', () => {
   assert.not.equal(randomBytes(32), randomBytes(32));
 });

@@ -32,7 +32,7 @@ export interface Verdict {
 
 /** These read the sources, start processes, or use what was built, so they try nothing of the mutated modules. */
 const LEFT_OUT =
-  /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|websocket|examples)\.|^issued\/aliases\./;
+  /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
 
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
 

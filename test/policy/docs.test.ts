@@ -23,6 +23,12 @@ interface Loop {
   readonly connect: () => void;
 }
 
+/** What the loop hands to `onEvent`. */
+interface Connection {
+  readonly session: ClientSession;
+  handle(events: SessionEvent[]): void;
+}
+
 interface Run extends Loop {
   readonly world: World;
   readonly sockets: FakeSocket[];
@@ -83,7 +89,7 @@ function start(hub: Hub): Run {
       sockets.push(socket);
       return socket;
     },
-    onEvent(event: SessionEvent, session: ClientSession, handle: (events: SessionEvent[]) => void) {
+    onEvent(event: SessionEvent, { session, handle }: Connection) {
       log.push(event.type);
       if (event.type === 'psk-needed') handle(session.providePsk(PSK));
     },
