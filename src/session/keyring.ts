@@ -219,8 +219,8 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
 }
 
 /**
- * Stores a PSK. Store a derived one when the session is ready, not before: until then the peer has not proved that it
- * is the hub with that node id.
+ * Stores a PSK. Store a derived one at once: the hub may have hung up meanwhile, and then the next session need not wait. It
+ * trusts nobody, and `psk-suspect` removes it if it is wrong.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @param psk - 32 bytes, which are copied
