@@ -24,6 +24,7 @@ type Suite = () => Promise<[errors: string | true, passed: number, skipped: numb
 const LONGEST = [
   'judge/self',
   'judge/live',
+  'judge/mqtt',
   'judge/cli',
   'cli/explain',
   'fuzz',

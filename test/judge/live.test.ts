@@ -11,7 +11,15 @@ import type { Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import type { ClientOptions, HubOptions } from '../../src/index.ts';
-import { NODE_ID, PASSWORD, type Peer, type Faults as PeerFaults, startClient, startHub } from './peers.ts';
+import {
+  NODE_ID,
+  PASSWORD,
+  type Peer,
+  type Faults as PeerFaults,
+  sharedPsk,
+  startClient,
+  startHub,
+} from './peers.ts';
 
 const ACCESS_KEY = 'kiosk+7/ü';
 const PATIENCE = { message: 10_000, long: 60_000 };
@@ -81,7 +89,7 @@ test('the hub of this library passes every scene of --connect', async () => {
 
 test('--listen finds a client that does not enforce its pin', async () => {
   const verdicts = await judgeClient({ options: () => ({ pin: () => undefined }) });
-  assert.equal(scenes(verdicts, 'failed'), ['changed-key']);
+  assert.equal(scenes(verdicts, 'failed'), ['changed-key', 'changed-key-again']);
   assert.equal(scenes(verdicts, 'declined'), ['reconnect', 'failed-kk']); // KKpsk0 is optional
 });
 
@@ -203,6 +211,12 @@ test('--listen waits only once for a client that does not come', async () => {
   const verdicts = await listen({ ...COMMON, patience, ...hub });
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   assert.ok(Date.now() - start < (500 * verdicts.length) / 2);
+});
+
+test('--listen declines to say what a client stores that has one PSK for all hubs', async () => {
+  const only = ['forgotten-psk'];
+  const verdicts = await judgeClient({ options: () => ({ psk: () => sharedPsk() }), only });
+  assert.equal(scenes(verdicts, 'declined'), only, failures(verdicts));
 });
 
 test('--connect finds a hub that accepts any static key', async () => {

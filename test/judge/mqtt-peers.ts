@@ -10,7 +10,7 @@ import {
   presence,
   type SessionEvent,
 } from '../../src/index.ts';
-import { NODE_ID, type Faults as PeerFaults, sharedPsk } from './peers.ts';
+import { NODE_ID, Pause, type Faults as PeerFaults, pskFor, sharedPsk } from './peers.ts';
 
 export interface Faults extends PeerFaults<ClientOptions> {
   /** Options of the connection to the broker, in place of the right ones. */
@@ -37,6 +37,7 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
   const staticKey = randomBytes(32);
   const pins = new Map<string, Uint8Array>();
   const psks = new Map<string, Uint8Array>();
+  const pause = new Pause();
   let isOver = false;
   let onlyXx = false;
   const dial = (): void => {
@@ -74,8 +75,9 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
         if (event.type === 'unpin') pins.delete(event.nodeId);
         if (event.type === 'psk-suspect') psks.delete(event.nodeId);
         if (event.type === 'psk-needed') {
-          psks.set(event.nodeId, sharedPsk());
-          take(session.providePsk(sharedPsk()));
+          const psk = pskFor(event.nodeId);
+          psks.set(event.nodeId, psk);
+          take(session.providePsk(psk));
         }
         if (event.type === 'ready') say(online);
         if (!silent) {
@@ -110,10 +112,10 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
     });
     broker.on('error', () => {}); // `close` follows
     broker.on('close', () => {
-      clearTimeout(deadline);
+      const wait = pause.after(session.state);
       take(session.closed());
       clearTimeout(deadline);
-      setTimeout(dial, 1);
+      setTimeout(dial, wait);
     });
   };
   sharedPsk();

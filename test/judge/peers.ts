@@ -41,6 +41,21 @@ export function sharedPsk(): Uint8Array {
   return psk;
 }
 
+/** The PSK for a hub. Those of other hubs are derived each time. */
+export function pskFor(nodeId: string): Uint8Array {
+  return nodeId === NODE_ID ? sharedPsk() : derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId });
+}
+
+/** Doubles with each connection that ends before the other side has said anything. In milliseconds. */
+export class Pause {
+  #next = 0;
+
+  after(state: string): number {
+    this.#next = state === 'awaiting-hello' ? Math.min(Math.max(50, 2 * this.#next), 400) : 0;
+    return this.#next;
+  }
+}
+
 function handle(
   session: ClientSession | HubSession,
   socket: WebSocket,
@@ -69,6 +84,7 @@ export function startClient(
   sharedPsk();
   const pins = new Map<string, Uint8Array>();
   const psks = new Map<string, Uint8Array>();
+  const pause = new Pause();
   let isOver = false;
   const dial = (): void => {
     if (isOver) return;
@@ -88,8 +104,9 @@ export function startClient(
         if (event.type === 'unpin') pins.delete(event.nodeId);
         if (event.type === 'psk-suspect') psks.delete(event.nodeId);
         if (event.type !== 'psk-needed') continue;
-        psks.set(event.nodeId, sharedPsk());
-        const answer = session.providePsk(sharedPsk());
+        const psk = pskFor(event.nodeId);
+        psks.set(event.nodeId, psk);
+        const answer = session.providePsk(psk);
         handle(session, socket, answer, faults);
       }
     };
@@ -100,8 +117,9 @@ export function startClient(
     });
     socket.on('error', () => {});
     socket.on('close', (code, reason) => {
+      const wait = pause.after(session.state);
       take(session.closed({ code, reason: reason.toString() }));
-      setTimeout(dial, 1);
+      setTimeout(dial, wait);
     });
   };
   dial();

@@ -2,6 +2,7 @@
 import { ALL_SUITES, randomBytes } from '../protocol.ts';
 import { Declined, Failure } from '../verdict.ts';
 import { flip } from './envelopes.ts';
+import { HABIT_SCENES } from './habit-scenes.ts';
 import type { HubChanges, JudgeHub } from './hub.ts';
 import { choice, type Scene } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
@@ -36,9 +37,9 @@ function suiteScene(suite: string, isRequired: boolean): HubScene {
   const scene = works(`suite ${suite}`, `The offer has this suite only; ${outcome}.`, { suites: [suite] });
   return {
     ...scene,
-    async play(hub, connection) {
+    async play(hub, connection, next) {
       try {
-        await scene.play(hub, connection);
+        await scene.play(hub, connection, next);
       } catch (error) {
         const isRefusal = error instanceof Failure && error.difference.where === 'message 1';
         if (isRefusal && !isRequired && connection.isClosed) throw new Declined();
@@ -125,6 +126,10 @@ export const HUB_SCENES: readonly HubScene[] = [
     patterns: XX,
     staticKey: randomBytes(32),
   })),
+  refused('changed-key-again', 'The pin stays: another key is refused the next time, too.', () => ({
+    patterns: XX,
+    staticKey: randomBytes(32),
+  })),
   {
     name: 'failed-kk',
     comment: 'Message 2 of KKpsk0 does not open: the client goes no further.',
@@ -145,5 +150,6 @@ export const HUB_SCENES: readonly HubScene[] = [
       throw new Failure(difference, [KK_AGAIN]);
     },
   },
+  ...HABIT_SCENES,
   works('still-there', 'After all that, the client still has its static key and its pin.', { patterns: XX }),
 ];

@@ -39,6 +39,8 @@ export interface HubChanges {
   offerFirst?: true;
   /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
   repeats?: true;
+  /** Which other hub it is, with a node id, a static key and a PSK of its own. */
+  another?: number;
   /** The pattern that the scene is about: a client that takes another declines. */
   expects?: Pattern;
   /** Answers message 1 with silence, until the client gives up. */
@@ -59,19 +61,41 @@ const PASSWORD =
   'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +
   'psk and handshake, compare its password with --password; if not, fix these first';
 
+/** What makes a hub, for one client. */
+interface Secrets {
+  readonly nodeId: string;
+  readonly psk: Uint8Array;
+  readonly staticKey: Uint8Array;
+}
+
 export class JudgeHub {
   readonly nodeId: string;
   /** Over MQTT, the client id of each connection. */
   readonly clientIds: string[] = [];
-  readonly #psk: Uint8Array;
-  readonly #staticKey: Uint8Array = randomBytes(32);
+  /** How long the client took from the offer to message 3 of the latest XXpsk2, in milliseconds. */
+  lastTime: number = Number.NaN;
+  readonly #own: Secrets;
+  readonly #others: Map<number, Secrets> = new Map();
+  readonly #derivePsk: (nodeId: string) => Uint8Array;
   readonly #ephemeralKeys: EphemeralKeys = new EphemeralKeys();
   /** The client's static public key, known since the first handshake with XXpsk2. */
   #clientKey: Uint8Array | undefined;
 
-  constructor(nodeId: string, psk: Uint8Array) {
+  /** @param derivePsk - derives the PSK of the client's password */
+  constructor(nodeId: string, derivePsk: (nodeId: string) => Uint8Array) {
     this.nodeId = nodeId;
-    this.#psk = psk;
+    this.#derivePsk = derivePsk;
+    this.#own = { nodeId, psk: derivePsk(nodeId), staticKey: randomBytes(32) };
+  }
+
+  /** Another hub, whose PSK takes a moment at first. */
+  another(number: number): Secrets {
+    const known = this.#others.get(number);
+    if (known !== undefined) return known;
+    const nodeId = `${this.nodeId}-${number}`;
+    const hub = { nodeId, psk: this.#derivePsk(nodeId), staticKey: randomBytes(32) };
+    this.#others.set(number, hub);
+    return hub;
   }
 
   /**
@@ -80,17 +104,19 @@ export class JudgeHub {
    */
   async greet(connection: Connection, changes: HubChanges = {}): Promise<Talk> {
     const { patterns = this.#patterns(), suites = ALL_SUITES, version = '3' } = changes;
+    const own = changes.another === undefined ? this.#own : this.another(changes.another);
     if (patterns.includes('KKpsk0') && this.#clientKey === undefined) {
       const expected = 'the client’s static key, from an earlier scene with XXpsk2';
       throw new Failure({ where: 'offer of KKpsk0', expected, got: 'none: no such scene has succeeded' });
     }
     const fields = changes.fields === undefined ? '' : `,${changes.fields}`;
     const noise = JSON.stringify({ patterns, suites });
-    const hello = changes.hello ?? `{"node_id":${JSON.stringify(this.nodeId)}${fields}}`;
+    const hello = changes.hello ?? `{"node_id":${JSON.stringify(own.nodeId)}${fields}}`;
     const offer = `{"max_protocol_version":${version},"noise":${noise}${fields}}`;
     if (changes.offerFirst) connection.send(envelope('shake', offer));
     connection.send(envelope('hello', hello));
     connection.send(envelope('shake', offer));
+    const offeredAt = performance.now();
     if (changes.refused) {
       await connection.expectClose(changes.refused);
       throw new SceneOver();
@@ -109,8 +135,8 @@ export class JudgeHub {
       pattern,
       suite,
       prologue,
-      psk: changes.psk ?? this.#psk,
-      staticKey: changes.staticKey ?? this.#staticKey,
+      psk: changes.psk ?? own.psk,
+      staticKey: changes.staticKey ?? own.staticKey,
       remoteStaticKey: pattern === 'KKpsk0' ? this.#clientKey : undefined,
       randomBytes,
     });
@@ -123,7 +149,7 @@ export class JudgeHub {
     }
     const payload = new Uint8Array([0x7b, 0x7d]); // {}
     const message2 = changes.isAccomplice
-      ? message2OfZeros(suite, prologue, message1, { staticKey: this.#staticKey, psk: this.#psk, payload })
+      ? message2OfZeros(suite, prologue, message1, { staticKey: own.staticKey, psk: own.psk, payload })
       : handshake.writeMessage(payload);
     connection.send(shake({ msg: bytesToHex(changes.message2?.(message2) ?? message2) }));
     const { message2: isChanged, isAccomplice, psk, staticKey } = changes;
@@ -134,7 +160,9 @@ export class JudgeHub {
     if (changes.repeats) connection.send(envelope('hello', hello));
     if (!handshake.isFinished) {
       const causes = this.#clientKey === undefined ? [PASSWORD] : [];
-      const third = payloadWithMessage('message 3', await connection.receive('message 3', false, causes));
+      const isLong = changes.another !== undefined; // it may derive its PSK as late as this
+      const third = payloadWithMessage('message 3', await connection.receive('message 3', isLong, causes));
+      this.lastTime = performance.now() - offeredAt;
       read('message 3', () => handshake.readMessage(readNoiseMessage(third)));
       this.#learn(handshake.remoteStaticKey!);
     }

@@ -21,7 +21,7 @@ export interface ListenOptions extends LiveOptions {
 export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const { nodeId, password, patience } = options;
   const scenes = chooseScenes(HUB_SCENES, options);
-  const hub = new JudgeHub(nodeId, derivePsk({ crypto: nodeCrypto, password, nodeId }));
+  const hub = new JudgeHub(nodeId, (nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const arrivals = new Arrivals<{ connection: Connection; url: string }>(patience.long);
   const server = await openServer(options.port);
   server.on('connection', (socket, { url = '' }) => {

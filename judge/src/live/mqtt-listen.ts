@@ -21,7 +21,7 @@ export async function listenOverMqtt(options: ListenOptions): Promise<Verdict[]>
   const { nodeId, accessKey, password, patience, port, onListening } = options;
   const scenes = chooseScenes(MQTT_HUB_SCENES, options);
   const topics = topicsOf(accessKey);
-  const hub = new JudgeHub(nodeId, derivePsk({ crypto: nodeCrypto, password, nodeId }));
+  const hub = new JudgeHub(nodeId, (nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const arrivals = new Arrivals<{ connection: ClientConnection }>(patience.long);
   const broker = await startBroker({
     port,

@@ -26,8 +26,11 @@ export interface Scene<Player, Link extends Connection = Connection> {
   readonly isChoice?: true;
   /** The access key of this connection, in place of the client's. */
   readonly accessKey?: string;
-  /** @throws Failure, Declined, SceneOver */
-  play(player: Player, connection: Link): Promise<void>;
+  /**
+   * @param next - closes this connection, and waits for the next one, for a scene of several
+   * @throws Failure, Declined, SceneOver
+   */
+  play(player: Player, connection: Link, next: () => Promise<Link>): Promise<void>;
 }
 
 /** Thrown by a scene: the other side closed the connection as it should, so the scene passed. */
@@ -66,7 +69,12 @@ export async function playScenes<Player, Link extends Connection>(
       { operation: 'live', name, comment, ...(isChoice && { isChoice }) },
       async () => {
         connection = await connect(accessKey);
-        await play(player, connection).catch((error) => {
+        const next = async (): Promise<Link> => {
+          connection?.close(1000);
+          connection = await connect(accessKey);
+          return connection;
+        };
+        await play(player, connection, next).catch((error) => {
           if (!(error instanceof SceneOver)) throw error;
         });
       },

@@ -49,6 +49,26 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     "if (event.type === 'unpin') pins.delete(event.nodeId);",
     '',
   ]),
+  fault(
+    'client-drops-a-pin-that-differs',
+    'first-contact changed-key changed-key-again',
+    /scene changed-key-again/,
+    [
+      PEERS,
+      "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",
+      "if (event.type === 'close' && event.error.code === 'hub-key-changed') pins.clear();",
+    ],
+  ),
+  fault('client-dials-at-once', 'first-contact back-off', /back-off: the client dials again at once/, [
+    PEERS,
+    'setTimeout(dial, wait);',
+    'setTimeout(dial, wait & 0);',
+  ]),
+  fault('client-keeps-a-wrong-psk', 'first-contact forgotten-psk', /psk: the client keeps a PSK/, [
+    PEERS,
+    "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",
+    '',
+  ]),
   fault('client-does-not-close', 'first-contact flipped-bit', /scene flipped-bit/, STAYS),
   fault('client-names-no-site', SOME, /HELLO: the sealed HELLO lacks site_id/, [
     CLIENT,

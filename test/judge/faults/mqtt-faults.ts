@@ -71,6 +71,16 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
     /silence: after a KKpsk0/,
     [PEERS, "onlyXx = pattern === 'KKpsk0';", ''],
   ),
+  fault('mqtt-client-dials-at-once', 'first-contact back-off', /back-off: the client dials again at once/, [
+    PEERS,
+    'setTimeout(dial, wait);',
+    'setTimeout(dial, wait & 0);',
+  ]),
+  fault('mqtt-client-keeps-a-wrong-psk', 'first-contact forgotten-psk', /psk: the client keeps a PSK/, [
+    PEERS,
+    "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",
+    '',
+  ]),
   fault('mqtt-client-has-another-password', 'first-contact', /password: the client closes after message 2/, [
     'test/judge/peers.ts',
     'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',

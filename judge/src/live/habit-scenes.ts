@@ -1,0 +1,75 @@
+/** Scenes of several connections, which show the habits of a client: whether it pauses, and which PSKs it keeps. */
+import { randomBytes } from '../protocol.ts';
+import { Declined, Failure } from '../verdict.ts';
+import type { Connection } from './connection.ts';
+import type { JudgeHub } from './hub.ts';
+import { choice, type Scene, SceneOver } from './play.ts';
+
+const REDIALS = 4;
+const AT_ONCE = 250; // milliseconds for all of them
+
+const NO_PAUSE =
+  'back-off: the client dials again at once, however often its connections end; thousands of them keep a hub from starting';
+const PSK_KEPT =
+  'psk: the client keeps a PSK that does not open message 2; after the password was changed, it would never find out';
+
+const ROUNDS = [2, 3]; // each with a hub that the client has never met
+/** How many times longer than with a stored PSK a client takes to derive one, if it can be told. */
+const RATIO = 4;
+const NOISE = 40; // milliseconds
+
+/** How long the client takes for a handshake with another hub, in milliseconds. */
+async function timed(hub: JudgeHub, link: Connection, another: number): Promise<number> {
+  await hub.greet(link, { patterns: ['XXpsk2'], another }).catch((error) => {
+    throw link.isClosed ? new Declined() : error; // a client that trusts one hub only
+  });
+  return hub.lastTime;
+}
+
+export const HABIT_SCENES: readonly Scene<JudgeHub>[] = [
+  choice({
+    name: 'back-off',
+    comment: 'A client whose connections end as they begin pauses before it dials again.',
+    async play(_hub, _connection, next) {
+      const start = performance.now();
+      for (let i = 0; i < REDIALS; i++) await next();
+      const time = Math.round(performance.now() - start);
+      if (time >= AT_ONCE) return;
+      const got = `${REDIALS} connections in ${time} ms`;
+      throw new Failure({ where: 'connections that end at once', expected: 'pauses between them', got }, [
+        NO_PAUSE,
+      ]);
+    },
+  }),
+  choice({
+    name: 'forgotten-psk',
+    comment:
+      'A PSK that does not open message 2 is forgotten: the client derives it again, which takes time.',
+    async play(hub, _connection, next) {
+      let isKept = true;
+      for (const another of ROUNDS) {
+        hub.another(another); // which takes time, too, so this connection is not used
+        const derived = await timed(hub, await next(), another);
+        const stored = Math.min(
+          await timed(hub, await next(), another),
+          await timed(hub, await next(), another),
+        );
+        const link = await next();
+        await hub.greet(link, { patterns: ['XXpsk2'], another, psk: randomBytes(32) }).catch((error) => {
+          if (!(error instanceof SceneOver)) throw error;
+        });
+        const after = await timed(hub, await next(), another);
+        const isTold = derived > RATIO * stored + NOISE; // if not, it stores none, or derives in no time
+        if (isTold && after > stored + (derived - stored) / RATIO) return;
+        isKept &&= isTold;
+      }
+      if (!isKept) throw new Declined();
+      const difference = {
+        where: 'the PSK after message 2 did not open',
+        expected: 'derived again',
+        got: 'the stored one',
+      };
+      throw new Failure(difference, [PSK_KEPT]);
+    },
+  }),
+];
