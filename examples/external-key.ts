@@ -6,6 +6,7 @@
  *     node --import tsx examples/external-key.ts
  */
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { ClientSession, derivePsk, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 
@@ -64,13 +65,15 @@ async function connect(
   return pinned;
 }
 
-const { privateKey } = generateKeyPairSync('x25519');
-const own = nodeKey(privateKey);
-const isOwn = Buffer.from(await connect(own)).equals((own as { publicKey: Uint8Array }).publicKey);
-console.log(`KeyObject: ready, and the hub pinned ${isOwn ? 'its public key' : 'ANOTHER KEY'}`);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { privateKey } = generateKeyPairSync('x25519');
+  const own = nodeKey(privateKey);
+  const isOwn = Buffer.from(await connect(own)).equals((own as { publicKey: Uint8Array }).publicKey);
+  console.log(`KeyObject: ready, and the hub pinned ${isOwn ? 'its public key' : 'ANOTHER KEY'}`);
 
-const pair = (await subtle.generateKey(X25519, false, ['deriveBits'])) as webcrypto.CryptoKeyPair;
-const publicKey = new Uint8Array(await subtle.exportKey('raw', pair.publicKey));
-const pinned = await connect({ publicKey }, (peer) => webSharedSecret(pair.privateKey, peer));
-const isSame = Buffer.from(pinned).equals(publicKey);
-console.log(`WebCrypto: ready, and the hub pinned ${isSame ? 'its public key' : 'ANOTHER KEY'}`);
+  const pair = (await subtle.generateKey(X25519, false, ['deriveBits'])) as webcrypto.CryptoKeyPair;
+  const publicKey = new Uint8Array(await subtle.exportKey('raw', pair.publicKey));
+  const pinned = await connect({ publicKey }, (peer) => webSharedSecret(pair.privateKey, peer));
+  const isSame = Buffer.from(pinned).equals(publicKey);
+  console.log(`WebCrypto: ready, and the hub pinned ${isSame ? 'its public key' : 'ANOTHER KEY'}`);
+}

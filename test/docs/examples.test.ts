@@ -9,7 +9,7 @@ import * as assert from 'uvu/assert';
 import { type Member, publicNames } from '../../tools/declared.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const { NODE_V8_COVERAGE: _, ...env } = process.env;
+const { NODE_V8_COVERAGE: _, FORCE_COLOR: __, ...env } = process.env;
 const folder = mkdtempSync(join(ROOT, 'dist/examples-')); // inside the project, so that `hub-protocol` means this package
 
 interface Example {

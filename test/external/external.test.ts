@@ -1,14 +1,13 @@
 /** The runner of public vectors, on small files in their formats, made from our own vectors. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { hkdfSync } from 'node:crypto';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
 import { readVectors, type Vector } from '../vectors.ts';
-import { type Row, run } from './run.ts';
+import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
+import { run } from './run.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HANDSHAKES = readVectors('handshake', 'Handshake');
@@ -23,34 +22,7 @@ const FOUR = ALL_PATTERNS.flatMap((pattern) =>
   }),
 );
 
-const test = suite<{ folder: string }>('external', { folder: '' });
-test.before.each((context) => {
-  context.folder = mkdtempSync(join(tmpdir(), 'external-'));
-});
-test.after.each(({ folder }) => rmSync(folder, { recursive: true }));
-
-/** Writes files, given by their paths. Values other than strings are written as JSON. */
-function write(folder: string, files: { [path: string]: unknown }): void {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), typeof content === 'string' ? content : JSON.stringify(content));
-  }
-}
-
-/** Runs the vectors of a folder, and returns the only row of the table. */
-function rowOf(folder: string): Row {
-  const { rows, unrecognised } = run([folder]);
-  assert.equal(unrecognised, []);
-  assert.is(rows.length, 1);
-  return rows[0]!;
-}
-
-const counts = ({ passed, failures, skipped }: Row) => [passed, failures.length, Object.fromEntries(skipped)];
-
-/** Changes the last digit of hex. */
-function flip(hex: string): string {
-  return hex.slice(0, -1) + (Number.parseInt(hex.slice(-1), 16) ^ 1).toString(16);
-}
+const test = suiteWithFolder('external');
 
 interface Message {
   payload: string;
@@ -120,29 +92,29 @@ ${messages.join('')}`;
 
 const OTHER = { ...noiseJson(FOUR[0]!), protocol_name: 'Noise_NNpsk0_25519_ChaChaPoly_SHA256' };
 
-test('replays JSON transcripts of the four protocols and skips others', ({ folder }) => {
+test('replays JSON transcripts of the four protocols and skips others', async ({ folder }) => {
   write(folder, { 'cacophony.txt': { vectors: [...FOUR.map(noiseJson), OTHER] } });
-  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+  assert.equal(counts(await rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('accepts an array of transcripts, with the protocol name where noise-c has it', ({ folder }) => {
+test('accepts an array of transcripts, with the protocol name where noise-c has it', async ({ folder }) => {
   const vectors = [...FOUR.map(noiseJson), OTHER].map(({ protocol_name, ...vector }) => ({
     name: protocol_name,
     ...vector,
   }));
   write(folder, { 'vectors.json': vectors });
-  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+  assert.equal(counts(await rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('replays transcripts in lines, in which the initiator sends the first transport message', ({
+test('replays transcripts in lines, in which the initiator sends the first transport message', async ({
   folder,
 }) => {
   const other = noiseLines(FOUR[0]!).replace('psk', 'psk1+psk');
   write(folder, { 'vectors.txt': ['# a comment\n', ...FOUR.map(noiseLines), other].join('\n') });
-  assert.equal(counts(rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
+  assert.equal(counts(await rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('fails a transcript with one flipped digit anywhere', ({ folder }) => {
+test('fails a transcript with one flipped digit anywhere', async ({ folder }) => {
   for (const vector of FOUR) {
     const right = noiseJson(vector);
     const messages = right.messages.flatMap((message, i) =>
@@ -160,16 +132,16 @@ test('fails a transcript with one flipped digit anywhere', ({ folder }) => {
       { ...right, init_psks: undefined },
     ];
     write(folder, { 'cacophony.txt': { vectors: [...messages, ...others] } });
-    assert.equal(counts(rowOf(folder)), [0, messages.length + others.length, {}]);
+    assert.equal(counts(await rowOf(folder)), [0, messages.length + others.length, {}]);
   }
 });
 
-test('reports the step of a failure with the expected and the actual value', ({ folder }) => {
+test('reports the step of a failure with the expected and the actual value', async ({ folder }) => {
   const right = noiseJson(FOUR[0]!);
   const { payload, ciphertext } = right.messages[0]!;
   const wrong = withMessage(right, 0, { payload, ciphertext: flip(ciphertext) });
   write(folder, { 'cacophony.txt': { vectors: [OTHER, wrong] } });
-  assert.equal(rowOf(folder).failures, [
+  assert.equal((await rowOf(folder)).failures, [
     {
       path: join(folder, 'cacophony.txt'),
       name: `transcript 2, ${right.protocol_name}`,
@@ -205,19 +177,19 @@ for (const [algorithm, type] of AEADS) {
   );
   const damaged = right.map((test) => ({ ...test, tag: flip(test.tag) }));
 
-  test(`${algorithm}: seals and opens valid tests, and rejects invalid ones`, ({ folder }) => {
+  test(`${algorithm}: seals and opens valid tests, and rejects invalid ones`, async ({ folder }) => {
     const refused = damaged.map((test) => ({ ...test, result: 'invalid' }));
     write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...right, ...refused]) });
-    assert.equal(counts(rowOf(folder)), [2 * right.length, 0, {}]);
+    assert.equal(counts(await rowOf(folder)), [2 * right.length, 0, {}]);
   });
 
-  test(`${algorithm}: fails tests with a wrong tag or a wrong result`, ({ folder }) => {
+  test(`${algorithm}: fails tests with a wrong tag or a wrong result`, async ({ folder }) => {
     const accepted = right.map((test) => ({ ...test, result: 'invalid' }));
     write(folder, { 'aead.json': wycheproof(algorithm, sizes, [...damaged, ...accepted]) });
-    assert.equal(counts(rowOf(folder)), [0, 2 * right.length, {}]);
+    assert.equal(counts(await rowOf(folder)), [0, 2 * right.length, {}]);
   });
 
-  test(`${algorithm}: skips other lengths`, ({ folder }) => {
+  test(`${algorithm}: skips other lengths`, async ({ folder }) => {
     write(folder, {
       'key.json': wycheproof(algorithm, { ...sizes, keySize: 128 }, right),
       'nonce.json': wycheproof(algorithm, { ...sizes, ivSize: 64 }, right),
@@ -225,7 +197,7 @@ for (const [algorithm, type] of AEADS) {
     });
     const reasons = ['other key length', 'other nonce length', 'other tag length'];
     const skipped = Object.fromEntries(reasons.map((reason) => [reason, right.length]));
-    assert.equal(counts(rowOf(folder)), [0, 0, skipped]);
+    assert.equal(counts(await rowOf(folder)), [0, 0, skipped]);
   });
 }
 
@@ -242,28 +214,28 @@ const LOW_ORDER = {
 };
 const CURVE = { type: 'XdhComp', curve: 'curve25519' };
 
-test('X25519: compares shared secrets and rejects keys of low order', ({ folder }) => {
+test('X25519: compares shared secrets and rejects keys of low order', async ({ folder }) => {
   const lowOrder = { ...X25519[0], ...LOW_ORDER };
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, [...X25519, lowOrder]) });
-  assert.equal(counts(rowOf(folder)), [X25519.length + 1, 0, {}]);
+  assert.equal(counts(await rowOf(folder)), [X25519.length + 1, 0, {}]);
 });
 
-test('X25519: fails tests with a wrong secret or a wrong claim of low order', ({ folder }) => {
+test('X25519: fails tests with a wrong secret or a wrong claim of low order', async ({ folder }) => {
   const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
   const zero = { ...X25519[0], ...LOW_ORDER };
   const tests = [...wrong, { ...zero, shared: flip(zero.shared) }, { ...zero, public: X25519[0]!.public }];
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, tests) });
-  assert.equal(counts(rowOf(folder)), [0, tests.length, {}]);
+  assert.equal(counts(await rowOf(folder)), [0, tests.length, {}]);
 });
 
-test('skips other encodings, curves and algorithms, in one row', ({ folder }) => {
+test('skips other encodings, curves and algorithms, in one row', async ({ folder }) => {
   write(folder, {
     'x25519_pem.json': wycheproof('XDH', { ...CURVE, type: 'XdhPemComp' }, [{}]),
     'x448.json': wycheproof('XDH', { ...CURVE, curve: 'curve448' }, [{}]),
     'ed25519.json': wycheproof('EDDSA', { type: 'EddsaVerify' }, [{}]),
   });
   const reasons = ['algorithm not used here', 'keys in an encoding not used here', 'other curve'];
-  assert.equal(counts(rowOf(folder)), [0, 0, Object.fromEntries(reasons.map((reason) => [reason, 1]))]);
+  assert.equal(counts(await rowOf(folder)), [0, 0, Object.fromEntries(reasons.map((reason) => [reason, 1]))]);
 });
 
 const HMAC = readVectors('rfc', 'HmacSha256').map(({ key, message, mac }) => ({
@@ -272,27 +244,62 @@ const HMAC = readVectors('rfc', 'HmacSha256').map(({ key, message, mac }) => ({
   tag: mac,
 }));
 
-test('HMAC-SHA-256: compares tags, truncated ones too', ({ folder }) => {
+test('HMAC-SHA-256: compares tags, truncated ones too', async ({ folder }) => {
   const short = HMAC.map((test) => ({ ...test, tag: test.tag.slice(0, 32) }));
   const refused = (tests: typeof HMAC) =>
     tests.map((test) => ({ ...test, tag: flip(test.tag), result: 'invalid' }));
   const file = wycheproof('HMACSHA256', { tagSize: 256 }, [...HMAC, ...refused(HMAC)]);
   const shortFile = wycheproof('HMACSHA256', { tagSize: 128 }, [...short, ...refused(short)]);
   write(folder, { 'hmac.json': file, 'short.json': shortFile });
-  assert.equal(run([folder]).rows.map(counts), [
+  assert.equal((await run([folder])).rows.map(counts), [
     [2 * HMAC.length, 0, {}],
     [2 * HMAC.length, 0, {}],
   ]);
 });
 
-test('HMAC-SHA-256: fails tests with a wrong tag or a wrong result', ({ folder }) => {
+test('HMAC-SHA-256: fails tests with a wrong tag or a wrong result', async ({ folder }) => {
   const wrong = HMAC.map((test) => ({ ...test, tag: flip(test.tag) }));
   const accepted = HMAC.map((test) => ({ ...test, result: 'invalid' }));
   write(folder, { 'hmac.json': wycheproof('HMACSHA256', { tagSize: 256 }, [...wrong, ...accepted]) });
-  assert.equal(counts(rowOf(folder)), [0, 2 * HMAC.length, {}]);
+  assert.equal(counts(await rowOf(folder)), [0, 2 * HMAC.length, {}]);
 });
 
-test('shows a JSON suite in one row, with a note where the parser is stricter on purpose', ({ folder }) => {
+const SALT = '00'.repeat(32);
+/** RFC 5869, with HMAC of Node.js: T(1) to T(3). */
+function hkdf(ikm: string, salt: string): string {
+  const output = hkdfSync('sha256', Buffer.from(ikm, 'hex'), Buffer.from(salt, 'hex'), '', 96);
+  return Buffer.from(output).toString('hex');
+}
+
+test('HKDF-SHA-256: compares outputs, and skips those that Noise does not have', async ({ folder }) => {
+  const [ikm, salt] = ['0b'.repeat(22), '01'.repeat(13)];
+  const right = { ikm, salt, info: '', size: 96, okm: hkdf(ikm, salt) };
+  const tests = [
+    right,
+    { ...right, size: 42, okm: right.okm.slice(0, 84) },
+    { ...right, salt: SALT, okm: hkdf(ikm, SALT) },
+    { ...right, okm: flip(right.okm) },
+    { ...right, info: '00' },
+    { ...right, size: 97 },
+  ];
+  write(folder, { 'hkdf.json': wycheproof('HKDF-SHA-256', {}, tests) });
+  const skipped = { 'info, which Noise does not have': 1, 'more than three outputs': 1 };
+  assert.equal(counts(await rowOf(folder)), [3, 1, skipped]);
+});
+
+test('counts for each provider, WebCrypto with X25519 alone', async ({ folder }) => {
+  write(folder, { 'x25519.json': wycheproof('XDH', CURVE, [...X25519, { ...X25519[0], ...LOW_ORDER }]) });
+  const { right } = await rowOf(folder);
+  assert.equal(
+    [...right.keys()],
+    ['noble', 'noble-aesgcm', 'node', 'device', 'device, interpreted', 'WebCrypto'],
+  );
+  assert.ok([...right.values()].every((times) => times === X25519.length + 1));
+});
+
+test('shows a JSON suite in one row, with a note where the parser is stricter on purpose', async ({
+  folder,
+}) => {
   write(folder, {
     'y_number.json': '[1.0, 1e400]',
     'n_comment.json': '[1] // one',
@@ -300,30 +307,30 @@ test('shows a JSON suite in one row, with a note where the parser is stricter on
     'i_refused.json': '["\\ud800"]',
     'y_object_duplicated_key.json': '{"a":1,"a":2}',
   });
-  const row = rowOf(folder);
+  const row = await rowOf(folder);
   assert.equal(counts(row), [5, 0, {}]);
   assert.is(row.files, 5);
   assert.equal([...row.remarks], [['stricter on purpose: duplicate keys are rejected', 1]]);
 });
 
-test('fails JSON files that are accepted or rejected against their names', ({ folder }) => {
+test('fails JSON files that are accepted or rejected against their names', async ({ folder }) => {
   write(folder, {
     'y_comment.json': '[1] // one',
     'y_object_duplicated_key.json': '{"a":1,"b":2}',
     'n_number.json': '[1]',
   });
-  assert.equal(counts(rowOf(folder)), [0, 3, {}]);
+  assert.equal(counts(await rowOf(folder)), [0, 3, {}]);
 });
 
-test('reports progress from the first file to the last', ({ folder }) => {
+test('reports progress from the first file to the last', async ({ folder }) => {
   write(folder, { 'a.json': { vectors: FOUR.map(noiseJson) }, 'b.json': '{}' });
   const seen: number[] = [];
-  run([folder], (done) => seen.push(done));
+  await run([folder], (done) => seen.push(done));
   assert.equal(seen, [0, 0, 1 / 8, 2 / 8, 3 / 8, 1 / 2]);
 });
 
-test('recognises none of this project’s own vectors', () => {
-  assert.equal(run([`${ROOT}vectors`]).rows, []);
+test('recognises none of this project’s own vectors', async () => {
+  assert.equal((await run([`${ROOT}vectors`])).rows, []);
 });
 
 /** Runs the command as `npm run vectors:external` does. */
@@ -336,7 +343,7 @@ function program(...paths: string[]) {
   });
 }
 
-test('the command prints a table and exits with 0 if everything passed', ({ folder }) => {
+test('the command prints a table and exits with 0 if everything passed', async ({ folder }) => {
   write(folder, { 'noise/cacophony.txt': { vectors: [noiseJson(FOUR[2]!), OTHER] }, 'README.md': 'read me' });
   const { status, stdout, stderr } = program(folder);
   assert.is(stderr, '');
@@ -344,10 +351,13 @@ test('the command prints a table and exits with 0 if everything passed', ({ fold
   assert.match(stdout, /^file +kind +passed +failed +skipped\n/);
   assert.match(stdout, /noise\/cacophony\.txt +Noise transcripts +1 +0 +1 {2}1 other protocol\n/);
   assert.match(stdout, /Not recognised: .*README\.md\n/);
+  assert.match(stdout, '| Noise transcripts | 1 | 1 | 1 | 1 | 1 |');
   assert.match(stdout, 'All 1 passed.');
 });
 
-test('the command shows expected and actual values and exits with 1 if something failed', ({ folder }) => {
+test('the command shows expected and actual values and exits with 1 if something failed', async ({
+  folder,
+}) => {
   const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, wrong) });
   const { status, stdout } = program(join(folder, 'x25519.json'));
@@ -356,16 +366,16 @@ test('the command shows expected and actual values and exits with 1 if something
   assert.match(stdout, `${wrong.length} failed, 0 passed.`);
 });
 
-test('the command lists the known formats and exits with 2 if it recognises nothing', ({ folder }) => {
+test('the command lists the known formats and exits with 2 if it recognises nothing', async ({ folder }) => {
   write(folder, { 'a.json': '{"vectors":[{"name":"x"}]}', 'b.json': '[]', 'c.txt': 'handshake\n', d: '' });
-  for (const paths of [[folder], []]) {
-    const { status, stderr } = program(...paths);
+  for (const path of [folder, '--help']) {
+    const { status, stderr } = program(path);
     assert.is(status, 2);
     assert.match(stderr, 'github.com/C2SP/wycheproof');
   }
 });
 
-test('the command exits with 2 if a path does not exist', ({ folder }) => {
+test('the command exits with 2 if a path does not exist', async ({ folder }) => {
   const { status, stderr } = program(join(folder, 'nowhere'));
   assert.is(status, 2);
   assert.match(stderr, 'ENOENT');

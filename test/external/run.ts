@@ -1,6 +1,7 @@
 /** Finds the vectors below the given paths, runs them, and counts the results. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { cavp } from './cavp.ts';
 import { jsonSuite } from './json-suite.ts';
 import { noiseJson, noiseLines } from './noise-vectors.ts';
 import { count, Mismatch, type Vector, type VectorSet } from './vector-set.ts';
@@ -22,6 +23,8 @@ export interface Row {
   readonly kind: string;
   files: number;
   passed: number;
+  /** How often each provider was right. */
+  readonly right: Map<string, number>;
   readonly failures: Failure[];
   readonly skipped: Map<string, number>;
   readonly remarks: Map<string, number>;
@@ -37,16 +40,16 @@ export interface Outcome {
 export type OnProgress = (done: number, what: string) => void;
 
 /** @throws the error of node:fs for a path that cannot be read */
-export function run(paths: readonly string[], onProgress: OnProgress = () => {}): Outcome {
+export async function run(paths: readonly string[], onProgress: OnProgress = () => {}): Promise<Outcome> {
   const rows = new Map<string, Row>();
   const unrecognised: string[] = [];
   const files = [...new Set(paths.flatMap(filesIn))];
-  files.forEach((path, index) => {
+  for (const [index, path] of files.entries()) {
     onProgress(index / files.length, basename(path));
     const set = recognise(path);
     if (set === undefined) {
       unrecognised.push(path);
-      return;
+      continue;
     }
     const { kind, vectors, skipped, isPartOfMany } = set;
     const id = `${kind} ${isPartOfMany ? dirname(path) : path}`;
@@ -55,6 +58,7 @@ export function run(paths: readonly string[], onProgress: OnProgress = () => {})
       kind,
       files: 0,
       passed: 0,
+      right: new Map(),
       failures: [],
       skipped: new Map(),
       remarks: new Map(),
@@ -62,18 +66,18 @@ export function run(paths: readonly string[], onProgress: OnProgress = () => {})
     rows.set(id, row);
     row.files++;
     for (const [reason, more] of skipped) count(row.skipped, reason, more);
-    vectors.forEach((vector, i) => {
+    for (const [i, vector] of vectors.entries()) {
       const what = `${basename(path)}, ${i + 1} of ${vectors.length}`;
       onProgress((index + i / vectors.length) / files.length, what);
-      const failure = failureOf(vector, path);
+      const failure = await failureOf(vector, row.right);
       if (failure !== undefined) {
-        row.failures.push(failure);
-        return;
+        row.failures.push({ path, name: vector.name, ...failure });
+        continue;
       }
       row.passed++;
       if (vector.remark !== undefined) count(row.remarks, vector.remark);
-    });
-  });
+    }
+  }
   return { rows: [...rows.values()], unrecognised };
 }
 
@@ -95,20 +99,26 @@ function recognise(path: string): VectorSet | undefined {
   try {
     json = JSON.parse(text);
   } catch {
-    return noiseLines(text);
+    return cavp(text) ?? noiseLines(text);
   }
   return wycheproof(json) ?? noiseJson(json);
 }
 
-function failureOf(vector: Vector, path: string): Failure | undefined {
+/** Runs a vector with one provider after the other, up to the first failure. */
+async function failureOf(
+  { runs }: Vector,
+  right: Map<string, number>,
+): Promise<Pick<Failure, 'what' | 'expected' | 'got'> | undefined> {
   try {
-    vector.run();
+    for (const [provider, run] of runs) {
+      await run();
+      count(right, provider);
+    }
     return undefined;
   } catch (error) {
-    const failure = { path, name: vector.name };
     if (error instanceof Mismatch) {
-      return { ...failure, what: error.message, expected: error.expected, got: error.got };
+      return { what: error.message, expected: error.expected, got: error.got };
     }
-    return { ...failure, what: 'the vector as a whole', expected: 'no error', got: `${error}` };
+    return { what: 'the vector as a whole', expected: 'no error', got: `${error}` };
   }
 }

@@ -1,6 +1,9 @@
 /** What all formats share: a file becomes a set of vectors, each of which passes or throws a `Mismatch`. */
-import { bytesToHex, hexToBytes } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import { bytesToHex, concatBytes, copyBytes, hexToBytes } from '../../src/bytes.ts';
+import type { CipherFactory, CipherName, Crypto } from '../../src/crypto/crypto.ts';
+import { deviceCrypto } from '../../src/crypto/device.ts';
+import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -11,9 +14,11 @@ export interface Vector {
   readonly name: string;
   /** A note for the table, shown if it passes. */
   readonly remark?: string;
-  /** @throws Mismatch, or whatever the library threw unexpectedly */
-  run(): void;
+  readonly runs: Runs;
 }
+
+/** What to run with each provider, by its name. It throws a Mismatch, or whatever the library threw unexpectedly. */
+export type Runs = ReadonlyMap<string, () => void | Promise<void>>;
 
 /** The vectors of one file. */
 export interface VectorSet {
@@ -25,12 +30,31 @@ export interface VectorSet {
   readonly isPartOfMany?: boolean;
 }
 
-/** The package's providers of cryptography, by the names of their entries. */
-export const PROVIDERS: readonly (readonly [string, Crypto])[] = [
+/**
+ * The package's providers of cryptography, by the names of their entries, and that of the single file for devices, with the
+ * ChaCha20 that it takes where JavaScript is compiled, and with the one that it takes elsewhere.
+ */
+const PROVIDERS: readonly (readonly [string, Crypto])[] = [
   ['noble', nobleCrypto],
   ['noble-aesgcm', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
+  ['device', deviceCrypto],
+  ['device, interpreted', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InRows) } }],
 ];
+
+/** Runs the same with each provider, or with those that have a cipher. */
+export function withProviders(
+  run: (crypto: Crypto, provider: string) => void,
+  cipher?: CipherName,
+): Map<string, () => void | Promise<void>> {
+  const able = PROVIDERS.filter(([, { ciphers }]) => cipher === undefined || ciphers[cipher] !== undefined);
+  return new Map(able.map(([provider, crypto]) => [provider, () => run(crypto, provider)]));
+}
+
+/** For vectors without cryptography. */
+export function withoutProvider(run: () => void): Runs {
+  return new Map([['none', run]]);
+}
 
 /** A result that differs from the expected one. */
 export class Mismatch extends Error {
@@ -86,4 +110,36 @@ export type Fields = { readonly [field: string]: any };
 
 export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One encryption, in hex. Without a plaintext, the tag must not verify. */
+export interface AeadCase {
+  readonly key: string;
+  readonly nonce: string;
+  readonly aad: string;
+  readonly plaintext: string | undefined;
+  readonly ct: string;
+  readonly tag: string;
+}
+
+/** Seals and opens, in new arrays and, where the cipher can, in place. */
+export function checkAead(createCipher: CipherFactory, provider: string, expected: AeadCase): void {
+  const { key, nonce, aad, plaintext = 'undefined', ct, tag } = expected;
+  const cipher = createCipher(bytes(key));
+  const [nonceBytes, aadBytes, sealed] = [bytes(nonce), bytes(aad), concatBytes([bytes(ct), bytes(tag)])];
+  expectResult(`${provider}, open`, plaintext, () => cipher.open(nonceBytes, aadBytes, sealed));
+  if (cipher.openInPlace !== undefined) {
+    const open = () => cipher.openInPlace!(nonceBytes, aadBytes, copyBytes(sealed));
+    expectResult(`${provider}, openInPlace`, plaintext, open);
+  }
+  if (expected.plaintext === undefined) return;
+  const text = bytes(plaintext);
+  expectResult(`${provider}, seal`, ct + tag, () => cipher.seal(nonceBytes, aadBytes, text));
+  if (cipher.sealInPlace !== undefined) {
+    expectResult(`${provider}, sealInPlace`, ct + tag, () => {
+      const buffer = concatBytes([text, bytes(tag).fill(0)]);
+      cipher.sealInPlace!(nonceBytes, aadBytes, buffer);
+      return buffer;
+    });
+  }
 }

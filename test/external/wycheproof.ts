@@ -1,29 +1,36 @@
 /**
  * Wycheproof's JSON, `testvectors` and `testvectors_v1`, for the protocol's primitives: the two ciphers, X25519 with raw
- * keys, and HMAC-SHA-256. Each test is run with every provider that has the algorithm.
+ * keys, HMAC-SHA-256, and HKDF as Noise has it. Each test is run with every provider that has the algorithm, those of X25519
+ * also with a key of WebCrypto, which can be the static key of a client.
  */
-import { concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import { webcrypto } from 'node:crypto';
+import { webSharedSecret } from '../../examples/external-key.ts';
+import { bytesToHex, concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { CipherName, Crypto } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
+import { SymmetricState } from '../../src/noise/symmetric-state.ts';
 import {
   bytes,
+  checkAead,
   count,
   expectError,
   expectResult,
   type Fields,
   isObject,
   Mismatch,
-  PROVIDERS,
+  type Runs,
   type Vector,
   type VectorSet,
+  withProviders,
 } from './vector-set.ts';
 
 /** An algorithm of Wycheproof that the library uses. */
 interface Algorithm {
   readonly kind: string;
-  /** Returns why this library cannot run the tests of a group, or `undefined` if it can. */
-  skip(group: Fields): string | undefined;
-  check(test: Fields, group: Fields, crypto: Crypto, provider: string): void;
+  /** Returns why this library cannot run a test of a group, or `undefined` if it can. */
+  skip(group: Fields, test: Fields): string | undefined;
+  runs(test: Fields, group: Fields): Runs;
 }
 
 function aead(kind: string, cipherName: CipherName): Algorithm {
@@ -34,21 +41,11 @@ function aead(kind: string, cipherName: CipherName): Algorithm {
       if (ivSize !== 96) return 'other nonce length';
       return tagSize === 128 ? undefined : 'other tag length';
     },
-    check(test, _group, crypto, provider) {
-      const createCipher = crypto.ciphers[cipherName];
-      if (createCipher === undefined) return;
-      const [nonce, associatedData] = [bytes(test.iv), bytes(test.aad)];
-      const sealed = concatBytes([bytes(test.ct), bytes(test.tag)]);
-      const cipher = createCipher(bytes(test.key));
-      const open = () => cipher.open(nonce, associatedData, sealed);
-      if (test.result === 'invalid') {
-        expectResult(`${provider}, open`, 'undefined', open);
-      } else {
-        const seal = () => cipher.seal(nonce, associatedData, bytes(test.msg));
-        expectResult(`${provider}, seal`, test.ct + test.tag, seal);
-        expectResult(`${provider}, open`, test.msg, open);
-      }
-    },
+    runs: ({ key, iv, aad, msg, ct, tag, result }) =>
+      withProviders((crypto, provider) => {
+        const plaintext = result === 'invalid' ? undefined : msg;
+        checkAead(crypto.ciphers[cipherName]!, provider, { key, nonce: iv, aad, plaintext, ct, tag });
+      }, cipherName),
   };
 }
 
@@ -60,18 +57,32 @@ const X25519: Algorithm = {
       : type !== 'XdhComp'
         ? 'keys in an encoding not used here'
         : undefined,
-  check(test, _group, crypto, provider) {
-    const [privateKey, publicKey, shared] = [bytes(test.private), bytes(test.public), bytes(test.shared)];
-    if (isZero(shared)) {
-      checkLowOrder(privateKey, publicKey, crypto, provider);
-    } else {
-      // "acceptable" counts as valid: RFC 7748 accepts points on the twist and non-canonical ones.
-      expectResult(`${provider}, sharedSecret`, test.shared, () =>
-        crypto.x25519.sharedSecret(privateKey, publicKey),
-      );
-    }
-  },
+  runs: (test) =>
+    withProviders((crypto, provider) => {
+      const [privateKey, publicKey, shared] = [bytes(test.private), bytes(test.public), bytes(test.shared)];
+      if (isZero(shared)) {
+        checkLowOrder(privateKey, publicKey, crypto, provider);
+      } else {
+        // "acceptable" counts as valid: RFC 7748 accepts points on the twist and non-canonical ones.
+        expectResult(`${provider}, sharedSecret`, test.shared, () =>
+          crypto.x25519.sharedSecret(privateKey, publicKey),
+        );
+      }
+    }).set('WebCrypto', () => checkWebCrypto(test)),
 };
+
+/** The bytes of PKCS #8 before a private key of X25519 (RFC 8410). */
+const PKCS8 = bytes('302e020100300506032b656e04220420');
+
+/** WebCrypto returns the shared secret, or rejects a key of low order itself. */
+async function checkWebCrypto(test: Fields): Promise<void> {
+  const pkcs8 = concatBytes([PKCS8, bytes(test.private)]);
+  const key = await webcrypto.subtle.importKey('pkcs8', pkcs8, { name: 'X25519' }, false, ['deriveBits']);
+  const isLowOrder = isZero(bytes(test.shared));
+  const shared = await webSharedSecret(key, bytes(test.public)).then(bytesToHex, () => 'rejected');
+  const expected = isLowOrder ? 'rejected' : test.shared;
+  if (shared !== expected) throw new Mismatch('WebCrypto, sharedSecret', expected, shared);
+}
 
 /** A provider must return zeros, and a handshake must reject the key, whether it was pinned or received. */
 function checkLowOrder(
@@ -105,14 +116,32 @@ function checkLowOrder(
 const HMAC: Algorithm = {
   kind: 'Wycheproof HMAC-SHA-256',
   skip: () => undefined,
-  check(test, { tagSize }, crypto, provider) {
-    const mac = () => crypto.hmacSha256(bytes(test.key), bytes(test.msg)).subarray(0, tagSize / 8);
-    if (test.result !== 'invalid') {
-      expectResult(`${provider}, hmacSha256`, test.tag, mac);
-    } else if (Buffer.from(mac()).equals(bytes(test.tag))) {
-      throw new Mismatch(`${provider}, hmacSha256`, 'another tag', test.tag);
-    }
-  },
+  runs: (test, { tagSize }) =>
+    withProviders((crypto, provider) => {
+      const mac = () => crypto.hmacSha256(bytes(test.key), bytes(test.msg)).subarray(0, tagSize / 8);
+      if (test.result !== 'invalid') {
+        expectResult(`${provider}, hmacSha256`, test.tag, mac);
+      } else if (Buffer.from(mac()).equals(bytes(test.tag))) {
+        throw new Mismatch(`${provider}, hmacSha256`, 'another tag', test.tag);
+      }
+    }),
+};
+
+/** The HKDF of Noise is that of RFC 5869 with the chaining key as salt, without info, and with at most three outputs. */
+const HKDF: Algorithm = {
+  kind: 'Wycheproof HKDF-SHA-256',
+  skip: (_, { info, size }) =>
+    info !== '' ? 'info, which Noise does not have' : size > 96 ? 'more than three outputs' : undefined,
+  runs: ({ ikm, salt, size, okm }) =>
+    withProviders((crypto, provider) => {
+      const state = new SymmetricState(new CheckedCrypto(crypto), '', 'ChaChaPoly') as unknown as {
+        chainingKey: Uint8Array;
+        hkdf(inputKeyMaterial: Uint8Array, count: number): Uint8Array[];
+      };
+      state.chainingKey = bytes(salt);
+      const output = () => concatBytes(state.hkdf(bytes(ikm), 3)).subarray(0, size);
+      expectResult(`${provider}, HKDF`, okm, output);
+    }),
 };
 
 const ALGORITHMS = new Map<string, Algorithm>([
@@ -120,6 +149,7 @@ const ALGORITHMS = new Map<string, Algorithm>([
   ['AES-GCM', aead('Wycheproof AES-GCM', 'AESGCM')],
   ['XDH', X25519],
   ['HMACSHA256', HMAC],
+  ['HKDF-SHA-256', HKDF],
 ]);
 
 /** Reads Wycheproof's JSON. Returns `undefined` for anything else. */
@@ -132,17 +162,14 @@ export function wycheproof(json: unknown): VectorSet | undefined {
   const vectors: Vector[] = [];
   const skipped = new Map<string, number>();
   for (const group of json.testGroups) {
-    const reason = algorithm === undefined ? 'algorithm not used here' : algorithm.skip(group);
-    if (reason !== undefined) {
-      count(skipped, reason, group.tests.length);
-      continue;
-    }
     for (const test of group.tests) {
+      const reason = algorithm === undefined ? 'algorithm not used here' : algorithm.skip(group, test);
+      if (reason !== undefined) {
+        count(skipped, reason);
+        continue;
+      }
       const name = `tcId ${test.tcId}${test.comment ? `, ${test.comment}` : ''}`;
-      const run = () => {
-        for (const [provider, crypto] of PROVIDERS) algorithm!.check(test, group, crypto, provider);
-      };
-      vectors.push({ name, run });
+      vectors.push({ name, runs: algorithm!.runs(test, group) });
     }
   }
   if (vectors.length === 0) return { kind: 'Wycheproof, others', vectors, skipped, isPartOfMany: true };
