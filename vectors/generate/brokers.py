@@ -33,6 +33,8 @@ URLS = [
     ("mqtts://[2001:db8::1]", "mqtts://[2001:db8::1]", "2001:db8::1", 8883),
     ("mqtts://[2001:db8::1]:8884", "mqtts://[2001:db8::1]:8884", "2001:db8::1", 8884),
     ("mqtts://broker.example/", "mqtts://broker.example", "broker.example", 8883),
+    ("mqtts://broker.example/mqtt", "mqtts://broker.example", "broker.example", 8883),
+    ("ssl://broker.example:8884/a/b/", "ssl://broker.example:8884", "broker.example", 8884),
     ("wss://broker.example/", "wss://broker.example", "broker.example", 443),
     ("wss://broker.example/mqtt", "wss://broker.example/mqtt", "broker.example", 443),
     ("wss://broker.example/mqtt/", "wss://broker.example/mqtt", "broker.example", 443),
@@ -151,6 +153,7 @@ CLIENT_IDS = [
     ("a key of 49 characters", "kiosk", "k" * 48 + "l", "kiosk-" + "k" * 48),
     ("a key of 100 characters", "kiosk", "0123456789" * 10, "kiosk-" + "0123456789" * 4 + "01234567"),
     ("a character beyond U+FFFF at the end", "kiosk", "k" * 47 + "\U0001f511k", "kiosk-" + "k" * 47 + "-"),
+    ("characters beyond U+FFFF, then more", "kiosk", "\U0001f511" * 24 + "k" * 40, "kiosk-" + "-" * 24 + "k" * 24),
     ("a name that is long", "n" * 60, "key", "n" * 60 + "-key"),
     ("a name with other characters", "my kiosk/2", "key", "my kiosk/2-key"),
 ]

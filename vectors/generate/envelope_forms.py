@@ -120,6 +120,8 @@ BAD_FORMS = [
     ("single quotes", "NotJson", "bad-json", whole(lambda text: text.replace('"', "'"))),
     ("a comment", "NotJson", "bad-json", whole(lambda text: text + "// JSON?")),
     ("NaN", "NotJson", "bad-json", further('"x":NaN')),
+    ("a byte order mark before the envelope", "NotJson", "bad-json", whole(lambda text: f"\ufeff{text}")),
+    ("a byte order mark as bytes", "NotJson", "bad-json", whole(lambda text: b"\xef\xbb\xbf" + text.encode())),
     ("a list around the envelope", "NotAnObject", "bad-envelope", whole(lambda text: f"[{text}]")),
     ("the envelope as JSON in a text", "NotAnObject", "bad-envelope", whole(compact)),
     ("null", "NotAnObject", "bad-envelope", whole(lambda text: "null")),

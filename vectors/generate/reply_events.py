@@ -132,6 +132,9 @@ def ids():
     def named(context, **data):
         return speak("Two.", context, **data)
 
+    def session_with(**fields):
+        return {"session": {"session_id": "n:sess-1", **fields}}
+
     def takes(comment, flag, payload, session="sess-1"):
         events = [speak("One."), payload, HANDLED]
         return replies(comment, flag, events, text="One. Two.", raw=1, session=session)
@@ -147,6 +150,26 @@ def ids():
         ignores("another's in the context, ours in the data", "RequestId", named({"request_id": "req-2"}, **OWN)),
         ignores("another's before ours", "RequestId", named({"request_id": "req-2", "correlation_id": "req-1"})),
         ignores("another's in our session", "RequestId", named(at("n:sess-1", request_id="req-2"))),
+        takes(
+            "ours in the context, another's in its session",
+            "RequestId",
+            named({**OWN, **session_with(request_id="req-2")}),
+            "n:sess-1",
+        ),
+        ignores(
+            "another's in the context, ours in its session",
+            "RequestId",
+            named({"request_id": "req-2", **session_with(**OWN)}),
+        ),
+        takes(
+            "ours in the session, another's in the data",
+            "RequestId",
+            named(session_with(**OWN), request_id="req-2"),
+            "n:sess-1",
+        ),
+        ignores(
+            "another's in the session, ours in the data", "RequestId", named(session_with(request_id="req-2"), **OWN)
+        ),
         takes("ours in another session", "RequestId", named(at("other", **OWN)), "other"),
         takes("ours after one of blanks", "RequestId", named({"request_id": " ", "correlation_id": "req-1"})),
         ignores("the beginning of ours", "RequestId", named({"request_id": "req-"})),

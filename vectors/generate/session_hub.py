@@ -90,6 +90,9 @@ def forms():
     versed = hub("message 1 of a client that names its protocol version", "ProtocolVersion")
     versed.message_1(envelop=lambda message: first(message.hex(), max_protocol_version=3)).message_3()
 
+    silent = hub("message 1 of a client that does not name its protocol version", "ProtocolVersion")
+    silent.message_1().message_3()
+
     relaxed = hub("message 1 whose payload is not canonical", "Message1Payload")
     relaxed.message_1(b'{ "encodings": [], "binarize": false }').message_3()
 
@@ -97,7 +100,7 @@ def forms():
     asking.message_1(
         files.canonical({"binarize": True, "encodings": ["JSON-HEX", "JSON-B64"], "x-vendor": None})
     ).message_3()
-    tests = [as_bytes, named, upper, versed, relaxed, asking]
+    tests = [as_bytes, named, upper, versed, silent, relaxed, asking]
     for what, payload in [
         ("no fields", b"{}"),
         ("no encodings", b'{"binarize":true}'),
