@@ -16,7 +16,7 @@ export function rulesOf(page: string): Rule[] {
   const items = page.match(/^- \*\*P-[\s\S]*?(?=\n(?:- |\n|$))/gm) ?? [];
   return items.map((item) => {
     const [, id, mark] = /^- \*\*(P-\d+)\*\* \(([^)]+)\) /.exec(item) ?? [];
-    const [, vectors] = /\*(Vectors: [^*]+|No vector)\.\*$/.exec(item.replace(/\s+/g, ' ')) ?? [];
+    const [, vectors] = /\*((?:Vectors|No vector): [^*]+)\.\*$/.exec(item.replace(/\s+/g, ' ')) ?? [];
     return { id: id ?? item, mark: mark ?? '', vectors: vectors ?? '' };
   });
 }

@@ -7,6 +7,7 @@ import { authorizedUrl } from '../../src/index.ts';
 import * as limits from '../../src/limits.ts';
 import { isNamed, namesIn, PAGE, referencesOf, rulesOf } from '../../tools/protocol-rules.ts';
 import { drawn, type Line, VECTOR, workedExample } from '../../tools/worked-example.ts';
+import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
 
 const RULES = rulesOf(PAGE);
@@ -15,10 +16,10 @@ const FILES = new Map<string, VectorFile>(vectorFiles().map((name) => [name, rea
 
 test('reads a rule of several lines', () => {
   const page =
-    '- **P-3** (choice) One\n  two.\n  *Vectors: a B,\n  4; c D.*\n- **P-4** (protocol) It.\n  *No vector.*\n';
+    '- **P-3** (choice) One\n  two.\n  *Vectors: a B,\n  4; c D.*\n- **P-4** (protocol) It.\n  *No vector: why.*\n';
   assert.equal(rulesOf(page), [
     { id: 'P-3', mark: 'choice', vectors: 'Vectors: a B, 4; c D' },
-    { id: 'P-4', mark: 'protocol', vectors: 'No vector' },
+    { id: 'P-4', mark: 'protocol', vectors: 'No vector: why' },
   ]);
 });
 
@@ -39,7 +40,7 @@ test('every rule says whose it is', () => {
   );
 });
 
-test('every rule names its vectors, or says that there is none', () => {
+test('every rule names its vectors, or says why there is none', () => {
   assert.equal(
     RULES.filter(({ vectors }) => vectors === ''),
     [],
@@ -90,14 +91,21 @@ test('every rule has what breaks it, or the reason why nothing does', () => {
   assert.equal(Object.keys(RULE_FAULTS).sort(), RULES.map(({ id }) => id).sort());
 });
 
+test('what else breaks a rule belongs to a rule that is broken', () => {
+  const strangers = Object.keys(FURTHER_RULES).filter(
+    (id) => 'reason' in (RULE_FAULTS[id] ?? { reason: '' }),
+  );
+  assert.equal(strangers, []);
+});
+
 test('every rule that names vectors is broken', () => {
-  const spared = RULES.filter(({ id, vectors }) => vectors !== 'No vector' && 'reason' in RULE_FAULTS[id]!);
+  const spared = RULES.filter((rule) => referencesOf(rule).length > 0 && 'reason' in RULE_FAULTS[rule.id]!);
   assert.equal(spared, []);
 });
 
 test('the table of broken rules has every rule', () => {
   const table = readFileSync(new URL('../../docs/judge-rules.md', import.meta.url), 'utf8');
-  const rows = [...table.matchAll(/^\| (P-\d+) \|/gm)].map(([, id]) => id!);
+  const rows = [...new Set([...table.matchAll(/^\| (P-\d+) \|/gm)].map(([, id]) => id!))];
   assert.equal(rows.sort(), RULES.map(({ id }) => id).sort());
 });
 

@@ -127,8 +127,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   // Noise
   'P-49': broken('the name of the protocol has no `Noise_`', [
     'src/noise/patterns.ts',
-    'return `Noise_',
-    'return `',
+    '() => `Noise_',
+    '() => `',
   ]),
   'P-50': same('name-always-hashed'),
   'P-51': same('own-static-key-hashed-first'),
@@ -262,8 +262,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'qos: 1,\n      retain',
     'qos: 0 as 1,\n      retain',
   ]),
-  'P-142': none('the program subscribes and publishes'),
-  'P-145': none('the MQTT client of the program sees the retain flag, and the library does not'),
+  'P-142': live('mqtt-client-speaks-before-it-has-subscribed'),
+  'P-145': live('mqtt-client-takes-retained-messages'),
   'P-146': broken('the default is QoS 0', [
     'src/mqtt-topics/mqtt.ts',
     "?? 1) as Mqtt['qos']",

@@ -3,8 +3,9 @@
  * live mode, fails.
  *
  *     npm run judge:rules                      all rules
- *     npm run judge:rules -- --only P-1,…      these rules
- *     npm run judge:rules -- --table           all rules; writes the table in docs/judge-rules.md
+ *     npm run judge:rules -- --every           all rules, and the further things that some of them say
+ *     npm run judge:rules -- --only P-1,…      these rules, with all that they say
+ *     npm run judge:rules -- --table           as --every; writes the tables in docs/judge-rules.md
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,19 +17,33 @@ import { isNamed, PAGE, type Rule, referencesOf, rulesOf } from '../../../tools/
 import type { Breakage } from './breakage.ts';
 import { isChild, runInChildren, serveTasks } from './children.ts';
 import type { Fault, Patch } from './fault.ts';
+import { FURTHER_RULES } from './further-rule-faults.ts';
 import { LIBRARY_FAULTS } from './library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
+import { MQTT_CLIENT_FAULTS } from './mqtt-faults.ts';
 import { plantInLibrary, root, temporaryFolder } from './plant.ts';
 import { RULE_FAULTS } from './rule-faults.ts';
-import { runFault } from './run.ts';
+import { type Place, runFault } from './run.ts';
 
 /** The first test or scene that failed; empty if none did. */
 type Outcome = { readonly first: string };
 
-const { values: options } = parseArgs({ options: { only: { type: 'string' }, table: { type: 'boolean' } } });
+/** A rule, and one thing that breaks it. */
+interface Broken {
+  readonly rule: Rule;
+  readonly breakage: Exclude<Breakage, { reason: string }>;
+}
+
+const { values: options } = parseArgs({
+  options: { every: { type: 'boolean' }, only: { type: 'string' }, table: { type: 'boolean' } },
+});
 const only = options.only?.split(',');
+const isWhole = options.every || options.table || only !== undefined;
 const rules = rulesOf(PAGE).filter(({ id }) => only === undefined || only.includes(id));
-const tasks = rules.filter(({ id }) => !('reason' in breakageOf(id)));
+const tasks = rules.flatMap((rule) => {
+  const all = [breakageOf(rule.id), ...((isWhole && FURTHER_RULES[rule.id]) || [])];
+  return all.flatMap((breakage): Broken[] => ('reason' in breakage ? [] : [{ rule, breakage }]));
+});
 
 const START = '<!-- The tables: npm run judge:rules -- --table -->';
 
@@ -41,11 +56,9 @@ function breakageOf(id: string): Breakage {
   return breakage;
 }
 
-async function run(rule: Rule): Promise<Outcome> {
-  const breakage = breakageOf(rule.id);
+async function run({ rule, breakage }: Broken): Promise<Outcome> {
   if ('live' in breakage) {
-    const place = CLIENT_FAULTS.some(({ name }) => name === breakage.live) ? 'client' : 'hub';
-    const { first } = await runFault(place, faultOf(breakage.live), false);
+    const { first } = await runFault(placeOf(breakage.live), faultOf(breakage.live), false);
     return { first: first && `scene ${first}` };
   }
   const patches = patchesOf(breakage);
@@ -55,8 +68,15 @@ async function run(rule: Rule): Promise<Outcome> {
   return { first: await firstFailure(named, patches) };
 }
 
+function placeOf(live: string): Place {
+  const isIn = (faults: readonly Fault[]): boolean => faults.some(({ name }) => name === live);
+  if (isIn(CLIENT_FAULTS)) return 'client';
+  return isIn(HUB_FAULTS) ? 'hub' : 'mqtt-client';
+}
+
 function faultOf(name: string): Fault {
-  const fault = [...LIBRARY_FAULTS, ...CLIENT_FAULTS, ...HUB_FAULTS].find((fault) => fault.name === name);
+  const all = [...LIBRARY_FAULTS, ...CLIENT_FAULTS, ...HUB_FAULTS, ...MQTT_CLIENT_FAULTS];
+  const fault = all.find((fault) => fault.name === name);
   if (fault === undefined) throw new Error(`there is no fault ${name}`);
   return fault;
 }
@@ -107,19 +127,19 @@ async function runAll(): Promise<void> {
   const unknown = only?.find((id) => !rules.some((rule) => rule.id === id));
   if (unknown !== undefined) throw new Error(`there is no rule ${unknown}`);
   const began = performance.now();
-  const firsts = new Map<string, string>();
+  const firsts: string[] = [];
   let missed = 0;
   await runInChildren<Outcome>(fileURLToPath(import.meta.url), tasks.length, (index, outcome) => {
-    const { id } = tasks[index]!;
+    const { rule, breakage } = tasks[index]!;
     const first = typeof outcome === 'string' ? '' : outcome.first;
-    firsts.set(id, first);
+    firsts[index] = first;
     if (first === '') missed++;
     const said = typeof outcome === 'string' ? outcome : first || 'NOT NOTICED';
-    console.log(`${id.padEnd(6)} ${whatOf(breakageOf(id))}: ${said}`);
+    console.log(`${rule.id.padEnd(6)} ${whatOf(breakage)}: ${said}`);
   });
   const seconds = Math.round((performance.now() - began) / 1000);
   console.log(
-    `\n${tasks.length} of ${rules.length} rules broken in ${seconds} s: ${tasks.length - missed} noticed, ${missed} not`,
+    `\n${rules.length} rules, ${tasks.length} breakages in ${seconds} s: ${tasks.length - missed} noticed, ${missed} not`,
   );
   if (options.table) writeTable(firsts);
   if (missed > 0) process.exitCode = 1;
@@ -131,23 +151,25 @@ function whatOf(breakage: Breakage): string {
   return 'live' in breakage ? breakage.live : breakage.fault;
 }
 
-function writeTable(firsts: ReadonlyMap<string, string>): void {
+function writeTable(firsts: readonly string[]): void {
   const path = root('docs/judge-rules.md');
   const text = readFileSync(path, 'utf8');
-  const shown = ({ id }: Rule): string => `| ${id} | ${whatOf(breakageOf(id))} | ${firsts.get(id)} |`;
-  const reasons = rules.filter((rule) => !tasks.includes(rule));
+  const rows = tasks.map(
+    ({ rule, breakage }, index) => `| ${rule.id} | ${whatOf(breakage)} | ${firsts[index]} |`,
+  );
+  const spared = rules.filter(({ id }) => 'reason' in breakageOf(id));
   const lines = [
-    `Of ${rules.length} rules ${tasks.length} can be broken in the library, and each of these was noticed.`,
+    `Of ${rules.length} rules ${rules.length - spared.length} can be broken in the library. These ${rows.length} breakages were all noticed:`,
     '',
     '| rule | what breaks it | first test that fails |',
     '|---|---|---|',
-    ...tasks.map(shown),
+    ...rows,
     '',
     'The others are not about what the library sends or returns:',
     '',
     '| rule | why nothing breaks it |',
     '|---|---|',
-    ...reasons.map(({ id }) => `| ${id} | ${whatOf(breakageOf(id))} |`),
+    ...spared.map(({ id }) => `| ${id} | ${whatOf(breakageOf(id))} |`),
   ];
   writeFileSync(path, `${text.slice(0, text.indexOf(START))}${START}\n\n${lines.join('\n')}\n`);
 }

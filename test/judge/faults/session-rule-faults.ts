@@ -1,5 +1,5 @@
 /** What breaks the rules of docs/protocol.md about whole connections: handshake, order, endings, pins and policy. */
-import { type Breakage, broken, live, none, same } from './breakage.ts';
+import { type Breakage, broken, none, same } from './breakage.ts';
 
 const CLIENT = 'src/session/client-session.ts';
 const HUB = 'src/session/hub-session.ts';
@@ -192,7 +192,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'if (!this.isOver()) this.take(data, events);',
     'this.take(data, events);',
   ]),
-  'P-105': live('hub-says-why'),
+  'P-105': broken('the code of the failure is sent before the end', [
+    SESSION,
+    'events.push(this.fail(error));',
+    "const close: any = this.fail(error);\n        events.push({ type: 'transmit', data: close.error.code } as any, close);",
+  ]),
   'P-106': broken('status 403 is no refusal', [
     ENDINGS,
     'if (status === 401 || status === 403)',

@@ -1,0 +1,381 @@
+/** Further breakages of the rules about what a program has at hand: identities, MQTT, requests and replies. */
+import { type Breakage, broken, same } from './breakage.ts';
+
+const TOPICS = 'src/mqtt-topics/topics.ts';
+const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
+const URLS = 'src/issued/url.ts';
+const FIELDS = 'src/issued/fields.ts';
+const READ_IDENTITY = 'src/identity/read-identity.ts';
+const ENDPOINT = 'src/identity/endpoint.ts';
+const REDACT = 'src/identity/redact.ts';
+const DISCLOSURE = 'src/identity/disclosure.ts';
+const AUTHORIZED = 'src/identity/authorized-url.ts';
+const COLLECTOR = 'src/requests/reply-collector.ts';
+const SCHEDULER = 'src/requests/request-scheduler.ts';
+const HUB_EVENT = 'src/requests/hub-event.ts';
+const REFUSAL = 'src/requests/refusal.ts';
+const BUILD = 'src/requests/build-request.ts';
+const ITEMS = 'src/requests/display-items.ts';
+
+export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage[] } = {
+  // Connecting
+  'P-2': [same('client-leaves-out-padding'), same('client-writes-base64url')],
+  'P-3': [
+    broken('a user agent may have a colon', [
+      AUTHORIZED,
+      "if (userAgent.indexOf(':') >= 0) {",
+      "if (userAgent === '') {",
+    ]),
+    broken('the other fields are dropped', [AUTHORIZED, 'fields.push(', 'fields.splice(0, fields.length,']),
+    broken('no slash follows the host', [AUTHORIZED, "(path === '' ? '/' : '')", "''"]),
+    broken('percent-encoded names are not read', [
+      AUTHORIZED,
+      'return name.replace(',
+      'return name || name.replace(',
+    ]),
+  ],
+  'P-5': [
+    same('plaintext-broker'),
+    broken('a plain address counts before one with TLS', [
+      ENDPOINT,
+      'if (endpoint?.tls) return endpoint;',
+      'if (endpoint) return endpoint;',
+    ]),
+  ],
+
+  // Identity
+  'P-124': [
+    broken('an access key may be empty', [
+      READ_IDENTITY,
+      'if (!accessKey) throw',
+      'if (accessKey === undefined) throw',
+    ]),
+    broken('null is a value', [
+      FIELDS,
+      'if (fields[name] !== undefined && fields[name] !== null) return name;',
+      'if (fields[name] !== undefined) return name;',
+    ]),
+  ],
+  'P-126': [
+    broken('a number may have leading zeros', [
+      FIELDS,
+      'String(Number(value)) === value',
+      '/^[0-9]+$/.test(value)',
+    ]),
+    broken('the case of words counts', [FIELDS, ': String(value).toLowerCase();', ': String(value);']),
+    broken('a QoS of 3 is read', [
+      'src/mqtt-topics/mqtt.ts',
+      'fields.integer(MQTT.qos, 0, 2)',
+      'fields.integer(MQTT.qos, 0, 3)',
+    ]),
+    broken('a port of 0 will do', [
+      READ_IDENTITY,
+      'IDENTITY.defaultPort, 1, 65535',
+      'IDENTITY.defaultPort, 0, 65535',
+    ]),
+    broken('a site id of another type is converted', [
+      READ_IDENTITY,
+      "siteId: fields.string(IDENTITY.siteId) ?? '',",
+      "siteId: String(fields.value(IDENTITY.siteId) ?? ''),",
+    ]),
+  ],
+  'P-127': [
+    broken('a requested protocol is replaced', [
+      ENDPOINT,
+      'requested === undefined ? supported.indexOf(protocol) < 0 : requested !== protocol',
+      'supported.indexOf(protocol) < 0',
+    ]),
+    broken('what is switched off is used', [
+      ENDPOINT,
+      'read.protocols[protocol] ? endpointFor',
+      'read ? endpointFor',
+    ]),
+  ],
+  'P-128': [
+    broken('the default port is 443', [
+      READ_IDENTITY,
+      'const DEFAULT_PORT = 5679;',
+      'const DEFAULT_PORT = 443;',
+    ]),
+    broken('the default path is left out', [ENDPOINT, 'trimSlashes(identity.defaultPath.trim())', "''"]),
+    broken('an address that is no URL is passed over', [
+      ENDPOINT,
+      'throw badEndpoint(`the identity’s address for',
+      'return undefined;\n    throw badEndpoint(`the identity’s address for',
+    ]),
+    broken('the port in default_master does not count', [
+      ENDPOINT,
+      'parts.port ?? identity.defaultPort',
+      'identity.defaultPort',
+    ]),
+  ],
+  'P-129': [
+    broken('a backslash is accepted', [URLS, "|| url.indexOf('\\\\') >= 0", '']),
+    broken('white space inside is accepted', [URLS, 'if (colon < 0 || hasBlanks(url)', 'if (colon < 0']),
+    broken('a port of 0 is accepted', [URLS, '|| port === 0) return undefined', ') return undefined']),
+    broken('a port of any size is accepted', [URLS, 'return port <= 65535 ? port : 0;', 'return port;']),
+    broken('anything in brackets is an address', [
+      URLS,
+      "/^\\[[0-9a-f:.]+\\]$/i.test(host) && host.indexOf(':') > 0",
+      'true',
+    ]),
+    broken('a host may be empty', [URLS, "return host !== '' && ", 'return ']),
+  ],
+  'P-130': [
+    broken('data_plane_endpoints.mqtt counts first', [
+      READ_IDENTITY,
+      'address(mqtt.value(MQTT.endpoint)) ?? address(endpoints.value(DATA_PLANE_ENDPOINTS.mqtt))',
+      'address(endpoints.value(DATA_PLANE_ENDPOINTS.mqtt)) ?? address(mqtt.value(MQTT.endpoint))',
+    ]),
+    broken('data_plane_endpoints.mqtt is not read', [
+      READ_IDENTITY,
+      ' ?? address(endpoints.value(DATA_PLANE_ENDPOINTS.mqtt));',
+      ';',
+    ]),
+  ],
+  'P-131': [
+    broken('the access key is shown', [
+      REDACT,
+      'let secrets = [accessKey, password,',
+      'let secrets = [password,',
+    ]),
+    broken('topics are shown', [REDACT, 'topicPrefix, c2sTopic, s2cTopic, statusTopic]);', ']);']),
+    broken('base64 is shown', [
+      REDACT,
+      'needles.push(searchable(bytes), folded(base64),',
+      'needles.push(searchable(bytes),',
+    ]),
+    broken('what is percent-encoded is shown', [REDACT, "if (text.indexOf('%') >= 0)", "if (text === '')"]),
+    broken('hex is shown', [REDACT, ', bytesToHex(bytes));', ');']),
+  ],
+  'P-133': [
+    broken('a string is read as an object', [
+      READ_IDENTITY,
+      'if (!isObject(value)) return fields.string(IDENTITY.aiDisclosure);',
+      'if (!isObject(value)) return undefined;',
+    ]),
+  ],
+  'P-134': [
+    broken('Frisian is French', [DISCLOSURE, '/^fr([^a-z0-9]|$)/i', '/^fr/i']),
+    broken('case counts in a tag', [DISCLOSURE, '/^fr([^a-z0-9]|$)/i', '/^fr([^a-z0-9]|$)/']),
+    broken('English takes the place of French', [
+      DISCLOSURE,
+      "language === 'en' ? texts : undefined",
+      'texts',
+    ]),
+    broken('a voice client says it once', [
+      DISCLOSURE,
+      "'earlier-session' && !isVoice && !isShared",
+      "'earlier-session' && !isShared",
+    ]),
+    broken('it is said twice in a session', [DISCLOSURE, "lastGiven === 'this-session' || (", '(']),
+    broken('an empty text is shown', [
+      DISCLOSURE,
+      "typeof text === 'string' && text !== ''",
+      "typeof text === 'string'",
+    ]),
+  ],
+
+  // MQTT
+  'P-135': [
+    broken('slashes stay', [TOPICS, 'trimSlashes(issued.trim())', 'issued.trim()']),
+    broken('white space stays', [TOPICS, 'trimSlashes(issued.trim())', 'trimSlashes(issued)']),
+    broken('slashes are trimmed before white space', [
+      TOPICS,
+      'trimSlashes(issued.trim())',
+      'trimSlashes(issued).trim()',
+    ]),
+  ],
+  'P-136': [
+    broken('the hub id comes twice', [
+      TOPICS,
+      "parent.split('/').indexOf(hub) >= 0 ? parent",
+      "parent === '' ? parent",
+    ]),
+    broken('hash_topics is ignored', [TOPICS, 'const last = hashTopics ? hash : key;', 'const last = key;']),
+    broken('the user name is the key', [
+      TOPICS,
+      'const key = accessKey || username;',
+      'const key = username || accessKey;',
+    ]),
+  ],
+  'P-137': [
+    same('topics-of-another-client'),
+    broken('the status topic has no sibling', [TOPICS, '?? siblingStatus(c2sTopic)', '']),
+    broken('one issued topic displaces the derived ones', [
+      TOPICS,
+      's2cTopic ?? scope.topics?.subscribe',
+      's2cTopic ?? (c2sTopic ? undefined : scope.topics?.subscribe)',
+    ]),
+    broken('the scope is compared without its last slash', [
+      TOPICS,
+      'if (topic.indexOf(start) !== 0 ||',
+      'if (topic.indexOf(start.slice(0, -1)) !== 0 ||',
+    ]),
+  ],
+  'P-138': [
+    broken('a topic may start with $', [TOPICS, "topic.charAt(0) !== '$' &&", '']),
+    broken('levels may be empty', [TOPICS, ".indexOf('//') < 0 && // no empty level", '.length > 0 &&']),
+    broken('white space is accepted', [TOPICS, '!hasBlanks(topic)', "topic !== ''"]),
+    broken('a topic may be longer', [
+      'src/limits.ts',
+      'MAX_TOPIC: number = 65535',
+      'MAX_TOPIC: number = 65536',
+    ]),
+    broken('# is accepted', [TOPICS, "topic.indexOf('#') < 0 &&", '']),
+  ],
+  'P-139': [
+    same('wrong-default-port'),
+    broken('credentials are accepted', [
+      BROKER,
+      "if (parts.userinfo !== '' || path.indexOf('@') >= 0) {",
+      "if (path.indexOf('@') >= 0) {",
+    ]),
+    broken('a query is accepted', [BROKER, "if (parts.query !== '' || parts.fragment", 'if (parts.fragment']),
+    broken('a slash at the end stays', [BROKER, "path.replace(/\\/$/, '')", 'path']),
+    broken('a path counts for MQTT, too', [BROKER, 'isWebSocket ? path', 'path ? path']),
+    broken('ssl is unknown', [BROKER, ' ssl: 8883,', '']),
+    broken('the brackets stay around a host', [
+      BROKER,
+      "host.charAt(0) === '[' ? host.slice(1, -1) : host",
+      'host',
+    ]),
+  ],
+  'P-140': [
+    broken('the key is cut before it is replaced', [
+      'src/mqtt-topics/client-id.ts',
+      "accessKey.replace(OTHER, '-').slice(0, MAX_CLIENT_ID_KEY)",
+      "accessKey.slice(0, MAX_CLIENT_ID_KEY).replace(OTHER, '-')",
+    ]),
+    broken('other characters are left out', [
+      'src/mqtt-topics/client-id.ts',
+      "replace(OTHER, '-')",
+      "replace(OTHER, '')",
+    ]),
+    broken('dots stay', ['src/mqtt-topics/client-id.ts', '[^A-Za-z0-9_-]/g', '[^A-Za-z0-9_.-]/g']),
+  ],
+  'P-141': [
+    broken('the will is not retained', [
+      'src/mqtt-topics/presence.ts',
+      'retain: true,\n    });',
+      'retain: false as true,\n    });',
+    ]),
+    broken('the will is `online`', [
+      'src/mqtt-topics/presence.ts',
+      "{ will: message('offline'),",
+      "{ will: message('online'),",
+    ]),
+  ],
+
+  // Requests and replies
+  'P-148': [
+    broken('an utterance is trimmed', [
+      BUILD,
+      'const data: JsonObject = { utterances: [utterance], lang };',
+      'const data: JsonObject = { utterances: [utterance.trim()], lang };',
+    ]),
+    broken('an action is natural language', [BUILD, 'if (input !== undefined) context.input = input;', '']),
+  ],
+  'P-149': [
+    broken('the session counts before the context', [
+      HUB_EVENT,
+      'stringIn(context, REQUEST_IDS) ?? stringIn(session, REQUEST_IDS)',
+      'stringIn(session, REQUEST_IDS) ?? stringIn(context, REQUEST_IDS)',
+    ]),
+    broken('the data are not read', [HUB_EVENT, ' ?? stringIn(data, REQUEST_IDS),', ',']),
+    broken('a blank id is one', [
+      HUB_EVENT,
+      "typeof string === 'string' && !isBlank(string)",
+      "typeof string === 'string'",
+    ]),
+    broken('the request id is missing in the session', [BUILD, 'session.request_id = requestId;', '']),
+    broken('a session id decides beside a request id', [
+      COLLECTOR,
+      'if (requestId !== undefined) return requestId === this.requestId;',
+      'if (requestId === this.requestId) return true;',
+    ]),
+  ],
+  'P-150': [
+    broken('what follows the last colon counts', [
+      'src/requests/session-ids.ts',
+      "returned.indexOf(':')",
+      "returned.lastIndexOf(':')",
+    ]),
+  ],
+  'P-151': [
+    broken('speech keeps its markup', [COLLECTOR, 'this.said.map(speakable)', 'this.said']),
+    broken('the declared session id counts', [
+      COLLECTOR,
+      'this.returnedSession ?? this.declaredSession ?? null',
+      'this.declaredSession ?? this.returnedSession ?? null',
+    ]),
+    broken('images are left out', [
+      ITEMS,
+      "if (url !== undefined) items.push(mediaItem('image', url, image));",
+      '',
+    ]),
+    broken('display items in a string are not read', [
+      ITEMS,
+      "typeof value === 'string' ? parsedOr(value) : value",
+      'value',
+    ]),
+  ],
+  'P-152': [
+    broken('a query timeout is ignored', [COLLECTOR, "  'hive.query.timeout': 'query-timeout',\n", '']),
+    broken('ovos.intent.unmatched is unknown', [COLLECTOR, "  'ovos.intent.unmatched': 'failure',\n", '']),
+    broken('events count after the end', [COLLECTOR, "if (this.current === 'done') return 'done';", '']),
+    broken('a refusal drops what was said', [
+      COLLECTOR,
+      'this.isDeniedByPolicy = refusal',
+      'if (refusal !== null) this.said.length = 0;\n    this.isDeniedByPolicy = refusal',
+    ]),
+  ],
+  'P-153': [
+    broken('the denied type is not compared', [
+      COLLECTOR,
+      "ownField(data, 'denied_type')) === this.type",
+      "ownField(data, 'denied_type')) !== null",
+    ]),
+    broken('the figures are read from the data', [
+      REFUSAL,
+      "const policy = objectIn(data, 'data');",
+      'const policy = data;',
+    ]),
+    broken('a quota is read with any code', [
+      REFUSAL,
+      "code === 'intent_quota_exceeded' ? quotaIn(policy) : null",
+      'quotaIn(policy)',
+    ]),
+  ],
+  'P-154': [
+    broken('requests wait although ids are returned', [
+      SCHEDULER,
+      '(this.isConcurrent || busy[key] !== true)',
+      '(busy[key] !== true)',
+    ]),
+    broken('a reply has 13 seconds', [SCHEDULER, 'waiting: 12000', 'waiting: 13000']),
+    broken('speech has half a second', [SCHEDULER, 'speaking: 250', 'speaking: 500']),
+    broken('a request waits for its whole time in each state', [
+      SCHEDULER,
+      'Math.min(sentAt + waiting, since',
+      'Math.min(Infinity, since',
+    ]),
+    broken('a cancelled request goes on', [
+      SCHEDULER,
+      'request.collector.timeout();\n    return this.decide(at);',
+      'return this.decide(at);',
+    ]),
+    broken('a message that was noted is refused at no time', [
+      SCHEDULER,
+      'this.mayBeRefused(assertTime(now, ',
+      'void (assertTime(now, ',
+    ]),
+  ],
+  'P-155': [
+    broken('a request that waited counts as sent', [
+      SCHEDULER,
+      'wasSent: sentAt !== undefined };',
+      'wasSent: true };',
+    ]),
+  ],
+};

@@ -1,0 +1,279 @@
+/**
+ * Further breakages of rules that say several things: one for each further thing. `npm run judge:rules -- --every` plants
+ * them, too.
+ */
+import { type Breakage, broken, same } from './breakage.ts';
+import type { Patch } from './fault.ts';
+import { FURTHER_PROGRAM_RULES } from './further-program-faults.ts';
+import { FURTHER_SESSION_RULES } from './further-session-faults.ts';
+
+const PARSE = 'src/wire/parse-json.ts';
+const JSON_VALUES = 'src/wire/json.ts';
+const ENVELOPE = 'src/wire/envelope.ts';
+const PAYLOADS = 'src/wire/handshake.ts';
+const REASSEMBLER = 'src/wire/reassembler.ts';
+const CLIENT = 'src/session/client-session.ts';
+const HUB = 'src/session/hub-session.ts';
+const INPUTS = 'src/session/inputs.ts';
+const NEGOTIATION = 'src/session/negotiation.ts';
+
+/** The engine's own JSON parser would hide a fault in the library's. */
+const BY_HAND: Patch = [PARSE, '?? parseByHand(bytes)', '&& false || parseByHand(bytes)'];
+
+export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
+  ...FURTHER_PROGRAM_RULES,
+  ...FURTHER_SESSION_RULES,
+  // JSON
+  'P-11': [
+    broken('a byte order mark is skipped', BY_HAND, [
+      PARSE,
+      ': text;\n  return parseByEngine',
+      ': text.length > 2 && text[0] === 0xef ? text.subarray(3) : text;\n  return parseByEngine',
+    ]),
+    broken('zeros may lead', [
+      JSON_VALUES,
+      'bytes[at] === ZERO ? at + 1 : digitsEnd(bytes, at)',
+      'digitsEnd(bytes, at)',
+    ]),
+    broken('a form feed is white space', BY_HAND, [
+      PARSE,
+      'byte !== 0x0d && byte !== 0x09',
+      'byte !== 0x0d && byte !== 0x09 && byte !== 0x0c',
+    ]),
+    broken('a comma may follow the last item', BY_HAND, [
+      PARSE,
+      'if (scanner.consume(COMMA)) {',
+      'if (scanner.consume(COMMA) && scanner.peek() !== CLOSE_BRACKET) {',
+    ]),
+    broken('any letter may follow a reverse solidus', BY_HAND, [
+      PARSE,
+      'let point = ESCAPED[letter];',
+      'let point: number | undefined = ESCAPED[letter] ?? letter;',
+    ]),
+    same('control-characters-in-strings'),
+  ],
+  'P-12': [
+    broken('keys are compared for a colon’s sake only', BY_HAND, [
+      PARSE,
+      'if (ownField(object, key) !== undefined) {',
+      "if (ownField(object, key) !== undefined && key === '') {",
+    ]),
+  ],
+  'P-16': [
+    broken('inherited names are fields', BY_HAND, [
+      JSON_VALUES,
+      'return Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;',
+      'return object[key];',
+    ]),
+  ],
+  'P-18': [same('keys-not-sorted')],
+  'P-19': [
+    same('upper-case-escapes'),
+    same('tab-as-u0009'),
+    broken('strings are normalized', [
+      'src/wire/write-json.ts',
+      'const escaped = escapeByEngine(text);',
+      'text = text.normalize();\n    const escaped = escapeByEngine(text);',
+    ]),
+  ],
+  'P-20': [
+    broken('the exponent loses its sign', [
+      'src/wire/write-json.ts',
+      'encodeToken(value.token)',
+      "encodeToken(value.token.replace(/e\\+/i, 'e'))",
+    ]),
+    broken('minus zero is zero', [
+      'src/wire/write-json.ts',
+      'encodeToken(value.token)',
+      "encodeToken(value.token === '-0' ? '0' : value.token)",
+    ]),
+  ],
+
+  // Envelopes
+  'P-22': [
+    broken('a msg_type that is no string is ignored', [
+      ENVELOPE,
+      "if (typeof type !== 'string') {",
+      'if (type === undefined) {',
+    ]),
+  ],
+  'P-23': [
+    broken(
+      'case does not count',
+      [ENVELOPE, 'const type = ownField(envelope, ', 'const type = lowered(ownField(envelope, '],
+      [
+        ENVELOPE,
+        "'msg_type');",
+        "'msg_type'));\n  function lowered(value: unknown) {\n    return typeof value === 'string' ? value.toLowerCase() : value;\n  }",
+      ],
+    ),
+  ],
+  'P-26': [
+    broken('characters are counted', [
+      ENVELOPE,
+      'if (bytes.length > maxEnvelope) {',
+      'if (data.length > maxEnvelope) {',
+    ]),
+  ],
+  'P-27': [
+    broken('an odd digit is dropped', [
+      PAYLOADS,
+      'hexToBytes(message)',
+      'hexToBytes(message.length % 2 ? message.slice(0, -1) : message)',
+    ]),
+    broken('white space is trimmed', [PAYLOADS, 'hexToBytes(message)', 'hexToBytes(message.trim())']),
+    broken('0x is skipped', [PAYLOADS, 'hexToBytes(message)', "hexToBytes(message.replace(/^0x/, ''))"]),
+  ],
+
+  // HELLO and the offer
+  'P-29': [
+    broken('an empty node id will do', [PAYLOADS, "|| nodeId === ''", '|| nodeId === null']),
+    broken('a number is a node id', [
+      PAYLOADS,
+      "if (typeof nodeId !== 'string' ||",
+      "if (typeof nodeId === 'object' ||",
+    ]),
+  ],
+  'P-31': [
+    broken('a hub does not look at the client’s version', [
+      HUB,
+      "if (ownField(payload, 'max_protocol_version') !== undefined) assertProtocolVersion(payload);",
+      '',
+    ]),
+    broken('a hub demands the client’s version', [
+      HUB,
+      "if (ownField(payload, 'max_protocol_version') !== undefined) assertProtocolVersion",
+      'assertProtocolVersion',
+    ]),
+    broken('other spellings of a number are refused', [
+      PAYLOADS,
+      'version instanceof JsonNumber ? version.valueOf() : version;',
+      'version;',
+    ]),
+    broken('the version is exactly 3', [
+      PAYLOADS,
+      'number >= PROTOCOL_VERSION',
+      'number === PROTOCOL_VERSION',
+    ]),
+    broken('a string is a version', [PAYLOADS, "typeof number === 'number' && number", 'Number(number)']),
+  ],
+  'P-32': [
+    broken('a hub may leave ChaChaPoly out', [HUB, "assertIncludes(this.suites, SUITES[0]!, 'suites');", '']),
+  ],
+  'P-34': [
+    broken('case does not count', [
+      NEGOTIATION,
+      'if (suites.indexOf(suite) < 0) continue;',
+      'if (suites.map((name) => name.toLowerCase()).indexOf(suite.toLowerCase()) < 0) continue;',
+    ]),
+  ],
+  'P-35': [same('kk-without-a-pin'), same('xx-assumed'), same('never-kk')],
+  'P-38': [
+    broken('a suite that was not offered is accepted', [
+      HUB,
+      '|| this.suites.indexOf(suite as Suite) < 0) {',
+      "|| suite === '') {",
+    ]),
+  ],
+  'P-39': [
+    broken('the first node id counts', [
+      CLIENT,
+      'this.nodeId = readNodeId(payload);',
+      'this.nodeId ||= readNodeId(payload);',
+    ]),
+  ],
+  'P-40': [
+    broken('a message 2 before HELLO is waited out', [
+      INPUTS,
+      "if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {",
+      "if (input === 'offer' && state === 'awaiting-hello') {",
+    ]),
+  ],
+  'P-42': [
+    broken('the offer is bound without its unknown fields', [
+      CLIENT,
+      'canonicalJson(payload),\n      utf8ToBytes',
+      'canonicalJson({ max_protocol_version: payload.max_protocol_version!, noise: payload.noise! }),\n      utf8ToBytes',
+    ]),
+    broken('numbers are bound as JavaScript writes them', [
+      CLIENT,
+      'canonicalJson(payload),\n      utf8ToBytes',
+      'utf8ToBytes(JSON.stringify(JSON.parse(new TextDecoder().decode(canonicalJson(payload))))),\n      utf8ToBytes',
+    ]),
+  ],
+
+  // The PSK
+  'P-45': [
+    broken('the node id is trimmed for the salt', [
+      'src/session/psk.ts',
+      'utf8ToBytes(nodeId);',
+      'utf8ToBytes(nodeId.trim());',
+    ]),
+    broken('the password is trimmed', [
+      'src/session/psk.ts',
+      '    password,\n    salt: salt ??',
+      '    password: (password as string).trim(),\n    salt: salt ??',
+    ]),
+  ],
+  'P-44': [same('psk-passes'), same('psk-lanes'), same('psk-salt-cut')],
+  'P-47': [
+    broken('a stored PSK of another length is used', [
+      CLIENT,
+      'isBytes(psk) && psk.length === KEY_LENGTH ? psk',
+      'isBytes(psk) ? psk',
+    ]),
+  ],
+
+  // Noise
+  'P-50': [same('name-cut'), same('empty-prologue-skipped')],
+  'P-51': [same('pre-messages-left-out')],
+  'P-52': [same('kk-without-ss'), same('psk-before-es'), same('xx-es-before-s')],
+  'P-53': [
+    same('hkdf-not-chained'),
+    same('psk-not-hashed'),
+    same('no-associated-data'),
+    same('counter-not-reset'),
+    same('payload-of-message-3-left-out'),
+  ],
+  'P-54': [same('split-with-the-hash'), same('split-one-key')],
+  'P-58': [same('trailing-bytes-ignored')],
+  'P-72': [same('counters-little-endian'), same('counter-of-one-byte')],
+  'P-73': [
+    broken('a lost message is passed over', [
+      'src/noise/cipher-state.ts',
+      'const plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);',
+      'let plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);\n    if (plaintext === undefined) {\n      this.countUp();\n      plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);\n    }',
+    ]),
+  ],
+
+  // Frames and chunks
+  'P-81': [same('chunks-of-64000'), same('kinds-swapped')],
+  'P-84': [
+    broken('a chunk has at most 65000 bytes', [
+      REASSEMBLER,
+      'const start = this.length;',
+      "if (payload.length > 65000) throw this.fail(new RemoteError('unknown-marker', ''));\n    const start = this.length;",
+    ]),
+  ],
+  'P-86': [
+    broken('a frame without a marker is ignored', [
+      REASSEMBLER,
+      'if (frame.length === 0)\n',
+      'if (frame.length === 0) return undefined;\n    if (frame.length < 0)\n',
+    ]),
+  ],
+  'P-87': [
+    broken('a message that is too long is forgotten before its end', [
+      REASSEMBLER,
+      'if (this.length > this.maxMessage) this.forget();\n',
+      'if (this.length > this.maxMessage) {\n      this.forget();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    }\n',
+    ]),
+  ],
+  'P-89': [
+    broken('a message that is not UTF-8 ends the session', [
+      REASSEMBLER,
+      "if (text === undefined) return { type: 'dropped'",
+      "if (text === undefined) throw new RemoteError('bad-utf8', '');\n  if (text === null) return { type: 'dropped'",
+    ]),
+  ],
+};

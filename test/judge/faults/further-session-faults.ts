@@ -1,0 +1,250 @@
+/** Further breakages of the rules about whole connections: handshake, order, endings, pins and policy. */
+import { type Breakage, broken, live, same } from './breakage.ts';
+
+const PAYLOADS = 'src/wire/handshake.ts';
+const REASSEMBLER = 'src/wire/reassembler.ts';
+const CLIENT = 'src/session/client-session.ts';
+const HUB = 'src/session/hub-session.ts';
+const SESSION = 'src/session/session.ts';
+const ENDINGS = 'src/session/endings.ts';
+const TRANSITIONS = 'src/session/transitions.ts';
+const INPUTS = 'src/session/inputs.ts';
+const POLICY = 'src/policy/connection-policy.ts';
+const POLICY_TABLES = 'src/policy/tables.ts';
+
+export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage[] } = {
+  // The handshake
+  'P-61': [
+    broken('unknown fields are refused in message 1', [
+      PAYLOADS,
+      "throw badPayload('check binarize and encodings');",
+      "throw badPayload('check binarize and encodings');\n  if (Object.keys(payload).length > 2) throw badPayload('');",
+    ]),
+    broken('message 1 has to be canonical', [
+      PAYLOADS,
+      'const payload = readSealedPayload(bytes);',
+      "const payload = readSealedPayload(bytes);\n  if (new TextDecoder().decode(jsonToBytes(payload)) !== new TextDecoder().decode(bytes)) throw badPayload('');",
+    ]),
+  ],
+  'P-62': [
+    broken('an empty payload is refused in message 2', [PAYLOADS, 'if (bytes.length === 0) return {};', '']),
+    broken('an encoding of any type will do', [
+      PAYLOADS,
+      "&& typeof encoding !== 'string') throw",
+      "&& encoding === '') throw",
+    ]),
+  ],
+  'P-66': [
+    broken('the payload of message 2 is read before the pin is compared', [
+      CLIENT,
+      'const { pin } = preparation;',
+      'const { pin } = preparation;\n    readMessage2Payload(message2Payload);',
+    ]),
+    broken('a hub is pinned before the payload of message 2 is read', [
+      CLIENT,
+      'const encoding = readMessage2Payload(message2Payload);\n    if (pin',
+      "if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });\n    const encoding = readMessage2Payload(message2Payload);\n    if (pin === null && pin",
+    ]),
+  ],
+
+  // Messages
+  'P-92': [same('client-names-no-session')],
+  'P-94': [
+    broken('every message is looked at for a HELLO', [HUB, 'this.expectsHello = false;', '']),
+    broken('fields of any type will do in HELLO', [HUB, "'bad-hello',", "'no-hello',"]),
+  ],
+  'P-95': [
+    broken('text that is not JSON is dropped', [
+      REASSEMBLER,
+      "return { type: 'message', kind: 'json', text };",
+      "try {\n    JSON.parse(text);\n  } catch {\n    return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };\n  }\n  return { type: 'message', kind: 'json', text };",
+    ]),
+    broken('JSON is delivered as JavaScript writes it', [
+      REASSEMBLER,
+      "return { type: 'message', kind: 'json', text };",
+      "try {\n    text = JSON.stringify(JSON.parse(text));\n  } catch {}\n  return { type: 'message', kind: 'json', text };",
+    ]),
+    broken(
+      'JSON leaves as JavaScript writes it',
+      [
+        SESSION,
+        "typeof value === 'string' ? encodeText(value)",
+        "typeof value === 'string' ? utf8ToBytes(JSON.stringify(JSON.parse(bytesToText(encodeText(value)))))",
+      ],
+      [
+        SESSION,
+        'function sessionOver(',
+        'function bytesToText(bytes: Uint8Array): string {\n  return new TextDecoder().decode(bytes);\n}\n\nfunction sessionOver(',
+      ],
+    ),
+  ],
+
+  // Order and repeats
+  'P-99': [
+    broken('a hub starts over with another message 1', [
+      TRANSITIONS,
+      "on: { 'later-message': { action: 'takeMessage3', next: ['ready'] } },",
+      "on: { 'later-message': { action: 'takeMessage3', next: ['ready'] }, 'message-1': { action: 'takeMessage1', next: [] } },",
+    ]),
+    broken('a HELLO of another hub ends the connection', [
+      CLIENT,
+      'private takeHello(payload: JsonObject)',
+      "protected override dispatch(input: never, incoming: never, events: never): void {\n    if (input === 'hello' && this.nodeId !== '' && (incoming as JsonObject).node_id !== this.nodeId && this.phase !== 'awaiting-offer') throw new RemoteError('unexpected-message', '');\n    super.dispatch(input, incoming, events);\n  }\n\n  private takeHello(payload: JsonObject)",
+    ]),
+  ],
+  'P-102': [
+    broken('a Noise message as bytes ends the session', [
+      INPUTS,
+      "isText ? isRepeat(input) : input === 'message-1' || input === 'later-message'",
+      'isText && isRepeat(input)',
+    ]),
+  ],
+
+  // Failures and endings
+  'P-105': [live('hub-says-why')],
+  'P-106': [
+    broken('status 401 is no refusal', [
+      ENDINGS,
+      'if (status === 401 || status === 403)',
+      'if (status === 403)',
+    ]),
+    broken('the reason is not read', [
+      ENDINGS,
+      "status !== undefined || reason === 'connection_limit'",
+      'status !== undefined',
+    ]),
+    broken('1005 is a loss', [ENDINGS, 'code === 1000 || code === 1005 ||', 'code === 1000 ||']),
+    broken('1000 is a loss', [ENDINGS, 'code === 1000 || code === 1005', 'code === 1005']),
+    broken('1011 is a refusal', [
+      ENDINGS,
+      'code === 1000 || code === 1005',
+      'code === 1011 || code === 1000 || code === 1005',
+    ]),
+    broken('the code counts before the status', [
+      ENDINGS,
+      'if (status === 401 || status === 403)',
+      "if (code === 1006) return 'loss';\n  if (status === 401 || status === 403)",
+    ]),
+  ],
+  'P-107': [
+    broken('it makes no difference whether the hub was heard', [
+      ENDINGS,
+      "  { heard: true, reason: 'dropped', retry: 'now', error: 'dropped' },\n",
+      '',
+    ]),
+    broken('any message counts as heard', [SESSION, 'protected heard = false;', 'protected heard = true;']),
+  ],
+
+  // Keys, pins and the PSK
+  'P-112': [
+    same('pinned-at-every-xx'),
+    broken('a changed key is tried again', [
+      ENDINGS,
+      "{ error: 'hub-key-changed', reason: 'refused', retry: 'never' },",
+      "{ error: 'hub-key-changed', reason: 'refused', retry: 'later' },",
+    ]),
+  ],
+  'P-116': [
+    broken('only a failed tag casts doubt on the pin', [
+      CLIENT,
+      "if (this.pattern === 'KKpsk0') this.doubtPin(events);\n",
+      "if (this.pattern === 'KKpsk0' && error.code === 'payload-not-authentic') this.doubtPin(events);\n",
+    ]),
+    broken('a loss drops the pin', [
+      ENDINGS,
+      "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },",
+      "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped', unpins: true },",
+    ]),
+  ],
+  'P-120': [
+    broken(
+      'a longer pin is cut',
+      [CLIENT, 'pin.length !== KEY_LENGTH) {', 'pin.length < KEY_LENGTH) {'],
+      [CLIENT, 'return copyBytes(pin);', 'return copyBytes(pin.subarray(0, KEY_LENGTH));'],
+    ),
+  ],
+  'P-121': [
+    broken('a new hub is not told', [
+      CLIENT,
+      'if (pin === undefined && preparation.hasPins)',
+      'if (pin === null)',
+    ]),
+    broken('every new hub is told', [
+      CLIENT,
+      'if (pin === undefined && preparation.hasPins)',
+      'if (pin === undefined)',
+    ]),
+    broken('node ids are trimmed', [CLIENT, 'pin = pinOf(this.nodeId);', 'pin = pinOf(this.nodeId.trim());']),
+    broken('case does not count in node ids', [
+      CLIENT,
+      'pin = pinOf(this.nodeId);',
+      'pin = pinOf(this.nodeId.toLowerCase());',
+    ]),
+  ],
+  'P-122': [
+    broken('a fresh key is told at every hub', [
+      CLIENT,
+      'if (pin !== undefined && preparation.staticKeyIsFresh) {',
+      'if (preparation.staticKeyIsFresh) {',
+    ]),
+  ],
+
+  // Policy
+  'P-161': [
+    broken('a pause is as long as can be', [
+      POLICY,
+      'const random = drawBytes(this.randomBytes, 3);',
+      'drawBytes(this.randomBytes, 3);\n    const random = [255, 255, 255];',
+    ]),
+    broken('pauses grow without end', [POLICY, 'Math.min(this.limit, this.times.maxPause!)', 'this.limit']),
+    broken('one ready connection is enough to start anew', [
+      POLICY,
+      'wasReady && now - since >= this.times.steadyAfter!',
+      'wasReady',
+    ]),
+    broken('a person is never asked', [
+      POLICY_TABLES,
+      "  { when: { retry: 'never' }, verdict: 'ask' },\n",
+      '',
+    ]),
+    broken('a hub that loses sessions is dialled for ever', [
+      POLICY_TABLES,
+      "  { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },\n",
+      '',
+    ]),
+    broken('a deadline starts anew at each call', [
+      POLICY,
+      'if (state !== this.sessionState) {',
+      "if (state !== '') {",
+    ]),
+    broken('a second connection may begin', [
+      POLICY_TABLES,
+      "connecting: { ready: 'ready',",
+      "connecting: { begin: 'connecting', ready: 'ready',",
+    ]),
+    broken('a timer of a pause that was cut short counts', [
+      POLICY,
+      '(isEarly && this.hasOldTimer)',
+      '(isEarly && next === undefined)',
+    ]),
+    broken('goodbye is forgotten', [
+      POLICY_TABLES,
+      "  { when: { state: 'leaving' }, verdict: 'rest' },\n",
+      '',
+    ]),
+    broken('pauses go on growing after resume', [
+      POLICY,
+      'this.limit = this.times.basePause!;\n    this.hasLostSession',
+      'this.hasLostSession',
+    ]),
+    broken('the pattern is kept after silence', [POLICY, 'if (usesXxAlone) this.leavesOutKk = true;', '']),
+    broken('a deadline has a minute', [POLICY, 'DEADLINE = 30000', 'DEADLINE = 60000']),
+  ],
+  'P-147': [
+    broken('the next attempt may use KKpsk0 again', [
+      POLICY,
+      "{ patterns: ['XXpsk2'], onKkFailure: 'keep-pin' }",
+      "{ onKkFailure: 'keep-pin' }",
+    ]),
+  ],
+};
