@@ -49,12 +49,14 @@ export function authorizedUrl(
     }
     if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
     const { path, query } = parts;
-    const authorization = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
+    const base64 = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
+    // Not every engine has encodeURIComponent.
+    const authorization = base64.replace(/\+/g, '%2B').replace(/\//g, '%2F').replace(/=/g, '%3D');
     const fields = query
       .slice(1)
       .split('&')
       .filter((field) => field !== '' && nameOf(field) !== 'authorization');
-    fields.push(`authorization=${encodeURIComponent(authorization)}`);
+    fields.push(`authorization=${authorization}`);
     const address = url.slice(0, url.length - query.length) + (path === '' ? '/' : '');
     return `${address}?${fields.join('&')}`;
   });

@@ -52,7 +52,8 @@ function hideSecrets(object: object, shown: unknown): void {
     const name = names[i]!;
     const value = fields[name];
     const shownValue = (shown as Fields)[name];
-    if (isObject(value)) hideSecrets(value, shownValue);
+    // MicroQuickJS enumerates hidden fields, which are not shown.
+    if (isObject(value) && isObject(shownValue)) hideSecrets(value, shownValue);
     else if (value !== shownValue) hideFields(fields, [name]);
   }
 }

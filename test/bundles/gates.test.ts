@@ -40,7 +40,6 @@ const CORE = [
 const NO_CRYPTO = [
   ...CORE,
   '.exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
-  'encodeURIComponent',
 ];
 /** Requests and replies add these. */
 const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];

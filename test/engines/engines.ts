@@ -1,4 +1,4 @@
-/** The engines of devices: XS in two builds, QuickJS in WebAssembly, Hermes, and Duktape. */
+/** The engines of devices: XS in two builds, QuickJS and QuickJS-ng in WebAssembly, MicroQuickJS, Hermes, and Duktape. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { runInThisContext } from 'node:vm';
-import { getQuickJS } from 'quickjs-emscripten';
+import {
+  getQuickJS,
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSSyncVariant,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten';
+import { withUniqueCatches } from '../../tools/catches.ts';
 
 export { getQuickJS };
 
@@ -24,8 +30,8 @@ export type Source = { script: string } | { module: string };
 
 export type StartEngine = (sources: Source[]) => Promise<Engine>;
 
-const { resolve } = createRequire(import.meta.url);
-const folderOf = (name: string): string => dirname(resolve(`${name}/package.json`));
+const require = createRequire(import.meta.url);
+const folderOf = (name: string): string => dirname(require.resolve(`${name}/package.json`));
 
 /** Source code of a module that makes the namespace of another one global. */
 const globalizing = (path: string): string =>
@@ -43,8 +49,18 @@ export async function startNode(sources: Source[]): Promise<Engine> {
   };
 }
 
-export async function startQuickJs(sources: Source[]): Promise<Engine> {
-  const runtime = (await getQuickJS()).newRuntime();
+export const startQuickJs: StartEngine = async (sources) =>
+  startWebAssembly('QuickJS', await getQuickJS(), sources);
+
+/** The fork that is maintained by others, with a regular expression engine and a parser of its own. */
+export const startQuickJsNg: StartEngine = async (sources) =>
+  startWebAssembly('QuickJS-ng', await newQuickJSWASMModuleFromVariant(quickJsNg), sources);
+
+// Required, since its package is apart from ours.
+const quickJsNg = require('@jitl/quickjs-ng-wasmfile-release-sync').default as QuickJSSyncVariant;
+
+async function startWebAssembly(name: string, engine: QuickJSWASMModule, sources: Source[]): Promise<Engine> {
+  const runtime = engine.newRuntime();
   runtime.setModuleLoader((path) => readFileSync(path, 'utf8'));
   const context = runtime.newContext();
   const run = async (code: string, type: 'global' | 'module' = 'global'): Promise<void> =>
@@ -54,7 +70,7 @@ export async function startQuickJs(sources: Source[]): Promise<Engine> {
     else await run(globalizing(source.module), 'module');
   }
   return {
-    name: 'QuickJS',
+    name,
     run: (statement) => run(statement),
     stop() {
       context.dispose();
@@ -157,20 +173,53 @@ export const startHermes: StartEngine = (sources) =>
 
 export const startDuktape: StartEngine = (sources) => startProgram('Duktape', 'duk', sources);
 
+/** A subset of ES5. The catch variables of the suite get unique names, as those of the ES5 files have. */
+export const startMicroQuickJs: StartEngine = (sources) =>
+  startProgram('MicroQuickJS', MICRO_QUICKJS, sources, {
+    flags: ['--memory-limit', String(1 << 28)],
+    prepare: withUniqueCatches,
+    // The suite needs these, as it is bundled and lowered.
+    before: `Object.assign = function (target) {
+        for (var i = 1; i < arguments.length; i++)
+          if (arguments[i]) for (var name in arguments[i]) target[name] = arguments[i][name];
+        return target;
+      };
+      Object.getOwnPropertyNames = Object.keys;
+      Object.getOwnPropertyDescriptor = function () { return undefined; };
+      Object.prototype.propertyIsEnumerable = Object.prototype.hasOwnProperty;`,
+  });
+
+const MICRO_QUICKJS = fileURLToPath(
+  new URL('node_modules/micro-quickjs/rmquickjs-sys/mquickjs/mqjs', import.meta.url),
+);
+
+interface ProgramOptions {
+  flags?: string[];
+  /** Code that runs before all scripts. */
+  before?: string;
+  /** Is applied to each script. */
+  prepare?: (code: string) => string;
+}
+
 /** An engine that runs one file and exits: each statement runs in a new process, after all scripts. */
-async function startProgram(name: string, command: string, sources: Source[]): Promise<Engine> {
+async function startProgram(
+  name: string,
+  command: string,
+  sources: Source[],
+  { flags = [], before = '', prepare = (code) => code }: ProgramOptions = {},
+): Promise<Engine> {
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
   const scripts = sources.map((source) => {
     if ('module' in source) throw new Error(`${name} has no modules`);
-    return readFileSync(source.script, 'utf8');
+    return prepare(readFileSync(source.script, 'utf8'));
   });
   const path = join(folder, 'script.js');
   return {
     name,
     async run(statement) {
       const tried = `try { ${statement}\n print('done'); } catch (error) { print(String(error)); }`;
-      writeFileSync(path, [...scripts, tried].join('\n'));
-      const { stdout } = await promisify(execFile)(command, [path], { maxBuffer: 1 << 26 });
+      writeFileSync(path, [before, ...scripts, tried].join('\n'));
+      const { stdout } = await promisify(execFile)(command, [...flags, path], { maxBuffer: 1 << 26 });
       if (!/^done$/m.test(stdout)) throw new Error(`${name}: ${stdout || 'no output'}`);
     },
     stop: () => rmSync(folder, { recursive: true }),

@@ -16,8 +16,10 @@ import {
   type StartEngine,
   startDuktape,
   startHermes,
+  startMicroQuickJs,
   startNode,
   startQuickJs,
+  startQuickJsNg,
   startXs,
   startXsMcu,
 } from './engines.ts';
@@ -56,18 +58,22 @@ const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) 
 
 const isForRequests: IsFor = ({ operation }) => REQUESTS.includes(operation);
 
+/** The engines that load modules, and those that load scripts without BigInt. */
+const MODULES = [startNode, startXs, startXsMcu, startQuickJs, startQuickJsNg];
+const SCRIPTS = [startNode, startHermes, startDuktape, startMicroQuickJs];
+
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
-  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.js', isForDevice],
-  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.no-crypto.js', isForDevice],
-  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.core.js', isForCore],
-  [[startNode, startXs, startXsMcu, startQuickJs], 'hub-protocol.requests.js', isForRequests],
-  [[startNode, startHermes, startDuktape], 'hub-protocol.requests.es5.js', isForRequests],
+  [MODULES, 'hub-protocol.js', isForDevice],
+  [MODULES, 'hub-protocol.no-crypto.js', isForDevice],
+  [MODULES, 'hub-protocol.core.js', isForCore],
+  [MODULES, 'hub-protocol.requests.js', isForRequests],
+  [SCRIPTS, 'hub-protocol.requests.es5.js', isForRequests],
   [[startNode], 'hub-protocol.full.js', () => true],
   // The rest of it is in hub-protocol.js, which is tested above.
   [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
-  [[startNode, startHermes, startDuktape], 'hub-protocol.no-crypto.es5.js', isForDevice],
-  [[startNode, startHermes, startDuktape], 'hub-protocol.core.es5.js', isForCore],
+  [SCRIPTS, 'hub-protocol.no-crypto.es5.js', isForDevice],
+  [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
 
 const BATCH = 1 << 20; // characters
@@ -79,7 +85,7 @@ const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
 const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
-writeFileSync(renamed, 'hubProtocol = hubProtocolRequests;');
+writeFileSync(renamed, 'var hubProtocol = hubProtocolRequests;');
 const minutes = Math.ceil(6 / oneIn);
 console.log(`Recording the vectors in Node; all of it takes about ${minutes} minutes on two free cores.`);
 const { dialogues, left, results } = await record();
@@ -96,7 +102,7 @@ async function run([start, file, isFor, index]: Task): Promise<void> {
   failed += failures.length;
   passed += chosen.length - failures.length;
   const verdict = failures.length === 0 ? `${chosen.length} vectors pass` : `${failures.length} FAIL`;
-  console.log(`${name.padEnd(10)} ${file.padEnd(30)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
+  console.log(`${name.padEnd(12)} ${file.padEnd(30)} ${verdict.padStart(18)}  ${seconds.padStart(6)} s`);
   for (const failure of failures.slice(0, 3)) console.log(`  ${failure.slice(0, 2000)}`);
 }
 
@@ -105,7 +111,7 @@ let index = 0;
 const tasks: Task[] = RUNS.flatMap(([engines, file, isFor]) =>
   engines.map((start): Task => [start, file, isFor, index++]),
 );
-const isWithin = ([start]: Task): boolean => start === startNode || start === startQuickJs;
+const isWithin = ([start]: Task): boolean => [startNode, startQuickJs, startQuickJsNg].includes(start);
 const queue = tasks.filter((task) => !isWithin(task));
 await Promise.all(
   Array.from({ length: availableParallelism() }, async () => {
