@@ -21,6 +21,20 @@ export interface Handshake {
   readonly 'message 2': string;
 }
 
+/** What a client needs for a handshake, its keys and the envelopes of the hub, as an object that can be written as JSON. */
+export interface Transcript {
+  readonly keys: {
+    readonly privateKey: string;
+    readonly publicKey: string;
+    readonly ephemeralKey: string;
+    readonly psk: string;
+    readonly pin: string | undefined;
+  };
+  readonly hello: string;
+  readonly offer: string;
+  readonly message2: string;
+}
+
 /** Talks to a client in Node that has the same keys as the one in the engine, and so sends the same. */
 export class Peer {
   readonly #crypto = { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } };
@@ -45,8 +59,8 @@ export class Peer {
     });
   }
 
-  /** Returns statements that open a session in the engine, by what happens in each. */
-  handshake(options: object = {}): Handshake {
+  /** Opens a session. */
+  transcript(): Transcript {
     const sent: string[] = [];
     const toClient = (events: ReturnType<HubSession['start']>): void => {
       for (const event of events) {
@@ -59,21 +73,31 @@ export class Peer {
     };
     toClient(this.#hub.start());
     const { staticKey, ephemeralKey, psk } = keys;
-    const hexKeys = {
-      privateKey: hex(staticKey),
-      publicKey: hex(nodeCrypto.x25519.publicKey(staticKey)),
-      ephemeralKey: hex(ephemeralKey),
-      psk: hex(psk),
+    return {
+      keys: {
+        privateKey: hex(staticKey),
+        publicKey: hex(nodeCrypto.x25519.publicKey(staticKey)),
+        ephemeralKey: hex(ephemeralKey),
+        psk: hex(psk),
+        pin: this.#pin && hex(this.#pin),
+      },
+      hello: sent[0]!,
+      offer: sent[1]!,
+      message2: sent[2]!,
     };
-    const pin = this.#pin && hex(this.#pin);
+  }
+
+  /** Returns statements that open a session in the engine, by what happens in each. */
+  handshake(options: object = {}): Handshake {
+    const { keys, hello, offer, message2 } = this.transcript();
     const receive = (text: string, expected?: string): string =>
       `incoming = [${JSON.stringify(text)}]; receive(${expected === undefined ? '' : `'${expected}'`}); 0`;
     return {
-      prepare: `prepare(${JSON.stringify({ ...hexKeys, pin, ...options })}); 0`,
+      prepare: `prepare(${JSON.stringify({ ...keys, ...options })}); 0`,
       'new ClientSession': 'open(); 0',
-      HELLO: receive(sent[0]!),
-      offer: receive(sent[1]!, 'transmit'),
-      'message 2': receive(sent[2]!, 'ready'),
+      HELLO: receive(hello),
+      offer: receive(offer, 'transmit'),
+      'message 2': receive(message2, 'ready'),
     };
   }
 
