@@ -19,7 +19,7 @@ export interface Chart {
   readonly series: readonly Series[];
 }
 
-const WIDTH = 720;
+export const WIDTH = 720;
 const HEIGHT = 330;
 const LEFT = 64;
 const RIGHT = 40;
@@ -34,7 +34,7 @@ const COLOURS = [
 ] as const;
 const DASHES = ['', '7 4', '2 4'];
 
-const STYLE = `
+export const STYLE: string = `
   .back { fill: #ffffff } text { fill: #1f2328; font: 13px system-ui, sans-serif }
   .title { font-size: 15px; font-weight: 600 } .grid { stroke: #d5d9de }
   .line { fill: none; stroke-width: 2.2 }
@@ -45,7 +45,7 @@ ${COLOURS.map(([, dark], i) => `    .s${i} { stroke: ${dark} } .d${i} { fill: ${
   }
 `;
 
-const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
+export const escaped = (text: string): string => text.replace(/&/g, '&amp;').replace(/</g, '&lt;');
 
 /** Places the values of an axis between two pixels. */
 function scale({ ticks, isLogarithmic }: Axis, from: number, to: number): (value: number) => number {

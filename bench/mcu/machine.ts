@@ -65,8 +65,12 @@ export async function runMachine(
   const { stdout } = await promisify(execFile)('qemu-system-arm', [...board, ...files, '-kernel', XS], {
     cwd: folder,
     timeout: 300_000,
-  }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
-  rmSync(folder, { recursive: true });
+  })
+    .catch((error: { stdout?: string }) => {
+      if (!error.stdout) throw error;
+      return { stdout: error.stdout };
+    })
+    .finally(() => rmSync(folder, { recursive: true }));
   const lines = stdout.trim().split('\n');
   const last = lines.pop();
   return last === 'done' ? lines.map((line) => JSON.parse(line) as Step) : `${last}`;

@@ -1,7 +1,6 @@
 /**
- * The Crypto interface for `dist/hub-protocol.js`: ChaCha20 and Poly1305 from noble, and X25519 and SHA-256 of our own,
- * since noble's would take 28 KB more of a device's heap. There is no BLAKE2b, which only argon2id needs: no such device
- * runs it.
+ * The Crypto interface for `dist/hub-protocol.js`: all of our own, since noble's would take 40 KB more of a device's heap. There
+ * is no BLAKE2b, which only argon2id needs: no such device runs it.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import type { Crypto } from './crypto.ts';
