@@ -11,6 +11,13 @@ const KEY_LENGTH = 32;
 const TAG_LENGTH = 16;
 const LANES = 8;
 
+/** Whether all of it throws, as a secure element does that has come loose. */
+export const outOfOrder = { now: false };
+
+function work(): void {
+  if (outOfOrder.now) throw new Error('out of order');
+}
+
 /** The state of a hash: 64 bits, in two halves that mix with each other. */
 class Hash {
   #a = 0x9e3779b9 | 0;
@@ -36,6 +43,7 @@ class Hash {
   }
 
   digest(length: number): Uint8Array {
+    work();
     const result = new Uint8Array(length);
     let a = this.#a;
     let b = this.#b;
@@ -54,6 +62,7 @@ class Hash {
 
 /** Multiplies two numbers of eight lanes of 32 bits, lane by lane: a product does not depend on the order of its factors. */
 function multiply(a: Uint8Array, b: Uint8Array): Uint8Array {
+  work();
   const product = new Uint8Array(KEY_LENGTH);
   for (let lane = 0; lane < LANES; lane++) {
     const at = lane * 4;
@@ -97,35 +106,34 @@ class ToyCipher implements Cipher {
 
   seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
     const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
-    this.#cover(nonce, plaintext, sealed);
-    sealed.set(this.#tag(nonce, associatedData, plaintext), plaintext.length);
+    cover(this.key, nonce, plaintext, sealed);
+    sealed.set(tagOf(this.key, nonce, associatedData, plaintext), plaintext.length);
     return sealed;
   }
 
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
     const length = sealed.length - TAG_LENGTH;
     const plaintext = new Uint8Array(length);
-    this.#cover(nonce, sealed.subarray(0, length), plaintext);
-    const tag = this.#tag(nonce, associatedData, plaintext);
+    cover(this.key, nonce, sealed.subarray(0, length), plaintext);
+    const tag = tagOf(this.key, nonce, associatedData, plaintext);
     for (let i = 0; i < TAG_LENGTH; i++) if (sealed[length + i] !== tag[i]) return undefined;
     return plaintext;
   }
+}
 
-  #cover(nonce: Uint8Array, input: Uint8Array, output: Uint8Array): void {
-    const pad = new Hash().add(this.key).add(nonce).digest(KEY_LENGTH);
-    for (let i = 0; i < input.length; i++) output[i] = input[i]! ^ pad[i % KEY_LENGTH]!;
-  }
+/** Encrypts and decrypts. */
+function cover(key: Uint8Array, nonce: Uint8Array, input: Uint8Array, output: Uint8Array): void {
+  const pad = new Hash().add(key).add(nonce).digest(KEY_LENGTH);
+  for (let i = 0; i < input.length; i++) output[i] = input[i]! ^ pad[i % KEY_LENGTH]!;
+}
 
-  #tag(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
-    return new Hash()
-      .add(this.key)
-      .add(nonce)
-      .mark()
-      .add(associatedData)
-      .mark()
-      .add(plaintext)
-      .digest(TAG_LENGTH);
-  }
+function tagOf(
+  key: Uint8Array,
+  nonce: Uint8Array,
+  associatedData: Uint8Array,
+  plaintext: Uint8Array,
+): Uint8Array {
+  return new Hash().add(key).add(nonce).mark().add(associatedData).mark().add(plaintext).digest(TAG_LENGTH);
 }
 
 export const toyCrypto: Crypto = {

@@ -5,13 +5,10 @@
  *     npm run fuzz -- --target sessions --workers 1
  *     npm run fuzz -- --replay sessions:123456
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { build } from 'esbuild';
+import { bundled } from '../bundled.ts';
 import { TARGETS } from './targets.ts';
 import { type Outcome, PROGRESS, type Task } from './worker.ts';
 
@@ -36,19 +33,7 @@ for (const name of names) if (TARGETS[name] === undefined) throw new Error(`no t
 
 const started = Date.now();
 const until = started + Number(options.minutes) * 60_000;
-const folder = mkdtempSync(join(tmpdir(), 'fuzz-'));
-const code = join(folder, 'worker.mjs');
-// One file without types is compiled once for each worker, and runs faster than what tsx makes of the sources.
-await build({
-  entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20',
-  sourcemap: 'inline',
-  outfile: code,
-});
-process.on('exit', () => rmSync(folder, { recursive: true }));
+const code = await bundled(new URL('worker.ts', import.meta.url));
 
 const figures: Float64Array[] = [];
 const runs = Array.from({ length: only === undefined ? Number(options.workers) : 1 }, (_, i) => start(i));

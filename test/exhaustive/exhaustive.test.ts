@@ -1,0 +1,125 @@
+/** The search of `npm run explore`, where it is short: it finds nothing in the library, and something where a fault is planted. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  ClientSession,
+  ConnectionPolicy,
+  type Crypto,
+  HubSession,
+  type SessionEvent,
+} from '../../src/index.ts';
+import { toyCrypto } from '../toy-crypto.ts';
+import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, SCENARIOS } from './scenarios.ts';
+import { type Found, search } from './search.ts';
+
+function explore(name: string, acts: number): Found {
+  return search(SCENARIOS.find((scenario) => scenario.name === name)!, acts, Number.POSITIVE_INFINITY);
+}
+
+test('finds no breach where a known hub meets one act of an attacker', () => {
+  const { violation, states, explored, longest } = explore('known hub', 1);
+  assert.is(violation, undefined);
+  assert.equal(states, explored);
+  assert.ok(states[1]! > 400 && longest > 5);
+});
+
+test('tells how far it came when it had to give up', () => {
+  const { states, explored } = search(SCENARIOS[0]!, 1, 0);
+  assert.equal([states, explored], [[1], [0]]);
+});
+
+/** What a search finds while a method is another one. */
+function foundWith<T extends object, K extends keyof T>(
+  target: T,
+  name: K,
+  fault: (original: T[K]) => T[K],
+  scenario: string,
+): string {
+  const original = target[name];
+  target[name] = fault(original);
+  try {
+    return explore(scenario, 1).violation ?? '';
+  } finally {
+    target[name] = original;
+  }
+}
+
+type Receive = ClientSession['receive'];
+
+/** A client whose receive() emits other events. */
+const changing =
+  (change: (events: SessionEvent[], session: ClientSession) => SessionEvent[]) =>
+  (receive: Receive): Receive =>
+    function (this: ClientSession, data) {
+      return change(receive.call(this, data), this);
+    };
+
+test('finds a client that pins before the hub has proved its key', () => {
+  const key = new Uint8Array(toyCrypto.x25519.publicKey(IMPOSTOR_STATIC));
+  const pins = changing((events, { state }) =>
+    state === 'failed' ? [{ type: 'pin', nodeId: NODE_ID, key }, ...events] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', pins, 'first contact'), 'was pinned');
+});
+
+test('finds a client that drops a pin which it was to keep', () => {
+  const unpins = changing((events, { state }) =>
+    state === 'failed' ? [{ type: 'unpin', nodeId: NODE_ID }, ...events] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', unpins, 'known hub'), 'pin was dropped');
+});
+
+test('finds a session that does something after its end', () => {
+  const lives = changing((events, { state }) => (state === 'closed' ? [{ type: 'paused' }] : events));
+  assert.match(foundWith(ClientSession.prototype, 'receive', lives, 'known hub'), 'after the end');
+});
+
+test('finds a client that loses a message', () => {
+  const loses = changing((events) => events.filter(({ type }) => type !== 'message'));
+  assert.match(foundWith(ClientSession.prototype, 'receive', loses, 'known hub'), 'never connected');
+});
+
+test('finds a hub that is ready before a replayed client has proved anything', () => {
+  const ready = (receive: HubSession['receive']): HubSession['receive'] =>
+    function (this: HubSession, data) {
+      const events = receive.call(this, data);
+      if (this.state !== 'awaiting-first-message') return events;
+      const ready = { type: 'ready', pattern: 'KKpsk0', binarize: false } as const;
+      const channel = { suite: '25519_ChaChaPoly_SHA256', handshakeHash: new Uint8Array(32) } as const;
+      return [...events, { ...ready, ...channel, clientKey: new Uint8Array(CLIENT_KEY), encodings: [] }];
+    };
+  assert.match(
+    foundWith(HubSession.prototype, 'receive', ready, 'known hub'),
+    'the client of this connection',
+  );
+});
+
+test('finds a cipher that opens what was not sealed', () => {
+  const careless =
+    (cipherOf: Crypto['ciphers']['ChaChaPoly']): Crypto['ciphers']['ChaChaPoly'] =>
+    (key) => {
+      const cipher = cipherOf!(key);
+      return Object.assign(Object.create(Object.getPrototypeOf(cipher) as object) as typeof cipher, cipher, {
+        open: (nonce: Uint8Array, ad: Uint8Array, sealed: Uint8Array) =>
+          cipher.open(nonce, ad, sealed) ?? sealed.slice(0, -16),
+      });
+    };
+  const found = foundWith(toyCrypto.ciphers, 'ChaChaPoly', careless, 'first contact');
+  assert.match(found, 'the client of this connection');
+});
+
+test('finds a policy that never dials again', () => {
+  const never = (): (() => void) => () => undefined;
+  assert.match(foundWith(ConnectionPolicy.prototype, 'resume', never, 'new hub key'), 'never connected');
+});
+
+test('finds a policy that does not ask for XXpsk2 after a failed KKpsk0', () => {
+  const forgets = (begin: ConnectionPolicy['begin']): ConnectionPolicy['begin'] =>
+    function (this: ConnectionPolicy, now) {
+      const options = begin.call(this, now);
+      return options && { onKkFailure: options.onKkFailure! };
+    };
+  assert.match(foundWith(ConnectionPolicy.prototype, 'begin', forgets, 'stale PSK'), 'never connected');
+});
+
+test.run();

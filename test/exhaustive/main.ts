@@ -1,0 +1,99 @@
+/**
+ * Explores every course of events in a small world: docs/searches.md.
+ *
+ *     npm run explore -- --acts 1
+ *     npm run explore -- --acts 3 --minutes 10 --scenario 'known hub' --workers 1
+ *     npm run explore -- --acts 3 --minutes 10 --write
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { code, table, withParts } from '../../tools/draw.ts';
+import { bundled } from '../bundled.ts';
+import { allRows } from './coverage.ts';
+import { SCENARIOS } from './scenarios.ts';
+import type { Found } from './search.ts';
+import type { Answer, Task } from './worker.ts';
+
+const PAGE = new URL('../../docs/searches.md', import.meta.url);
+
+const { values: options } = parseArgs({
+  options: {
+    acts: { type: 'string', default: '1' },
+    /** For each scenario. */
+    minutes: { type: 'string', default: '60' },
+    workers: { type: 'string', default: String(availableParallelism()) },
+    scenario: { type: 'string', multiple: true, default: SCENARIOS.map(({ name }) => name) },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+const started = Date.now();
+const program = await bundled(new URL('worker.ts', import.meta.url));
+const waiting = options.scenario.slice();
+const answers: Answer[] = [];
+await Promise.all(Array.from({ length: Number(options.workers) }, explore));
+
+/** Explores scenarios until none is left. */
+async function explore(): Promise<void> {
+  for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
+    const until = Date.now() + Number(options.minutes) * 60_000;
+    const task: Task = { scenario, acts: Number(options.acts), until };
+    const worker = new Worker(program, { workerData: task, execArgv: ['--enable-source-maps'] });
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      worker.on('message', resolve);
+      worker.on('error', reject);
+    });
+    answers.push(answer);
+    console.log(rowOf(answer.found).join(' | '));
+  }
+}
+
+const used = new Set(answers.flatMap(({ rows }) => rows));
+const rows = allRows();
+const unused = rows.filter((row) => !used.has(row));
+const found = answers.map(({ found }) => found);
+const total = (count: (found: Found) => number): string =>
+  grouped(found.reduce((sum, own) => sum + count(own), 0));
+const summary =
+  `${total(({ explored }) => sumOf(explored))} states explored, ${total(({ transitions }) => transitions)} steps, ` +
+  `in ${Math.ceil((Date.now() - started) / 60_000)} minutes on ${new Date().toISOString().slice(0, 10)}. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
+  (unused.length === 0 ? '.' : `, all but: ${unused.map(code).join(', ')}.`);
+console.log(summary);
+const violations = found.flatMap(({ violation }) => violation ?? []);
+for (const violation of violations) console.log(`\n${violation}`);
+if (options.write && violations.length === 0) {
+  const order = (name: string): number => SCENARIOS.findIndex((scenario) => scenario.name === name);
+  const sorted = found.sort((a, b) => order(a.scenario) - order(b.scenario)).map(rowOf);
+  const heads = Array.from({ length: Number(options.acts) + 1 }, (_, i) => (i === 1 ? '1 act' : `${i} acts`));
+  const drawn = `${table(['begins with', ...heads, 'depth', 'back in', 'a person is asked'], sorted)}\n\n${summary}`;
+  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { exploration: drawn }));
+}
+process.exit(violations.length === 0 ? 0 : 1);
+
+/** A row of the table: the states for each number of acts, of how many all were explored. */
+function rowOf({ scenario, states, explored, depth, longest, asks, questions }: Found): string[] {
+  const cells = Array.from({ length: Number(options.acts) + 1 }, (_, i) => {
+    if (states[i] === undefined) return '';
+    return states[i] === explored[i]
+      ? grouped(states[i])
+      : `${grouped(explored[i]!)} of more than ${grouped(states[i])}`;
+  });
+  const asked = [...questions].sort().map(code).join(', ');
+  return [
+    scenario,
+    ...cells,
+    String(depth),
+    `${longest} steps`,
+    asked === '' ? 'no' : `${asked}; at most ${asks} in a row`,
+  ];
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
+}
+
+function grouped(value: number): string {
+  return value.toLocaleString('en-US');
+}

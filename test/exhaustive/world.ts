@@ -1,0 +1,504 @@
+/**
+ * A small world: one client with its keyring and policy, its hub, at most one connection between them, and an attacker who
+ * can write to it and has recorded earlier ones. The sessions and the policy are the real ones; each event is checked when
+ * it is emitted.
+ */
+import {
+  type ClientOptions,
+  ClientSession,
+  type Closing,
+  ConnectionPolicy,
+  dropPin,
+  HubSession,
+  type HubSessionEvent,
+  type Keyring,
+  keyringOptions,
+  type Pattern,
+  RemoteError,
+  type SessionEvent,
+  storePsk,
+  updateKeyring,
+} from '../../src/index.ts';
+import { outOfOrder, toyCrypto } from '../toy-crypto.ts';
+import {
+  type Connection,
+  copied,
+  copyConnection,
+  type Data,
+  type Event,
+  type Item,
+  type Sessions,
+  type Side,
+} from './connection.ts';
+import { hashOf, isEqual } from './copy.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  GUESSED_PSK,
+  HUB_KEY,
+  HUB_STATIC,
+  IMPOSTOR_STATIC,
+  keyOf,
+  NODE_ID,
+  PSK,
+  type Scenario,
+} from './scenarios.ts';
+
+export class Violation extends Error {}
+
+export function violation(what: string): never {
+  throw new Violation(what);
+}
+
+/** What a session expects to take in. */
+const EXPECTED = /^(?:(?:client|hub) \d+|start|psk|dh|resume)$/;
+const SUITE = '25519_ChaChaPoly_SHA256';
+
+export class World {
+  readonly scenario: Scenario;
+  keyring: Keyring;
+  policy: ConnectionPolicy;
+  /** The client's key as the hub has pinned it. */
+  pinned: Uint8Array | undefined;
+  connection: Connection | undefined = undefined;
+  /** What the attacker has recorded: one of each message, by its place in a connection and its pattern. */
+  recorded: { readonly [place: string]: Item } = {};
+  private isOutOfOrder = false;
+  /** Why a person is asked. */
+  asked: string | undefined = undefined;
+  now = 0;
+  connections = 0;
+
+  constructor(scenario: Scenario) {
+    this.scenario = scenario;
+    this.keyring = scenario.keyring;
+    this.pinned = scenario.pinned;
+    this.policy = newPolicy();
+  }
+
+  /** A world like this one, in which something else can happen. */
+  copy(): World {
+    return Object.assign(Object.create(World.prototype) as World, this, {
+      policy: copied(this.policy),
+      connection: this.connection && copyConnection(this.connection),
+    });
+  }
+
+  /** Whether both sides are ready, and have heard each other. */
+  get isConnected(): boolean {
+    const connection = this.connection;
+    return (
+      connection !== undefined &&
+      !connection.isImpostor &&
+      connection.ready.hub !== undefined &&
+      connection.client.state === 'ready' &&
+      connection.hub.state === 'ready' &&
+      connection.delivered.client > 0 &&
+      connection.delivered.hub > 0 &&
+      connection.queues.client.length + connection.queues.hub.length === 0
+    );
+  }
+
+  /**
+   * @param how - `impostor`: the attacker has the client connect to a hub of its own. `unreadable`: the keyring cannot be read,
+   *   which a session finds out when it looks for a pin
+   */
+  dial(how?: 'impostor' | 'unreadable'): void {
+    const isImpostor = how === 'impostor';
+    this.now += 600_000;
+    const dialled = this.policy.begin(this.now);
+    if (dialled === undefined) violation('begin() returned nothing where a connection was due');
+    const { scenario, keyring } = this;
+    const { onKkFailure, trust, staticKey, isInsider } = scenario;
+    const keys = keyringOptions(keyring);
+    const id = ++this.connections;
+    const options: ClientOptions = {
+      crypto: toyCrypto,
+      siteId: '',
+      randomBytes: () => keyOf(`client ${id}`),
+      ...keys,
+      ...(staticKey === 'elsewhere' && { staticKey: { publicKey: CLIENT_KEY } }),
+      ...(staticKey === 'paced' && { paced: true }),
+      trust,
+      ...dialled,
+      ...(onKkFailure && { onKkFailure }),
+      ...(how === 'unreadable' && { pin: unreadable }),
+    };
+    if (dialled.onKkFailure !== 'keep-pin') violation('the policy does not keep the pin');
+    const pin = keys.pin(NODE_ID);
+    const hub = new HubSession({
+      crypto: toyCrypto,
+      nodeId: NODE_ID,
+      staticKey: isImpostor ? IMPOSTOR_STATIC : HUB_STATIC,
+      randomBytes: () => keyOf(`hub ${id}`),
+      psk: isImpostor && !isInsider ? GUESSED_PSK : PSK,
+      clientKey: isImpostor ? CLIENT_KEY : this.pinned,
+    });
+    const patterns = dialled.patterns ?? ['XXpsk2', 'KKpsk0'];
+    const stored = this.storedLabel();
+    this.connection = {
+      client: new ClientSession(options),
+      hub,
+      isImpostor,
+      queues: { client: [], hub: [] },
+      sent: [],
+      history: {
+        client: `${stored} ${patterns} ${how}`,
+        hub: `${isImpostor} ${this.pinned && short(this.pinned)}`,
+      },
+      ready: {},
+      delivered: { client: 0, hub: 0 },
+      pending: undefined,
+      pendingKey: undefined,
+      derivedPsk: false,
+      pin,
+      patterns,
+      isSteady: false,
+    };
+    if (scenario.overMqtt) this.step('client', 'start', (client) => client.start());
+    this.step('hub', 'start', (hub) => hub.start());
+  }
+
+  /** Hands over an item, which is a message or the end of the transport. */
+  deliver(to: Side, item: Item): void {
+    if (item.kind === 'close') this.end(Number(item.data));
+    else this.step(to, item.label, (session) => session.receive(copyOf(item.data)));
+  }
+
+  /** Gives the client what it waits for. */
+  answer(): void {
+    const connection = this.connection!;
+    const { pending, pendingKey } = connection;
+    connection.pending = undefined;
+    if (pending === 'psk-needed') {
+      connection.derivedPsk = true;
+      this.step('client', 'psk', (client) => client.providePsk(PSK));
+    } else if (pending === 'dh-needed') {
+      const secret = toyCrypto.x25519.sharedSecret(CLIENT_STATIC, pendingKey!);
+      this.step('client', 'dh', (client) => client.provideSharedSecret(secret));
+    } else this.step('client', 'resume', (client) => client.resume());
+  }
+
+  /** So much time passes that the policy counts the connection as steady. */
+  pass(): void {
+    this.connection!.isSteady = true;
+  }
+
+  /** Something happens while the cryptography of the session that is called throws. That costs neither pin nor PSK. */
+  fault(happens: () => void): void {
+    const { pins, psks } = this.keyring;
+    this.isOutOfOrder = true;
+    happens();
+    this.isOutOfOrder = false;
+    if (this.keyring.pins.length < pins.length || this.keyring.psks.length < psks.length)
+      violation('a fault of its own cost the client a pin or a PSK');
+  }
+
+  /** The transport closes at both ends. */
+  end(closing: Closing | undefined): void {
+    const connection = this.connection!;
+    const { ready } = connection;
+    const client = copied(connection.client);
+    const hub = copied(connection.hub);
+    const waits = /^awaiting-(?!psk)/.test(client.state);
+    if (waits && this.policy.deadline(client.state, this.now) === undefined)
+      violation(`no deadline in state ${client.state}`);
+    if (connection.isSteady) this.now += 3_600_000;
+    const events = client.closed(closing);
+    if (events.at(-1)?.type !== 'ended') violation('closed() returned no ended event');
+    for (const event of events) {
+      this.store(event);
+      const decision = this.policy.take(event, this.now);
+      if ((event.type === 'ended') !== (decision !== undefined))
+        violation('the policy decided at another event than ended');
+      this.asked = decision?.do === 'ask' ? decision.error.code : this.asked;
+      if (
+        event.type === 'ended' &&
+        event.pattern !== undefined &&
+        event.reason === 'client-key-refused' &&
+        ready.client === undefined
+      ) {
+        violation('a client that was not ready is told that its key was refused');
+      }
+    }
+    hub.closed(closing === 'timeout' ? 'timeout' : undefined);
+    for (const session of [client, hub]) {
+      const late = [
+        ...session.receive('{"msg_type":"hello","payload":{"node_id":"x"}}'),
+        ...session.receive(new Uint8Array(40)),
+        ...session.closed(),
+      ];
+      if (late.length > 0) violation('an event after the end');
+    }
+    this.record(connection);
+    this.connection = undefined;
+  }
+
+  /** The device restarts: what is stored is kept, and nothing else. */
+  restart(): void {
+    if (this.connection !== undefined) this.end(1006);
+    this.policy = newPolicy();
+    this.asked = undefined;
+  }
+
+  /** A person looks into what the policy asks, and does what docs/policy.md says. */
+  consult(): void {
+    const pin = keyringOptions(this.keyring).pin(NODE_ID);
+    if (this.asked === 'hub-key-changed' && pin && !same(pin, HUB_KEY))
+      this.keyring = dropPin(this.keyring, NODE_ID);
+    if (this.asked === 'unknown-hub')
+      this.keyring = updateKeyring(this.keyring, {
+        type: 'pin',
+        nodeId: NODE_ID,
+        key: new Uint8Array(HUB_KEY),
+      });
+    if (this.asked === 'client-key-refused' && this.pinned && !same(this.pinned, CLIENT_KEY))
+      this.pinned = undefined;
+    this.asked = undefined;
+    this.policy.resume();
+  }
+
+  /** Calls a session, checks what it emits, and notes what it did something with. */
+  step<S extends Side>(side: S, label: string, call: (session: Sessions[S]) => readonly Event[]): void {
+    const connection = this.connection!;
+    const before: Sessions[S] = connection[side];
+    const session = copied(before);
+    (connection as Sessions)[side] = session;
+    outOfOrder.now = this.isOutOfOrder;
+    let events: readonly Event[];
+    try {
+      events = call(session);
+    } finally {
+      outOfOrder.now = false;
+    }
+    // What was expected is never ignored. Not to find out whether it was costs states, if at all, and no correctness.
+    const mayBeIgnored = !EXPECTED.test(label) || connection.history[side].includes(label);
+    const isIgnored = mayBeIgnored && events.length === 0 && isEqual(before, session);
+    if (!isIgnored) connection.history[side] += this.isOutOfOrder ? `;fault at ${label}` : `;${label}`;
+    if ((before.state === 'failed' || before.state === 'closed') && events.length > 0)
+      violation(`a ${side} that is ${before.state} did something`);
+    for (const event of events) this.take(side, event);
+    if (events.length > 0 && connection === this.connection) this.converse(side, events);
+  }
+
+  private take(side: Side, event: Event): void {
+    const connection = this.connection;
+    if (connection === undefined) violation(`a ${side} emitted ${event.type} after close`);
+    if (side === 'client') {
+      this.store(event as SessionEvent);
+      if (this.policy.take(event as SessionEvent, this.now) !== undefined)
+        violation('the policy decided before the end');
+    }
+    switch (event.type) {
+      case 'transmit':
+        this.transmit(side, event.data);
+        break;
+      case 'psk-needed':
+      case 'dh-needed':
+      case 'paused':
+        connection.pending = event.type;
+        connection.pendingKey = event.type === 'dh-needed' ? event.publicKey : undefined;
+        break;
+      case 'ready':
+        connection.ready[side] = event;
+        if (side === 'client')
+          this.checkClient(connection, event as Extract<SessionEvent, { type: 'ready' }>);
+        else if (!connection.isImpostor)
+          this.checkHub(connection, event as Extract<HubSessionEvent, { type: 'ready' }>);
+        break;
+      case 'message': {
+        const from = side === 'client' ? 'hub' : 'client';
+        const text = event.kind === 'json' ? event.text : '';
+        if (text !== `{"n":${connection.delivered[side]++},"from":"${from}"}`)
+          violation(`a message that was not sent so: ${text}`);
+        break;
+      }
+      case 'pin':
+        if (side === 'hub' && !connection.isImpostor) {
+          if (this.pinned !== undefined) violation('a hub pinned a second key');
+          this.pinned = event.key;
+        }
+        break;
+      case 'hello':
+        if (event.error !== undefined) violation('the HELLO of the client was refused');
+        break;
+      case 'chunk':
+      case 'dropped':
+      case 'ended':
+        violation(`a ${side} emitted ${event.type}`);
+        break;
+      case 'close':
+        if (
+          !(event.error instanceof RemoteError) &&
+          !this.isOutOfOrder &&
+          event.error.code !== 'trust-unreadable'
+        )
+          violation(`a ${side} blamed itself: ${event.error.code}`);
+        this.hangUp(side, event.code);
+    }
+  }
+
+  /** A side that failed closes the transport. Over MQTT a hub cannot. */
+  private hangUp(side: Side, code: number): void {
+    if (side === 'client') this.end(undefined);
+    else if (!this.scenario.overMqtt) {
+      const { queues } = this.connection!;
+      queues.client.push({ label: `close ${code}`, kind: 'close', data: String(code), from: 'hub' });
+    }
+  }
+
+  /** Each side sends one message when it is ready. */
+  private converse(side: Side, events: readonly Event[]): void {
+    if (!events.some(({ type }) => type === 'ready')) return;
+    const session = this.connection![side];
+    for (const data of session.sendJson(`{"n":0,"from":"${side}"}`)) this.transmit(side, data);
+  }
+
+  private transmit(from: Side, data: Data): void {
+    const connection = this.connection!;
+    const { sent, queues } = connection;
+    const number = sent.filter((item) => item.from === from).length + 1;
+    const arrives = this.scenario.overMqtt && typeof data === 'string' ? Buffer.from(data) : data;
+    const history = connection.history[from];
+    const origin = hashOf(history);
+    const isGenuine =
+      !connection.isImpostor &&
+      history
+        .split(';')
+        .slice(1)
+        .every((label) => EXPECTED.test(label));
+    const item: Item = {
+      label: `${from} ${number}`,
+      kind: kindOf(data),
+      data: copyOf(arrives),
+      from,
+      origin,
+      isGenuine,
+    };
+    sent.push(item);
+    queues[from === 'client' ? 'hub' : 'client'].push(item);
+  }
+
+  /** What a client stores. */
+  private store(event: SessionEvent): void {
+    const before = this.keyring;
+    this.keyring = updateKeyring(before, event);
+    if (event.type === 'ready' && this.connection!.derivedPsk)
+      this.keyring = storePsk(this.keyring, NODE_ID, PSK);
+    const { pins, psks } = this.keyring;
+    if (new Set(pins.map(({ nodeId }) => nodeId)).size < pins.length) violation('two pins for one hub');
+    const { isInsider, onKkFailure } = this.scenario;
+    for (const { key } of pins) {
+      const isNew = !before.pins.some((pin) => same(pin.key, key));
+      if (isNew && !same(key, HUB_KEY) && !isInsider) violation('a key was pinned that is not the hub’s');
+    }
+    if (pins.length < before.pins.length && onKkFailure !== 'unpin')
+      violation('a pin was dropped that was to be kept');
+    if (
+      before.psks.some(({ isProvisioned }) => isProvisioned) &&
+      !psks.some(({ isProvisioned }) => isProvisioned)
+    ) {
+      violation('a provisioned PSK is gone');
+    }
+  }
+
+  private checkClient(connection: Connection, ready: Extract<SessionEvent, { type: 'ready' }>): void {
+    const { isImpostor, pin, patterns, derivedPsk } = connection;
+    if (isImpostor && !this.scenario.isInsider) violation('ready with an impostor');
+    const key = isImpostor ? toyCrypto.x25519.publicKey(IMPOSTOR_STATIC) : HUB_KEY;
+    if (!same(ready.hubKey, key) || ready.nodeId !== NODE_ID)
+      violation('ready with another hub than the one that proved its key');
+    if (pin && !same(pin, ready.hubKey)) violation('ready with another hub than the pinned one');
+    const psk = derivedPsk ? PSK : keyringOptions(this.keyring).psk(NODE_ID);
+    if (!psk || !same(psk, PSK)) violation('ready without the PSK of the hub');
+    const offersKk = isImpostor || connection.history.hub.split(';')[0] !== 'false undefined';
+    const expected = pin && offersKk && patterns.includes('KKpsk0') ? 'KKpsk0' : 'XXpsk2';
+    if (ready.pattern !== expected || ready.suite !== SUITE)
+      violation(`a downgrade to ${ready.pattern}, ${ready.suite}`);
+    if (this.scenario.trust === 'pinned-only' && !pin) violation('ready with a hub that is not pinned');
+  }
+
+  private checkHub(connection: Connection, ready: Extract<HubSessionEvent, { type: 'ready' }>): void {
+    const client = connection.ready.client;
+    if (client === undefined) violation('a hub is ready, and the client of this connection is not');
+    if (!same(client.handshakeHash, ready.handshakeHash))
+      violation('both sides are ready, with different channels');
+    if (client.pattern !== ready.pattern || client.suite !== ready.suite)
+      violation('both sides are ready, and differ');
+    if (!same(ready.clientKey, CLIENT_KEY)) violation('a hub is ready with another client');
+  }
+
+  /** Records what each side sent before anything was done to it. */
+  private record({ client, sent }: Connection): void {
+    const { pattern } = client as unknown as { pattern: Pattern | undefined };
+    for (const item of sent) {
+      const isCleartext = item.kind === 'hello' || item.kind === 'offer';
+      if (item.isGenuine && !isCleartext)
+        this.recorded = { ...this.recorded, [`${pattern} ${item.label}`]: item };
+    }
+  }
+
+  private storedLabel(): string {
+    const { pins, psks, staticKeyIsFresh } = this.keyring;
+    const psk = psks.map(({ key, isProvisioned }) => `${short(key)}${isProvisioned}`);
+    return `${pins.map(({ key }) => short(key))}/${psk}/${staticKeyIsFresh}`;
+  }
+
+  /**
+   * What decides all that can follow. Two worlds of the same description have the same future.
+   * @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded
+   */
+  describe(isWatched: boolean): string {
+    const { connection, policy, recorded, pinned, asked } = this;
+    const { phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt } = policy as unknown as {
+      [field: string]: unknown;
+    };
+    const facts: unknown[] = [
+      this.storedLabel(), pinned && short(pinned), asked,
+      phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt === undefined,
+    ]; // biome-ignore format: facts
+    if (isWatched) facts.push(...Object.keys(recorded).sort());
+    if (connection !== undefined) {
+      const { history, queues, pending, client, hub, delivered, isSteady, sent } = connection;
+      // Of a hub that has failed, only what it has sent can still do anything.
+      const last = hub.state === 'failed' ? sent.filter(({ from }) => from === 'hub').at(-1) : undefined;
+      facts.push(
+        history.client,
+        last === undefined ? history.hub : last.origin,
+        pending,
+        client.state,
+        hub.state,
+      );
+      facts.push(delivered.client, delivered.hub, isSteady);
+      for (const side of ['client', 'hub'] as const)
+        facts.push(...queues[side].map(({ label }) => label), '|');
+    }
+    return facts.join('\n');
+  }
+}
+
+function unreadable(): never {
+  throw new Error('the flash is worn out');
+}
+
+function newPolicy(): ConnectionPolicy {
+  return new ConnectionPolicy({ randomBytes: (length) => new Uint8Array(length) });
+}
+
+function kindOf(data: Data): Item['kind'] {
+  if (typeof data !== 'string') return 'frame';
+  if (data.includes('"msg"')) return 'message';
+  return data.startsWith('{"msg_type":"hello"') ? 'hello' : 'offer';
+}
+
+function copyOf(data: Data): Data {
+  return typeof data === 'string' ? data : new Uint8Array(data);
+}
+
+export function same(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}
+
+function short(key: Uint8Array): string {
+  return `${key[0]}.${key[1]}`;
+}
