@@ -1,6 +1,6 @@
 /**
  * The pages of a package, whose links must lead somewhere from where it is installed: links to files that are not in the
- * package become text, or lead to the repository where package.json names one.
+ * package become text, and such pictures vanish, or both lead to the repository where package.json names one.
  *
  *     node --import tsx tools/packed-pages.ts restore        after packing: the pages as they were
  */
@@ -55,13 +55,14 @@ export function packedPage(
   isPacked: (path: string) => boolean,
   address: string | undefined,
 ): string {
-  const linkOrCode = /`[^`\n]*`|\[((?:[^[\]`]|`[^`]*`)+)\]\(([^()\s]+)\)/g;
+  const linkOrCode = /`[^`\n]*`|(!?)\[((?:[^[\]`]|`[^`]*`)+)\]\(([^()\s]+)\)/g;
   return inProse(text, (prose) =>
-    prose.replace(linkOrCode, (link, shown: string | undefined, target: string) => {
+    prose.replace(linkOrCode, (link, mark: string, shown: string | undefined, target: string) => {
       if (shown === undefined || /^(?:[a-z][a-z0-9+.-]*:|#)/i.test(target)) return link;
       const [file, anchor] = target.split('#') as [string, string?];
       const linked = posix.join(posix.dirname(path), file);
       if (isPacked(linked)) return link;
+      if (mark === '!') return address === undefined ? '' : `![${shown}](${address}${linked}?raw=true)`;
       if (address !== undefined) {
         return `[${shown}](${address}${linked}${anchor === undefined ? '' : `#${anchor}`})`;
       }

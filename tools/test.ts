@@ -95,7 +95,7 @@ async function drain(
     last = file;
   }
   child?.disconnect();
-  const limit = setTimeout(() => child!.kill(), 10_000);
+  const limit = setTimeout(() => child!.kill(), 60_000); // removing what was installed takes long on a busy machine
   if (child?.exitCode === null) await once(child, 'exit');
   clearTimeout(limit);
   if (child !== undefined && child.exitCode !== 0) report(last, 0, died());

@@ -22,4 +22,16 @@ test('docs/README.md leads to every page of docs/', () => {
   );
 });
 
+test('CONTRIBUTING.md says how long every command of package.json takes', () => {
+  const read = (file: string): string => readFileSync(new URL(`../${file}`, DOCS), 'utf8');
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: { [name: string]: string } };
+  const [, table] = /^\| Command \| Takes \|.*\n\| .*\n((?:\| .*\n)+)/m.exec(read('CONTRIBUTING.md'))!;
+  const timed = [...table!.matchAll(/^\| (.+?) \| .*\w.* \| .*\|$/gm)].map(([, first]) => first).join('\n');
+  const names = Object.keys(scripts).filter((name) => !/^(?:pre|post)pack$/.test(name));
+  assert.equal(
+    names.filter((name) => !new RegExp(`\`(?:npm (?:run )?)?${name}(?: -- .*?)?\``).test(timed)),
+    [],
+  );
+});
+
 test.run();

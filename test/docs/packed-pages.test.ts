@@ -31,6 +31,14 @@ test('other links lead to the repository where there is one', () => {
   assert.is(addressOf({ version: '1.2.3' }), undefined);
 });
 
+test('pictures that are not in the package vanish, or come from the repository', () => {
+  assert.is(packed('a\n\n![b: c, d](docs/e.webp)\n'), 'a\n\n\n');
+  assert.is(
+    packed('![b](docs/e.webp)', 'README.md', 'https://example.org/x/blob/v1.2.3/'),
+    '![b](https://example.org/x/blob/v1.2.3/docs/e.webp?raw=true)',
+  );
+});
+
 test('code and comments stay as they are', () => {
   const text = '`[a](b)`\n\n- c\n\n  ```js\n  d[0](e)\n  ```\n\n```\n[f](g)\n```\n<!-- [h](i) -->\n';
   assert.is(packed(text), text);

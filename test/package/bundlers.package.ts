@@ -15,6 +15,7 @@ import { type Files, pageOf, resultOf } from '../browser/run-page.ts';
 import type { Browser } from '../browser/start-browser.ts';
 import { Tab } from '../browser/tab.ts';
 import { emptyFolder, install, library } from './packed.ts';
+import { BROWSER_PROGRAM, SINGLE_FILE_PROGRAM } from './readme.ts';
 
 const test = suite('in browsers');
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -69,8 +70,9 @@ const psk = derivePsk({ crypto, password: 'correct horse', nodeId: NODE_ID });
 const tls = await localhostCertificate();
 const built = new Map<string, Files>();
 
+const folder = emptyFolder('bundled');
+
 test.before(async () => {
-  const folder = emptyFolder('bundled');
   await install(folder, await library());
   for (const path of [PAGE, 'examples/browser']) {
     cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -130,5 +132,33 @@ for (const [name, open, bundlers] of [
     }
   });
 }
+
+test('README’s program runs in Chromium, built by esbuild, and with a single file and no bundler', async () => {
+  const { build } = await import('esbuild');
+  const { outputFiles } = await build({
+    stdin: { contents: BROWSER_PROGRAM, resolveDir: folder },
+    bundle: true,
+    format: 'esm',
+    write: false,
+  });
+  const single = readFileSync(join(folder, 'node_modules/hub-protocol/dist/hub-protocol.full.js'));
+  const posting = `console.log = (...words) => fetch('/result', { method: 'POST', body: JSON.stringify(words) });\n`;
+  const tab = await Tab.open();
+  try {
+    for (const program of [outputFiles[0]!.text, SINGLE_FILE_PROGRAM]) {
+      const files: Files = new Map<string, string | Uint8Array>([
+        [
+          '/index.html',
+          `<!doctype html><script>${posting}</script><script type="module" src="program.js"></script>`,
+        ],
+        ['/program.js', program],
+        ['/hub-protocol.full.js', single],
+      ]);
+      assert.equal(await resultOf(files, '', tab), ['the hub says', '{"echo":"{\\"say\\":\\"hello\\"}"}']);
+    }
+  } finally {
+    await tab.stop();
+  }
+});
 
 test.run();

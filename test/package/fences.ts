@@ -7,6 +7,7 @@ const ROOT = new URL('../../', import.meta.url);
 const ANNOTATIONS: readonly (readonly [javascript: string, typescript: string])[] = [
   ['new Map()', 'new Map<string, Uint8Array>()'],
   ['(nodeId) =>', '(nodeId: string) =>'],
+  ['(length) =>', '(length: number) =>'],
   ['(data) =>', '(data: string | Uint8Array) =>'],
   ['(events) =>', '(events: SessionEvent[]) =>'],
   ['(why) =>', "(why?: 'timeout') =>"],
@@ -70,9 +71,10 @@ function asModule(fence: string, exported: readonly string[]): string {
   const used = (code: string) => (name: string) =>
     new RegExp(`(?<!\\w|'|[^.]\\.)${name}\\b(?!: )`).test(code);
   const isDeclared = (name: string): boolean =>
-    new RegExp(`\\b(?:const|let|function) (?:\\w+, )*${name}\\b|^import [^;]*\\b${name}\\b[^;]*;`, 'm').test(
-      fence,
-    );
+    new RegExp(
+      `\\b(?:const|let|function) (?:\\{[^}]*|(?:\\w+, )*)${name}\\b|^import [^;]*\\b${name}\\b[^;]*;`,
+      'm',
+    ).test(fence);
   const given = Object.keys(GIVEN).filter((name) => used(fence)(name) && !isDeclared(name));
   const declarations = given.map((name) => `declare let ${name}: ${GIVEN[name]};`).join('\n');
   const names = exported.filter((name) => used(fence + declarations)(name) && !isDeclared(name));

@@ -1,4 +1,4 @@
-/** The programs of README.md, and the same as scripts and with a single file. */
+/** The programs of README.md, as modules and scripts, for browsers, and with a single file. */
 import { readFileSync } from 'node:fs';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
@@ -17,13 +17,21 @@ export const CLIENT: string = readFileSync(new URL('programs/client.js', import.
 /** The line that brings Node's cryptography. */
 const NODE_CRYPTO = "import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';";
 
+/** Another beginning of README.md's program. */
+const beginningWith = (text: string): string =>
+  fences.find((code) => !code.includes('function') && code.includes(text))!;
+
+/** The complete program as it begins elsewhere. */
+const program = (beginning: string): string =>
+  beginningWith(beginning) + PROGRAM.replace(/^import .*\n/gm, '');
+export const SCRIPT: string = program('require(');
+export const BROWSER_PROGRAM: string = program("'hub-protocol/noble'");
+export const SINGLE_FILE_PROGRAM: string = program("'./hub-protocol.full.js'");
+
 /** With noble's cryptography and the randomness of the platform. */
 export function withNoble(code: string): string {
-  return code.replace(
-    NODE_CRYPTO,
-    `import { nobleCrypto as crypto } from 'hub-protocol/noble';
-    const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length));`,
-  );
+  const [, ...lines] = beginningWith("'hub-protocol/noble'").split('\n');
+  return code.replace(NODE_CRYPTO, lines.join('\n'));
 }
 
 /** With cryptography of the user's own, which has no Argon2id: the PSK was derived elsewhere. */

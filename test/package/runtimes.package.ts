@@ -13,7 +13,15 @@ import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
 import { emptyFolder, install, library, run, TOOLS } from './packed.ts';
-import { asCommonJs, CLIENT, PROGRAM, withNoble, withSingleFile } from './readme.ts';
+import {
+  asCommonJs,
+  CLIENT,
+  PROGRAM,
+  SCRIPT,
+  SINGLE_FILE_PROGRAM,
+  withNoble,
+  withSingleFile,
+} from './readme.ts';
 
 const test = suite('runtimes');
 const NODES = ['node-20', 'node-24'].map((name) => [name, `${TOOLS}${name}/bin/node`] as const);
@@ -69,7 +77,7 @@ async function converse(file: string, code: string, ...command: string[]): Promi
 for (const [name, node] of NODES) {
   test(`README’s program runs in ${name}, as a module and as a script`, async () => {
     writeFileSync(join(folder, 'program.js'), PROGRAM);
-    writeFileSync(join(folder, 'program.cjs'), asCommonJs(PROGRAM));
+    writeFileSync(join(folder, 'program.cjs'), SCRIPT);
     for (const file of ['program.js', 'program.cjs']) {
       assert.equal((await run(folder, node, [file])).stdout, PRINTED);
     }
@@ -90,7 +98,7 @@ test('README’s program and a client run with a single file in an empty folder'
     join(folder, 'node_modules/hub-protocol/dist/hub-protocol.full.js'),
     join(single, 'hub-protocol.full.js'),
   );
-  writeFileSync(join(single, 'program.js'), withSingleFile(PROGRAM));
+  writeFileSync(join(single, 'program.js'), SINGLE_FILE_PROGRAM);
   assert.is((await run(single, node20, ['program.js'])).stdout, PRINTED);
   assert.is(await converse('single/client.js', withSingleFile(CLIENT), node24), HEARD);
 });

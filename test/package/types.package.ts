@@ -29,7 +29,10 @@ test.before(async () => {
   for (const name of ['first-contact.ts', 'no-cast.ts']) {
     copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
   }
-  for (const name of ['hub-protocol.js', 'hub-protocol.d.ts']) {
+  for (const name of ['hub-protocol', 'hub-protocol.full'].flatMap((file) => [
+    `${file}.js`,
+    `${file}.d.ts`,
+  ])) {
     copyFileSync(inFolder('node_modules/hub-protocol/dist', name), inFolder(name));
   }
   copyFileSync(new URL('programs/vendored.ts', import.meta.url), inFolder('vendored.ts'));
