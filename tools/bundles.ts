@@ -11,6 +11,7 @@ import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
 import { privateNames, withoutMessages } from './compact.ts';
 import { lower } from './es5.ts';
+import { withFrozenValues } from './frozen.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -135,6 +136,10 @@ export const FILES: readonly BundleFile[] = [
   },
 ];
 
+/** Whether Moddable may preload the file: the modules for devices. `psk` is for a host. */
+export const isPreloadable = ({ syntax, isCompact, entry }: BundleFile): boolean =>
+  syntax === 'es2020' && isCompact && entry !== 'psk';
+
 interface Output {
   readonly code: string;
   readonly map: string;
@@ -149,10 +154,12 @@ function banner({ entry, noble }: BundleFile): string {
 }
 
 /** Bundles an entry, makes it compact and lowers it, if so configured. Minifying comes last. */
-async function bundle({ entry, isCompact, syntax, global }: BundleFile): Promise<Output> {
+async function bundle(file: BundleFile): Promise<Output> {
+  const { entry, isCompact, syntax, global } = file;
   const module = await bundleModule(`bundles/${entry}.ts`, isCompact);
   const compacted = isCompact ? await compact(module) : module;
-  return syntax === 'es2020' ? compacted : toScript(compacted, global);
+  if (syntax === 'es5') return toScript(compacted, global);
+  return isPreloadable(file) ? { ...compacted, code: withFrozenValues(compacted.code) } : compacted;
 }
 
 /** Bundles a file with everything it imports into one ES module, not minified. */
@@ -241,8 +248,8 @@ export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise
 }
 
 /** Minifies with swc, whose output is 4 % smaller than that of esbuild. */
-async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<swc.Output> {
-  const isModule = syntax === 'es2020';
+async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Output> {
+  const isModule = file.syntax === 'es2020';
   const ecma = isModule ? 2020 : 5;
   return swc.transform(code, {
     inputSourceMap: map,
@@ -254,7 +261,13 @@ async function minify({ syntax }: BundleFile, { code, map }: Output): Promise<sw
       target: 'es2020', // for the parser: BigInt literals and powers stay, also in scripts
       minify: {
         // collapse_vars uses some variables before their declaration, where Espruino does not know them yet.
-        compress: { ecma, passes: 3, join_vars: isModule, collapse_vars: isModule },
+        compress: {
+          ecma,
+          passes: 3,
+          join_vars: isModule,
+          collapse_vars: isModule,
+          const_to_let: !isPreloadable(file),
+        },
         mangle: { toplevel: isModule },
         ecma,
         module: isModule,

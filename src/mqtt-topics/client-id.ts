@@ -2,9 +2,6 @@
 import { assertString } from '../bytes.ts';
 import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 
-/** A character not allowed in client ids. One above U+FFFF is two units in most engines, and one unit in some. */
-const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
-
 /**
  * Returns `<name>-<access key>`. Each character of the access key other than an ASCII letter, a digit, `_` and `-`
  * becomes a hyphen, and only the first 48 characters are used.
@@ -24,5 +21,7 @@ const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g;
 export function clientId(name: string, accessKey: string): string {
   assertString(name, 'name');
   assertString(accessKey, 'accessKey');
-  return `${name}-${accessKey.replace(OTHER, '-').slice(0, MAX_CLIENT_ID_KEY)}`;
+  // A character above U+FFFF is two units in most engines, and one unit in some.
+  const key = accessKey.replace(/[\ud800-\udbff][\udc00-\udfff]|[^A-Za-z0-9_-]/g, '-');
+  return `${name}-${key.slice(0, MAX_CLIENT_ID_KEY)}`;
 }

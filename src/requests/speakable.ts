@@ -10,8 +10,6 @@ import { collapse } from './white-space.ts';
  */
 const SEPARATING = /^\x2f?(?:audio|break|p|s|speak)[\s\x2f>]/i;
 
-const ENTITY = /&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi;
-
 const NAMED: { readonly [name: string]: string } = {
   amp: '&',
   apos: "'",
@@ -26,7 +24,7 @@ const NAMED: { readonly [name: string]: string } = {
  * entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length of the text.
  */
 export function speakable(text: string): string {
-  return collapse(withoutTags(text).replace(ENTITY, resolve));
+  return collapse(withoutTags(text).replace(/&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi, resolve));
 }
 
 /**

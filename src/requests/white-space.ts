@@ -3,11 +3,9 @@
  * fixed here because programming languages disagree about the rest.
  */
 
-const WHITE_SPACE = /[\t-\r \u00a0]+/g;
-
 /** Replaces each run of white space by one space, and removes it at both ends. */
 export function collapse(string: string): string {
-  return string.replace(WHITE_SPACE, ' ').replace(/^ | $/g, '');
+  return string.replace(/[\t-\r \u00a0]+/g, ' ').replace(/^ | $/g, '');
 }
 
 /** Whether a string is empty or nothing but white space. */

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapping } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { parse, tokenizer } from 'acorn';
+import { type AnyNode, parse, tokenizer } from 'acorn';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as core from '../../bundles/core.ts';
@@ -11,9 +11,10 @@ import * as full from '../../bundles/full.ts';
 import * as noCrypto from '../../bundles/no-crypto.ts';
 import * as psk from '../../bundles/psk.ts';
 import * as requests from '../../bundles/requests.ts';
-import { type BundleFile, bundleModule, FILES, toScript } from '../../tools/bundles.ts';
+import { type BundleFile, bundleModule, FILES, isPreloadable, toScript } from '../../tools/bundles.ts';
 import { catchesIn, withUniqueCatches } from '../../tools/catches.ts';
-import { parseModule, walk } from '../../tools/syntax.ts';
+import { unfrozenIn, withFrozenValues } from '../../tools/frozen.ts';
+import { isFunction, parseModule, walk } from '../../tools/syntax.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
 const ENTRIES: { readonly [entry: string]: object } = {
@@ -68,6 +69,8 @@ const FULL = [
   'globalThis.crypto parseInt',
   'TextDecoder TextEncoder Uint8Array.fromHex', // checked for
 ];
+/** Freezing what Moddable preloads adds this. */
+const PRELOADABLE = ['Object.freeze'];
 /** Lowering to an ES5 script adds these. */
 const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
@@ -79,13 +82,13 @@ const INDEX = [
 ];
 
 const ALLOWED: { readonly [name: string]: string[] } = {
-  'hub-protocol.js': DEVICE,
-  'hub-protocol.no-crypto.js': NO_CRYPTO,
-  'hub-protocol.core.js': CORE,
+  'hub-protocol.js': [...DEVICE, ...PRELOADABLE],
+  'hub-protocol.no-crypto.js': [...NO_CRYPTO, ...PRELOADABLE],
+  'hub-protocol.core.js': [...CORE, ...PRELOADABLE],
   'hub-protocol.es5.js': [...DEVICE, ...SCRIPT, ...SCRIPT_OF_DEVICE],
   'hub-protocol.no-crypto.es5.js': [...NO_CRYPTO, ...SCRIPT],
   'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
-  'hub-protocol.requests.js': REQUESTS,
+  'hub-protocol.requests.js': [...REQUESTS, ...PRELOADABLE],
   'hub-protocol.requests.es5.js': [...REQUESTS, ...SCRIPT],
   'hub-protocol.psk.js': PSK,
   'hub-protocol.psk.es5.js': [...PSK, ...SCRIPT, ...SCRIPT_OF_DEVICE, '.test'],
@@ -188,6 +191,55 @@ function bareInClasses(code: string): string[] {
     return true;
   });
   return found;
+}
+
+for (const { name } of FILES.filter(isPreloadable)) {
+  test(`${name} has only constant variables and frozen values, as Moddable's preload asks`, () => {
+    assert.equal(unfrozenIn(read(name)), []);
+  });
+}
+
+for (const { name } of FILES.filter(({ isCompact }) => isCompact)) {
+  test(`${name} makes regular expressions that count where they are used, since preloaded ones cannot`, () => {
+    assert.equal(countersAtTop(read(name)), []);
+  });
+}
+
+/** Finds regular expressions with `lastIndex` that are made when the file is loaded. Moddable's preload freezes them. */
+function countersAtTop(code: string): string[] {
+  const found: string[] = [];
+  const isWrapper = (node: AnyNode): boolean =>
+    node.type === 'CallExpression' && node.callee.type === 'FunctionExpression';
+  const look = (tree: AnyNode): void =>
+    walk(tree, (node) => {
+      if (isWrapper(node)) look((node as { callee: { body: AnyNode } }).callee.body);
+      if (node.type === 'Literal' && /[gy]/.test(node.regex?.flags ?? '')) found.push(node.raw!);
+      return !isFunction(node);
+    });
+  look(parseModule(code));
+  return found;
+}
+
+for (const [code, found] of [
+  ['const a = /b/i; function c() { return /d/g; }', []],
+  ['const a = /b/g;', ['/b/g']],
+  ['var a = function () { var b = /c/y; return { d: () => /e/g }; }();', ['/c/y']],
+] as const) {
+  test(`the gate for regular expressions ${found.length === 0 ? 'accepts' : 'rejects'} ${code}`, () => {
+    assert.equal(countersAtTop(code), [...found]);
+  });
+}
+
+for (const [code, frozen] of [
+  ['var a = 1, b = /c/, d = class { e = {}; }, f = () => [];', true],
+  ['var a = [[1]], b = { c: {} };', false],
+  ['var a = [1].map(String), b = Object.keys(a);', false],
+] as const) {
+  test(`the gate for frozen values ${frozen ? 'accepts constant' : 'rejects'} ${code}`, () => {
+    assert.not.equal(unfrozenIn(code), []);
+    assert.is(unfrozenIn(code.replace('var', 'const')).length === 0, frozen);
+    assert.equal(unfrozenIn(withFrozenValues(code)), []);
+  });
 }
 
 for (const [code, names] of [
