@@ -1,0 +1,209 @@
+/** A client of the soak, with its keyring and its policy, over either transport. */
+import {
+  ClientSession,
+  type Closing,
+  ConnectionPolicy,
+  createKeyring,
+  type EndedEvent,
+  type Keyring,
+  keyringOptions,
+  type SessionEvent,
+  storePsk,
+  updateKeyring,
+} from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import mqtt from 'mqtt';
+import { WebSocket } from 'ws';
+import { check, messageOf } from './messages.ts';
+
+export const BASE = 'hivemind/hub-1';
+export const NODE_ID = 'hub-1';
+
+export type Transport = 'WebSocket' | 'MQTT';
+
+/** What all clients have seen. */
+export const clients = { dials: 0, ready: 0, ended: 0, received: 0, sent: 0, kkpsk0: 0 };
+
+/** Counts anew. */
+export function reset(): void {
+  Object.assign(clients, { dials: 0, ready: 0, ended: 0, received: 0, sent: 0, kkpsk0: 0 });
+}
+
+/** How many messages are on their way at most. */
+const WINDOW = 32;
+
+interface Link {
+  write(data: string | Uint8Array): void;
+  /** Says goodbye to the transport. */
+  close(): void;
+  /** Cuts it. */
+  cut(): void;
+}
+
+interface Callbacks {
+  opened(): void;
+  received(data: string | Uint8Array): void;
+  closed(closing?: Closing): void;
+}
+
+export class Client {
+  readonly #transport: Transport;
+  readonly #url: string;
+  readonly #name: string;
+  readonly #policy = new ConnectionPolicy({ randomBytes });
+  #keyring: Keyring;
+  /** The clock of the policy, in milliseconds. Pauses pass at once. */
+  #now = 0;
+  #session!: ClientSession;
+  #link!: Link;
+  #received = 0;
+  #sent = 0;
+  #wake: (() => void) | undefined;
+  #fail: ((error: Error) => void) | undefined;
+
+  constructor(transport: Transport, url: string, psk: Uint8Array, name: string) {
+    this.#transport = transport;
+    this.#url = url;
+    this.#name = name;
+    const keyring = createKeyring({ accessKey: name, staticKey: randomBytes(32), crypto: nodeCrypto });
+    this.#keyring = storePsk(keyring, NODE_ID, psk, { isProvisioned: true });
+  }
+
+  /** Connects. Resolves when the session is ready. */
+  async connect(): Promise<void> {
+    const options = this.#policy.begin(this.#now);
+    if (options === undefined) throw new Error('the policy does not dial');
+    clients.dials++;
+    this.#received = 0;
+    this.#sent = 0;
+    const session = new ClientSession({
+      crypto: nodeCrypto,
+      randomBytes,
+      siteId: 'soak',
+      ...keyringOptions(this.#keyring),
+      ...options,
+    });
+    this.#session = session;
+    this.#link = (this.#transport === 'WebSocket' ? openWebSocket : openMqtt)(this.#url, this.#name, {
+      opened: () => this.#transport === 'MQTT' && this.#handle(session.start()),
+      received: (data) => this.#handle(session.receive(data)),
+      closed: (closing) => this.#handle(session.closed(closing)),
+    });
+    await this.#until(() => session.state === 'ready');
+  }
+
+  /** Sends so many messages, and waits for the answers. */
+  async exchange(count: number): Promise<void> {
+    const target = this.#sent + count;
+    while (this.#received < target) {
+      while (this.#sent < target && this.#sent - this.#received < WINDOW) this.#send();
+      const before = this.#received;
+      await this.#until(() => this.#received > before);
+    }
+  }
+
+  /** Ends the connection, in one of two ways, and waits until it has ended. */
+  async end(how: 'close' | 'cut'): Promise<void> {
+    this.#link[how]();
+    await this.#until(() => this.#session.state === 'closed');
+  }
+
+  #send(): void {
+    const message = messageOf('client', this.#sent++);
+    clients.sent++;
+    const frames =
+      typeof message === 'string' ? this.#session.sendJson(message) : this.#session.sendBinary(message);
+    for (const frame of frames) this.#link.write(frame);
+  }
+
+  #handle(events: SessionEvent[]): void {
+    try {
+      for (const event of events) this.#take(event);
+    } catch (error) {
+      this.#fail?.(error as Error);
+    }
+    this.#wake?.();
+  }
+
+  #take(event: SessionEvent): void {
+    this.#keyring = updateKeyring(this.#keyring, event);
+    const decision = this.#policy.take(event, this.#now);
+    if (event.type === 'transmit') this.#link.write(event.data);
+    else if (event.type === 'ready') {
+      clients.ready++;
+      if (event.pattern === 'KKpsk0') clients.kkpsk0++;
+    } else if (event.type === 'message') {
+      check(event, 'hub', this.#received++);
+      clients.received++;
+    } else if (event.type === 'ended') this.#ended(event);
+    else if (event.type === 'close' || event.type === 'dropped' || event.type === 'psk-needed')
+      throw new Error(`a client emitted ${event.type}: ${JSON.stringify(event)}`);
+    if (event.type === 'ended' && decision?.do !== 'dial') throw new Error('the policy gave up');
+    if (decision?.do === 'dial') this.#now += decision.after;
+  }
+
+  #ended({ error }: EndedEvent): void {
+    clients.ended++;
+    if (this.#session.state !== 'closed' || error.code === 'client-key-refused') throw error;
+  }
+
+  /** Waits until something is true. What it depends on changes with events. */
+  #until(isTrue: () => boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#fail?.(new Error('a client waited for two minutes')), 120_000);
+      const stop = (): void => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        this.#fail = undefined;
+      };
+      this.#wake = () => {
+        if (!isTrue()) return;
+        stop();
+        resolve();
+      };
+      this.#fail = (error) => {
+        stop();
+        reject(error);
+      };
+      this.#wake();
+    });
+  }
+}
+
+function openWebSocket(url: string, name: string, { received, closed }: Callbacks): Link {
+  const socket = new WebSocket(`${url}/${name}`, { perMessageDeflate: false });
+  socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : String(data)));
+  socket.on('close', (code) => closed(code));
+  socket.on('error', () => {}); // `close` follows
+  return {
+    write: (data) => socket.send(data),
+    close: () => socket.close(1000),
+    cut: () => socket.terminate(),
+  };
+}
+
+function openMqtt(url: string, name: string, { opened, received, closed }: Callbacks): Link {
+  const topic = `${BASE}/${name}`;
+  const offline = {
+    topic: `${topic}/status`,
+    payload: Buffer.from('offline'),
+    qos: 1,
+    retain: false,
+  } as const;
+  const broker = mqtt.connect(url, { clientId: name, reconnectPeriod: 0, will: offline });
+  const leave = (then: () => void): void => {
+    broker.publish(offline.topic, offline.payload, { qos: 1 }, then);
+  };
+  broker.on('connect', () => broker.subscribe(`${topic}/out`, { qos: 1 }, () => leave(opened)));
+  broker.on('message', (_topic, data) => received(data));
+  broker.on('close', () => closed());
+  broker.on('error', () => {}); // `close` follows
+  return {
+    write(data) {
+      const payload = typeof data === 'string' ? data : Buffer.from(data);
+      broker.publish(`${topic}/in`, payload, { qos: 1 });
+    },
+    close: () => leave(() => broker.end()),
+    cut: () => broker.stream.destroy(),
+  };
+}
