@@ -48,7 +48,7 @@ function connect(accessKey: string, options: { password?: string; psk?: Uint8Arr
       data_plane_endpoints: { wss: hub.url },
     }),
     keyring,
-    ca: tls.cert,
+    ca: tls.ca,
     ask: () => {},
     observe: (what) => timeline.event(what),
     derive: (password, salt) =>

@@ -3,6 +3,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import {
   createKeyring,
   type ErrorCode,
@@ -72,7 +73,7 @@ function connect(options: Partial<ClientOptions> = {}, identity: object = {}): W
   const client = startClient({
     identity: identityOf(identity),
     keyring,
-    ca: tls.cert,
+    ca: tls.ca,
     derive: async () => psk,
     ask: (error) => asked.push((error as { code?: ErrorCode }).code),
     times: { basePause: 20, maxPause: 100 },
@@ -204,6 +205,17 @@ test('makes no connection after goodbye, not even one that was due', async () =>
     staticKey: hubStatic,
     clients,
   });
+});
+
+test('the hub sends the certificate of its authority after its own, which Moddable requires', async () => {
+  const { port } = new URL(hub.url);
+  const socket = connectTls({ host: 'localhost', port: Number(port), ca: [], rejectUnauthorized: false });
+  await new Promise((resolve) => socket.once('secureConnect', resolve));
+  const own = socket.getPeerCertificate(true);
+  socket.destroy();
+  assert.is(own.subject.CN, 'localhost');
+  assert.is(own.subjectaltname, 'DNS:localhost');
+  assert.is(own.issuerCertificate.subject.CN, 'an authority for localhost');
 });
 
 test('hangs up on a hub that does not answer pings', async () => {

@@ -60,7 +60,7 @@ test('shows what the hub says over TLS, and what would be chosen', async () => {
     staticKey: randomBytes(32),
     clients: new Map([['AKEY-12345', { psk: new Uint8Array(32) }]]),
   });
-  const ca = folder.write('ca.pem', tls.cert);
+  const ca = folder.write('ca.pem', tls.ca);
   const there = folder.write('there.json', { ...IDENTITY, data_plane_endpoints: { wss: hub.url } });
   const { code, stdout, stderr } = await run(['inspect', '--identity', there, '--ca', ca]);
   const untrusted = await run(['inspect', '--identity', there]);
@@ -70,7 +70,7 @@ test('shows what the hub says over TLS, and what would be chosen', async () => {
   assert.match(stdout, /^suites {4}25519_ChaChaPoly_SHA256, 25519_AESGCM_SHA256$/m);
   assert.match(stdout, /^chosen {4}XXpsk2 with 25519_ChaChaPoly_SHA256$/m);
   assert.is(untrusted.code, 1);
-  assert.match(untrusted.stdout, /self-signed: pass it with --ca/);
+  assert.match(untrusted.stdout, /from an authority that is not known here: pass that with --ca/);
 });
 
 test('chooses KKpsk0 for a hub that the keyring pins, and hides the access key that a hub repeats', async () => {

@@ -8,16 +8,20 @@ import { localhostCertificate } from '../../examples/certificate.ts';
 export const folder: string = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-const { key, cert } = await localhostCertificate();
+const { key, cert, ca } = await localhostCertificate();
 
 /** PEM. */
 export const certificate: string = cert;
 export const certificateKey: string = key;
+/** Of the authority that issued it. */
+export const authority: string = ca;
 
-/** The paths of both, under the names that HiveMind's hub looks for. */
-export const files: { cert: string; key: string } = {
+/** The paths of all three, the first two under the names that HiveMind's hub looks for. */
+export const files: { cert: string; key: string; ca: string } = {
   cert: join(folder, 'hivemind.crt'),
   key: join(folder, 'hivemind.key'),
+  ca: join(folder, 'authority.crt'),
 };
 writeFileSync(files.cert, certificate);
+writeFileSync(files.ca, authority);
 writeFileSync(files.key, certificateKey, { mode: 0o600 });

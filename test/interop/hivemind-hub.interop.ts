@@ -11,7 +11,7 @@ import {
   readRefusal,
   type Suite,
 } from '../../src/index.ts';
-import { certificate } from './certificate.ts';
+import { authority } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
 import { type Account, Connection } from './our-client.ts';
@@ -53,7 +53,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   const identity = parseIdentity({ access_key: accessKey, password: PASSWORD, site_id: 'lobby' });
   const account: Account = {
     url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', accessKey),
-    ca: certificate,
+    ca: authority,
     identity,
     staticKey: randomBytes(32),
     suite: name,

@@ -13,7 +13,7 @@ export class LineProgram {
     this.#child = spawn(path, options, {
       stdio: ['pipe', 'pipe', 'inherit'],
       timeout: 120_000,
-      env: { ...process.env, SSL_CERT_FILE: files.cert },
+      env: { ...process.env, SSL_CERT_FILE: files.ca },
     });
     this.#exit = once(this.#child, 'exit');
     this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();

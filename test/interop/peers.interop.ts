@@ -3,7 +3,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { derivePsk, type Identity, parseIdentity, type Suite } from '../../src/index.ts';
-import { certificate, files } from './certificate.ts';
+import { authority, files } from './certificate.ts';
 import { compare } from './matrix.ts';
 import { type Account, Connection } from './our-client.ts';
 import { OurHub } from './our-hub.ts';
@@ -58,7 +58,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   const runClient = (options: { password?: string; pin?: string | undefined }): Promise<Report> => {
     const url = `wss://localhost:${ourHub.port}/`;
     const staticKey = hex(clientStatic);
-    const all = { url, ca: files.cert, suite: name, password: PASSWORD, staticKey, sizes: SIZES, ...options };
+    const all = { url, ca: files.ca, suite: name, password: PASSWORD, staticKey, sizes: SIZES, ...options };
     return start('client', all).report();
   };
 
@@ -94,7 +94,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   test.after(() => hub.stop());
   const account: Account = {
     url: `wss://localhost:${(await hub.report()).port}/`,
-    ca: certificate,
+    ca: authority,
     identity: identityWith(PASSWORD),
     staticKey: clientStatic,
     suite: name,

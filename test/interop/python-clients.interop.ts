@@ -45,8 +45,8 @@ async function run(name: string, hub: OurHub, home: string, options: object = {}
   const script = new URL('clients.py', import.meta.url).pathname;
   const peer = new PythonPeer<Report>([...HIVEMIND, 'python', script, name, JSON.stringify(all)], {
     ...homeIn(home),
-    REQUESTS_CA_BUNDLE: files.cert,
-    WEBSOCKET_CLIENT_CA_BUNDLE: files.cert,
+    REQUESTS_CA_BUNDLE: files.ca,
+    WEBSOCKET_CLIENT_CA_BUNDLE: files.ca,
   });
   const report = await peer.report();
   await peer.stop();

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../../examples/mqtt/broker.ts';
 import { type Hub, type HubOptions, startHub } from '../../examples/mqtt/hub.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
-import { certificate, certificateKey } from './certificate.ts';
+import { authority, certificate, certificateKey } from './certificate.ts';
 import { compare } from './matrix.ts';
 import { buildRust } from './rust.ts';
 import { LONG, NODE_ID, PASSWORD, PSK, ROW, RustClient, SHORT } from './rust-client.ts';
@@ -26,7 +26,7 @@ const published: string[] = [];
 
 const startOurHub = (): Promise<Hub> =>
   startHub({
-    broker: { url: broker.url, ca: certificate, ...HUB },
+    broker: { url: broker.url, ca: authority, ...HUB },
     base: BASE,
     nodeId: NODE_ID,
     staticKey,
@@ -41,7 +41,7 @@ test.before(async () => {
     accounts: new Map([KIOSK, HUB].map(({ username, password }) => [username, password])),
     hub: HUB.username,
   });
-  observer = await mqtt.connectAsync(broker.url, { ca: certificate, ...HUB });
+  observer = await mqtt.connectAsync(broker.url, { ca: authority, ...HUB });
   observer.on('message', (topic, payload) => {
     const text = payload.toString();
     const [, told] = /"(?:msg_type|pattern)":"(hello|XXpsk2|KKpsk0)"/.exec(text) ?? [];

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
-import { localhostCertificate } from '../../examples/certificate.ts';
+import { type Certificate, localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, type HubOptions, startHub as start } from '../../examples/mqtt/hub.ts';
 
 export const BASE = 'hivemind/hub-1';
@@ -33,8 +33,8 @@ export function newAccount(): { username: string; password: string } {
   return { username, password: accounts.get(username)! };
 }
 
-export const TLS: { key: string; cert: string } = await localhostCertificate();
-export const CA: string = TLS.cert;
+export const TLS: Certificate = await localhostCertificate();
+export const CA: string = TLS.ca;
 export const PORT: number = await freePort();
 
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));

@@ -54,8 +54,8 @@ for (const [scheme, tls, code] of [
 
 test('sends nothing to a broker whose certificate is not trusted', async () => {
   const kiosk = new Kiosk();
-  const { cert } = await localhostCertificate();
-  const client = kiosk.dial({ ca: cert });
+  const { ca } = await localhostCertificate();
+  const client = kiosk.dial({ ca });
   const { reason, error } = await client.ended;
   assert.equal([reason, error.code], ['dropped', 'dropped']);
   assert.equal(

@@ -47,7 +47,7 @@ test.before(async () => {
     fileURLToPath(new URL('../../node_modules/ws', import.meta.url)),
     join(folder, 'node_modules/ws'),
   );
-  writeFileSync(join(folder, 'ca.pem'), tls.cert);
+  writeFileSync(join(folder, 'ca.pem'), tls.ca);
   env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'), DENO_CERT: join(folder, 'ca.pem') };
   newIdentity = (accessKey) => {
     clients.set(accessKey, { psk });
