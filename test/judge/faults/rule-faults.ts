@@ -64,7 +64,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-19': same('delete-escaped'),
   'P-20': same('numbers-rewritten'),
   'P-21': none(
-    'vectors are texts, and a number of a program is none; test/wire/write-json.test.ts holds the rule',
+    'vectors are texts, and a number of a program is none; test/wire/canonical-json.test.ts holds the rule',
   ),
 
   // Envelopes

@@ -267,7 +267,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'if (pin !== undefined && preparation.staticKeyIsFresh) {',
     'if (pin === null) {',
   ]),
-  'P-123': none('memory and time are no messages; test/wipe.test.ts holds the rule'),
+  'P-123': none('memory and time are no messages; test/session/secrets.test.ts holds the rule'),
 
   // MQTT
   'P-143': broken('a hub closes where the client speaks first', [

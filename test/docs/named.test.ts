@@ -1,0 +1,72 @@
+/** What documents, docstrings and messages name of this project is there: files, headings and commands. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: object };
+
+/** Tests of links have links that lead nowhere, and generators of vectors name files of others. */
+const NOT_OURS =
+  /^(?:test\/docs\/|test\/docs\.test\.ts|vectors\/generate\/|.*\.(?:json|lock|sum|webp|patch)$)/;
+
+const FILES = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\0')
+  .filter((file) => file !== '' && !NOT_OURS.test(file) && existsSync(ROOT + file));
+
+/** A path of a file, from the root or with `../`, and a heading behind it. */
+const PATH =
+  /(?<![\w/.*@-])((?:\.\.\/)*(?:docs|examples|test|tools|src|vectors|bench|judge|cli|bundles|\.ci)\/[\w./-]*\w\.(?:ts|js|md|py|json|go|rs|html|sh|webp|patch|txt))(#[\w-]+)?(?![\w*{…-])/g;
+
+/** What a text names that is not there. */
+function missing(text: string, file: string): string[] {
+  const paths = [...text.matchAll(PATH)]
+    .filter(([, path, heading]) => !isThere(path!, file) || (heading && !hasHeading(path!, heading.slice(1))))
+    .map(([found]) => found);
+  const commands = [...text.matchAll(/npm run (?:--silent )?([a-z][a-z:-]*[a-z])/g)]
+    .filter(([, name]) => !(name! in scripts))
+    .map(([found]) => found);
+  return [...paths, ...commands];
+}
+
+/** Looks from the root, from the file, and from where generated pages are. */
+function isThere(path: string, file: string): boolean {
+  return [path, posix.join(posix.dirname(file), path), posix.join('docs/api', path)].some((candidate) =>
+    existsSync(ROOT + candidate),
+  );
+}
+
+function hasHeading(path: string, anchor: string): boolean {
+  if (!path.endsWith('.md') || path.startsWith('../')) return true; // links between pages: docs.test.ts
+  const headings = [...readFileSync(ROOT + path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replace(/ /g, '-'),
+  );
+  return headings.includes(anchor);
+}
+
+test('finds files, headings and commands that are not there', () => {
+  assert.equal(missing('docs/api.md, `src/bytes.ts`, src/*/a.ts, a/src/b.ts', 'README.md'), ['docs/api.md']);
+  assert.equal(missing('docs/sessions.md#how-a-connection-ends, docs/sessions.md#no', 'a.ts'), [
+    'docs/sessions.md#no',
+  ]);
+  assert.equal(missing('npm run check, npm run nothing, npm run test:no -- 4', 'a.ts'), [
+    'npm run nothing',
+    'npm run test:no',
+  ]);
+  assert.equal(missing('../docs/README.md, ../docs/no.md', 'cli/README.md'), ['../docs/no.md']);
+});
+
+test('every file, heading and command that a file of this project names is there', () => {
+  const problems = FILES.flatMap((file) =>
+    missing(readFileSync(ROOT + file, 'utf8'), file).map((name) => `${file}: ${name}`),
+  );
+  assert.equal(problems, []);
+});
+
+test.run();
