@@ -4,20 +4,14 @@
  *
  *     node --import tsx tools/packed-pages.ts restore        after packing: the pages as they were
  */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** The pages as they were, by names that npm does not pack from any folder. */
 const KEPT = 'dist/.pages/';
+const keptAs = (page: string): string => `${KEPT}${page}.kept`;
 
 /** The pages that npm packs. */
 const PAGES: readonly string[] = ['README.md', 'CHANGELOG.md', 'SECURITY.md'];
@@ -88,7 +82,7 @@ export function writePackedPages(root: string = ROOT): void {
   mkdirSync(root + KEPT, { recursive: true });
   for (const page of PAGES) {
     const text = readFileSync(root + page, 'utf8');
-    writeFileSync(root + KEPT + page, text);
+    writeFileSync(root + keptAs(page), text);
     const packed = packedPage(text, page, isPacked, address);
     const needsNote = page === 'README.md' && address === undefined;
     writeFileSync(root + page, needsNote ? packed.replace('\n\n', () => `\n\n> ${NOTE}\n\n`) : packed);
@@ -97,7 +91,9 @@ export function writePackedPages(root: string = ROOT): void {
 
 export function restorePages(root: string = ROOT): void {
   if (!existsSync(root + KEPT)) return;
-  for (const page of readdirSync(root + KEPT)) copyFileSync(root + KEPT + page, root + page);
+  for (const page of PAGES) {
+    if (existsSync(root + keptAs(page))) copyFileSync(root + keptAs(page), root + page);
+  }
   rmSync(root + KEPT, { recursive: true });
 }
 

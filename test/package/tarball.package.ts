@@ -3,6 +3,8 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } fr
 import { join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { build } from 'esbuild';
+import { derivePsk } from 'hub-protocol';
+import { nodeCrypto } from 'hub-protocol/node';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { suite } from 'uvu';
@@ -15,8 +17,14 @@ const folder = emptyFolder('tarball');
 const inFolder = (...path: string[]): string => join(folder, ...path);
 let printed: string;
 
+/** The packages that are programs, and a folder with both. */
+const PROGRAMS = ['hub-protocol-judge', 'hub-protocol-cli'];
+const programs = emptyFolder('programs');
+
 test.before(async () => {
   printed = await install(folder, await library());
+  const [[, ...others]] = await packed;
+  await install(programs, ...others.map(({ path }) => path));
 });
 
 test('two builds in different folders give the same bytes', async () => {
@@ -38,6 +46,16 @@ test('takes less than 1.5 MB, and its installation brings noble alone and no war
   assert.equal(installedIn(folder), ['@noble/ciphers', '@noble/curves', '@noble/hashes', 'hub-protocol']);
 });
 
+test('has no files but its pages, licences, code and types', () => {
+  const files = readdirSync(inFolder('node_modules/hub-protocol'), { recursive: true, encoding: 'utf8' });
+  const pages = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json'];
+  const others = files.filter((file) => file.includes('.') || !file.startsWith('dist'));
+  assert.equal(
+    others.filter((file) => !/^dist\/[^.]+(?:\.[\w-]+)*\.(?:js|d\.ts|LICENSE\.txt)$/.test(file)).sort(),
+    pages,
+  );
+});
+
 test('who brings cryptography installs nothing else, and README’s program runs', async () => {
   const alone = emptyFolder('alone');
   await install(alone, '--omit=optional', await library());
@@ -49,10 +67,7 @@ test('who brings cryptography installs nothing else, and README’s program runs
 });
 
 test('the judge’s vectors and schemas can be imported', async () => {
-  const porter = emptyFolder('porter');
-  const [[, judge]] = await packed;
-  await install(porter, judge!.path);
-  const { stdout } = await run(porter, process.execPath, [
+  const { stdout } = await run(programs, process.execPath, [
     '--input-type=commonjs',
     '-e',
     `const vectors = require('hub-protocol-judge/vectors/transport.json');
@@ -89,21 +104,35 @@ function deadLinks(pkg: string): string[] {
 
 test('no page in a package has a dead link', async () => {
   assert.equal(deadLinks(inFolder('node_modules/hub-protocol')), []);
-  const others = emptyFolder('pages');
-  const [[, ...rest]] = await packed;
-  await install(others, ...rest.map(({ path }) => path));
-  for (const name of ['hub-protocol-judge', 'hub-protocol-cli']) {
-    assert.equal(deadLinks(join(others, 'node_modules', name)), [], name);
-  }
+  for (const name of PROGRAMS) assert.equal(deadLinks(join(programs, 'node_modules', name)), [], name);
 });
 
 test('publint has nothing to say', async () => {
-  const pkgDir = inFolder('node_modules/hub-protocol');
-  const { messages, pkg } = await publint({ pkgDir, pack: false });
-  assert.equal(
-    messages.filter(({ type }) => type !== 'suggestion').map((message) => formatMessage(message, pkg!)),
-    [],
-  );
+  const installed = [inFolder('node_modules/hub-protocol')];
+  for (const name of PROGRAMS) installed.push(join(programs, 'node_modules', name));
+  for (const pkgDir of installed) {
+    const { messages, pkg } = await publint({ pkgDir, pack: false });
+    assert.equal(
+      messages.map((message) => formatMessage(message, pkg!)),
+      [],
+    );
+  }
+});
+
+test('the judge and the commands install nothing else, and run with npx', async () => {
+  assert.equal(installedIn(programs), [...PROGRAMS].sort());
+  const npx = async (command: string): Promise<string> =>
+    (await run(programs, 'sh', ['-c', command.replace('npx', 'npx --no-install')])).stdout;
+  const declining = `require('readline').createInterface({ input: process.stdin }).on('line', (line) =>
+    console.log(JSON.stringify({ id: JSON.parse(line).id, error: 'refused' })));`;
+  writeFileSync(join(programs, 'adapter.cjs'), declining);
+  const judged = await npx('npx hub-protocol-judge --only select -- node adapter.cjs || test $? = 1');
+  assert.match(judged, /^select +[1-9]\d* +[1-9]\d* +0$/m);
+  assert.match(await npx('npx hub-protocol-judge --help'), '--mqtt');
+  const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
+  const printed = await npx("printf 'correct horse' | npx hub-protocol-cli psk --node-id hub-1");
+  assert.is(printed.trim(), Buffer.from(psk).toString('hex'));
+  assert.is(printed, await npx("printf 'correct horse' | npx hub-protocol psk --node-id hub-1"));
 });
 
 test('the types of every entry are right, wherever ES modules are resolved by exports', async () => {
