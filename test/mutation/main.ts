@@ -5,8 +5,11 @@
  *     npm run mutate -- --only src/wire     files whose path contains this
  *     npm run mutate -- --changed main      lines that differ from a commit
  *     npm run mutate -- --sample 50         one mutant in fifty
- *     npm run mutate -- --tests '^wire/'    with these test files only, which is quicker and finds less
+ *     npm run mutate -- --tests '^wire/'    with these test files only, which is quicker and finds less;
+ *                                           the vectors are vectors/session and so on
  *     npm run mutate -- --list              also lists survivors that have a reason
+ *     npm run mutate -- --json FILE         also writes each mutant, and which test noticed it
+ *     npm run mutate -- --again FILE        what no test noticed in the run that wrote this
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason.
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     tests: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
+    again: { type: 'string' },
   },
 });
 
@@ -51,12 +55,13 @@ report();
 
 interface Survivor {
   readonly file: string;
+  readonly source: string;
   readonly before: string;
   readonly after: string;
   readonly reason: string;
 }
 
-/** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`. */
+/** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`, and the adapter for the judge these sources. */
 function makeCopy(): Mutant[] {
   const mutationUrl = (file: string): string => join(copy, 'test/mutation', file);
   for (const folder of ['src', 'test', 'tools', 'bundles', 'examples', 'package.json', 'tsconfig.json']) {
@@ -72,6 +77,13 @@ function makeCopy(): Mutant[] {
   for (const file of filesIn('test')) {
     const text = readFileSync(join(copy, file), 'utf8');
     writeFileSync(join(copy, file), text.replace(/from 'uvu'/g, `from '${mutationUrl('uvu.ts')}'`));
+  }
+  for (const file of filesIn('examples/judge')) {
+    const text = readFileSync(join(copy, file), 'utf8');
+    const own = text
+      .replace(/from 'hub-protocol'/g, "from '../../src/index.ts'")
+      .replace(/from 'hub-protocol\/node'/g, "from '../../src/crypto/node.ts'");
+    writeFileSync(join(copy, file), own);
   }
   const found: Mutant[] = [];
   for (const file of filesIn('src')) {
@@ -93,10 +105,22 @@ function filesIn(folder: string): string[] {
 
 function choose(all: readonly Mutant[]): Mutant[] {
   const changed = values.changed === undefined ? undefined : changedLines(values.changed);
+  const survived = values.again === undefined ? undefined : survivorsIn(values.again);
   return all
     .filter(({ file, isStatic }) => !isStatic && file.includes(values.only))
+    .filter((mutant) => survived?.has(keyOf(mutant)) ?? true)
     .filter(({ file, line }) => changed?.has(`${file}:${line}`) ?? true)
     .filter((_, i) => i % Number(values.sample) === 0);
+}
+
+/** The mutants that survived in an earlier run; lines may have moved since. */
+function survivorsIn(path: string): Set<string> {
+  const rows = JSON.parse(readFileSync(path, 'utf8')) as (Mutant & Verdict)[];
+  return new Set(rows.filter(({ by }) => by === undefined).map(keyOf));
+}
+
+function keyOf({ file, source, before, after }: Omit<Survivor, 'reason'>): string {
+  return [file, source, before, after].join('\n');
 }
 
 /** The lines of `src/` that differ from a commit, as `file:line`. */
@@ -205,9 +229,7 @@ function ask<T>(worker: ChildProcess, order: Order): Promise<T | undefined> {
 function report(): void {
   const known = JSON.parse(readFileSync(new URL('survivors.json', import.meta.url), 'utf8')) as Survivor[];
   const reasonOf = (mutant: Mutant): string | undefined =>
-    known.find(
-      ({ file, before, after }) => file === mutant.file && before === mutant.before && after === mutant.after,
-    )?.reason;
+    known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
   const survivors = chosen.filter((mutant) => verdicts.get(mutant)?.by === undefined);
   const unknown = survivors.filter((mutant) => reasonOf(mutant) === undefined);
   for (const mutant of values.list ? survivors : unknown) {

@@ -14,6 +14,8 @@ export interface Mutant {
   /** In the source, from 1. */
   readonly line: number;
   readonly column: number;
+  /** The line, without the white space around it: it tells equal code in several places apart. */
+  readonly source: string;
   readonly kind: string;
   /** The code, as the compiler prints it, before and after. */
   readonly before: string;
@@ -62,6 +64,7 @@ export function mutated(file: string, source: string, firstId: number): Mutated 
   });
   const positions = new SourceMap(JSON.parse(map));
   const lines = code.split('\n').map((line) => line.length + 1);
+  const sourceLines = source.split('\n');
   const mutants: Mutant[] = [];
   let depth = 0;
 
@@ -74,7 +77,9 @@ export function mutated(file: string, source: string, firstId: number): Mutated 
   const add = (node: AnyNode, kind: string, after: string): number => {
     const id = firstId + mutants.length;
     const before = code.slice(node.start, node.end);
-    mutants.push({ id, file, ...place(node.start), kind, before, after, isStatic: depth === 0 });
+    const position = place(node.start);
+    const line = sourceLines[position.line - 1]!.trim();
+    mutants.push({ id, file, ...position, source: line, kind, before, after, isStatic: depth === 0 });
     return id;
   };
 
@@ -151,7 +156,7 @@ function isFixed(node: AnyNode, key: string, child: AnyNode): boolean {
   if (node.type === 'ChainExpression' || node.type === 'UpdateExpression')
     return node.type === 'UpdateExpression';
   return (
-    (node.type === 'UnaryExpression' && node.operator === 'typeof') ||
+    (node.type === 'UnaryExpression' && ['typeof', 'void'].includes(node.operator)) ||
     (node.type === 'Property' && node.shorthand)
   );
 }

@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import state from './state.ts';
 import { startFile, type Test, tests } from './uvu.ts';
+import { addVectors } from './vectors.ts';
 
 /** What the parent asks: either to run all tests and to write which mutants each of them reaches, or to try a mutant. */
 export type Order =
@@ -30,7 +31,10 @@ export interface Verdict {
   readonly isSpoilt?: boolean;
 }
 
-/** These read the sources, start processes, or use what was built, so they try nothing of the mutated modules. */
+/**
+ * These read the sources, start processes, or use what was built, so they try nothing of the mutated modules. vectors.ts
+ * stands for the one that puts the vectors to the library.
+ */
 const LEFT_OUT =
   /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
 
@@ -41,12 +45,13 @@ fc.configureGlobal({ seed: 1 });
 const folder = new URL('../', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
 const wanted = new RegExp(process.argv[2]!);
-const isWanted = (path: string): boolean =>
+const isTest = (path: string): boolean =>
   path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path);
-for (const file of files.filter(isWanted).sort()) {
+for (const file of files.filter(isTest).sort()) {
   startFile(file);
   await import(new URL(file, folder).href);
 }
+addVectors((path) => wanted.test(path));
 // What a mutant throws later, and nobody awaits, is no answer to the test that runs then.
 process.on('unhandledRejection', () => {});
 process.on('uncaughtException', () => {});
