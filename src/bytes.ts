@@ -338,10 +338,10 @@ export function bytesToUtf8(bytes: Uint8Array): string | undefined {
     let point = first;
     if (first >= 0x80) {
       const extra = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
-      if (extra === 0 || i + extra > bytes.length) return undefined;
+      if (extra === 0) return undefined;
       point = first & (0x3f >> extra);
       for (const end = i + extra; i < end; i++) {
-        if ((bytes[i]! & 0xc0) !== 0x80) return undefined;
+        if ((bytes[i]! & 0xc0) !== 0x80) return undefined; // also past the end
         point = (point << 6) | (bytes[i]! & 63);
       }
       if (extra === 2 && (point < 0x800 || (point >= 0xd800 && point <= 0xdfff))) return undefined;
@@ -351,7 +351,7 @@ export function bytesToUtf8(bytes: Uint8Array): string | undefined {
       units[count++] = point;
     } else {
       units[count++] = 0xd800 + ((point - 0x10000) >> 10);
-      units[count++] = 0xdc00 + ((point - 0x10000) & 0x3ff);
+      units[count++] = 0xdc00 + (point & 0x3ff);
     }
     if (count >= UNITS_AT_ONCE) {
       pieces.push(String.fromCharCode.apply(null, units));

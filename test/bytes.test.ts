@@ -135,6 +135,14 @@ test('accepts a non-empty string as an argument, and nothing else', () => {
   }
 });
 
+test('tells an empty string from what is no string', () => {
+  const messages = ['', 7].map(
+    (value) => raisesLocal(() => assertString(value, 'name'), 'bad-argument').message,
+  );
+  assert.match(messages[0]!, / an empty one$/);
+  assert.match(messages[1]!, / number$/);
+});
+
 test('takes a missing flag for false, and only a boolean for a flag', () => {
   assert.equal(
     [undefined, false, true].map((value) => assertFlag(value, 'flag')),
@@ -235,8 +243,10 @@ test('wipes byte by byte on an engine without fill', () => {
 });
 
 test('wipes nothing, and does not throw, where there is nothing to wipe', () => {
-  for (const value of [undefined, null, 'secret', 7, [1], detached(4), ...IMPOSTORS])
-    wipe(value as Uint8Array);
+  for (const value of [undefined, null, 'secret', 7, detached(4), ...IMPOSTORS]) wipe(value as Uint8Array);
+  const list = [1, 2];
+  wipe(list as unknown as Uint8Array);
+  assert.equal(list, [1, 2]);
 });
 
 both('encodes hex like Buffer, and decodes either case', () => {
@@ -299,6 +309,24 @@ both('encodes every code point like Buffer, and decodes it again', () => {
   }
 });
 
+both('encodes and decodes each character at the edges of UTF-8 like Buffer', () => {
+  for (const point of [
+    0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0x10000, 0x103ff, 0x10400, 0x10ffff,
+  ]) {
+    const text = String.fromCodePoint(point);
+    const expected = Buffer.from(text);
+    assert.ok(expected.equals(utf8ToBytes(text)), text);
+    assert.is(bytesToUtf8(expected), text);
+  }
+});
+
+both('encodes and decodes a million characters', () => {
+  const text = 'aé汉😀'.repeat(250_000);
+  const bytes = utf8ToBytes(text);
+  assert.ok(Buffer.from(text).equals(bytes));
+  assert.ok(bytesToUtf8(bytes) === text);
+});
+
 both('encodes and decodes strings like Buffer, wherever a piece of 128 units ends', () => {
   fc.assert(
     fc.property(wellFormed, fc.nat(130), (text, shift) => {
@@ -332,6 +360,11 @@ class CodePoints {
   }
 }
 
+test('measures the first character above U+FFFF where strings are counted in code points', () => {
+  assert.is(utf8Length(new CodePoints(['\u{ffff}']) as unknown as string), 3);
+  assert.is(utf8Length(new CodePoints(['\u{10000}']) as unknown as string), 4);
+});
+
 test('encodes strings that are counted in code points, of any length', () => {
   fc.assert(
     fc.property(wellFormed, fc.nat(9000), (text, shift) => {
@@ -345,7 +378,7 @@ test('encodes strings that are counted in code points, of any length', () => {
 });
 
 test('cuts a string into pieces of at most 256 units that join to the string', () => {
-  for (const length of [0, 1, 256, 257, 8191, 8192, 8193, 20_000]) {
+  for (const length of [0, 1, 256, 257, 512, 8191, 8192, 8193, 20_000]) {
     const text = Array.from({ length }, (_, i) => String.fromCharCode(i)).join('');
     const pieces: string[] = [];
     forEachPiece(text, (piece) => pieces.push(piece));
@@ -458,22 +491,55 @@ both('encodes U+FFFD, and units around it, wherever they are in a long string', 
       assert.ok(Buffer.from(all).equals(utf8ToBytes(all)));
     }
     raisesLocal(() => utf8ToBytes(`${'é'.repeat(100)}${text}\udc00`), 'lone-surrogate');
+    raisesLocal(() => utf8ToBytes(`\udc00${text}${'é'.repeat(100)}`), 'lone-surrogate');
   }
 });
 
-test('decodes what the engine’s decoder refuses without a reason', () => {
+/** Calls a function while the engine has other functions. */
+function withCodec<T>(other: Partial<NonNullable<typeof engine.codec>>, call: () => T): T {
   const { codec } = engine;
+  engine.codec = { ...codec!, ...other };
   try {
-    engine.codec = {
-      ...codec!,
-      decode: () => {
-        throw new TypeError('not in shared memory');
-      },
-    };
-    assert.is(bytesToUtf8(new Uint8Array(new SharedArrayBuffer(2)).fill(0x41)), 'AA');
+    return call();
   } finally {
     engine.codec = codec;
   }
+}
+
+test('takes what the engine makes of strings of 48 units and more, unless U+FFFD is in it', () => {
+  const { codec } = engine;
+  const made: Uint8Array[] = [];
+  const encode = (text: string): Uint8Array => {
+    made.push(codec!.encode(text));
+    return made.at(-1)!;
+  };
+  withCodec({ encode }, () => {
+    for (const unit of ['a', 'é', '½', '¿', '\uff0c', '\ufffc', '\uef3d']) {
+      assert.is(utf8ToBytes(unit.repeat(48)), made.pop(), unit);
+    }
+    utf8ToBytes('a'.repeat(47));
+    assert.is(made.length, 0);
+    assert.is.not(utf8ToBytes('\ufffd'.repeat(48)), made.pop());
+  });
+});
+
+test('takes what the engine makes of bytes', () => {
+  const decode = (): string => 'as the engine says';
+  assert.is(
+    withCodec({ decode }, () => bytesToUtf8(new Uint8Array(1))),
+    'as the engine says',
+  );
+});
+
+test('decodes what the engine’s decoder refuses without a reason', () => {
+  const decode = (): never => {
+    throw new TypeError('not in shared memory');
+  };
+  const shared = new Uint8Array(new SharedArrayBuffer(2)).fill(0x41);
+  assert.is(
+    withCodec({ decode }, () => bytesToUtf8(shared)),
+    'AA',
+  );
 });
 
 both('keeps a byte order mark as a character', () => {

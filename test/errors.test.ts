@@ -39,6 +39,14 @@ test('shows class, code and message once in an inspection', () => {
   assert.is(shown.split('what the message says').length, 2);
 });
 
+test('has fields that a program may replace and delete, as those of an Error', () => {
+  const error = new LocalError('bad-argument', 'what', 'beneath');
+  for (const field of ['name', 'code', 'message', 'cause', 'stack']) {
+    const { writable, configurable } = Object.getOwnPropertyDescriptor(error, field)!;
+    assert.equal([writable, configurable], [true, true], field);
+  }
+});
+
 test('keeps the cause it was given', () => {
   const cause = new TypeError('beneath');
   assert.is(new LocalError('crypto-failed', 'what', cause).cause, cause);

@@ -74,5 +74,5 @@ function resolve(entity: string, name: string): string {
   if (point < 0x20) return ' ';
   if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return entity;
   if (point < 0x10000) return String.fromCharCode(point);
-  return String.fromCharCode(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + ((point - 0x10000) & 0x3ff));
+  return String.fromCharCode(0xd800 + ((point - 0x10000) >> 10), 0xdc00 + (point & 0x3ff));
 }
