@@ -264,7 +264,7 @@ export class ReplyCollector {
   private accept({ type, data, payload, sessionId }: HubEvent, cause: Cause): void {
     // Everything is read before anything changes: a caller's own event may throw.
     const speech = cause === 'speech' ? readArgument('message', () => speechIn(data)) : undefined;
-    const refusal = cause === 'refusal' ? readRefusal(payload) : null;
+    const refusal = readRefusal(payload);
     this.returnedSession ??= sessionId;
     if (speech !== undefined) {
       if (!this.hear(type, speech)) return;

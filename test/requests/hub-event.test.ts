@@ -1,5 +1,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readDisplayItems } from '../../src/requests/display-items.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
@@ -53,6 +54,16 @@ test('returns undefined for messages that are not events', () => {
   for (const message of messages) assert.is(readHubEvent(message), undefined, message);
   assert.is(readHubEvent({ msg_type: 'query', payload }), undefined);
   assert.is(readHubEvent({ msg_type: 'bus', payload: JSON.stringify(payload) }), undefined);
+  assert.is(readHubEvent({ msg_type: 'bus', payload: Object.assign([], payload) }), undefined);
+});
+
+test('takes a field called `undefined` for none of the names', () => {
+  const context = { undefined: 'req-1' };
+  const event = readHubEvent({ msg_type: 'bus', payload: { type: 'speak', context } })!;
+  assert.equal([event.requestId, event.sessionId], [undefined, undefined]);
+  const media = { table: [1] };
+  assert.equal(readDisplayItems({ undefined: media }), []);
+  assert.equal(readDisplayItems({ display: { undefined: 'a.png' } }), []);
 });
 
 test('does not throw at values that are not JSON', () => {

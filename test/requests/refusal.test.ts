@@ -53,6 +53,10 @@ test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anythin
   }
 });
 
+test('reads a negative zero as 0', () => {
+  assert.ok(Object.is(quotaOf({ limit: -0 }).limit, 0));
+});
+
 test('returns zeros if the policy is not an object', () => {
   for (const policy of [null, 7, 'daily', ['daily']]) {
     assert.equal(quotaOf(policy), { period: '', limit: 0, used: 0, resetAfter: 0 });

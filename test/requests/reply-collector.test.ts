@@ -162,6 +162,9 @@ test('refuses a message that is neither a string nor an event, and stays as it w
     raisesLocal(() => collector.push(withThrowing(field, spoken) as HubEvent, true), 'bad-argument');
     raisesLocal(() => collector.owns(withThrowing(field, spoken) as HubEvent, true), 'bad-argument');
   }
+  for (const field of ['type', 'data', 'payload']) {
+    raisesLocal(() => collector.push({ ...spoken, [field]: 7 } as HubEvent, true), 'bad-argument');
+  }
   for (const data of [...UNREADABLE, withThrowing('utterance')]) {
     raisesLocal(() => collector.push({ ...spoken, data } as HubEvent, true), 'bad-argument');
   }

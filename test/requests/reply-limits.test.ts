@@ -83,9 +83,17 @@ test('still follows the hub when nothing more is kept', () => {
 test('measures what an item keeps: values, keys, strings and numbers', () => {
   const item = (data: Json): DisplayItem => ({ kind: 'table', data });
   const empty = sizeOf(item([]), 1000);
+  assert.is(empty, 1 + (1 + 'data'.length) + (1 + 'kind'.length) + 'table'.length);
   assert.is(sizeOf(item(['abc', 7, null]), 1000) - empty, 3 + 3 + 1 + 4);
   assert.is(sizeOf(item({ key: 'abc' }), 1000) - empty, 1 + 3 + 3);
   assert.is(sizeOf(item([new JsonNumber('1.50')]), 1000) - empty, 1 + 4);
+});
+
+test('finds an item larger than every limit below its size', () => {
+  const item: DisplayItem = { kind: 'table', data: ['abc', { key: [7] }] };
+  const size = sizeOf(item, 1000);
+  for (let limit = 0; limit < size; limit++) assert.ok(sizeOf(item, limit) > limit, String(limit));
+  assert.is(sizeOf(item, size), size);
 });
 
 test('stops measuring at the limit, even for values that contain themselves', () => {

@@ -80,6 +80,14 @@ test('refuses the id of a request that has not ended', () => {
   assert.is(scheduler.request(request('a'), 0).length, 0);
 });
 
+test('sends a request without a session beside one with any session', () => {
+  for (const session of ['s', '?', ':']) {
+    const scheduler = new RequestScheduler();
+    assert.is(scheduler.request(request('a'), 0).length, 1);
+    assert.is(scheduler.request(request('b', session), 0).length, 1);
+  }
+});
+
 test('refuses envelopes without a request id, and anything but an envelope', () => {
   const scheduler = new RequestScheduler();
   const payload = { type: 'x', context: {} };
