@@ -77,7 +77,8 @@ test('refuses a port outside 1 to 65535, or none after the colon', () => {
 });
 
 test('keeps the path of a WebSocket without the slash at its end', () => {
-  const urlOf = (endpoint: string) => brokerEndpoint({ endpoint }).url;
+  const urlOf = (endpoint: string) => brokerEndpoint({ endpoint }, PLAINTEXT).url;
+  assert.is(urlOf('ws://b/mqtt'), 'ws://b/mqtt');
   assert.is(urlOf('wss://b/'), 'wss://b');
   assert.is(urlOf('wss://b:8080/mqtt'), 'wss://b:8080/mqtt');
   assert.is(urlOf('wss://b/a/mqtt/'), 'wss://b/a/mqtt');

@@ -83,6 +83,12 @@ test('refuses an access key of the caller that is empty or not a string', () => 
   }
 });
 
+test('does not read the access key of the object if the caller passes one', () => {
+  const mqtt = { topic_prefix: 'a/ak', access_key: 7 };
+  refuses(mqtt, 'identity-field');
+  assert.equal(deriveTopics(mqtt, { accessKey: 'ak' }), today('a/ak'));
+});
+
 test('refuses an access key that has no UTF-8 form', () => {
   refuses({ hub_id: 'hub', access_key: '\ud800' }, 'lone-surrogate');
 });
@@ -96,7 +102,7 @@ test('trims white space, then slashes', () => {
 
 const BAD = {
   'is empty': ['', ' ', '/', ' // '],
-  'has a wildcard': ['a/#', 'a/+/b', '#', 'a+b'],
+  'has a wildcard': ['a/#', 'a/+/b', '#', '+', '+/a', 'a+b'],
   'has white space': ['a b', '/ a/', 'a\u00a0b', 'a\u0085b', 'a/\u2003/b', 'a\ufeffb'],
   'has a control': ['a\u0000', 'a\u0001b', 'a\u001fb', 'a\u007fb', 'a\tb', 'a\nb'],
   'starts with a dollar sign': ['$SYS/a', '/$share/a'],
@@ -217,7 +223,7 @@ test('returns issued topics of an earlier hub that have the client’s level bel
 test('refuses issued topics of an earlier hub outside of the hub’s levels, or without the client’s', () => {
   const mqtt = { hub_id: 'hub', access_key: 'ak' };
   const topics = ['hivemind/hub/c2s/other', 'hivemind/hub/c2s/ak2', 'hivemind/hub', 'hivemind/hub2/c2s/ak'];
-  for (const topic of [...topics, 'other/hub/c2s/ak', 'ak', 'ak/hivemind/hub/c2s']) {
+  for (const topic of [...topics, 'hivemind/hub/up', 'other/hub/c2s/ak', 'ak', 'ak/hivemind/hub/c2s']) {
     refuses({ ...mqtt, c2s_topic: topic }, 'topic-out-of-scope');
   }
   refuses({ hub_id: 'ak', access_key: 'ak', c2s_topic: 'hivemind/ak/c2s/other' }, 'topic-out-of-scope');
@@ -234,6 +240,7 @@ test('returns issued topics without prefix and hub id that have the client’s l
 test('refuses issued topics without prefix and hub id that lack the client’s level, or if nothing names the client', () => {
   refuses({ access_key: 'ak', ...issued(today('x/other')) }, 'topic-out-of-scope');
   refuses({ access_key: 'ak', ...issued(today('x/ak2')) }, 'topic-out-of-scope');
+  refuses({ access_key: 'ak', c2s_topic: 'up' }, 'topic-out-of-scope');
   refuses(issued(today('x/ak')), 'topic-out-of-scope');
   refuses({ access_key: '', username: '', ...issued(today('x/ak')) }, 'topic-out-of-scope');
   refuses({ hub_id: 'hub', ...issued(earlier('hivemind/hub', 'ak')) }, 'topic-out-of-scope');
@@ -268,6 +275,7 @@ test('refuses to derive topics if neither prefix nor hub id nor all topics were 
 
 test('refuses to derive an earlier hub’s topics if nothing names the client', () => {
   refuses({ hub_id: 'hub' }, 'no-topics');
+  refuses({ hub_id: 'hub', hash_topics: true }, 'no-topics');
 });
 
 test('reads fields under every name, and what parseIdentity() returned', () => {

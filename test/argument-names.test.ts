@@ -1,0 +1,154 @@
+/**
+ * An error about an argument starts with the argument’s name in quotes. That is all which the files for devices keep of a
+ * message.
+ */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { assertObject, assertTime, readArgument, readOptions } from '../src/arguments.ts';
+import { assertBytes, assertFlag, assertString } from '../src/bytes.ts';
+import {
+  brokerEndpoint,
+  buildAction,
+  buildCode,
+  buildPrologue,
+  buildUtterance,
+  clientId,
+  deriveTopics,
+  type HubEvent,
+  JsonNumber,
+  LocalError,
+  parseJson,
+  presence,
+  Reassembler,
+  ReplyCollector,
+  RequestScheduler,
+  splitMessage,
+} from '../src/index.ts';
+
+/** An object whose every use throws. */
+function unreadable(): never {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy as never;
+}
+
+const given = (fields: object): never => fields as never;
+const UNKNOWN = given({ unknown: 1 });
+const MQTT = { endpoint: 'mqtts://broker.example' };
+const TEXT = { requestId: 'r1', text: 'Hello' };
+const ACTION = { requestId: 'r1', payload: '/stop' };
+const CODE = { requestId: 'r1', value: '1234' };
+const EVENT: HubEvent = { type: 'speak', data: {}, requestId: 'r1', sessionId: undefined, payload: {} };
+const collector = new ReplyCollector({ requestId: 'r1' });
+const scheduler = new RequestScheduler();
+
+const FAULTS: [name: string, call: () => unknown][] = [
+  // checks
+  ['some', () => readArgument('some', () => Object.keys(unreadable()))],
+  ['some', () => assertObject([], 'some')],
+  ['some', () => assertTime('1', 'some')],
+  ['some', () => readOptions(UNKNOWN, 'some', [])],
+  ['some', () => readOptions(unreadable(), 'some', [])],
+  ['some', () => assertBytes('aa', 'some')],
+  ['some', () => assertBytes(new Uint8Array(1), 'some', 2)],
+  ['some', () => assertString('', 'some')],
+  ['some', () => assertFlag(1, 'some')],
+  // JSON, prologue and messages
+  ['token', () => new JsonNumber('one')],
+  ['text', () => parseJson(given([]))],
+  ['text', () => parseJson(unreadable())],
+  ['protocolName', () => buildPrologue({}, {}, '')],
+  ['kind', () => splitMessage(given(['json']), new Uint8Array(0))],
+  ['payload', () => splitMessage('json', given(['a']))],
+  ['options', () => new Reassembler(unreadable())],
+  ['maxMessage', () => new Reassembler({ maxMessage: -1 })],
+  ['streams', () => new Reassembler(given({ streams: 1 }))],
+  ['frame', () => new Reassembler().push(given([]))],
+  // MQTT
+  ['mqtt', () => brokerEndpoint(unreadable())],
+  ['options', () => brokerEndpoint(MQTT, UNKNOWN)],
+  ['allowPlaintext', () => brokerEndpoint(MQTT, given({ allowPlaintext: 1 }))],
+  ['mqtt', () => deriveTopics(unreadable())],
+  ['options', () => deriveTopics(MQTT, UNKNOWN)],
+  ['accessKey', () => deriveTopics(MQTT, { accessKey: '' })],
+  ['name', () => clientId('', 'key')],
+  ['accessKey', () => clientId('kiosk', '')],
+  ['topics', () => presence(unreadable())],
+  ['topics.status', () => presence({ status: '' })],
+  // requests
+  ...[buildUtterance, buildAction, buildCode].flatMap((build): [string, () => unknown][] => [
+    ['request', () => build(given([]))],
+    ['request', () => build(unreadable())],
+  ]),
+  ['text', () => buildUtterance({ ...TEXT, text: ' ' })],
+  ['payload', () => buildAction({ ...ACTION, payload: ' ' })],
+  ['title', () => buildAction({ ...ACTION, title: ' ' })],
+  ['value', () => buildCode({ ...CODE, value: ' ' })],
+  ['kind', () => buildCode({ ...CODE, kind: ' ' })],
+  ['label', () => buildCode({ ...CODE, label: ' ' })],
+  ['lang', () => buildUtterance({ ...TEXT, lang: ' ' })],
+  ['requestId', () => buildUtterance({ ...TEXT, requestId: ' ' })],
+  ['sessionId', () => buildUtterance({ ...TEXT, sessionId: ' ' })],
+  ['siteId', () => buildUtterance({ ...TEXT, siteId: ' ' })],
+  ['context', () => buildUtterance({ ...TEXT, context: given([]) })],
+  ['context.session', () => buildUtterance({ ...TEXT, context: { session: [] } })],
+  // replies
+  ['options', () => new ReplyCollector(UNKNOWN)],
+  ['requestId', () => new ReplyCollector({ requestId: ' ' })],
+  ['sessionId', () => new ReplyCollector({ requestId: 'r1', sessionId: ' ' })],
+  ['type', () => new ReplyCollector({ requestId: 'r1', type: ' ' })],
+  ['message', () => collector.push(given([]), true)],
+  ['message', () => collector.push(unreadable(), true)],
+  ['message', () => collector.push({ ...EVENT, data: hostile('utterance') }, true)],
+  ['message', () => collector.push({ ...EVENT, ...DENIED, data: hostile('denied_type') }, true)],
+  ['options', () => new RequestScheduler(UNKNOWN)],
+  ['sessionId', () => new RequestScheduler({ sessionId: ' ' })],
+  ['returnsRequestIds', () => new RequestScheduler(given({ returnsRequestIds: 1 }))],
+  ['deadlines', () => new RequestScheduler({ deadlines: UNKNOWN })],
+  ['deadlines.waiting', () => new RequestScheduler({ deadlines: given({ waiting: '1' }) })],
+  ['envelope', () => scheduler.request({}, 0)],
+  ['envelope', () => scheduler.request({ msg_type: 'bus', payload: { type: 'speak' } }, 0)],
+  ['now', () => scheduler.request(buildUtterance(TEXT), given(['now']))],
+  ['now', () => scheduler.noteSent(Number.NaN)],
+  ['now', () => scheduler.receive('', Number.NaN)],
+  ['now', () => scheduler.expire(Number.NaN)],
+  ['now', () => scheduler.nextDeadline(Number.NaN)],
+  ['now', () => scheduler.cancel('r1', Number.NaN)],
+];
+
+const DENIED = { type: 'hive.policy.denied', requestId: undefined };
+
+/** An object with a field that cannot be read. */
+function hostile(field: string): never {
+  return Object.defineProperty({}, field, {
+    enumerable: true,
+    get() {
+      throw new TypeError('hostile');
+    },
+  }) as never;
+}
+
+for (const [i, [name, call]] of FAULTS.entries()) {
+  test(`an error about "${name}" starts with its name (${i})`, () => {
+    let caught: unknown;
+    try {
+      call();
+    } catch (error) {
+      caught = error;
+    }
+    assert.instance(caught, LocalError);
+    assert.is((caught as LocalError).message.indexOf(`"${name}" `), 0, (caught as LocalError).message);
+  });
+}
+
+test('an error about a field of an identity names the field', () => {
+  const FIELDS: [name: string, call: () => unknown][] = [
+    ['mqtt', () => deriveTopics(given(['mqtt']))],
+    ['hash_topics', () => deriveTopics({ topic_prefix: 'a', hash_topics: 'maybe' })],
+    ['mqtt.topic_prefix', () => deriveTopics({ topic_prefix: 'a/#' })],
+    ['mqtt.hub_id', () => deriveTopics({ hub_id: 'a/#', access_key: 'ak' })],
+  ];
+  for (const [name, call] of FIELDS) assert.throws(call, new RegExp(`field ${name} `));
+});
+
+test.run();
