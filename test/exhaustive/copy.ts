@@ -1,5 +1,23 @@
 /** Copies and compares objects with all that they refer to, as far as it can change: sessions cannot be copied otherwise. */
 
+type Copy = (value: unknown) => unknown;
+type CopyFields = (from: object, to: object, copy: Copy) => void;
+
+/** By class. A function with the names in it is several times faster than a loop over them. */
+const classes = new Map<object, CopyFields>();
+
+function copyFieldsOf(value: object, prototype: object): CopyFields {
+  let fields = classes.get(prototype);
+  if (fields === undefined) {
+    const names = Object.getOwnPropertyNames(value).map((name) => JSON.stringify(name));
+    const lines = names.map((name) => `to[${name}] = copy(from[${name}]);`);
+    const count = `if (Object.getOwnPropertyNames(from).length !== ${names.length}) throw new Error('objects of a class differ');`;
+    fields = new Function('from', 'to', 'copy', `${count}\n${lines.join('\n')}`) as CopyFields;
+    classes.set(prototype, fields);
+  }
+  return fields;
+}
+
 /** Makes a function that copies objects. What is reachable from `constant` is never changed, and the copies share it. */
 export function copier(constant: readonly object[]): <T>(value: T) => T {
   const shared = new WeakSet<object>();
@@ -9,27 +27,27 @@ export function copier(constant: readonly object[]): <T>(value: T) => T {
     Object.values(value).forEach(share);
   };
   constant.forEach(share);
+  let copies = new Map<object, object>();
+  const copy = (value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null) return value;
+    const known = copies.get(value);
+    if (known !== undefined) return known;
+    if (value instanceof Uint8Array) {
+      const bytes = value.slice();
+      copies.set(value, bytes);
+      return bytes;
+    }
+    if (value instanceof Error || shared.has(value)) return value;
+    const prototype = Object.getPrototypeOf(value) as object;
+    const made = (Array.isArray(value) ? [] : Object.create(prototype)) as { [key: string]: unknown };
+    copies.set(value, made);
+    if (prototype === Object.prototype || Array.isArray(value)) {
+      for (const [name, field] of Object.entries(value)) made[name] = copy(field);
+    } else copyFieldsOf(value, prototype)(value, made, copy);
+    return made;
+  };
   return (value) => {
-    const copies = new Map<object, object>();
-    const copy = (value: unknown): unknown => {
-      if (typeof value !== 'object' || value === null || value instanceof Error || shared.has(value))
-        return value;
-      const known = copies.get(value);
-      if (known !== undefined) return known;
-      if (value instanceof Uint8Array) {
-        const bytes = value.slice();
-        copies.set(value, bytes);
-        return bytes;
-      }
-      const made = (Array.isArray(value) ? [] : Object.create(Object.getPrototypeOf(value))) as {
-        [key: string]: unknown;
-      };
-      copies.set(value, made);
-      for (const name of Object.getOwnPropertyNames(value)) {
-        made[name] = copy((value as { [key: string]: unknown })[name]);
-      }
-      return made;
-    };
+    copies = new Map();
     return copy(value) as typeof value;
   };
 }

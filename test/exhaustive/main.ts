@@ -21,7 +21,7 @@ const PAGE = new URL('../../docs/searches.md', import.meta.url);
 const { values: options } = parseArgs({
   options: {
     acts: { type: 'string', default: '1' },
-    /** For each scenario. */
+    /** For all scenarios together. What one does not need, the others have. */
     minutes: { type: 'string', default: '60' },
     workers: { type: 'string', default: String(availableParallelism()) },
     scenario: { type: 'string', multiple: true, default: SCENARIOS.map(({ name }) => name) },
@@ -30,6 +30,7 @@ const { values: options } = parseArgs({
 });
 
 const started = Date.now();
+const deadline = started + Number(options.minutes) * 60_000;
 const program = await bundled(new URL('worker.ts', import.meta.url));
 const waiting = options.scenario.slice();
 const answers: Answer[] = [];
@@ -38,7 +39,8 @@ await Promise.all(Array.from({ length: Number(options.workers) }, explore));
 /** Explores scenarios until none is left. */
 async function explore(): Promise<void> {
   for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
-    const until = Date.now() + Number(options.minutes) * 60_000;
+    const share = Math.min(1, Number(options.workers) / (waiting.length + 1));
+    const until = Date.now() + (deadline - Date.now()) * share;
     const task: Task = { scenario, acts: Number(options.acts), until };
     const worker = new Worker(program, { workerData: task, execArgv: ['--enable-source-maps'] });
     const answer = await new Promise<Answer>((resolve, reject) => {

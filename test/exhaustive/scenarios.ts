@@ -45,9 +45,7 @@ const KNOWN_OF_TWO = updateKeyring(KNOWN, { type: 'pin', nodeId: 'hub-2', key: n
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'first contact', keyring: NEW },
-  { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
   { name: 'known hub', keyring: KNOWN, pinned: CLIENT_KEY },
-  { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },
   { name: 'known hub, pinned hubs only', keyring: KNOWN, pinned: CLIENT_KEY, trust: 'pinned-only' },
   { name: 'known hub, unpin', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, onKkFailure: 'unpin' },
   { name: 'new hub key', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY },
@@ -65,4 +63,6 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'paced, first contact', keyring: NEW, staticKey: 'paced' },
   { name: 'paced, one hub of two', keyring: KNOWN_OF_TWO, pinned: CLIENT_KEY, staticKey: 'paced' },
   { name: 'attacker knows the password', keyring: KNOWN, pinned: CLIENT_KEY, isInsider: true },
+  { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
+  { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },
 ];

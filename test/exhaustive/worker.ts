@@ -19,7 +19,7 @@ export interface Answer {
 
 if (parentPort !== null) {
   const { scenario, acts, until } = workerData as Task;
-  Error.stackTraceLimit = 0; // to capture a stack takes longer than most steps
+  delete (Error as { stackTraceLimit?: number }).stackTraceLimit; // to capture a stack takes longer than most steps
   const uses = watch();
   const found = search(SCENARIOS.find(({ name }) => name === scenario)!, acts, until);
   parentPort.postMessage({ found, rows: allRows().filter((row) => uses.has(row)) } satisfies Answer);

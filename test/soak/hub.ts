@@ -126,3 +126,4 @@ process.once('message', async ({ psk, broker }: HubTask) => {
     process.send!({ ...report, memory } satisfies HubReport);
   });
 });
+process.on('disconnect', () => process.exit());
