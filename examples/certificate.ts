@@ -1,8 +1,20 @@
 /**
- * Creates a certificate for localhost, its key, and the certificate of the authority that issued it, as PEM. The hub sends both
- * certificates, as hubs should: Moddable checks the name in a certificate only if a second one follows.
+ * Creates a certificate for localhost, its key, and the certificate of the authority that issued it, as PEM.
+ *
+ * The hub sends both certificates, and both name the key of their issuer, as those of public authorities do. Moddable requires
+ * it: it checks the name in a certificate only if a second one follows, and finds the authority by the name of its key.
  */
-import { type CertificateExtension, type GenerateResult, generate } from 'selfsigned';
+import { KeyObject, webcrypto } from 'node:crypto';
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  type Extension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectAlternativeNameExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
 
 export interface Certificate {
   key: string;
@@ -12,28 +24,50 @@ export interface Certificate {
   ca: string;
 }
 
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const AUTHORITY = 'an authority for localhost';
+const DAY = 24 * 3600 * 1000; // milliseconds
+
 export async function localhostCertificate(): Promise<Certificate> {
-  const ca = await issue('an authority for localhost', [
-    { name: 'basicConstraints', cA: true, critical: true },
-    { name: 'keyUsage', keyCertSign: true, critical: true },
+  const [authority, own] = [await newKeys(), await newKeys()];
+  const ca = await issue(AUTHORITY, authority, authority, [
+    new BasicConstraintsExtension(true, 0, true),
+    new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
   ]);
-  const own = await issue(
-    'localhost',
-    [
-      { name: 'basicConstraints', cA: false },
-      { name: 'extKeyUsage', serverAuth: true },
-      { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] },
-    ],
-    { key: ca.private, cert: ca.cert },
-  );
-  return { key: own.private, cert: `${own.cert.trim()}\n${ca.cert}`, ca: ca.cert };
+  const cert = await issue('localhost', own, authority, [
+    new BasicConstraintsExtension(false),
+    new SubjectAlternativeNameExtension([
+      { type: 'dns', value: 'localhost' },
+      { type: 'ip', value: '127.0.0.1' }, // which Moddable takes for the name
+    ]),
+  ]);
+  const key = KeyObject.from(own.privateKey).export({ type: 'pkcs8', format: 'pem' });
+  return { key: key.toString(), cert: `${cert}\n${ca}\n`, ca };
 }
 
-function issue(
-  value: string,
-  extensions: CertificateExtension[],
-  ca?: { key: string; cert: string },
-): Promise<GenerateResult> {
-  const options = { keyType: 'ec', algorithm: 'sha256', extensions, ...(ca && { ca }) } as const;
-  return generate([{ name: 'commonName', value }], options);
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+}
+
+async function issue(
+  subject: string,
+  { publicKey }: webcrypto.CryptoKeyPair,
+  issuer: webcrypto.CryptoKeyPair,
+  extensions: Extension[],
+): Promise<string> {
+  const certificate = await X509CertificateGenerator.create({
+    subject: `CN=${subject}`,
+    issuer: `CN=${AUTHORITY}`,
+    notBefore: new Date(Date.now() - DAY),
+    notAfter: new Date(Date.now() + 365 * DAY),
+    signingAlgorithm: ALGORITHM,
+    publicKey,
+    signingKey: issuer.privateKey,
+    extensions: [
+      ...extensions,
+      await SubjectKeyIdentifierExtension.create(publicKey),
+      await AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+    ],
+  });
+  return certificate.toString('pem');
 }

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { X509Certificate as Certificate } from '@peculiar/x509';
 import {
   createKeyring,
   type ErrorCode,
@@ -214,8 +215,12 @@ test('the hub sends the certificate of its authority after its own, which Moddab
   const own = socket.getPeerCertificate(true);
   socket.destroy();
   assert.is(own.subject.CN, 'localhost');
-  assert.is(own.subjectaltname, 'DNS:localhost');
+  assert.is(own.subjectaltname, 'DNS:localhost, IP Address:127.0.0.1');
   assert.is(own.issuerCertificate.subject.CN, 'an authority for localhost');
+  const { ca } = tls;
+  const keyOf = (name: string, pem: string) => new Certificate(pem).getExtension(name)!.value;
+  const [keyId, issuersKeyId] = ['2.5.29.14', '2.5.29.35'].map((oid) => keyOf(oid, ca));
+  assert.ok(Buffer.from(issuersKeyId!).includes(Buffer.from(keyId!).subarray(2)));
 });
 
 test('hangs up on a hub that does not answer pings', async () => {

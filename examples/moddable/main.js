@@ -4,12 +4,13 @@
  * `isProvisioned: true`), since the device lacks the 64 MiB to derive it.
  */
 
+import crypto from 'hub-crypto';
+import { KeyringStore } from 'hub-keyring';
 import * as hub from 'hub-protocol';
 import { buildUtterance, RequestScheduler } from 'hub-protocol-requests';
-import { KeyringStore } from 'keyring';
+import { hangUp, isConnecting, openSocket } from 'hub-socket';
 import Preference from 'preference';
 import RNG from 'rng';
-import { hangUp, isConnecting, openSocket } from 'socket';
 import Time from 'time';
 import Timer from 'timer';
 
@@ -38,7 +39,7 @@ function connect() {
   const dialOptions = policy.begin(now());
   if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
   const session = new hub.ClientSession({
-    crypto: hub.deviceCrypto,
+    crypto,
     siteId: identity.siteId,
     randomBytes,
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk

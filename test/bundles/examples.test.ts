@@ -2,12 +2,14 @@
  * The examples for devices. The one for QuickJS runs in QuickJS, the one for Moddable in Node with stand-ins for Moddable's
  * modules, which shows only that it uses the library rightly. bridge.test.ts has the one for Espruino.
  */
+import { type Cipher, createCipheriv, createHash, type Hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'acorn';
 import { build } from 'esbuild';
 import {
   ClientSession,
+  type Crypto,
   createKeyring,
   derivePsk,
   HubSession,
@@ -95,6 +97,35 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
   assert.is(device.staticKeyIsFresh, false);
 });
 
+/** What the example uses of Moddable's module `crypt`. */
+const crypt = {
+  Digest: class {
+    private readonly hash: Hash;
+    constructor(name: string) {
+      this.hash = createHash(name);
+    }
+    write(data: Uint8Array): void {
+      this.hash.update(data);
+    }
+    close(): ArrayBuffer {
+      return new Uint8Array(this.hash.digest()).buffer;
+    }
+  },
+  StreamCipher: class {
+    private readonly cipher: Cipher;
+    constructor(name: string, key: ArrayBuffer, nonce: ArrayBuffer, counter: number) {
+      assert.equal([name, nonce.byteLength, counter], ['ChaCha', 12, 0]);
+      const start = Buffer.concat([new Uint8Array(4), new Uint8Array(nonce)]);
+      this.cipher = createCipheriv('chacha20', new Uint8Array(key), start);
+      this.decrypt = this.encrypt;
+    }
+    encrypt(data: Uint8Array, result: Uint8Array): void {
+      result.set(this.cipher.update(data));
+    }
+    decrypt: (data: Uint8Array, result: Uint8Array) => void;
+  },
+};
+
 interface Moddable {
   preferences: Map<string, string>;
   sockets: ModdableSocket[];
@@ -164,6 +195,7 @@ async function startModdable(preferences: Moddable['preferences'], isReachable =
     },
     rng: { get: (length: number) => randomBytes(length).buffer },
     timer,
+    crypt,
     time: { ticks: 2 ** 31 - 5 },
     Resource: class {
       static exists = () => true;
@@ -174,7 +206,7 @@ async function startModdable(preferences: Moddable['preferences'], isReachable =
     },
     WebSocket: Socket,
   };
-  const script = await bundleMain(Object.keys(modules));
+  const script = await bundled('main', Object.keys(modules));
   const device = { network: { wss: { io: 'wss', socket: { io: 'tls' } } } };
   new Function('modules', 'trace', 'device', script)(modules, (text: string) => traced.push(text), device);
   const fire = async (is: (wait: number) => boolean): Promise<void> => {
@@ -275,13 +307,14 @@ test('the Moddable example stops when it lacks the PSK, which only a person can 
   assert.equal(device.timers, []);
 });
 
-/** Bundles the Moddable example into one script, with its modules taken from `modules`. */
-async function bundleMain(names: string[]): Promise<string> {
+/** Bundles a file of the Moddable example into one script, with its modules taken from `modules`. */
+async function bundled(name: string, names: string[]): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [example('moddable/main.js')],
+    entryPoints: [example(`moddable/${name}.js`)],
     bundle: true,
     write: false,
     format: 'iife',
+    globalName: 'bundle',
     plugins: [
       {
         name: 'modules',
@@ -292,7 +325,7 @@ async function bundleMain(names: string[]): Promise<string> {
           onResolve({ filter: /^hub-protocol-requests$/ }, () => ({
             path: fileURLToPath(new URL('../../dist/hub-protocol.requests.js', import.meta.url)),
           }));
-          onResolve({ filter: /^(?:keyring|socket)$/ }, ({ path }) => ({
+          onResolve({ filter: /^hub-(?:crypto|keyring|socket)$/ }, ({ path }) => ({
             path: example(`moddable/${path}.js`),
           }));
           onResolve({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path }) => ({
@@ -300,7 +333,7 @@ async function bundleMain(names: string[]): Promise<string> {
             namespace: 'modules',
           }));
           onLoad({ filter: /./, namespace: 'modules' }, ({ path }) => ({
-            contents: `export default modules[${JSON.stringify(path)}];`,
+            contents: `module.exports = { __esModule: true, default: modules.${path}, ...modules.${path} };`,
           }));
         },
       },
@@ -308,6 +341,29 @@ async function bundleMain(names: string[]): Promise<string> {
   });
   return outputFiles[0]!.text;
 }
+
+test('the cryptography of the Moddable example computes what that of Node.js does', async () => {
+  const script = await bundled('hub-crypto', ['crypt']);
+  const crypto: Crypto = new Function('modules', `${script}; return bundle.default;`)({ crypt });
+  const text = randomBytes(200);
+  const [key, nonce] = [randomBytes(32), randomBytes(12)];
+  const own = crypto.ciphers.ChaChaPoly!(key);
+  const nodes = nodeCrypto.ciphers.ChaChaPoly!(key);
+  for (const length of [0, 1, 15, 16, 17, 64, 65, 200]) {
+    const [part, rest] = [text.subarray(0, length), text.subarray(length)];
+    assert.equal(crypto.sha256(part, rest), nodeCrypto.sha256(text));
+    assert.equal(crypto.hmacSha256(part, rest), nodeCrypto.hmacSha256(part, rest));
+    const sealed = nodes.seal(nonce, rest, part);
+    assert.equal(own.seal(nonce, rest, part), sealed);
+    assert.equal(own.open(nonce, rest, sealed), new Uint8Array(part));
+    const damaged = new Uint8Array(sealed);
+    damaged[length]! ^= 1; // of the tag
+    assert.is(own.openInPlace!(nonce, rest, damaged), undefined);
+    damaged[length]! ^= 1;
+    assert.equal(damaged, sealed);
+    assert.equal(own.openInPlace!(nonce, rest, damaged), new Uint8Array(part));
+  }
+});
 
 test('a client with the compact AESGCM talks to a hub that has only AESGCM', () => {
   const { AESGCM } = nodeCrypto.ciphers;
@@ -342,6 +398,8 @@ test('a client with the compact AESGCM talks to a hub that has only AESGCM', () 
 
 test('the Moddable manifest names hub-protocol.js and preloads it', () => {
   const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
+  // Moddable has modules such as `socket`, and of two with one name it takes either.
+  for (const path of manifest.modules['*']) assert.match(path, /^\.\/(?:main|hub-\w+)$/);
   assert.is(manifest.modules['hub-protocol'], '../../dist/hub-protocol');
   assert.is(manifest.modules['hub-protocol-requests'], '../../dist/hub-protocol.requests');
   assert.equal(manifest.preload, ['hub-protocol', 'hub-protocol-requests']);
