@@ -5,6 +5,7 @@
 
 import { type Act, attacks, freeActs } from './acts.ts';
 import { hashOf } from './copy.ts';
+import { describe } from './describe.ts';
 import type { Scenario } from './scenarios.ts';
 import { World } from './world.ts';
 
@@ -42,7 +43,7 @@ class States {
 
   /** The index of a state, and whether it is new. */
   add(world: World, parent: number, act: string, isWatched: boolean): { index: number; isNew: boolean } {
-    const key = hashOf(world.describe(isWatched));
+    const key = hashOf(describe(world, isWatched));
     const indices = this.#indices[key % 16]!; // since a Map cannot hold more than 16 million
     const known = indices.get(key);
     if (known !== undefined) return { index: known, isNew: false };
@@ -114,7 +115,7 @@ export function search(scenario: Scenario, acts: number, until: number): Found {
           happens(after);
         } catch (error) {
           return found(
-            `${scenario.name}: ${(error as Error).message}\n  ${[...states.path(index), name].join('\n  ')}\n${(error as Error).stack}`,
+            `${scenario.name}: ${(error as Error).message}\n  ${[...states.path(index), name].join('\n  ')}\n${(error as Error).stack ?? ''}`,
           );
         }
         transitions++;

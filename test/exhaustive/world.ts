@@ -10,7 +10,6 @@ import {
   ConnectionPolicy,
   dropPin,
   HubSession,
-  type HubSessionEvent,
   type Keyring,
   keyringOptions,
   type Pattern,
@@ -31,6 +30,16 @@ import {
   type Side,
 } from './connection.ts';
 import { hashOf, isEqual } from './copy.ts';
+import { short, storedLabel } from './describe.ts';
+import {
+  checkClient,
+  checkHub,
+  checkStored,
+  type ReadyClient,
+  type ReadyHub,
+  same,
+  violation,
+} from './laws.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
@@ -44,15 +53,8 @@ import {
   type Scenario,
 } from './scenarios.ts';
 
-export class Violation extends Error {}
-
-export function violation(what: string): never {
-  throw new Violation(what);
-}
-
 /** What a session expects to take in. */
 const EXPECTED = /^(?:(?:client|hub) \d+|start|psk|dh|resume)$/;
-const SUITE = '25519_ChaChaPoly_SHA256';
 
 export class World {
   readonly scenario: Scenario;
@@ -64,6 +66,7 @@ export class World {
   /** What the attacker has recorded: one of each message, by its place in a connection and its pattern. */
   recorded: { readonly [place: string]: Item } = {};
   private isOutOfOrder = false;
+  private hasBlamedItself = false;
   /** Why a person is asked. */
   asked: string | undefined = undefined;
   now = 0;
@@ -135,7 +138,7 @@ export class World {
       clientKey: isImpostor ? CLIENT_KEY : this.pinned,
     });
     const patterns = dialled.patterns ?? ['XXpsk2', 'KKpsk0'];
-    const stored = this.storedLabel();
+    const stored = storedLabel(keyring);
     this.connection = {
       client: new ClientSession(options),
       hub,
@@ -188,10 +191,11 @@ export class World {
   fault(happens: () => void): void {
     const { pins, psks } = this.keyring;
     this.isOutOfOrder = true;
+    this.hasBlamedItself = false;
     happens();
     this.isOutOfOrder = false;
-    if (this.keyring.pins.length < pins.length || this.keyring.psks.length < psks.length)
-      violation('a fault of its own cost the client a pin or a PSK');
+    const isLess = this.keyring.pins.length < pins.length || this.keyring.psks.length < psks.length;
+    if (this.hasBlamedItself && isLess) violation('a fault of its own cost the client a pin or a PSK');
   }
 
   /** The transport closes at both ends. */
@@ -301,10 +305,8 @@ export class World {
         break;
       case 'ready':
         connection.ready[side] = event;
-        if (side === 'client')
-          this.checkClient(connection, event as Extract<SessionEvent, { type: 'ready' }>);
-        else if (!connection.isImpostor)
-          this.checkHub(connection, event as Extract<HubSessionEvent, { type: 'ready' }>);
+        if (side === 'client') checkClient(this.scenario, connection, event as ReadyClient, this.keyring);
+        else if (!connection.isImpostor) checkHub(connection, event as ReadyHub);
         break;
       case 'message': {
         const from = side === 'client' ? 'hub' : 'client';
@@ -328,11 +330,8 @@ export class World {
         violation(`a ${side} emitted ${event.type}`);
         break;
       case 'close':
-        if (
-          !(event.error instanceof RemoteError) &&
-          !this.isOutOfOrder &&
-          event.error.code !== 'trust-unreadable'
-        )
+        this.hasBlamedItself = !(event.error instanceof RemoteError);
+        if (this.hasBlamedItself && !this.isOutOfOrder && event.error.code !== 'trust-unreadable')
           violation(`a ${side} blamed itself: ${event.error.code}`);
         this.hangUp(side, event.code);
     }
@@ -385,47 +384,7 @@ export class World {
     this.keyring = updateKeyring(before, event);
     if (event.type === 'ready' && this.connection!.derivedPsk)
       this.keyring = storePsk(this.keyring, NODE_ID, PSK);
-    const { pins, psks } = this.keyring;
-    if (new Set(pins.map(({ nodeId }) => nodeId)).size < pins.length) violation('two pins for one hub');
-    const { isInsider, onKkFailure } = this.scenario;
-    for (const { key } of pins) {
-      const isNew = !before.pins.some((pin) => same(pin.key, key));
-      if (isNew && !same(key, HUB_KEY) && !isInsider) violation('a key was pinned that is not the hub’s');
-    }
-    if (pins.length < before.pins.length && onKkFailure !== 'unpin')
-      violation('a pin was dropped that was to be kept');
-    if (
-      before.psks.some(({ isProvisioned }) => isProvisioned) &&
-      !psks.some(({ isProvisioned }) => isProvisioned)
-    ) {
-      violation('a provisioned PSK is gone');
-    }
-  }
-
-  private checkClient(connection: Connection, ready: Extract<SessionEvent, { type: 'ready' }>): void {
-    const { isImpostor, pin, patterns, derivedPsk } = connection;
-    if (isImpostor && !this.scenario.isInsider) violation('ready with an impostor');
-    const key = isImpostor ? toyCrypto.x25519.publicKey(IMPOSTOR_STATIC) : HUB_KEY;
-    if (!same(ready.hubKey, key) || ready.nodeId !== NODE_ID)
-      violation('ready with another hub than the one that proved its key');
-    if (pin && !same(pin, ready.hubKey)) violation('ready with another hub than the pinned one');
-    const psk = derivedPsk ? PSK : keyringOptions(this.keyring).psk(NODE_ID);
-    if (!psk || !same(psk, PSK)) violation('ready without the PSK of the hub');
-    const offersKk = isImpostor || connection.history.hub.split(';')[0] !== 'false undefined';
-    const expected = pin && offersKk && patterns.includes('KKpsk0') ? 'KKpsk0' : 'XXpsk2';
-    if (ready.pattern !== expected || ready.suite !== SUITE)
-      violation(`a downgrade to ${ready.pattern}, ${ready.suite}`);
-    if (this.scenario.trust === 'pinned-only' && !pin) violation('ready with a hub that is not pinned');
-  }
-
-  private checkHub(connection: Connection, ready: Extract<HubSessionEvent, { type: 'ready' }>): void {
-    const client = connection.ready.client;
-    if (client === undefined) violation('a hub is ready, and the client of this connection is not');
-    if (!same(client.handshakeHash, ready.handshakeHash))
-      violation('both sides are ready, with different channels');
-    if (client.pattern !== ready.pattern || client.suite !== ready.suite)
-      violation('both sides are ready, and differ');
-    if (!same(ready.clientKey, CLIENT_KEY)) violation('a hub is ready with another client');
+    checkStored(this.scenario, before, this.keyring);
   }
 
   /** Records what each side sent before anything was done to it. */
@@ -436,44 +395,6 @@ export class World {
       if (item.isGenuine && !isCleartext)
         this.recorded = { ...this.recorded, [`${pattern} ${item.label}`]: item };
     }
-  }
-
-  private storedLabel(): string {
-    const { pins, psks, staticKeyIsFresh } = this.keyring;
-    const psk = psks.map(({ key, isProvisioned }) => `${short(key)}${isProvisioned}`);
-    return `${pins.map(({ key }) => short(key))}/${psk}/${staticKeyIsFresh}`;
-  }
-
-  /**
-   * What decides all that can follow. Two worlds of the same description have the same future.
-   * @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded
-   */
-  describe(isWatched: boolean): string {
-    const { connection, policy, recorded, pinned, asked } = this;
-    const { phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt } = policy as unknown as {
-      [field: string]: unknown;
-    };
-    const facts: unknown[] = [
-      this.storedLabel(), pinned && short(pinned), asked,
-      phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt === undefined,
-    ]; // biome-ignore format: facts
-    if (isWatched) facts.push(...Object.keys(recorded).sort());
-    if (connection !== undefined) {
-      const { history, queues, pending, client, hub, delivered, isSteady, sent } = connection;
-      // Of a hub that has failed, only what it has sent can still do anything.
-      const last = hub.state === 'failed' ? sent.filter(({ from }) => from === 'hub').at(-1) : undefined;
-      facts.push(
-        history.client,
-        last === undefined ? history.hub : last.origin,
-        pending,
-        client.state,
-        hub.state,
-      );
-      facts.push(delivered.client, delivered.hub, isSteady);
-      for (const side of ['client', 'hub'] as const)
-        facts.push(...queues[side].map(({ label }) => label), '|');
-    }
-    return facts.join('\n');
   }
 }
 
@@ -493,12 +414,4 @@ function kindOf(data: Data): Item['kind'] {
 
 function copyOf(data: Data): Data {
   return typeof data === 'string' ? data : new Uint8Array(data);
-}
-
-export function same(a: Uint8Array, b: Uint8Array): boolean {
-  return Buffer.compare(a, b) === 0;
-}
-
-function short(key: Uint8Array): string {
-  return `${key[0]}.${key[1]}`;
 }
