@@ -70,8 +70,8 @@ class Checker {
       } else {
         at = first === QUOTATION_MARK ? this.stringEnd(at + 1) : this.scalarEnd(at);
       }
-      // The value is complete: go on after a comma, or close every container that ends with it.
-      while (at >= 0) {
+      // The value is complete, or in doubt: go on after a comma, or close every container that ends with it.
+      for (;;) {
         at = this.skipSpace(at);
         const firstKey = open[open.length - 1];
         if (firstKey === undefined) return at === bytes.length;
@@ -146,14 +146,10 @@ class Checker {
     return unit < 0xdc00 && isPaired && this.unitAt(at + 7) >> 10 === 0xdc00 >> 10 ? at + 11 : -1;
   }
 
-  /** Four hex digits; -1 for anything else. */
+  /** Four hex digits; a negative number for anything else, since one digit of -1 leaves it negative. */
   private unitAt(at: number): number {
     let unit = 0;
-    for (let i = at; i < at + 4; i++) {
-      const digit = hexDigit(this.bytes[i] ?? 0);
-      if (digit < 0) return -1;
-      unit = (unit << 4) | digit;
-    }
+    for (let i = at; i < at + 4; i++) unit = (unit << 4) | hexDigit(this.bytes[i] ?? 0);
     return unit;
   }
 }

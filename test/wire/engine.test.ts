@@ -1,12 +1,15 @@
 // What the engine helps with is compared with the library's own code, over generated input.
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { utf8ToBytes } from '../../src/bytes.ts';
 import { isPlainJson } from '../../src/wire/engine-check.ts';
+import { parseByEngine } from '../../src/wire/engine-json.ts';
+import { escapeByEngine, PlainRuns, sortKeys } from '../../src/wire/engine-strings.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
-import { canonicalJson } from '../../src/wire/write-json.ts';
+import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
 import { withoutEngine } from '../both-ways.ts';
 
 /** Whether parse-json.ts itself accepts bytes. */
@@ -99,6 +102,11 @@ test('takes ordinary JSON for JSON', () => {
     '\r\n\t{"é":"é"}',
     `${'['.repeat(64)}${']'.repeat(64)}`,
     `{${Array.from({ length: 64 }, (_, i) => `"${i}":${i}`).join()}}`,
+    `{${Array.from({ length: 32 }, (_, i) => `"${i}":{"a":[],"b":{}}`).join()}}`,
+    '{"b":{"a":1},"a":2,"c d":3}',
+    '"\\u0000"',
+    '"\\ud83d\\ude00"',
+    '"\\uD800\\uDC00\\uDBFF\\uDFFF"',
   ];
   for (const json of good)
     for (const place of [0, 1, 2, 3]) assert.ok(isPlainJson(moved(utf8ToBytes(json), place)), json);
@@ -109,13 +117,21 @@ test('leaves to parseJson what it cannot tell, and all that is not JSON', () => 
     '',
     ' ',
     '{"a":1,"a":2}',
+    '{"a":[],"a":2}',
+    '{"a":{},"a":2}',
     '{"a":1,"\\u0061":2}',
     `{${Array.from({ length: 65 }, (_, i) => `"${i}":${i}`).join()}}`,
     `${'['.repeat(65)}${']'.repeat(65)}`,
     '"\\ud83d"',
     '"\\ud83d\\n"',
     '"\\ud83d\\ud83d"',
+    '"\\ud83d\\nde00"',
+    '"\\ud83dxude00"',
+    '"\\ud800"',
     '"\\ude00"',
+    '"\\udfff"',
+    '"\\udc00\\udc00"',
+    '"\\u000g"',
     '"\\u00g0"',
     '"\\u00',
     '"\\',
@@ -132,6 +148,8 @@ test('leaves to parseJson what it cannot tell, and all that is not JSON', () => 
     '{"a\n":1}',
     '{"a":1,}',
     '{1:1}',
+    '{1}',
+    '{"\\n"}',
     '{,}',
     'tru',
     'nulL',
@@ -144,6 +162,90 @@ test('leaves to parseJson what it cannot tell, and all that is not JSON', () => 
   ];
   for (const json of doubtful)
     for (const place of [0, 1, 2, 3]) assert.not(isPlainJson(moved(utf8ToBytes(json), place)), json);
+});
+
+const tokens = (count: number, token: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => `${token(i)}  `).join();
+
+test('reads ordinary JSON with the engine’s JSON.parse, to the value that the library’s own code reads', () => {
+  const ordinary = [
+    ...['0', '"a"', 'null', '{}', '[]', '[true,false,-7,15]', '{"é":"😀"}', '[1.5 ]', '[1.50]', ' -0.50 '],
+    ...['{"a":{"b":1},"c":[{"d":2}],"e":{}}', '[123456789012345,-12345678901234]', '["1.5",":","{[}]"]'],
+    ...['[ -0 , 1e5  , 2E-3 , 12345678901234567 ]', '{"a":-7,"b":1.50,"c":[ -0 ],"d":9}', '[9,0,1.50,9,0]'],
+    ...[
+      '"\\"\\\\\\/\\n\\u00e9\\ud7ff\\ue000"',
+      '["\\ud800\\udc00","\\uDBFF\\uDFFF"]',
+      '{"\\uD83D\\uDE00":"\\udabc\\udfed"}',
+    ],
+    ...[9, 10, 11, 99, 100, 101, 1000].flatMap((count) => [
+      `[${tokens(count, (i) => `${i}.0`)}]`,
+      `[-7,${tokens(count, (i) => `-${i}.0`)}]`,
+      `{"a":[null,${tokens(count, (i) => `-${i}e5`)}],"b":{"c":1.500}}`,
+    ]),
+    `${'['.repeat(64)}${']'.repeat(64)}`,
+    `[${'[],'.repeat(100)}${'{},'.repeat(100)}0]`,
+    ...Array.from({ length: 10 }, (_, length) => `["${'x'.repeat(length)}\\"","${'x'.repeat(length)}"]`),
+  ];
+  for (const json of ordinary) {
+    const bytes = utf8ToBytes(json);
+    const own = withoutEngine(() => parseJson(bytes));
+    for (const text of [json, undefined]) {
+      const value = parseByEngine(bytes, text);
+      assert.ok(value !== undefined, `left to the library: ${json.slice(0, 100)}`);
+      assert.ok(isDeepStrictEqual(value, own), json.slice(0, 100));
+      assert.is(stringifyJson(value), stringifyJson(own));
+    }
+  }
+});
+
+test('leaves to the library’s own code what JSON.parse would change, and all that is not JSON', () => {
+  const doubtful = [
+    ...[
+      '{"a":1,"a":1}',
+      '"\\ud800"',
+      '"\\udfff"',
+      '"\\udc00\\udc00"',
+      '"\\ud83d\\nde00"',
+      '"\\ud83d\\u0041"',
+      '"a',
+    ],
+    ...['"\\ud83d\\uda00"', '"\\ud83dxude00"', '[1.5]', '[1.5.5   ]', '[1.5-1     ]', '[1.5 1]', 'nul', ''],
+    `${'['.repeat(65)}${']'.repeat(65)}`,
+  ];
+  for (const json of doubtful) assert.is(parseByEngine(utf8ToBytes(json), json), undefined, json);
+});
+
+test('escapes strings of 48 bytes and more by words', () => {
+  for (const unit of ['"', '\\', '\n', '\u0000', '\u001f', '\u007f', '\u0080', 'é', '!', '#', '[', ']']) {
+    for (let place = 0; place <= 64; place++) {
+      const text = 'x'.repeat(place) + unit + 'x'.repeat(64 - place);
+      const escaped = escapeByEngine(text);
+      assert.is(Buffer.from(escaped!).toString(), JSON.stringify(text).slice(1, -1));
+    }
+  }
+});
+
+test('finds where a plain run ends, from any place to any place in memory', () => {
+  for (const place of [0, 1, 2, 3]) {
+    const bytes = moved(new Uint8Array(40).fill(0x61), place);
+    for (let end = 0; end < 40; end++) {
+      for (const unit of [0x00, 0x1f, 0x22, 0x5c]) {
+        bytes[end] = unit;
+        const runs = new PlainRuns(bytes);
+        for (let at = 0; at <= end; at++) assert.is(runs.end(at), end);
+        if (end < 39) assert.is(runs.end(end + 1), 40);
+        bytes[end] = 0x61;
+      }
+    }
+  }
+});
+
+test('sorts few keys and many by UTF-16 unit', () => {
+  for (let count = 0; count < 20; count++) {
+    const keys = Array.from({ length: count }, (_, i) => String.fromCharCode(0x61 + ((i * 7) % 20)));
+    assert.equal(sortKeys([...keys]), [...keys].sort());
+    assert.equal(sortKeys([...keys].sort().reverse()), [...keys].sort());
+  }
 });
 
 test('leaves all to parseJson where nothing is known of the engine', () => {

@@ -106,6 +106,12 @@ test('applies the limit that it is given', () => {
   }
 });
 
+test('refuses an envelope of as many units as the limit has bytes, but more bytes', () => {
+  const text = '{"msg_type":"hello","payload":{"a":"é"}}';
+  raisesRemote(() => parseEnvelope(text, text.length), 'envelope-too-large');
+  assert.is(parseEnvelope(text, text.length + 1).type, 'hello');
+});
+
 test('refuses an envelope that is too large without parsing it', () => {
   raisesRemote(() => parseEnvelope('['.repeat(CAP + 1)), 'envelope-too-large');
   raisesRemote(() => parseEnvelope(new Uint8Array(CAP + 1).fill(0xff)), 'envelope-too-large');

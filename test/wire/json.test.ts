@@ -238,7 +238,7 @@ const NOT_JSON: Record<string, string[]> = {
   'single quotes and bare keys': ["'a'", "{'a':1}", '{a:1}', '{1:1}', '{null:1}'],
   'numbers with leading zeros': ['01', '-01', '00', '-00.5'],
   'numbers without digits where they are due': ['.5', '1.', '1.e1', '1e', '1e+', '-', '-.5', '1E-', '--1'],
-  'other notations of numbers': ['+1', '0x10', '1_000', '1n', '0b1', '\uff11'],
+  'other notations of numbers': ['1d5', '1D5', '+1', '0x10', '1_000', '1n', '0b1', '\uff11'],
   'control characters in a string': ['"\u0000"', '"\n"', '"\t"', '"\u001f"'],
   'unknown escapes': ['"\\x41"', '"\\\'"', '"\\0"', '"\\U0041"', '"\\"', '"\\', '"\\v"'],
   'unicode escapes without four digits': [
@@ -264,6 +264,11 @@ for (const [what, texts] of Object.entries(NOT_JSON)) {
     }
   });
 }
+
+both('says before which byte the fault is', () => {
+  assert.match(raisesRemote(() => parseJson('[1,]'), 'bad-json').message, / before byte 4$/);
+  assert.match(raisesRemote(() => parseJson('1 2'), 'bad-json').message, / before byte 3$/);
+});
 
 both('refuses a key that is twice in one object, however it is written', () => {
   const texts = [
@@ -481,6 +486,8 @@ test('tells a JSON object from anything else', () => {
     new Date(0),
     new Map(),
     new Uint8Array(1),
+    Object.assign(() => 1, { [Symbol.toStringTag]: 'Object' }),
+    Object.assign([], { [Symbol.toStringTag]: 'Object' }),
   ];
   for (const other of others) assert.is(isJsonObject(other), false);
 });
