@@ -56,10 +56,11 @@ export function readOptions<Options extends object>(
     const copy = {} as Options;
     const given = Object.keys(options) as (keyof Options & string)[];
     for (let i = 0; i < given.length; i++) {
-      if (known.indexOf(given[i]!) < 0) {
-        throw new LocalError('bad-argument', `"${name}" has no option "${given[i]}": is it misspelt?`);
+      const option = given[i]!;
+      if (known.indexOf(option) < 0) {
+        throw new LocalError('bad-argument', `"${name}.${option}" is no option: is it misspelt?`);
       }
-      copy[given[i]!] = options[given[i]!];
+      copy[option] = options[option];
     }
     return copy;
   });

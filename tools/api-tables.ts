@@ -214,7 +214,8 @@ export function filesTable(links: ReadonlyMap<string, string>): string {
   return [
     'A single file has no imports: copy it, with the `.d.ts` of the same name if you write TypeScript, and ' +
       '`hub-protocol.LICENSE.txt`. After `npm install` they are in `node_modules/hub-protocol/dist/`; ' +
-      '`hub-protocol/bundles/hub-protocol.js` imports one. [devices.md](../devices.md) has sizes, memory and engines.',
+      '`hub-protocol/bundles/hub-protocol.js` imports one. Scripts must be copied: inside of the package Node.js takes them for ' +
+      'modules, which export nothing. [devices.md](../devices.md) has sizes, memory and engines.',
     table(
       ['You want', 'Copy'],
       [

@@ -17,10 +17,10 @@ import swc from '@swc/core';
 import type { AnyNode, CallExpression, NewExpression } from 'acorn';
 import { type Edit, edited, isNamed, Names, parseModule, walk } from './syntax.ts';
 
-/** The replacement for a message, and the expression of the original that it contains, if any. */
+/** The replacement for a message, and the expressions of the original that it contains. */
 interface Kept {
   readonly text: string;
-  readonly expression?: AnyNode;
+  readonly expressions?: readonly AnyNode[];
 }
 
 /** Removes the messages from a bundled module. Line numbers stay the same, for the source map. */
@@ -32,7 +32,7 @@ export function withoutMessages(code: string): string {
   const areInMessages = (reads: readonly AnyNode[]): boolean => reads.every((read) => inMessages.has(read));
   const cut = (message: AnyNode, kept: Kept = { text: '""' }, start: number = message.start): void => {
     if (inMessages.has(message)) return;
-    walk(message, (node) => node !== kept.expression && inMessages.add(node).size > 0);
+    walk(message, (node) => !kept.expressions?.includes(node) && inMessages.add(node).size > 0);
     edits.push({ start, end: message.end, text: kept.text });
   };
   const cutArgument = ({ arguments: all }: CallExpression | NewExpression, index: number): void => {
@@ -70,18 +70,20 @@ export function withoutMessages(code: string): string {
   return edited(code, edits);
 }
 
-/** The code of an error with the quoted name that its message starts with: a literal name, or a variable. */
+/** The code of an error with the quoted name that its message starts with: a literal name, or variables with dots between them. */
 function codeAndName({ arguments: [code, message] }: NewExpression): Kept | undefined {
   if (code?.type !== 'Literal') return undefined;
   let start = '';
   if (message?.type === 'Literal') start = String(message.value);
   if (message?.type === 'TemplateLiteral') {
-    const [first, second] = message.quasis.map(({ value }) => value.raw);
-    const [expression] = message.expressions;
-    if (first === '"' && second?.startsWith('" ') && expression?.type === 'Identifier') {
-      return { text: `\`${code.value}: \${${expression.name}}\``, expression };
+    const parts = message.quasis.map(({ value }) => value.raw);
+    const end = parts.findIndex((part, i) => i > 0 && part !== '.');
+    const expressions = message.expressions.slice(0, Math.max(end, 0));
+    const names = expressions.map((name) => (name.type === 'Identifier' ? `\${${name.name}}` : ''));
+    if (parts[0] === '"' && parts[end]?.startsWith('" ') && !names.includes('')) {
+      return { text: `\`${code.value}: ${names.join('.')}\``, expressions };
     }
-    start = first!;
+    start = parts[0]!;
   }
   const [, name] = /^"([\w.]+)" /.exec(start) ?? [];
   return name === undefined ? undefined : { text: `"${code.value}: ${name}"` };

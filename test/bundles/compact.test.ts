@@ -26,6 +26,16 @@ const SAMPLES: readonly [what: string, before: string, after: string][] = [
     `new LocalError('a', \`"\${b}" expected c\`);`,
     `new LocalError('a', \`a: \${b}\`);`,
   ],
+  [
+    'all of a message but the variable names that it starts with, and the dot between them',
+    `new LocalError('a', \`"\${b}.\${c}" expected \${d}\`);`,
+    `new LocalError('a', \`a: \${b}.\${c}\`);`,
+  ],
+  [
+    'a message that starts with what is no name',
+    `new LocalError('a', \`"\${b.c}" expected d\`); new LocalError('a', \`"\${b}\${c}" expected d\`);`,
+    `new LocalError('a'); new LocalError('a');`,
+  ],
   ['the message of a plain error that is thrown', "throw new TypeError('b c');", 'throw new TypeError();'],
   [
     'what a function only puts into a message',

@@ -316,6 +316,21 @@ for (const [name, expected] of [
   });
 }
 
+test('errors of hub-protocol.js name the option that does not exist, and the part of an argument that is missing', async () => {
+  const { ClientSession, deviceCrypto: crypto } = await import(dist('hub-protocol.js'));
+  const messageOf = (options: object): string => {
+    try {
+      new ClientSession(options);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.is(messageOf({ crypto, siteid: 'lobby' }), 'bad-argument: options.siteid');
+  const x25519 = { sharedSecret: crypto.x25519.sharedSecret };
+  assert.is(messageOf({ crypto: { ...crypto, x25519 } }), 'bad-argument: crypto.x25519.publicKey');
+});
+
 /** Lowered to ES5, as the ES5 files are, so that syntax shows as the built-ins that it needs, or does not parse. */
 async function assertCoreOnly(module: { code: string; map: string }): Promise<void> {
   const { code } = await toScript(module);

@@ -59,7 +59,7 @@ test('options of the wrong length, or that JSON cannot represent, are refused', 
 test('an option that does not exist is refused by its name', () => {
   for (const name of ['onkkfailure', 'onKKFailure', 'pins', 'nodeId', 'site_id', 'siteID', 'constructor']) {
     const { message } = raisesLocal(() => newClient({ [name]: undefined } as never), 'bad-argument');
-    assert.match(message, `"${name}"`);
+    assert.match(message, `"options.${name}"`);
   }
 });
 

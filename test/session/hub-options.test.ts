@@ -101,7 +101,7 @@ test('options of the wrong length, or that JSON cannot represent, are refused', 
 test('an option that does not exist is refused by its name: a hub delivers no streams', () => {
   for (const name of ['streams', 'clientkey', 'pin', 'siteId']) {
     const { message } = raisesLocal(() => newHub({ [name]: undefined } as never), 'bad-argument');
-    assert.match(message, `"${name}"`);
+    assert.match(message, `"options.${name}"`);
   }
   for (const options of [undefined, null, 'options']) {
     raisesLocal(() => new HubSession(options as never), 'bad-argument');
