@@ -22,7 +22,7 @@ const REPEATED: Patch = [
 const STATIC: Patch = [HANDSHAKE, CREATES_EPHEMERAL, 'this.e = this.s;'];
 const ZEROS: Patch = [HANDSHAKE, 'if (isZero(sharedSecret))', 'if (sharedSecret.length === 0)'];
 const STAYS: Patch = [PEERS, "event.type === 'close' && !stays", "event.type === 'close' && stays"];
-const ESCAPED = 'encodeURIComponent(authorization)';
+const ESCAPED = "base64.replace(/\\+/g, '%2B').replace(/\\//g, '%2F').replace(/=/g, '%3D')";
 const IGNORES_TEXT: Patch = [
   SESSION,
   "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
@@ -83,17 +83,17 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-writes-base64url', 'first-contact', /authorization: it is base64url/, [
     URL,
     ESCAPED,
-    "encodeURIComponent(authorization.replace(/\\+/g, '-').replace(/\\x2f/g, '_'))",
+    "encodeURIComponent(base64.replace(/\\+/g, '-').replace(/\\x2f/g, '_'))",
   ]),
   fault('client-leaves-out-padding', 'first-contact', /authorization: its padding is missing/, [
     URL,
     ESCAPED,
-    "encodeURIComponent(authorization.replace(/=+$/, ''))",
+    "encodeURIComponent(base64.replace(/=+$/, ''))",
   ]),
   fault('client-escapes-no-plus', 'first-contact', /authorization: its \+ is not percent-encoded/, [
     URL,
     ESCAPED,
-    'authorization',
+    'base64',
   ]),
   fault('client-has-another-access-key', 'first-contact', /access key: the client has another one/, [
     PEERS,
