@@ -113,6 +113,14 @@ test('every lock file has a hash of each package, and names no registry', () => 
   assert.equal(wrong, []);
 });
 
+test('of all that the project installs for itself, three packages run a script, and no other begins to', () => {
+  const scripted = filesNamed(/(?:^|\/)package-lock\.json$/)
+    .flatMap((file) => Object.entries((JSON.parse(read(file)) as Lock).packages))
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  assert.equal([...new Set(scripted)].sort(), ['@agoric/xsnap', '@swc/core', 'esbuild']);
+});
+
 test('a bill of materials names a package and what it has of others, with hashes, and nothing that changes', async () => {
   const time = '2026-01-02T03:04:05.000Z';
   const bom = await bomOf('judge', time);
