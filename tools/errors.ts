@@ -214,7 +214,8 @@ const MOST_MESSAGES = 3;
 const INTRODUCTION = `# Errors
 
 Whatever goes wrong is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from the closed lists below, which programs read,
-and a \`message\` for a person; in the files for devices the message is the code. \`cause\` holds what injected code threw.
+and a \`message\` for a person; in the files for devices the message is the code, with the argument where there is one, as in
+\`bad-argument: crypto\`. \`cause\` holds what injected code threw.
 
 - **LocalError**: the caller's mistake, or a fault of this side.
 - **RemoteError**: what the peer sent or did, or somebody in between.

@@ -34,4 +34,15 @@ test('CONTRIBUTING.md says how long every command of package.json takes', () => 
   );
 });
 
+test('README.md, the judge’s and docs/devices.md say how many vectors there are, in thousands', () => {
+  const vectors = new URL('../vectors/', DOCS);
+  const counts = readdirSync(vectors)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => JSON.parse(readFileSync(new URL(name, vectors), 'utf8')) as { numberOfTests?: number });
+  const thousands = Math.floor(counts.reduce((sum, { numberOfTests = 0 }) => sum + numberOfTests, 0) / 1000);
+  for (const page of ['README.md', 'judge/README.md', 'docs/devices.md']) {
+    assert.match(readFileSync(new URL(`../${page}`, DOCS), 'utf8'), `over ${thousands}000`, page);
+  }
+});
+
 test.run();
