@@ -57,6 +57,7 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['token', () => new JsonNumber('one')],
   ['text', () => parseJson(given([]))],
   ['text', () => parseJson(unreadable())],
+  ['text', () => parseJson(transferred())],
   ['protocolName', () => buildPrologue({}, {}, '')],
   ['kind', () => splitMessage(given(['json']), new Uint8Array(0))],
   ['payload', () => splitMessage('json', given(['a']))],
@@ -117,6 +118,13 @@ const FAULTS: [name: string, call: () => unknown][] = [
 ];
 
 const DENIED = { type: 'hive.policy.denied', requestId: undefined };
+
+/** Bytes whose memory is elsewhere. */
+function transferred(): Uint8Array {
+  const bytes = new Uint8Array(1);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  return bytes;
+}
 
 /** An object with a field that cannot be read. */
 function hostile(field: string): never {

@@ -265,6 +265,11 @@ for (const [what, texts] of Object.entries(NOT_JSON)) {
   });
 }
 
+both('says what is wrong with an escape, and with an argument', () => {
+  assert.match(raisesRemote(() => parseJson('"\\x"'), 'bad-json').message, 'unknown escape');
+  assert.match(raisesLocal(() => parseJson(7 as never), 'bad-argument').message, 'string or Uint8Array');
+});
+
 both('says before which byte the fault is', () => {
   assert.match(raisesRemote(() => parseJson('[1,]'), 'bad-json').message, / before byte 4$/);
   assert.match(raisesRemote(() => parseJson('1 2'), 'bad-json').message, / before byte 3$/);
@@ -294,6 +299,8 @@ both('refuses lone surrogates, escaped and literal, in values and keys', () => {
     '\\ud83dx',
     '\\udc00\\ud800',
     '\\udc00\\udc00',
+    '\\udfff',
+    '\\ud83d\\ue000',
     '\ud800',
     '\udc00',
     '\ud800\\n\udc00',
