@@ -136,10 +136,21 @@ test('refuses a number in ordinary JSON only if it is not finite', () => {
     raisesLocal(() => stringifyJson([number]), 'unsafe-number');
 });
 
+test('says which numbers it expects', () => {
+  assert.match(raisesLocal(() => canonicalJson(0.5 as never), 'unsafe-number').message, 'safe integer');
+  assert.match(raisesLocal(() => stringifyJson(NaN), 'unsafe-number').message, 'finite number');
+});
+
+both('writes thousands of brackets', () => {
+  const lists = Array.from({ length: 1000 }, () => []);
+  assert.is(stringifyJson(lists), JSON.stringify(lists));
+});
+
 test('refuses what JSON cannot represent', () => {
   const values = [
     undefined,
     () => 1,
+    Object.assign(() => 1, { token: '1' }),
     Symbol('s'),
     1n,
     new Date(0),
@@ -159,7 +170,16 @@ test('refuses what JSON cannot represent', () => {
 
 both('refuses lone surrogates in values and keys', () => {
   for (const write of WRITERS) {
-    for (const lone of ['\ud800', 'a\udfff', '\udc00\ud800', '\ud800a', '\ud800\ue000', '\ud800\ud800']) {
+    for (const lone of [
+      '\ud800',
+      '\udc00',
+      'a\udfff',
+      '\udc00\ud800',
+      '\udc00\udc00',
+      '\ud800a',
+      '\ud800\ue000',
+      '\ud800\ud800',
+    ]) {
       raisesLocal(() => write(lone), 'lone-surrogate');
       raisesLocal(() => write({ [lone]: 1 }), 'lone-surrogate');
     }

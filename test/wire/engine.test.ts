@@ -182,6 +182,7 @@ test('reads ordinary JSON with the engine’s JSON.parse, to the value that the 
       `[-7,${tokens(count, (i) => `-${i}.0`)}]`,
       `{"a":[null,${tokens(count, (i) => `-${i}e5`)}],"b":{"c":1.500}}`,
     ]),
+    '["\\u0e90","\\nd9","\\td8"]',
     `${'['.repeat(64)}${']'.repeat(64)}`,
     `[${'[],'.repeat(100)}${'{},'.repeat(100)}0]`,
     ...Array.from({ length: 10 }, (_, length) => `["${'x'.repeat(length)}\\"","${'x'.repeat(length)}"]`),
@@ -306,6 +307,16 @@ function reassembled(bytes: Uint8Array, lengths: readonly number[]): string {
   }
   return JSON.stringify([reassembler.push(new Uint8Array([5])), reassembler.push(new Uint8Array([0, 0x61]))]);
 }
+
+test('decodes a character wherever the buffer ends in it', () => {
+  for (const character of ['é', '汉', '😀']) {
+    for (let shift = 0; shift < 4; shift++) {
+      const text = 'a'.repeat(shift) + character.repeat(70_000);
+      const [message] = JSON.parse(reassembled(utf8ToBytes(text), [40_000]));
+      assert.ok(message.text === text, `${shift} before ${character}`);
+    }
+  }
+});
 
 test('decodes what arrives in chunks as it does what arrived at once', () => {
   const unit = fc.constantFrom('a', 'é', '汉', '😀', '\ufeff', '\ufffd');

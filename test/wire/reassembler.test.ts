@@ -317,6 +317,14 @@ test('drops a message longer than a lower limit, whole or in chunks, and accepts
   assert.is(bytesOf(pushAll(reassembler, [frame(0x03, '123'), frame(0x05, '45')])).toString(), '12345');
 });
 
+test('doubles its buffer when that is full, and makes it as long as the limit when that is near', () => {
+  const reassembler = new Reassembler({ maxMessage: 1000 });
+  for (let length = 1; length <= 1000; length++) {
+    reassembler.push(frame(length === 1 ? 0x03 : 0x04, Buffer.alloc(1)));
+    assert.is(buffered(reassembler).length, length > 512 ? 1000 : 2 ** Math.ceil(Math.log2(length)));
+  }
+});
+
 test('holds no more than a lower limit', () => {
   const reassembler = new Reassembler({ maxMessage: 1000 });
   reassembler.push(frame(0x03, Buffer.alloc(600)));
@@ -373,6 +381,10 @@ test('refuses a limit that is not a number of bytes, or above 32 MiB', () => {
   raisesLocal(() => new Reassembler(null as never), 'bad-argument');
   new Reassembler({ maxMessage: CAP });
   new Reassembler({ maxMessage: 0 });
+});
+
+test('has no field that enumerates', () => {
+  assert.equal(Object.keys(new Reassembler()), []);
 });
 
 test.run();
