@@ -101,6 +101,7 @@ function connecting(options) {
     pin: lookUp(record.pins),
     psk: lookUp(record.psks),
     randomBytes: randomBytes,
+    maxMessage: 4096, // longer messages are dropped
     patterns: options.patterns,
     onKkFailure: options.onKkFailure,
   });
@@ -131,6 +132,7 @@ function handle(event) {
   else report(event);
   if (event.type === 'ready') session.sendJson(REQUEST).forEach(write);
   if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
+  if (event.type === 'dropped') console.log('a message of ' + event.bytes + ' bytes was dropped');
   if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
   // The PSK is provisioned, so it stays: nothing on the device could replace it.
   if (event.type === 'psk-suspect') console.log('the PSK of this hub is wrong: provision the device again');
@@ -143,8 +145,9 @@ function received(message) {
   const word = isEnvelope || space < 0 ? message : message.substr(0, space);
   if (word === 'hello') Serial1.println('start');
   else if (word === 'connecting') connecting(JSON.parse(message.substr(space + 1)));
+  else if (session === undefined || word === 'connected') return;
   else if (word === 'disconnected') session.closed(JSON.parse(message.substr(space + 1))).forEach(handle);
-  else if (word !== 'connected') {
+  else {
     // Once the session is encrypted, bytes are transport messages, and an envelope is text.
     const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
     session.receive(data).forEach(handle);

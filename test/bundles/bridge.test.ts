@@ -70,7 +70,7 @@ function newDevice(psks: object): Device {
   let onData: (data: string) => void = () => {};
   const { near, write, lines } = serialLine((text) => onData(text));
   const serial = {
-    setup: () => {},
+    setup: (_baud: number, options: object) => assert.equal(options, { flow: 'xon' }),
     on: (_event: 'data', callback: typeof onData) => {
       onData = callback;
     },
@@ -188,6 +188,17 @@ test('tells the device why a connection was refused, and dials after a pause', a
   await bridge.next('dial');
   assert.equal(bridge.seen, ['ended access-refused', 'dial']);
   assert.ok(device.lines.includes('disconnected {"code":1008,"reason":""}'));
+});
+
+test('a device ignores lines of a connection for which it has no session', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  device.boot();
+  for (const line of ['00ff', '{"msg_type":"hello"}', 'disconnected {}', 'connected']) {
+    device.line.write(`${line}\n`);
+  }
+  const bridge = bridgeFor(device);
+  await bridge.next('message');
+  assert.match(device.logged[0]!, 'You said: hello');
 });
 
 test('noise on the line does nothing', async () => {
