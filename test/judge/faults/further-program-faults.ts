@@ -244,14 +244,10 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
   'P-140': [
     broken('the key is cut before it is replaced', [
       'src/mqtt-topics/client-id.ts',
-      "accessKey.replace(OTHER, '-').slice(0, MAX_CLIENT_ID_KEY)",
-      "accessKey.slice(0, MAX_CLIENT_ID_KEY).replace(OTHER, '-')",
+      'accessKey.replace(',
+      'accessKey.slice(0, MAX_CLIENT_ID_KEY).replace(',
     ]),
-    broken('other characters are left out', [
-      'src/mqtt-topics/client-id.ts',
-      "replace(OTHER, '-')",
-      "replace(OTHER, '')",
-    ]),
+    broken('other characters are left out', ['src/mqtt-topics/client-id.ts', "/g, '-')", "/g, '')"]),
     broken('dots stay', ['src/mqtt-topics/client-id.ts', '[^A-Za-z0-9_-]/g', '[^A-Za-z0-9_.-]/g']),
   ],
   'P-141': [
