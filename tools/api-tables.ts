@@ -35,14 +35,14 @@ const PROVIDERS: { readonly [name: string]: Provider } = {
     from: '`hub-protocol/node`',
     crypto: nodeCrypto,
     argon2id: 'from Node.js 24.7 on',
-    needs: 'Node.js, Bun, Deno',
+    needs: 'Node.js, Bun, Deno; noble',
   },
-  nobleCrypto: { from: '`hub-protocol/noble`', crypto: nobleCrypto, argon2id: 'no', needs: 'BigInt' },
+  nobleCrypto: { from: '`hub-protocol/noble`', crypto: nobleCrypto, argon2id: 'no', needs: 'noble; BigInt' },
   nobleCryptoWithAesGcm: {
     from: '`hub-protocol/noble-aesgcm`',
     crypto: nobleCryptoWithAesGcm,
     argon2id: 'no',
-    needs: 'BigInt; 650 KB for tables',
+    needs: 'noble; BigInt; 650 KB for tables',
   },
   deviceCrypto: {
     from: `${FILE('hub-protocol.js')}, ${FILE('hub-protocol.es5.js')}`,

@@ -64,6 +64,10 @@ test('who brings cryptography installs nothing else, and README’s program runs
   writeFileSync(join(alone, 'program.js'), withOwnCrypto(PROGRAM));
   const { stdout } = await run(alone, process.execPath, ['program.js']);
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
+  const imports = `await import('hub-protocol/bundles/hub-protocol.js');
+    await import('hub-protocol/node').then(() => process.exit(1), ({ code }) => console.log(code));`;
+  const tried = await run(alone, process.execPath, ['--input-type=module', '-e', imports]);
+  assert.is(tried.stdout, 'ERR_MODULE_NOT_FOUND\n');
 });
 
 test('the judge’s vectors and schemas can be imported', async () => {
