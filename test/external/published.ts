@@ -55,7 +55,7 @@ export function published(): string[] {
 
 /** Installs the package of PyPI beside this file if it is missing. */
 function pythonPackage(): string {
-  const folder = join(HERE, 'python');
+  const folder = join(HERE, 'node_modules'); // which git and the tools pass over
   const mark = join(folder, 'installed.txt');
   const wanted = readFileSync(join(HERE, 'requirements.txt'), 'utf8');
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== wanted) {
