@@ -237,6 +237,14 @@ function report(): void {
     const how = reaching(id).length === 0 ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
     say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${how}`);
   }
+  if (values.again === undefined && values.changed === undefined && values.sample === '1') {
+    const files = new Set(chosen.map(({ file }) => file));
+    const used = new Set(survivors.map(keyOf));
+    for (const each of known.filter((each) => files.has(each.file) && !used.has(keyOf(each))))
+      say(
+        `${each.file}: ${short(each.before)}  =>  ${short(each.after)}  does not survive: remove its reason`,
+      );
+  }
   const killed = chosen.length - survivors.length;
   say(
     `\n${killed} of ${chosen.length} mutants noticed (${((100 * killed) / chosen.length).toFixed(1)} %), ` +
