@@ -9,8 +9,8 @@ import { describe } from './describe.ts';
 import type { Scenario } from './scenarios.ts';
 import { World } from './world.ts';
 
-/** How many worlds with a connection are kept; each takes some 20 KB. */
-const SPARE = 5000;
+/** How many worlds with a connection are kept; each takes some 10 KB. */
+const SPARE = 20_000;
 
 /** What a search has found. */
 export interface Found {
@@ -97,46 +97,53 @@ export function search(scenario: Scenario, acts: number, until: number): Found {
     return violation === undefined ? result : { ...result, violation };
   };
 
+  /** Tries acts in a state. Returns what broke, or nothing. New states are appended to a list. */
+  const attempt = (index: number, world: World, acts: readonly Act[], isWatched: boolean, list: number[]) => {
+    for (const [name, happens] of acts) {
+      const after = world.copy();
+      try {
+        happens(after);
+      } catch (error) {
+        const path = [...states.path(index), name].join('\n  ');
+        return `${scenario.name}: ${(error as Error).message}\n  ${path}\n${(error as Error).stack ?? ''}`;
+      }
+      transitions++;
+      const { index: next, isNew } = states.add(after, index, name, isWatched);
+      if (states.next[index] === -1) states.next[index] = next; // the first free act is the honest course
+      if (!isNew) continue;
+      if (after.connection === undefined) worlds.set(next, after);
+      else if (spare > 0) {
+        spare--;
+        worlds.set(next, after);
+      }
+      list.push(next);
+    }
+    return undefined;
+  };
+
+  // What takes no act comes first, so that each state is first reached with the fewest acts.
   let layer = [0];
   for (let used = 0; used <= acts; used++) {
     const later: number[] = [];
-    counts[used] = layer.length;
     explored[used] = 0;
-    for (let i = 0; i < layer.length; i++) {
-      if (i % 64 === 0 && Date.now() > until) return found();
-      const index = layer[i]!;
-      const world = worldOf(states, worlds, index);
-      if (world.asked !== undefined) questions.add(world.asked);
-      const free = freeActs(world);
-      const all = used < acts ? [...free, ...attacks(world)] : free;
-      for (const [number, [name, happens]] of all.entries()) {
-        const after = world.copy();
-        try {
-          happens(after);
-        } catch (error) {
-          return found(
-            `${scenario.name}: ${(error as Error).message}\n  ${[...states.path(index), name].join('\n  ')}\n${(error as Error).stack ?? ''}`,
-          );
-        }
-        transitions++;
-        const isWatched = (number < free.length ? used : used + 1) < acts;
-        const { index: next, isNew } = states.add(after, index, name, isWatched);
-        if (number === 0 && states.next[index] === -1) states.next[index] = next;
-        if (!isNew) continue;
-        if (after.connection === undefined) worlds.set(next, after);
-        else if (spare > 0) {
-          spare--;
-          worlds.set(next, after);
-        }
-        if (number < free.length) {
-          layer.push(next);
-          counts[used]!++;
-        } else later.push(next);
+    for (const step of used < acts ? [freeActs, attacks] : [freeActs]) {
+      const isLast = step === attacks || used === acts;
+      const isWatched = (step === attacks ? used + 1 : used) < acts;
+      for (let i = 0; i < layer.length; i++) {
+        counts[used] = layer.length;
+        if (i % 64 === 0 && Date.now() > until) return found();
+        const index = layer[i]!;
+        const world = worldOf(states, worlds, index);
+        if (world.asked !== undefined) questions.add(world.asked);
+        const broken = attempt(index, world, step(world), isWatched, step === attacks ? later : layer);
+        if (broken !== undefined) return found(broken);
+        if (!isLast) continue;
+        if (world.connection !== undefined && worlds.delete(index)) spare++;
+        explored[used]!++;
+        depth = Math.max(depth, states.depth[index]!);
       }
-      if (world.connection !== undefined && worlds.delete(index)) spare++;
-      explored[used]!++;
-      depth = Math.max(depth, states.depth[index]!);
     }
+    counts[used] = layer.length;
     layer = later;
   }
   try {

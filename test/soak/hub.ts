@@ -121,7 +121,11 @@ async function serveMqtt(url: string, psk: Uint8Array): Promise<string> {
 process.once('message', async ({ psk, broker }: HubTask) => {
   const key = Buffer.from(psk, 'hex');
   process.send!(await (broker === undefined ? serveWebSockets(key) : serveMqtt(broker, key)));
-  process.on('message', async () => {
+  process.on('message', async (what) => {
+    if (what === 'forget') {
+      pins.clear();
+      return;
+    }
     const memory = await memoryInUse();
     process.send!({ ...report, memory } satisfies HubReport);
   });

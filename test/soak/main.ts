@@ -34,6 +34,7 @@ const { values: options } = parseArgs({
 });
 const psk = randomBytes(32);
 const rows: string[][] = [];
+let told = Date.now();
 
 for (const over of options.over) {
   if (over !== 'WebSocket' && over !== 'MQTT') throw new Error('"over" is WebSocket or MQTT');
@@ -46,9 +47,12 @@ for (const over of options.over) {
     ...(url !== undefined && { broker: url }),
   } satisfies HubTask);
   const at = await answer<string>(hub);
-  await messages(over, at, hub, Number(options.messages));
-  await reconnects(over, at, hub, Number(options.reconnects));
-  await sessions(over, at, hub, Number(options.sessions));
+  for (const [part, count] of [
+    [messages, Number(options.messages)],
+    [reconnects, Number(options.reconnects)],
+    [sessions, Number(options.sessions)],
+  ] as const)
+    if (count > 0) await part(over, at, hub, count); // 0 leaves a part out
   hub.kill();
   broker?.kill();
   await days(over, Number(options.days));
@@ -126,6 +130,7 @@ async function sessions(over: Transport, url: string, hub: ChildProcess, count: 
   await each(all, `messages of the sessions over ${over}`, (client) => client.exchange(10));
   await each(all, `ends over ${over}`, (client) => client.end('close'));
   all = [];
+  hub.send('forget'); // the keys of the clients, which it would keep
   const after = await settle(hub);
   const left = growth((await memoryInUse()) - before[0], after.memory - before[1]);
   const size = `${(own / 1024).toFixed(1)} KiB for each at the clients, ${(theirs / 1024).toFixed(1)} KiB at the hub, with its socket; afterwards ${left}`;
@@ -196,7 +201,12 @@ function signed(bytes: number): string {
 }
 
 function progress(what: string, share: number): void {
-  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${what}: ${Math.round(100 * share)} %`);
+  const text = `${what}: ${Math.round(100 * share)} %`;
+  if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K${text}`);
+  else if (Date.now() - told > 300_000) {
+    told = Date.now();
+    console.log(text);
+  }
 }
 
 function done(what: string, over: Transport, began: number, figures: string, memory: string): void {
