@@ -106,11 +106,12 @@ function checkOperations(only: readonly string[] | undefined): void {
   throw new CannotRun(`there is no operation ${unknown}; there are ${names.join(', ')}`);
 }
 
-/** Writes as fast as the reader takes it: the lines are some megabytes. */
+/** Writes as fast as the reader takes it, and until it has enough: the lines are some megabytes. */
 async function printLines({ only, specOnly }: Options): Promise<number> {
   checkOperations(only);
   for (const line of jsonLines(only, specOnly)) {
-    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
+    if (!process.stdout.writable) break;
+    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain').catch(() => {});
   }
   return 0;
 }
@@ -149,6 +150,9 @@ function count(number: number, total: number): string {
   return `${String(number).padStart(String(total).length)}/${total}`;
 }
 
+process.stdout.on('error', (error: { code?: string }) => {
+  if (error.code !== 'EPIPE') throw error; // the reader has gone, such as `head`
+});
 main().then(
   (status) => {
     process.exitCode = status;

@@ -32,7 +32,7 @@ export function firstDifference(
     const names = Object.keys(isExact ? { ...expected, ...got } : expected);
     for (const name of names) {
       const field = where === '' ? name : `${where}.${name}`;
-      const difference = firstDifference(field, expected[name], got[name], isExact);
+      const difference = firstDifference(field, own(expected, name), own(got, name), isExact);
       if (difference !== undefined) return difference;
     }
     return undefined;
@@ -63,6 +63,11 @@ function stringDifference(where: string, expected: string, got: string): Differe
 export function show(value: unknown): string {
   const json = value === undefined ? 'nothing' : JSON.stringify(value);
   return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+}
+
+/** `got` may lack a name that every object inherits, such as `constructor`. */
+function own(object: { readonly [name: string]: unknown }, name: string): unknown {
+  return Object.prototype.hasOwnProperty.call(object, name) ? object[name] : undefined;
 }
 
 function isObject(value: unknown): value is { readonly [name: string]: unknown } {

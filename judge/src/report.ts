@@ -116,6 +116,9 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
   const failuresOf = (operation: string): Verdict[] =>
     verdicts.filter((verdict) => verdict.operation === operation && verdict.result === 'failed');
   const isExplained = (operation: string): boolean => failuresOf(operation).some(causeOf);
+  /** Whether most failures have a cause, from which the others may follow. */
+  const isMostlyExplained = (failed: readonly Verdict[]): boolean =>
+    2 * failed.filter(causeOf).length >= failed.length;
   const groups: Group[] = [];
   const seen = new Set<string>();
   for (const { operation } of summarize(verdicts)) {
@@ -125,13 +128,16 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     const fails = (used: string): boolean =>
       seen.has(used) && used !== operation && failuresOf(used).length > 0;
     if (uses.some((used) => isExplained(used) || fails(used))) continue;
+    if (isMostlyExplained(failed)) continue;
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     const all = verdicts.filter((verdict) => verdict.operation === operation);
     for (const isChoice of [false, true]) {
       const part = unexplained.filter((verdict) => isChoice === (verdict.isChoice ?? false));
       if (part.length === 0) continue;
       groups.push({ title: titleOf(part, all), verdicts: part });
-      if (uses.includes(operation)) break; // failures of choices may follow from the others
+      // Failures of choices may follow from the others.
+      const isMany = part.length > MAX_TESTS && part.length > MANY * all.length;
+      if (uses.includes(operation) || isMany) break;
     }
   }
   return groups;
@@ -140,6 +146,8 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
 /** What share of failures must have a flag, and what share of the tests that passed may have it, for its note to speak. */
 const MOST = 0.8;
 const FEW = 0.25;
+/** What share of an operation's tests fails for one reason rather than for several. */
+const MANY = 0.25;
 /** How many tests with the flag may pass for each that fails. */
 const ODDS = 8;
 
@@ -153,21 +161,25 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     verdicts.filter(({ notes }) => notes?.[flag] !== undefined).length;
   const uses = OPERATIONS.find(({ name }) => name === failed[0]!.operation)?.uses ?? [];
   const follow = uses.includes(failed[0]!.operation);
-  // The flags of handshakes say how keys and payloads were chosen, which explains few failures.
-  const odds = failed[0]!.operation === 'handshake' ? 0 : ODDS;
-  const isBroad = failed.length > all.length / (follow ? 10 : 4);
+  // The flags of handshakes say how keys and payloads were chosen, which explains few failures and never many.
+  const isHandshake = failed[0]!.operation === 'handshake';
+  const odds = isHandshake ? 0 : ODDS;
+  const isBroad = failed.length > all.length * (follow ? 0.1 : MANY);
   const flags = new Map(failed.flatMap(({ notes }) => Object.entries(notes ?? {})));
   const notes = [...flags].filter(([flag]) => {
     const others = count(passed, flag);
     const isCommon = others > FEW * passed.length || passed.length === 0;
     const isChance = others > (isBroad ? 1 : odds) * failed.length;
+    if (isBroad && isHandshake) return false;
     return count(failed, flag) >= (isBroad ? 1 : MOST) * failed.length && !isCommon && !isChance;
   });
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
   if (failed[0]!.operation === LIVE) return 'scenes:';
-  return failed.length === 1
-    ? 'no known mistake explains it:'
-    : 'no known mistake explains them; the plainest:';
+  if (failed.length <= MAX_TESTS) {
+    const comments = new Set(failed.map(({ comment }) => comment).filter((comment) => comment !== ''));
+    if (comments.size > 0) return `about: ${[...comments].join('; ')}`;
+  }
+  return 'no known mistake explains them; the plainest:';
 }
 
 function defectsToLines(verdicts: readonly Verdict[]): string[] {

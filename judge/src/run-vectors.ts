@@ -29,13 +29,26 @@ export function listTasks(only?: readonly string[], isSpecOnly = false): Task[] 
       if (only !== undefined && !only.includes(operation)) continue;
       for (const test of tests) {
         if (isSpecOnly && test.result === 'acceptable') continue;
-        const own = Object.fromEntries(test.flags.map((flag) => [flag, notes[flag]!]));
+        const own = {
+          ...Object.fromEntries(test.flags.map((flag) => [flag, notes[flag]!])),
+          ...closingsOf(test),
+        };
         tasks.push({ operation, type, file, test: isSpecOnly ? demandedOf(test) : test, notes: own });
       }
     }
   }
   const names = OPERATIONS.map(({ name }) => name);
   return tasks.sort((a, b) => names.indexOf(a.operation) - names.indexOf(b.operation));
+}
+
+/** A note for each close code and each HTTP status with which the connection of a session ends. */
+function closingsOf({ steps = [] }: Vector): { [note: string]: string } {
+  const closings = (steps as Fields[]).filter((step) => step.do === 'closed');
+  const names = closings.flatMap(({ code, status }) => [
+    ...(code === undefined ? [] : [`close code ${code}`]),
+    ...(status === undefined ? [] : [`status ${status}`]),
+  ]);
+  return Object.fromEntries(names.map((name) => [name, `The connection ends with ${name}.`]));
 }
 
 export interface RunOptions {

@@ -157,14 +157,20 @@ test('shows a cause instead of the failures that may follow from it, and counts 
 test('shows unexplained failures beside a cause where tests have nothing to do with one another', () => {
   const text = toText([FAILED, EXPLAINED, FAILED]);
   assert.match(text, /FAILED 1 of topics\n {2}cause: big-endian\n/);
-  assert.match(text, /FAILED 2 of topics\n {2}no known mistake explains them; the plainest:\n/);
+  assert.match(text, /FAILED 2 of topics\n {2}about: at the limit\n/);
   assert.not.match(text, /may follow/);
+});
+
+test('takes a few unexplained failures beside more explained ones for what follows from these', () => {
+  const text = toText([EXPLAINED, EXPLAINED, FAILED]);
+  assert.match(text, /FAILED 2 of topics\n {2}cause: big-endian\n/);
+  assert.match(text, /1 other failures may follow/);
 });
 
 test('tells failures of choices from failures of the protocol', () => {
   const text = toText([FAILED, { ...FAILED, isChoice: true }]);
-  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n {2}mqtt-topics 2/);
-  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n {2}a choice of hub-protocol/);
+  assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n {2}mqtt-topics 2/);
+  assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n {2}a choice of hub-protocol/);
 });
 
 test('shows the unexplained failures of operations that have nothing to do with a cause', () => {
@@ -174,7 +180,7 @@ test('shows the unexplained failures of operations that have nothing to do with 
     { ...FAILED, operation: 'session' },
   ]);
   assert.match(text, /FAILED 1 of reassemble\n {2}cause: /);
-  assert.match(text, /FAILED 1 of topics\n {2}no known mistake explains it:\n/);
+  assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n/);
   assert.not.match(text, /FAILED 1 of session/); // a session reassembles
   assert.match(text, /1 other failures may follow/);
 });
@@ -191,9 +197,23 @@ test('shows the first of two operations that use each other', () => {
 test('says what failures are about if they share a flag that passing tests do not have', () => {
   const scoped = { ...FAILED, notes: { Scope: 'Topics end with the client.' } };
   assert.match(toText([PASSED, scoped, scoped]), /about: Topics end with the client\./);
-  assert.not.match(toText([scoped, scoped]), /about:/);
-  assert.not.match(toText([{ ...PASSED, notes: scoped.notes }, scoped]), /about:/);
-  assert.not.match(toText([PASSED, scoped, FAILED]), /about:/);
+  assert.not.match(toText([scoped, scoped]), /about: Topics/);
+  assert.not.match(toText([{ ...PASSED, notes: scoped.notes }, scoped]), /about: Topics/);
+  assert.not.match(toText([PASSED, scoped, FAILED]), /about: Topics/);
+});
+
+test('says of a few failures what each test is about, and of many nothing where nothing is known', () => {
+  const other = { ...FAILED, comment: 'past the limit' };
+  assert.match(toText([FAILED, other, other]), /about: at the limit; past the limit\n/);
+  assert.match(toText([FAILED, other, other, other]), /no known mistake explains them; the plainest:\n/);
+});
+
+test('compares fields that objects inherit by name as missing', () => {
+  assert.equal(firstDifference('', { constructor: 1 }, {}), {
+    where: 'constructor',
+    expected: '1',
+    got: 'nothing',
+  });
 });
 
 test('shows every scene that failed in live mode', () => {

@@ -187,8 +187,9 @@ def read(comment, flags, text):
     return valid(comment, flags, text=text, canonical=canonical(json.loads(text)).hex())
 
 
-def has_choice_of_number(test):
-    return test["result"] == "valid" and files.has_number_beyond_integers(test["text"])
+def is_choice(test):
+    is_marked = test.get("bytes") == canonical_json_refusals.MARKED.hex()
+    return is_marked or test["result"] == "valid" and files.has_number_beyond_integers(test["text"])
 
 
 def build():
@@ -209,4 +210,4 @@ def build():
     ]
     choices = ["Depth", "DuplicateKey", "LoneSurrogate", "NumberToken"]
     description = "JSON texts with their canonical form, and texts that have none."
-    files.write("canonical-json", description, NOTES, groups, choices, has_choice_of_number)
+    files.write("canonical-json", description, NOTES, groups, choices, is_choice)

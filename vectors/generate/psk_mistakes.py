@@ -4,6 +4,7 @@ Every mistake is made with the first vector of type Psk. Those that show in some
 with the others.
 """
 
+import base64
 import hashlib
 import unicodedata
 
@@ -13,6 +14,8 @@ import files
 
 PATH = files.DIRECTORY.parent / "judge" / "src" / "mistakes" / "psk-mistakes.ts"
 RIGHT = {"time_cost": 3, "memory_cost": 65536, "parallelism": 1, "hash_len": 32, "type": Type.ID, "version": 0x13}
+# What libraries and guides take where nothing is said, if more than one parameter is wrong then.
+DEFAULTS = [(1, 65536, 4), (2, 19456, 1), (1, 47104, 1), (4, 9216, 1), (5, 7168, 1), (2, 16384, 1), (2, 1024, 2)]
 HEAD = """\
 /** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi. */
 export const PSK_MISTAKES: readonly string[] = [
@@ -27,10 +30,13 @@ def parameters():
     """Each parameter wrong by itself."""
     yield from ((f"passes {count}", {"time_cost": count}) for count in [1, 2, 4, 5, 6, 8, 10])
     memory = [8, 16, 32, 64, 128, 256, 512, 1000, 1024, 2048, 4096, 8192, 9216, 12288, 16384, 19456, 32768, 37888]
-    memory += [47104, 62500, 64000, 65535, 65537, 100000, 102400, 131072]
+    memory += [47104, 62500, 64000, 65535, 65537, 100000, 102400, 131072, 262144]
     yield from ((f"memory {size}", {"memory_cost": size}) for size in memory)
     yield from ((f"lanes {count}", {"parallelism": count}) for count in [2, 3, 4, 6, 8, 16])
     yield from ((f"length {length}", {"hash_len": length}) for length in [16, 24, 64])
+    for passes, memory, lanes in DEFAULTS:
+        costs = {"time_cost": passes, "memory_cost": memory, "parallelism": lanes}
+        yield f"costs {passes} {memory} {lanes}", costs
     yield "argon2i", {"type": Type.I}
     yield "argon2d", {"type": Type.D}
     yield "version 0x10", {"version": 0x10}
@@ -46,6 +52,13 @@ def inputs(password, node_id):
     yield "salt: zeros", right, bytes(32)
     yield "salt: reversed", right, salt[::-1]
     yield "salt: twice", right, hashlib.sha256(salt).digest()
+    yield "salt: SHA-1", right, hashlib.sha1(node_id.encode()).digest()
+    yield "salt: MD5", right, hashlib.md5(node_id.encode()).digest()
+    yield "salt: SHA-512", right, hashlib.sha512(node_id.encode()).digest()
+    yield "salt: 32 bytes of the SHA-512", right, hashlib.sha512(node_id.encode()).digest()[:32]
+    yield "salt: BLAKE2b", right, hashlib.blake2b(node_id.encode(), digest_size=32).digest()
+    yield "salt: base64", right, base64.b64encode(salt)
+    yield "salt: with password", right, sha256(node_id + password)
     yield "salt: trimmed", right, sha256(node_id.strip())
     yield "salt: lower case", right, sha256(node_id.lower())
     yield "salt: line feeds", right, sha256(node_id.replace("\n", "\r\n"))
@@ -62,6 +75,7 @@ def inputs(password, node_id):
     yield "password: with NUL", (password + "\0").encode(), salt
     yield "password: hashed", sha256(password), salt
     yield "password: hexadecimal", password.encode().hex().encode(), salt
+    yield "arguments", salt, right
     yield "swapped", node_id.encode(), sha256(password)
 
 
@@ -88,6 +102,8 @@ def build(tests):
             seen.add(tuple(wrong))
             if is_plain or shows_only_here(name, tests[0]):
                 changes.append((name, *wrong, {}))
+        if is_plain:
+            found[hashlib.sha256(bytes.fromhex(test["psk"])).hexdigest()[:32]] = "hashed"
         for name, own_password, salt, change in changes:
             found[derive(own_password, salt, **change)[:32]] = name
     lines = [f"  '{psk} {name}',\n" for psk, name in found.items()]

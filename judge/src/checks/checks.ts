@@ -2,6 +2,13 @@
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
 import {
+  mistakesInAuthorization,
+  mistakesInBroker,
+  mistakesInPresence,
+  mistakesInTopics,
+  refutesAuthorization,
+} from '../mistakes/addresses.ts';
+import {
   mistakesInClientId,
   mistakesInMatching,
   mistakesInPreference,
@@ -117,20 +124,25 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ['protocol', 'url', 'tls'],
     { mistakesIn: mistakesInPreference },
   ),
-  AuthorizedUrl: { operation: 'authorization', check: checkAuthorizedUrl },
+  AuthorizedUrl: { operation: 'authorization', check: checkAuthorizedUrl, refutes: refutesAuthorization },
   Disclosure: plain(
     'disclosure',
     ['aiDisclosure', 'lastGiven', 'tag', 'isVoice', 'isShared'],
     ['due', 'text', 'language'],
     EXACT,
   ),
-  Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status']),
-  BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls']),
+  Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status'], { mistakesIn: mistakesInTopics }),
+  BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls'], {
+    mistakesIn: mistakesInBroker,
+  }),
   ClientId: plain('client-id', ['name', 'accessKey'], ['clientId'], {
     mistakesIn: mistakesInClientId,
     refutes: refutesClientId,
   }),
-  Presence: plain('presence', ['status'], ['will', 'online', 'offline'], EXACT),
+  Presence: plain('presence', ['status'], ['will', 'online', 'offline'], {
+    ...EXACT,
+    mistakesIn: mistakesInPresence,
+  }),
   Request: plain('request', ['builder', 'arguments'], ['envelope'], EXACT),
   SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches'], {
     mistakesIn: mistakesInMatching,
@@ -208,7 +220,9 @@ async function checkAuthorizedUrl(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'authorization', ...request });
   const isSame =
     typeof response.url === 'string' && withUpperCaseEscapes(response.url) === withUpperCaseEscapes(test.url);
-  checkResponse(test, isSame ? { ...response, url } : response, { url });
+  checkResponse(test, isSame ? { ...response, url } : response, { url }, () =>
+    mistakesInAuthorization(test, response),
+  );
 }
 
 function withUpperCaseEscapes(url = ''): string {

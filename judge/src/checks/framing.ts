@@ -73,6 +73,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
         ]
       : ['interleaving: a new message is accepted while another is open; that ends the session'];
   }
+  const inMessages = mistakesInMessages(events, got);
+  if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
   if (maxMessage !== undefined) return []; // which says nothing about the cap of 32 MiB
   if (expected?.length === MAX_MESSAGE) {
@@ -80,6 +82,25 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   }
   if (expected?.reason === 'too-large') {
     return ['cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on'];
+  }
+  return [];
+}
+
+const OTHER_KIND =
+  'kind: a message is delivered as one of the other kind; the marker of its first chunk decides, 2 for JSON and 3 for binary';
+const EARLIER =
+  'reassembly: a message begins with the bytes of the one before it; the buffer is empty when a message starts';
+
+/** Mistakes in the first message that is not as it should be, if all events up to it are of the right types. */
+function mistakesInMessages(events: readonly Fields[], got: readonly Fields[]): Causes {
+  let before = 0;
+  for (const [index, { type, kind, length }] of events.entries()) {
+    const other = got[index];
+    if (type !== 'message' || other?.type !== type) return [];
+    if (other.kind !== kind) return other.length === length ? [OTHER_KIND] : [];
+    if (other.length !== length)
+      return before > 0 && other.length === before + Number(length) ? [EARLIER] : [];
+    before += Number(length);
   }
   return [];
 }

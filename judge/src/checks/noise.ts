@@ -65,15 +65,20 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
   const other = side === 'init' ? 'resp' : 'init';
   const end = await ask({ op: 'handshake', do: 'split' });
   const { handshakeHash, [`${other}StaticPublic`]: remoteStaticKey } = test;
-  checkFields(end, { handshakeHash, remoteStaticKey }, () =>
-    mistakesInHandshakeHash(side, transcript, String(end.handshakeHash)),
-  );
+  checkFields(end, { handshakeHash, remoteStaticKey }, () => {
+    if (end.handshakeHash !== handshakeHash) {
+      return mistakesInHandshakeHash(side, transcript, handshakeHash, String(end.handshakeHash));
+    }
+    return end.remoteStaticKey === test[`${side}StaticPublic`] ? [OWN_KEY] : [];
+  });
   try {
     await checkTransport(test, side, ask);
   } catch (error) {
     if (!(error instanceof Declined)) throw error; // seal and open are operations of their own
   }
 }
+
+const OWN_KEY = 'remote static key: it is one’s own; the other side’s is due';
 
 /** Transport messages both ways, right after the handshake. */
 async function checkTransport(test: Vector, side: Side, ask: Ask): Promise<void> {
@@ -188,16 +193,25 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
 export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
   const { suite, key, counter, plaintexts, results } = test;
   const response = await ask({ op: 'seal', suite, key, counter, plaintexts });
-  checkResults(results, response, (index, { message }) =>
-    mistakesInSealing(
-      suite as Suite,
-      toBytes(key),
-      BigInt(counter),
-      index,
-      toBytes(plaintexts[index]),
-      toBytes(message),
-    ),
+  checkResults(results, response, (index, { error, message }) =>
+    error !== undefined
+      ? endsEarly(BigInt(counter) + BigInt(index))
+      : mistakesInSealing(
+          suite as Suite,
+          toBytes(key),
+          BigInt(counter),
+          index,
+          toBytes(plaintexts[index]),
+          toBytes(message),
+        ),
   );
+}
+
+const ENDS_EARLY = 'nonce: the counter ends too early; the last one is 2^64 - 2';
+
+/** What it means that nothing is sealed under this counter. */
+function endsEarly(counter: bigint): Causes {
+  return counter > 0x7fffn ? [ENDS_EARLY] : []; // the least that a counter of some type could hold
 }
 
 export async function checkOpen(test: Vector, ask: Ask): Promise<void> {

@@ -21,6 +21,8 @@ interface Style {
   readonly cause: string;
   /** The keys of an object in the order in which they are written. */
   readonly sort?: (keys: string[], depth: number) => string[];
+  /** Whether a field of this value is written. */
+  readonly keeps?: (value: Json) => boolean;
   readonly number?: (token: string) => string;
   /** Applied to each string in its canonical form, quotation marks included. */
   readonly string?: (quoted: string) => string;
@@ -31,6 +33,11 @@ interface Style {
 
 const byCodePoint = (keys: string[]): string[] =>
   keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+/** Sorts by what stands for each key; where that is the same, the order stays. */
+const by = (keys: string[], standIn: (key: string) => string): string[] => {
+  const sorted = byCodePoint(keys.map(standIn));
+  return keys.sort((a, b) => sorted.indexOf(standIn(a)) - sorted.indexOf(standIn(b)));
+};
 const escapeCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const escapeEach =
   (pattern: RegExp) =>
@@ -55,7 +62,19 @@ const STYLES: readonly Style[] = [
     cause: 'key order: keys that look like integers come first, by value; sort all keys as strings',
     sort: (keys) => Object.keys(Object.fromEntries(byCodePoint(keys).map((key) => [key, 0]))),
   },
+  {
+    cause: 'key order: keys are sorted without regard to case; sort them by code point',
+    sort: (keys) => by(keys, (key) => key.toLowerCase()),
+  },
+  {
+    cause: 'key order: shorter keys come first; sort them by code point, whatever their length',
+    sort: (keys) => by(byCodePoint(keys), (key) => String([...key].length).padStart(9, '0')),
+  },
   { cause: 'key order: keys are not sorted', sort: (keys) => keys },
+  {
+    cause: 'fields: those that are null are left out; they are written like any other',
+    keeps: (value) => value !== null,
+  },
   {
     cause:
       'numbers: they are parsed and written again (1.0 as 1, long integers rounded); keep each token as it came',
@@ -68,6 +87,10 @@ const STYLES: readonly Style[] = [
   {
     cause: 'numbers: floats are parsed and written again, integers are not; keep each token as it came',
     number: (token) => (/[.eE]/.test(token) ? String(Number(token)) : token),
+  },
+  {
+    cause: 'numbers: long integers are rounded to a double; keep each token as it came',
+    number: (token) => (/^-?\d{16,308}$/.test(token) ? BigInt(Number(token)).toString() : token),
   },
   {
     cause: 'numbers: the E of an exponent is written in lower case; keep each token as it came',
@@ -142,14 +165,15 @@ function surrogatesAsUtf8(text: string): Uint8Array {
 
 function write(value: Json, style: Partial<Style>): string {
   const { sort = byCodePoint, number = (token) => token, string = (quoted) => quoted } = style;
-  const { comma = ',', colon = ':' } = style;
+  const { comma = ',', colon = ':', keeps = () => true } = style;
   const inner = (value: Json, depth: number): string => {
     if (Array.isArray(value)) return `[${value.map((item) => inner(item, depth + 1)).join(comma)}]`;
     if (value instanceof JsonNumber) return number(value.token);
     if (typeof value === 'number') return number(String(value));
     if (typeof value === 'string') return string(canonical(value));
     if (typeof value !== 'object' || value === null) return canonical(value);
-    const fields = sort(Object.keys(value), depth).map(
+    const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!));
+    const fields = sort(keys, depth).map(
       (key) => inner(key, depth) + colon + inner((value as JsonObject)[key]!, depth + 1),
     );
     return `{${fields.join(comma)}}`;
@@ -245,6 +269,19 @@ export function* mistakenPrologues(
     yield {
       cause: `prologue: ${JSON.stringify(separator)} stands between its parts; nothing does`,
       prologue: utf8ToBytes(parts(RIGHT).join(separator)),
+    };
+  }
+  const [pattern, suite] = protocolName.replace('Noise_', '').split(/_(.*)/) as [string, string];
+  for (const [name, value] of [
+    ['the protocol name without Noise_', `${pattern}_${suite}`],
+    ['the protocol name in lower case', protocolName.toLowerCase()],
+    ['the name of the pattern alone', pattern],
+    ['the name of the suite alone', suite],
+    ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
+  ] as const) {
+    yield {
+      cause: `prologue: it ends with ${name}; it ends with the whole protocol name`,
+      prologue: utf8ToBytes(parts(RIGHT).slice(0, 2).join('') + value),
     };
   }
   yield { cause: `prologue: it is empty; its parts are ${PARTS.join(', ')}`, prologue: new Uint8Array(0) };

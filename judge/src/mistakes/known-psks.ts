@@ -13,6 +13,13 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   zeros: 'the salt is zeros; it is the SHA-256 of the node id',
   reversed: 'the bytes of the salt are in reverse order',
   twice: 'the salt is hashed twice; it is the SHA-256 of the node id',
+  'SHA-1': 'the salt is the SHA-1 of the node id; it is its SHA-256',
+  MD5: 'the salt is the MD5 of the node id; it is its SHA-256',
+  'SHA-512': 'the salt is the SHA-512 of the node id; it is its SHA-256',
+  '32 bytes of the SHA-512': 'the salt is 32 bytes of the SHA-512 of the node id; it is its SHA-256',
+  BLAKE2b: 'the salt is the BLAKE2b of the node id; it is its SHA-256',
+  base64: 'the salt is the SHA-256 in base64; it is the 32 bytes',
+  'with password': 'the salt is the SHA-256 of node id and password; it is that of the node id',
   trimmed: 'the node id is trimmed; it is hashed as it came',
   'lower case': 'the node id is hashed in lower case; it is hashed as it came',
   'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
@@ -40,6 +47,12 @@ function inMemory(value: string): string {
   return `Argon2id has ${value} KiB of memory${hint}; it has 65536 KiB, which are 64 MiB`;
 }
 
+/** Of all costs at once, which are a library's own if none are given. */
+function inCosts(value: string): string {
+  const [passes, memory, lanes] = value.split(' ');
+  return `Argon2id has a time cost of ${passes}, ${memory} KiB and ${lanes} lanes; it has 3, 65536 KiB and 1`;
+}
+
 /** A name of psk-mistakes.ts as a sentence. */
 function sentence(name: string): string {
   const [what, value] = name.split(/:? (.*)/) as [string, string];
@@ -48,6 +61,9 @@ function sentence(name: string): string {
   if (what === 'passes') return `Argon2id has a time cost of ${value}; it has 3`;
   if (what === 'memory') return inMemory(value);
   if (what === 'lanes') return `Argon2id has ${value} lanes; it has 1`;
+  if (what === 'costs') return inCosts(value);
+  if (what === 'arguments') return 'password and salt are taken for one another';
+  if (what === 'hashed') return 'it is hashed; it is what Argon2id returns';
   if (what === 'length') return `it has ${value} bytes; it has 32`;
   if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';
   if (what === 'swapped') return 'password and node id are taken for one another';

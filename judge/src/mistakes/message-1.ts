@@ -3,6 +3,7 @@
  * ephemeral public key before it, so whoever has a message can find out which prologue it was bound to.
  */
 import {
+  bytesToUtf8,
   canonicalJson,
   concatBytes,
   hexToBytes,
@@ -84,7 +85,7 @@ const CANDIDATES: readonly Candidate[] = [
   },
 ];
 
-/** The known mistakes in a prologue under which a client wrote the envelope `got` after it received these texts. */
+/** The known mistakes in prologue and payload with which a client wrote the envelope `got` after it received these texts. */
 export function mistakesInMessage1(received: readonly { text?: unknown }[], got: unknown): Causes {
   try {
     const { noise } = parseEnvelope(String(got)).payload as { noise: { [field: string]: string } };
@@ -96,11 +97,14 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
     const [hellos, offers] = [payloads('hello'), payloads('shake')];
     const suite = noise.suite as Suite;
     const name = utf8ToBytes(protocolName('XXpsk2', suite));
-    const fits = (...parts: Uint8Array[]): boolean => opens(message, concatBytes(parts), name, suite);
+    const fits = (...parts: Uint8Array[]): boolean =>
+      payloadOf(message, concatBytes(parts), name, suite) !== undefined;
     if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
       return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
     }
-    if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)), name)) return []; // nothing is wrong with it
+    const prologue = concatBytes([canonicalJson(last(hellos)), canonicalJson(last(offers)), name]);
+    const payload = payloadOf(message, prologue, name, suite);
+    if (payload !== undefined) return mistakesInPayload(payload);
     const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
     return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
   } catch {
@@ -108,7 +112,21 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
   }
 }
 
-function opens(message: Uint8Array, prologue: Uint8Array, name: Uint8Array, suite: Suite): boolean {
+const PAYLOAD = '{"binarize":false,"encodings":[]}';
+
+/** Nothing else is wrong with this message. */
+function mistakesInPayload(payload: Uint8Array): Causes {
+  const text = bytesToUtf8(payload) ?? 'not UTF-8';
+  return text === PAYLOAD ? [] : [`message 1: its payload is ${text || 'empty'}; it is ${PAYLOAD}`];
+}
+
+/** The payload of message 1, if it opens under this prologue. */
+function payloadOf(
+  message: Uint8Array,
+  prologue: Uint8Array,
+  name: Uint8Array,
+  suite: Suite,
+): Uint8Array | undefined {
   const start = name.length > 32 ? sha256(name) : concatBytes([name, new Uint8Array(32 - name.length)]);
   const ephemeral = message.slice(0, EPHEMERAL);
   const hash = sha256(sha256(start, prologue), ephemeral);
@@ -116,5 +134,5 @@ function opens(message: Uint8Array, prologue: Uint8Array, name: Uint8Array, suit
   const first = hmacSha256(secret, Uint8Array.of(1));
   const key = hmacSha256(secret, first, Uint8Array.of(2));
   const cipher = nodeCrypto.ciphers[SUITES[suite]]!(key);
-  return cipher.open(new Uint8Array(12), hash, message.slice(EPHEMERAL)) !== undefined;
+  return cipher.open(new Uint8Array(12), hash, message.slice(EPHEMERAL));
 }

@@ -35,7 +35,7 @@ export interface Mistake {
   readonly ephemeralNotHashed?: true;
   /** `s` is sent without being sealed. */
   readonly staticInClear?: true;
-  readonly prologue?: 'left-out' | 'skipped-if-empty' | 'after-pre-messages';
+  readonly prologue?: 'left-out' | 'hashed-before' | 'skipped-if-empty' | 'after-pre-messages';
   /** In the handshake there is none; in transport messages it is the handshake hash. */
   readonly associatedData?: 'left-out' | 'in-transport';
   /** What EncryptAndHash mixes into the hash in place of the ciphertext. */
@@ -148,6 +148,11 @@ export const MISTAKES: readonly Mistake[] = [
     hkdf: 'inputs-swapped',
   },
   { cause: 'prologue: it is not mixed into the hash', prologue: 'left-out' },
+  {
+    cause:
+      'prologue: it is hashed before it is mixed into the hash; MixHash takes it as it is (Noise spec, section 5.3)',
+    prologue: 'hashed-before',
+  },
   {
     cause: 'prologue: an empty one is not mixed into the hash; MixHash of no bytes changes it too',
     prologue: 'skipped-if-empty',

@@ -20,6 +20,7 @@ import {
 import type { Causes } from '../verdict.ts';
 import { mistakesInEphemeralKey } from './ephemeral-key.ts';
 import { MISTAKES, type Mistake } from './noise-mistakes.ts';
+import { mistakesInPayload } from './payload.ts';
 
 /** The keys and messages of a vector of type Handshake, in hexadecimal. */
 export interface Transcript {
@@ -127,7 +128,9 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   const isSkipped = transcript.prologue === '' && mistake.prologue === 'skipped-if-empty';
   const mixPrologue = (isLate: boolean): void => {
     if (isLate !== (mistake.prologue === 'after-pre-messages')) return;
-    if (mistake.prologue !== 'left-out' && !isSkipped) mixHash(bytes(transcript.prologue));
+    if (mistake.prologue === 'left-out' || isSkipped) return;
+    const prologue = bytes(transcript.prologue);
+    mixHash(mistake.prologue === 'hashed-before' ? sha256(prologue) : prologue);
   };
   mixPrologue(false);
   if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
@@ -278,13 +281,26 @@ export function mistakesInMessage(side: Side, transcript: Transcript, index: num
   const hasKey = tokensWith({}, transcript.pattern)[index]!.includes('e');
   const inKey = hasKey ? mistakesInEphemeralKey(transcript.messages[index]!.message, got) : [];
   if (inKey.length > 0) return inKey;
-  return causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
+  const causes = causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
+  if (causes.length > 0) return causes;
+  const { message, payload } = transcript.messages[index]!;
+  return mistakesInPayload(message, got, payload.length / 2);
 }
 
 /** The known mistakes that leave a side with the handshake hash `got`. */
-export function mistakesInHandshakeHash(side: Side, transcript: Transcript, got: string): Causes {
-  return causesOf((mistake) => handshakeWith(mistake, side, transcript).handshakeHash === got);
+export function mistakesInHandshakeHash(
+  side: Side,
+  transcript: Transcript,
+  right: string,
+  got: string,
+): Causes {
+  const causes = causesOf((mistake) => handshakeWith(mistake, side, transcript).handshakeHash === got);
+  if (causes.length > 0 || !/^(?:[\da-f]{2})+$/.test(got)) return causes;
+  return [right.startsWith(got) ? `handshake hash: it has ${got.length / 2} bytes; it has 32` : OTHER_HASH];
 }
+
+const OTHER_HASH =
+  'handshake hash: it is not h as it stands after the last message (Noise spec, section 11.2), though all messages are right';
 
 /** The known mistakes that make a side seal `got` as its first, second, … transport message. */
 export function mistakesInTransport(

@@ -1,0 +1,181 @@
+/** MQTT topics, brokers and authorized URLs with one thing wrong. */
+import { createHash } from 'node:crypto';
+import type { Fields } from '../adapter.ts';
+import type { Vector } from '../vectors.ts';
+import type { Causes } from '../verdict.ts';
+
+const TOPICS = ['publish', 'subscribe', 'status'];
+const OWN_LEVELS = ['in', 'out', 'status', 'c2s', 's2c', 'hivemind'];
+const HASH_DIGITS = 16;
+
+const SWAPPED =
+  'topics: those to publish and to subscribe to are taken for one another; a client publishes on in or c2s';
+
+/** The known mistakes with which these topics are not the right ones. */
+export function mistakesInTopics(test: Vector, response: Fields): Causes {
+  if (test.error !== undefined || response.error !== undefined) return [];
+  const [publish, subscribe] = [response.publish, response.subscribe];
+  if (publish === test.subscribe && subscribe === test.publish && response.status === test.status) {
+    return [SWAPPED];
+  }
+  const substitutions = new Map<string, string>();
+  for (const name of TOPICS) {
+    const right = levelsOf(test[name]);
+    const got = levelsOf(response[name]);
+    if (right.length !== got.length) return [];
+    for (const [index, level] of right.entries())
+      if (level !== got[index]) substitutions.set(level, got[index]!);
+  }
+  const rights = [...substitutions.keys()];
+  if (rights.length === 1) {
+    const hash = mistakenHash(rights[0]!, substitutions.get(rights[0]!)!, Object.values(test.mqtt ?? {}));
+    if (hash !== undefined) return [`topics: ${hash}`];
+  }
+  if (rights.length === 0 || !rights.every((level) => OWN_LEVELS.includes(level))) return [];
+  const gots = [...substitutions.values()];
+  const verbs = rights.length === 1 ? ['stands', 'does'] : ['stand', 'do'];
+  return [`topics: ${gots.join(', ')} ${verbs[0]} where ${rights.join(', ')} ${verbs[1]}`];
+}
+
+const levelsOf = (topic: unknown): string[] => String(topic).split('/');
+const digest = (algorithm: string, text: string): string => createHash(algorithm).update(text).digest('hex');
+
+/** What is wrong with a level that is not the hash of the access key. */
+function mistakenHash(right: string, got: string, fields: readonly unknown[]): string | undefined {
+  const texts = fields.filter((field) => typeof field === 'string');
+  const key = texts.find((text) => digest('sha256', text).startsWith(right));
+  if (key === undefined || right.length !== HASH_DIGITS) return undefined;
+  const rule = `it is the first ${HASH_DIGITS} digits of its SHA-256`;
+  if (got === key) return `the access key is not hashed; with hash_topics, ${rule}`;
+  if (digest('sha256', key).startsWith(got))
+    return `the hash of the access key has ${got.length} digits; ${rule}`;
+  if (digest('sha256', key).toUpperCase().startsWith(got)) {
+    return `the hash of the access key is in upper case; ${rule}, in lower case`;
+  }
+  const algorithm = ['sha1', 'md5', 'sha512', 'sha3-256', 'blake2b512'].find((name) =>
+    digest(name, key).startsWith(got),
+  );
+  if (algorithm !== undefined) return `the access key is hashed with ${algorithm}; ${rule}`;
+  const other = texts.find((text) => digest('sha256', text).startsWith(got));
+  return other === undefined ? undefined : `another field than the access key is hashed; ${rule}`;
+}
+
+/** The known mistakes with which this is not the right broker. */
+export function mistakesInBroker(test: Vector, response: Fields): Causes {
+  if (test.error !== undefined || response.error !== undefined) return [];
+  const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
+  const scheme = test.url.replace(/:.*/, '');
+  const [name] = wrong;
+  if (wrong.length !== 1) return [];
+  if (name === 'port' && !/:\d+(?:\/|$)/.test(test.url)) {
+    return [`broker: the default port of ${scheme} is ${response.port}; it is ${test.port}`];
+  }
+  if (name === 'tls') return [`broker: tls is ${response.tls} with ${scheme}; it is ${test.tls}`];
+  if (name === 'url' && String(response.url).replace(/:\d+(?=\/|$)/, '') === test.url) {
+    return ['broker: the URL names the default port; it has the port that was given, if one was'];
+  }
+  return [];
+}
+
+/** The known mistakes in what a client publishes about itself. */
+export function mistakesInPresence(test: Vector, response: Fields): Causes {
+  for (const message of ['will', 'online', 'offline']) {
+    for (const [name, right] of Object.entries(test[message])) {
+      const got = (response[message] as Fields | undefined)?.[name];
+      if (got !== right && name !== 'topic') {
+        return [`presence: ${name} is ${JSON.stringify(got) ?? 'missing'}; it is ${JSON.stringify(right)}`];
+      }
+    }
+  }
+  return [];
+}
+
+interface Mistake {
+  readonly cause: string;
+  /** The field of the query, which is otherwise `authorization=` and the percent-encoded base64. */
+  write(userAgent: string, accessKey: string): string;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const field = (value: string): string => `authorization=${encodeURIComponent(value)}`;
+const both = (userAgent: string, accessKey: string): string => base64(`${userAgent}:${accessKey}`);
+
+const AUTHORIZATIONS: readonly Mistake[] = [
+  {
+    cause: 'it is not percent-encoded; the +, / and = of base64 are',
+    write: (...names) => `authorization=${both(...names)}`,
+  },
+  {
+    cause: 'its + is not percent-encoded, and means a space then',
+    write: (...names) => field(both(...names)).replace(/%2B/g, '+'),
+  },
+  {
+    cause: 'its / is not percent-encoded; all that is no letter, digit or one of -._~ is',
+    write: (...names) => field(both(...names)).replace(/%2F/g, '/'),
+  },
+  {
+    cause: 'its = is not percent-encoded; all that is no letter, digit or one of -._~ is',
+    write: (...names) => field(both(...names)).replace(/%3D/g, '='),
+  },
+  {
+    cause: 'it is percent-encoded twice',
+    write: (...names) => field(encodeURIComponent(both(...names))),
+  },
+  {
+    cause: 'it is base64url; it is base64, with + and /',
+    write: (...names) =>
+      field(
+        both(...names)
+          .replace(/\+/g, '-')
+          .replace(/\//g, '_'),
+      ),
+  },
+  {
+    cause: 'it is base64url without padding; it is base64, with +, / and =',
+    write: (...names) => field(Buffer.from(names.join(':')).toString('base64url')),
+  },
+  {
+    cause: 'its padding is missing; base64 ends with = here',
+    write: (...names) => field(both(...names).replace(/=+$/, '')),
+  },
+  {
+    cause: 'the access key comes first; the user agent does',
+    write: (userAgent, accessKey) => field(both(accessKey, userAgent)),
+  },
+  {
+    cause: 'it holds the access key alone; the user agent and a colon come before it',
+    write: (_userAgent, accessKey) => field(base64(accessKey)),
+  },
+  {
+    cause: 'it is not base64',
+    write: (...names) => field(names.join(':')),
+  },
+  {
+    cause: 'it is encoded as Latin-1; it is UTF-8',
+    write: (...names) => field(Buffer.from(names.join(':'), 'latin1').toString('base64')),
+  },
+];
+
+const upperCaseEscapes = (url: string): string =>
+  url.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase());
+
+function isWrittenWith({ write }: Mistake, test: Vector, got: string): boolean {
+  if (test.url === undefined) return false;
+  const right = field(both(test.userAgent, test.accessKey));
+  const wrong = test.url.replace(right, () => write(test.userAgent, test.accessKey));
+  return upperCaseEscapes(wrong) === upperCaseEscapes(got);
+}
+
+/** The known mistakes with which a client authorizes itself in this URL. */
+export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
+  if (typeof url !== 'string') return [];
+  return AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url)).map(
+    ({ cause }) => `authorization: ${cause}`,
+  );
+}
+
+/** Whether who writes the right URL of this test cannot make the mistake. */
+export function refutesAuthorization(test: Vector, cause: string): boolean {
+  const mistake = AUTHORIZATIONS.find((mistake) => cause === `authorization: ${mistake.cause}`);
+  return test.url !== undefined && mistake !== undefined && !isWrittenWith(mistake, test, test.url);
+}

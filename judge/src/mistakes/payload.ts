@@ -1,0 +1,21 @@
+/** The payload of a handshake message, whose length shows whatever the keys are. */
+import type { Causes } from '../verdict.ts';
+
+const TAG = 16; // bytes: what differs by these is more likely a tag than a payload
+
+/** By how many bytes a message in hexadecimal is too long, if that can be its payload; else 0. */
+export function excessOf(right: string, got: string): number {
+  const excess = (got.length - right.length) / 2;
+  return /^(?:[\da-f]{2})*$/.test(got) && excess % TAG !== 0 ? excess : 0;
+}
+
+/** The mistakes that show in the length of a message whose payload was given, in bytes. */
+export function mistakesInPayload(right: string, got: string, length: number): Causes {
+  const excess = excessOf(right, got);
+  if (excess === 0 || length + excess < 0) return [];
+  return [
+    length + excess === 0
+      ? 'payload: it is left out; a handshake message ends with it'
+      : 'payload: it is not the given one, since its length differs',
+  ];
+}
