@@ -164,13 +164,14 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
   // The flags of handshakes say how keys and payloads were chosen, which explains few failures and never many.
   const isHandshake = failed[0]!.operation === 'handshake';
   const odds = isHandshake ? 0 : ODDS;
+  const isAfterwards = failed.every(({ failure }) => failure!.difference.where.startsWith('results'));
   const isBroad = failed.length > all.length * (follow ? 0.1 : MANY);
   const flags = new Map(failed.flatMap(({ notes }) => Object.entries(notes ?? {})));
   const notes = [...flags].filter(([flag]) => {
     const others = count(passed, flag);
     const isCommon = others > FEW * passed.length || passed.length === 0;
     const isChance = others > (isBroad ? 1 : odds) * failed.length;
-    if (isBroad && isHandshake) return false;
+    if (isHandshake && (isBroad || isAfterwards)) return false;
     return count(failed, flag) >= (isBroad ? 1 : MOST) * failed.length && !isCommon && !isChance;
   });
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;

@@ -1,5 +1,6 @@
 /** The judge as a program: its output and exit status for adapters that are right, wrong, broken or missing. */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -218,6 +219,15 @@ test('--jsonl prints every test on a line of its own, with its file and its oper
   }
   const demanded = await run('--jsonl', '--only', 'client-id', '--spec-only');
   assert.not.match(demanded.stdout, /"acceptable"/);
+});
+
+test('--jsonl stops where its reader has enough', async () => {
+  const child = spawn(process.execPath, [CLI, '--jsonl']);
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = await once(child, 'close');
+  assert.equal([code, stderr], [0, '']);
 });
 
 test('--version prints the version of the package', async () => {

@@ -187,9 +187,8 @@ def read(comment, flags, text):
     return valid(comment, flags, text=text, canonical=canonical(json.loads(text)).hex())
 
 
-def is_choice(test):
-    is_marked = test.get("bytes") == canonical_json_refusals.MARKED.hex()
-    return is_marked or test["result"] == "valid" and files.has_number_beyond_integers(test["text"])
+def has_choice_of_number(test):
+    return test["result"] == "valid" and files.has_number_beyond_integers(test["text"])
 
 
 def build():
@@ -210,4 +209,4 @@ def build():
     ]
     choices = ["Depth", "DuplicateKey", "LoneSurrogate", "NumberToken"]
     description = "JSON texts with their canonical form, and texts that have none."
-    files.write("canonical-json", description, NOTES, groups, choices, is_choice)
+    files.write("canonical-json", description, NOTES, groups, choices, has_choice_of_number)

@@ -11,6 +11,11 @@ export interface Fault {
 
 export type Patch = readonly [file: string, find: string, replacement: string];
 
+/** @param only - the operations or scenes, with spaces between them */
+export function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
+  return { name, patches, only: only.split(' '), says };
+}
+
 /** Applies the patches of one file. */
 export function patched(source: string, patches: readonly Patch[]): string {
   let result = source;

@@ -1,9 +1,5 @@
 /** Faults planted in the sources of this library. */
-import type { Fault, Patch } from './fault.ts';
-
-function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says };
-}
+import { type Fault, fault, type Patch } from './fault.ts';
 
 const SYMMETRIC = 'src/noise/symmetric-state.ts';
 const CIPHER = 'src/noise/cipher-state.ts';

@@ -1,9 +1,5 @@
 /** Faults that only a connection shows: planted in this library and in the client and the hub of peers.ts. */
-import type { Fault, Patch } from './fault.ts';
-
-function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says };
-}
+import { type Fault, fault, type Patch } from './fault.ts';
 
 const PEERS = 'test/judge/peers.ts';
 const CLIENT = 'src/session/client-session.ts';

@@ -101,10 +101,14 @@ function writeTable(outcomes: readonly Outcome[]): void {
       .replace(/\|/g, '\\|');
     return `| ${fault.name} | ${place} | ${failed} | ${short} |`;
   });
+  const count = (result: Outcome['result']): number =>
+    outcomes.filter((each) => each.result === result).length;
+  const [right, unnamed, wrong] = (['right', 'unnamed', 'wrong'] as const).map(count);
+  const sum = `Of ${tasks.length} faults ${right} were named rightly, ${unnamed} were not named, ${wrong} named wrongly, and ${count('not caught')} not caught.`;
   const table = [
     '| fault | planted in | failures | what the judge says first |',
     '|---|---|---|---|',
     ...rows,
   ];
-  writeFileSync(path, `${text.slice(0, text.indexOf(START))}${START}\n\n${table.join('\n')}\n`);
+  writeFileSync(path, `${text.slice(0, text.indexOf(START))}${START}\n\n${sum}\n\n${table.join('\n')}\n`);
 }

@@ -1,9 +1,5 @@
 /** Faults that only the judge's broker shows: planted in this library and in the client and the hub of mqtt-peers.ts. */
-import type { Fault, Patch } from './fault.ts';
-
-function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says };
-}
+import { type Fault, fault } from './fault.ts';
 
 const PEERS = 'test/judge/mqtt-peers.ts';
 const PRESENCE = 'src/mqtt-topics/presence.ts';

@@ -1,5 +1,6 @@
 /** Faults planted in examples/python: in its sources, and in noiseprotocol beneath it by faulty_adapter.py. */
-import type { Fault, Patch } from './fault.ts';
+import { type Fault, fault } from './fault.ts';
+import { PYTHON_SESSION_FAULTS } from './python-session-faults.ts';
 
 /** Every cause in the report of each fault of faulty_adapter.py. */
 const CAUSES: { readonly [fault: string]: RegExp } = {
@@ -54,13 +55,7 @@ export const NOISEPROTOCOL_FAULTS: readonly Fault[] = Object.entries(CAUSES).map
   says,
 }));
 
-function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says };
-}
-
 const PROTOCOL = 'hub_protocol.py';
-const SESSION = 'hub_session.py';
-const MQTT = 'mqtt_topics.py';
 
 export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
@@ -100,12 +95,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     '"parse_float": Number,',
     '"parse_float": lambda token: Number(repr(float(token))),',
   ]),
-  fault('nan-accepted', 'canonical-json prologue', /Not JSON/, [
+  fault('nan-accepted', 'canonical-json prologue', /Not JSON|NaN; Infinity/, [
     PROTOCOL,
     'raise Refused("bad-json")  # NaN, Infinity, -Infinity',
     'return Number(name)',
   ]),
-  fault('duplicates-accepted', 'canonical-json prologue session', /A key twice/, [
+  fault('duplicates-accepted', 'canonical-json prologue session', /[Aa] key twice/, [
     PROTOCOL,
     'if len(dict(pairs)) != len(pairs):',
     'if len(dict(pairs)) > len(pairs):',
@@ -185,54 +180,223 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
     'return bytes.fromhex(text)',
   ]),
-  fault('case-of-types-folded', 'session', /msg_type is a text/, [
-    'hub_envelopes.py',
-    'kind = envelope["msg_type"]\n',
-    'kind = envelope["msg_type"].lower()\n',
+  fault(
+    'keys-case-insensitive',
+    'canonical-json prologue session',
+    /^cause: key order: keys are sorted without regard to case/,
+    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value, key=str.lower))'],
+  ),
+  fault(
+    'shorter-keys-first',
+    'canonical-json prologue session',
+    /^cause: key order: shorter keys come first/,
+    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value, key=lambda key: (len(key), key)))'],
+  ),
+  fault('nulls-dropped', 'canonical-json prologue session', /^cause: fields: those that are null/, [
+    PROTOCOL,
+    'for key in sorted(value))',
+    'for key in sorted(value) if value[key] is not None)',
   ]),
-  fault('repaired-payload', 'session', /The payload is an object/, [
-    'hub_envelopes.py',
-    'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
-    'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
+  fault(
+    'big-integers-rounded',
+    'canonical-json prologue session',
+    /^cause: numbers: long integers are rounded/,
+    [
+      PROTOCOL,
+      '"parse_int": Number,',
+      '"parse_int": lambda token: Number(token if len(token) < 16 else str(int(float(token)))),',
+    ],
+  ),
+  fault('lower-case-exponent', 'canonical-json prologue session', /^cause: numbers: the E of an exponent/, [
+    PROTOCOL,
+    '"parse_float": Number,',
+    '"parse_float": lambda token: Number(token.lower()),',
   ]),
-  fault('hub-key-compared-late', 'session', /compared once message 2 is authentic|pin: /, [
-    SESSION,
-    'self.enforce_pin(hub_key)  # before our own key leaves in message 3\n            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())',
-    'if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())\n            self.enforce_pin(hub_key)',
+  fault('byte-order-mark-accepted', 'canonical-json', /byte order mark/, [
+    PROTOCOL,
+    'text = text.decode() if',
+    'text = text.decode("utf-8-sig") if',
   ]),
-  fault('psk-blamed-for-kk', 'session', /says nothing about the PSK|KKpsk0/, [
-    SESSION,
-    'yield from self.doubt_pin()\n                raise',
-    'yield event("psk-suspect", nodeId=self.node_id)\n                raise',
+  fault('prologue-hashed', 'handshake session', /^cause: prologue: it is hashed before/, [
+    PROTOCOL,
+    'noise.set_prologue(prologue)',
+    'noise.set_prologue(hashlib.sha256(prologue).digest())',
   ]),
-  fault('hub-takes-repeats', 'session', /changes nothing/, [
-    SESSION,
-    'elif what == "later message" and self.state == "awaiting-message-3":',
-    'elif what in ("message 1", "later message") and self.state == "awaiting-message-3":',
+  fault(
+    'prologue-with-short-name',
+    'prologue session',
+    /^cause: prologue: it ends with the protocol name without Noise_/,
+    [PROTOCOL, '+ name.encode()', '+ name[6:].encode()'],
+  ),
+  fault('pattern-before-suite', 'select', /The suite is chosen before the pattern/, [
+    PROTOCOL,
+    '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
+    '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
   ]),
-  fault('close-codes-ignored', 'session', /What a close means|close/i, [
-    SESSION,
-    'return "refusal" if code in REFUSALS else "loss"',
-    'return "loss"',
+  fault('one-pass', 'psk', /^cause: psk: Argon2id has a time cost of 1;/, [
+    PROTOCOL,
+    'passes=3, memory',
+    'passes=1, memory',
   ]),
-  fault('prefix-added-twice', 'topics', /hub id twice/, [
-    MQTT,
-    '"/".join(levels if hub_id in levels else [*levels, hub_id])',
-    '"/".join([*levels, hub_id])',
+  fault('four-passes', 'psk', /^cause: psk: Argon2id has a time cost of 4;/, [
+    PROTOCOL,
+    'passes=3, memory',
+    'passes=4, memory',
   ]),
-  fault('slashes-kept', 'topics', /trimmed/, [
-    MQTT,
-    'check_topic(levels.strip(WHITE_SPACE).strip("/"))',
-    'check_topic(levels.strip(WHITE_SPACE))',
+  fault('memory-64', 'psk', /^cause: psk: Argon2id has 64 KiB of memory: the library counts/, [
+    PROTOCOL,
+    'memory=65536, lanes',
+    'memory=64, lanes',
   ]),
-  fault('credentials-in-urls', 'broker', /credentials/, [
-    MQTT,
-    '[A-Za-z]+)://({HOST})',
-    '[A-Za-z]+)://(?:[^/@]*@)?({HOST})',
+  fault('memory-64000', 'psk', /^cause: psk: Argon2id has 64000 KiB/, [
+    PROTOCOL,
+    'memory=65536, lanes',
+    'memory=64000, lanes',
   ]),
-  fault('client-id-in-bytes', 'client-id', /^cause: client id: /, [
-    MQTT,
-    're.sub("[^A-Za-z0-9_-]", "-", access_key)[:48]',
-    're.sub(b"[^A-Za-z0-9_-]", b"-", access_key.encode())[:48].decode()',
+  fault('two-lanes', 'psk', /^cause: psk: Argon2id has 2 lanes/, [
+    PROTOCOL,
+    'lanes=1, length=KEY',
+    'lanes=2, length=KEY',
   ]),
+  fault('four-lanes', 'psk', /^cause: psk: Argon2id has 4 lanes/, [
+    PROTOCOL,
+    'lanes=1, length=KEY',
+    'lanes=4, length=KEY',
+  ]),
+  fault('costs-of-go', 'psk', /^cause: psk: Argon2id has a time cost of 1, 65536 KiB and 4 lanes/, [
+    PROTOCOL,
+    'passes=3, memory=65536, lanes=1',
+    'passes=1, memory=65536, lanes=4',
+  ]),
+  fault('psk-of-64-bytes', 'psk', /^cause: psk: it has 64 bytes/, [
+    PROTOCOL,
+    'lanes=1, length=KEY)',
+    'lanes=1, length=64)',
+  ]),
+  fault('psk-hashed', 'psk', /^cause: psk: it is hashed/, [
+    PROTOCOL,
+    'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
+    'return hashlib.sha256(argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)).digest()',
+  ]),
+  fault('arguments-of-argon2-swapped', 'psk', /^cause: psk: password and salt are taken for one another/, [
+    PROTOCOL,
+    'argon2id(encode(password), psk_salt(node_id)',
+    'argon2id(psk_salt(node_id), encode(password)',
+  ]),
+  fault('salt-of-sha-512', 'psk', /^cause: psk: the salt is 32 bytes of the SHA-512/, [
+    PROTOCOL,
+    'return hashlib.sha256(encode(node_id)).digest()',
+    'return hashlib.sha512(encode(node_id)).digest()[:32]',
+  ]),
+  fault('salt-in-base64', 'psk', /^cause: psk: the salt is the SHA-256 in base64/, [
+    PROTOCOL,
+    'return hashlib.sha256(encode(node_id)).digest()',
+    'return binascii.b2a_base64(hashlib.sha256(encode(node_id)).digest(), newline=False)',
+  ]),
+  fault('salt-of-half', 'psk', /^cause: psk: the salt is half/, [
+    PROTOCOL,
+    'return hashlib.sha256(encode(node_id)).digest()',
+    'return hashlib.sha256(encode(node_id)).digest()[:16]',
+  ]),
+  fault('node-id-trimmed', 'psk', /^cause: psk: the node id is trimmed/, [
+    PROTOCOL,
+    'return hashlib.sha256(encode(node_id)).digest()',
+    'return hashlib.sha256(encode(node_id.strip())).digest()',
+  ]),
+  fault('password-in-utf-16', 'psk', /^cause: psk: the password is encoded as UTF-16/, [
+    PROTOCOL,
+    'return argon2id(encode(password), psk_salt',
+    'return argon2id(password.encode("utf-16-le"), psk_salt',
+  ]),
+  fault('ephemeral-key-ignored', 'handshake session', /^cause: ephemeral key: it is not the given one/, [
+    PROTOCOL,
+    'if ephemeral_key is not None:',
+    'if ephemeral_key == b"":',
+  ]),
+  fault('payloads-left-out', 'handshake', /^cause: payload: it is left out/, [
+    PROTOCOL,
+    'self.step(self.noise.write_message, payload,',
+    'self.step(self.noise.write_message, b"",',
+  ]),
+  fault('handshake-hash-of-16-bytes', 'handshake', /^cause: handshake hash: it has 16 bytes/, [
+    PROTOCOL,
+    'return self.noise.get_handshake_hash()',
+    'return self.noise.get_handshake_hash()[:16]',
+  ]),
+  fault('own-key-for-remote', 'handshake', /^cause: remote static key: it is one’s own/, [
+    PROTOCOL,
+    'return self.state.rs.public_bytes',
+    'return self.state.s.public_bytes',
+  ]),
+  fault('split-halves-swapped', 'handshake session', /^cause: split: each side sends with the other’s key/, [
+    PROTOCOL,
+    'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
+    'return Transport(protocol.cipher_state_decrypt, protocol.cipher_state_encrypt)',
+  ]),
+  fault(
+    'split-one-half',
+    'handshake session',
+    /^cause: split: both sides send with the same key|split: as the /,
+    [
+      PROTOCOL,
+      'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
+      'sending = protocol.cipher_state_encrypt if self.state.initiator else protocol.cipher_state_decrypt\n        return Transport(sending, sending)',
+    ],
+  ),
+  fault('associated-data-of-a-byte', 'handshake seal open', /^$/, [
+    PROTOCOL,
+    'return operation(b"", data)',
+    'return operation(b"\\0", data)',
+  ]),
+  fault(
+    'counter-of-four-bytes',
+    'seal open',
+    /^cause: nonce: the counter ends too early|^about: .*counter/i,
+    [
+      PROTOCOL,
+      '                check_length(message_length, TAG)\n',
+      '                check_length(message_length, TAG)\n                if operation.__self__.n >= 2**32:\n                    raise NoiseMaxNonceError()\n',
+    ],
+  ),
+  fault('longer-messages-read', 'handshake open', /65535/, [
+    PROTOCOL,
+    'if message_length > MAX_NOISE_MESSAGE:',
+    'if message_length > 2 * MAX_NOISE_MESSAGE:',
+  ]),
+  fault('chunk-one-byte-less', 'split', /Up to 65000 bytes|chunk limit/, [
+    PROTOCOL,
+    'if len(payload) <= MAX_CHUNK:',
+    'if len(payload) < MAX_CHUNK:',
+  ]),
+  fault('chunks-of-65518', 'split', /^cause: chunk limit/, [
+    PROTOCOL,
+    'MAX_CHUNK = 65000',
+    'MAX_CHUNK = 65518',
+  ]),
+  fault('cap-counts-markers', 'reassemble', /^cause: cap: /, [
+    PROTOCOL,
+    'self.length += len(payload)',
+    'self.length += len(frame)',
+  ]),
+  fault('buffer-not-emptied', 'reassemble', /^cause: reassembly: a message begins with/, [
+    PROTOCOL,
+    'self.kind, self.buffer, self.length = KINDS[marker], bytearray(), 0',
+    'self.kind, self.length = KINDS[marker], 0',
+  ]),
+  fault('kind-of-last-chunk', 'reassemble', /^cause: kind: a message is delivered as one of the other kind/, [
+    PROTOCOL,
+    'return completed(kind, bytes',
+    'return completed("json" if marker == FINAL else kind, bytes',
+  ]),
+  fault('binary-decoded', 'reassemble session', /A binary message may be any bytes/, [
+    PROTOCOL,
+    'return {"type": "message", "kind": kind, "bytes": payload}',
+    'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
+  ]),
+  fault('unknown-markers-accepted', 'reassemble', /Markers beyond 0x05/, [
+    PROTOCOL,
+    'raise Refused("unknown-marker")',
+    'return None',
+  ]),
+  ...PYTHON_SESSION_FAULTS,
 ];

@@ -1,0 +1,210 @@
+/** Faults planted in the sessions of examples/python, and in what it says of addresses, topics and access keys. */
+import { type Fault, fault } from './fault.ts';
+
+const SESSION = 'hub_session.py';
+const MQTT = 'mqtt_topics.py';
+
+export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
+  fault('case-of-types-folded', 'session', /msg_type is a text/, [
+    'hub_envelopes.py',
+    'kind = envelope["msg_type"]\n',
+    'kind = envelope["msg_type"].lower()\n',
+  ]),
+  fault('repaired-payload', 'session', /The payload is an object/, [
+    'hub_envelopes.py',
+    'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
+    'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
+  ]),
+  fault(
+    'hub-key-compared-late',
+    'session',
+    /compared once message 2 is authentic|pin: /,
+    [
+      SESSION,
+      'self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin\n',
+      '',
+    ],
+    [
+      SESSION,
+      'yield shake(msg=self.handshake.write().hex())\n',
+      'yield shake(msg=self.handshake.write().hex())\n            self.enforce_pin(hub_key)\n',
+    ],
+  ),
+  fault('psk-blamed-for-kk', 'session', /says nothing about the PSK|KKpsk0/, [
+    SESSION,
+    'yield from self.doubt_pin()\n                raise',
+    'yield event("psk-suspect", nodeId=self.node_id)\n                raise',
+  ]),
+  fault('hub-takes-repeats', 'session', /changes nothing|repeat while message 3/, [
+    SESSION,
+    'elif what == "later message" and self.state == "awaiting-message-3":',
+    'elif what in ("message 1", "later message") and self.state == "awaiting-message-3":',
+  ]),
+  fault('close-codes-ignored', 'session', /What a close means|close/i, [
+    SESSION,
+    'return "refusal" if code in REFUSALS else "loss"',
+    'return "loss"',
+  ]),
+  fault('prefix-added-twice', 'topics', /hub id twice/, [
+    MQTT,
+    '"/".join(levels if hub_id in levels else [*levels, hub_id])',
+    '"/".join([*levels, hub_id])',
+  ]),
+  fault('slashes-kept', 'topics', /trimmed/, [
+    MQTT,
+    'check_topic(levels.strip(WHITE_SPACE).strip("/"))',
+    'check_topic(levels.strip(WHITE_SPACE))',
+  ]),
+  fault('credentials-in-urls', 'broker', /credentials|user:password@/, [
+    MQTT,
+    '[A-Za-z]+)://({HOST})',
+    '[A-Za-z]+)://(?:[^/@]*@)?({HOST})',
+  ]),
+  fault('client-id-in-bytes', 'client-id', /^cause: client id: /, [
+    MQTT,
+    're.sub("[^A-Za-z0-9_-]", "-", access_key)[:48]',
+    're.sub(b"[^A-Za-z0-9_-]", b"-", access_key.encode())[:48].decode()',
+  ]),
+  fault('message-1-without-payload', 'session', /^cause: message 1: its payload is empty/, [
+    SESSION,
+    'protocol.canonical_json({"binarize": False, "encodings": []})',
+    'b""',
+  ]),
+  fault('message-1-asks-to-binarize', 'session', /^cause: message 1: its payload is \{"binarize":true/, [
+    SESSION,
+    '{"binarize": False, "encodings": []}',
+    '{"binarize": True, "encodings": []}',
+  ]),
+  fault('message-in-base64', 'session', /^cause: msg: it is base64/, [
+    SESSION,
+    'suite=self.suite, msg=message.hex())',
+    'suite=self.suite, msg=__import__("base64").b64encode(message).decode())',
+  ]),
+  fault('suite-not-named', 'session', /^cause: message 1: it does not name suite/, [
+    SESSION,
+    'yield shake(pattern=self.pattern, suite=self.suite,',
+    'yield shake(pattern=self.pattern,',
+  ]),
+  fault('message-2-without-payload', 'session', /^cause: message 2: its payload is 2 bytes too short/, [
+    SESSION,
+    'self.handshake.write(b"{}")',
+    'self.handshake.write(b"")',
+  ]),
+  fault('session-id-of-32-bytes', 'session', /first 16 bytes of the handshake hash/, [
+    SESSION,
+    'handshake_hash[:16].hex()',
+    'handshake_hash.hex()',
+  ]),
+  fault('any-psk-is-used', 'session', /one that is not 32 bytes counts as none/, [
+    SESSION,
+    'if len(psk) == protocol.KEY:',
+    'if psk:',
+  ]),
+  fault('version-3-exactly', 'session', /max_protocol_version is a number, 3 or more/, [
+    'hub_envelopes.py',
+    'float(version.token) < 3',
+    'float(version.token) != 3',
+  ]),
+  fault('version-not-needed', 'session', /^about: no version$/, [
+    'hub_envelopes.py',
+    'payload.get("max_protocol_version")\n',
+    'payload.get("max_protocol_version", protocol.Number("3"))\n',
+  ]),
+  fault('any-node-id', 'session', /node_id is a text that is not empty/, [
+    SESSION,
+    'if not isinstance(self.node_id, str) or not self.node_id:',
+    'if self.node_id is None:',
+  ]),
+  fault('pinned-before-the-psk', 'session', /^cause: pin: it is told before all of message 2 has opened/, [
+    SESSION,
+    '            is_payload = refused.code == "payload-not-authentic"\n',
+    '            is_payload = refused.code == "payload-not-authentic"\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
+  ]),
+  fault('pinned-after-message-3', 'session', /^cause: order: the events are transmit of an envelope, pin/, [
+    SESSION,
+    '            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())',
+    '            yield shake(msg=self.handshake.write().hex())\n            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)',
+  ]),
+  fault('hub-offers-kk-to-all', 'session', /KKpsk0 is not offered without the client's key/, [
+    SESSION,
+    'if pattern != "KKpsk0" or client_key is not None]',
+    'if True]',
+  ]),
+  fault('hub-takes-any-suite', 'session', /a suite that was not offered/, [
+    SESSION,
+    'or self.suite not in self.suites:',
+    'or self.suite not in protocol.SUITES:',
+  ]),
+  fault('hub-takes-any-key', 'session', /a hub compares the client's key from message 3/, [
+    SESSION,
+    'elif self.client_key != key:',
+    'elif False:',
+  ]),
+  fault('hub-ready-at-message-2', 'session', /^cause: ready: a hub is ready under KKpsk0/, [
+    SESSION,
+    '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',
+    '            self.state = "ready"\n            yield self.ready',
+  ]),
+  fault('status-403-is-a-loss', 'session', /status 403/, [SESSION, 'in (401, 403)', 'in (401,)']),
+  fault('close-1005-is-a-loss', 'session', /close code 1005/, [
+    SESSION,
+    'REFUSALS = [1000, 1005, 1008]',
+    'REFUSALS = [1000, 1008]',
+  ]),
+  fault('topics-swapped', 'topics', /^cause: topics: /, [
+    MQTT,
+    '"publish": f"{scope}in", "subscribe": f"{scope}out"',
+    '"publish": f"{scope}out", "subscribe": f"{scope}in"',
+  ]),
+  fault(
+    'topics-hashed-with-sha-1',
+    'topics',
+    /^cause: topics: the access key is hashed with sha1|key's hash/,
+    [MQTT, 'hashlib.sha256(encode(key)).hexdigest()[:16]', 'hashlib.sha1(encode(key)).hexdigest()[:16]'],
+  ),
+  fault('other-default-prefix', 'topics', /^cause: topics: thalovant stands where hivemind does/, [
+    MQTT,
+    '(prefix or "hivemind")',
+    '(prefix or "thalovant")',
+  ]),
+  fault('port-1883-with-tls', 'broker', /^cause: broker: the default port of mqtts is 1883/, [
+    MQTT,
+    '"mqtts": 8883',
+    '"mqtts": 1883',
+  ]),
+  fault('port-0', 'broker', /port|65535|:0/, [
+    MQTT,
+    'not 1 <= int(parts[3] or 1) <= 65535',
+    'not 0 <= int(parts[3] or 1) <= 65535',
+  ]),
+  fault('presence-not-retained', 'presence', /^cause: presence: retain is false/, [
+    MQTT,
+    '"qos": 1, "retain": True',
+    '"qos": 1, "retain": False',
+  ]),
+  fault('access-key-first', 'authorization', /^cause: authorization: the access key comes first/, [
+    'authorization.py',
+    'f"{user_agent}:{access_key}"',
+    'f"{access_key}:{user_agent}"',
+  ]),
+  fault('access-key-not-escaped', 'authorization', /^cause: authorization: it is not percent-encoded/, [
+    'authorization.py',
+    "urllib.parse.quote(authorization, safe='')",
+    'authorization',
+  ]),
+  fault('access-key-slash-kept', 'authorization', /^cause: authorization: its \/ is not percent-encoded/, [
+    'authorization.py',
+    "safe=''",
+    "safe='/'",
+  ]),
+  fault('access-key-in-base64url', 'authorization', /^cause: authorization: it is base64url/, [
+    'authorization.py',
+    'base64.b64encode',
+    'base64.urlsafe_b64encode',
+  ]),
+  fault('earlier-access-key-kept', 'authorization', /a field that is named `authorization` already/, [
+    'authorization.py',
+    'and name_of(field) != "authorization"',
+    '',
+  ]),
+];
