@@ -11,6 +11,7 @@ import (
 	"errors"
 	"flag"
 	"log"
+	"math/rand/v2"
 	"net/http"
 	"os"
 	"time"
@@ -33,6 +34,13 @@ var (
 // patience is how long each step of a handshake may take (P-109).
 const patience = 30 * time.Second
 
+// A connection that never was ready is followed by a pause, which doubles up to longestPause. Both are short, since a judge
+// waits; a client that stays connected begins with a second and ends with minutes (P-161).
+const (
+	firstPause   = 100 * time.Millisecond
+	longestPause = 400 * time.Millisecond
+)
+
 // readLimit has room for an envelope that is too long by one byte, which the session refuses.
 const readLimit = 256<<10 + 1
 
@@ -52,7 +60,7 @@ func main() {
 		c.lines = make(chan string)
 		go readLines(c.lines)
 	}
-	for {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		wasConnected, err := c.connect(address)
 		if err != nil {
 			log.Fatal(err)
@@ -60,6 +68,10 @@ func main() {
 		if !*echo || !wasConnected {
 			return
 		}
+		if c.isReady {
+			pause = firstPause
+		}
+		time.Sleep(pause/2 + rand.N(pause/2)) // clients that lost the same hub come back at different times
 	}
 }
 
