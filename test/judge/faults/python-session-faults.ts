@@ -22,7 +22,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     [
       SESSION,
       'self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin\n',
-      '',
+      'pass\n',
     ],
     [
       SESSION,
