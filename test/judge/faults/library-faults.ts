@@ -359,7 +359,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (ownField(object, key) !== undefined) {',
     "if (ownField(object, key) !== undefined && key === '\\0') {",
   ]),
-  fault('control-characters-in-strings', 'canonical-json', /NotJson|Not JSON/, BY_HAND, [
+  fault('control-characters-in-strings', 'canonical-json', /a tab in a text/, BY_HAND, [
     PARSE,
     'if (byte < 0x20)\n',
     'if (byte === 0)\n',
