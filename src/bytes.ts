@@ -142,12 +142,18 @@ export function wipe(bytes: Uint8Array | undefined): void {
 
 const DIGITS = '0123456789abcdef';
 
-/** Encodes as lower-case hex. */
+/** Encodes as lower-case hex. In XS, an array takes 16 bytes for each of its strings, and to join them 32 more. */
 export function bytesToHex(bytes: Uint8Array): string {
   const pieces: string[] = [];
+  let piece = '';
   for (let i = 0; i < bytes.length; i++) {
-    pieces.push(DIGITS.charAt(bytes[i]! >> 4) + DIGITS.charAt(bytes[i]! & 15));
+    piece += DIGITS.charAt(bytes[i]! >> 4) + DIGITS.charAt(bytes[i]! & 15);
+    if (piece.length === 64) {
+      pieces.push(piece);
+      piece = '';
+    }
   }
+  pieces.push(piece);
   return pieces.join('');
 }
 
@@ -317,8 +323,8 @@ export function writePoint(bytes: Uint8Array, at: number, point: number): number
   return at;
 }
 
-/** How many UTF-16 units become a string at a time: some engines pass arguments on a stack of a few hundred slots. */
-const UNITS_AT_ONCE = 128;
+/** How many UTF-16 units become a string at a time: XS takes 16 bytes for each in an array, and as much again on its stack. */
+const UNITS_AT_ONCE = 32;
 
 /** Decodes UTF-8 (RFC 3629: shortest form, no surrogates, at most U+10FFFF); `undefined` for anything else. */
 export function bytesToUtf8(bytes: Uint8Array): string | undefined {
@@ -330,6 +336,7 @@ export function bytesToUtf8(bytes: Uint8Array): string | undefined {
     }
   }
   const pieces: string[] = [];
+  let piece = '';
   let units: number[] = [];
   let count = 0; // of units; push() would take XS a third more time
   let i = 0;
@@ -354,11 +361,15 @@ export function bytesToUtf8(bytes: Uint8Array): string | undefined {
       units[count++] = 0xdc00 + (point & 0x3ff);
     }
     if (count >= UNITS_AT_ONCE) {
-      pieces.push(String.fromCharCode.apply(null, units));
+      piece += String.fromCharCode.apply(null, units);
       units = [];
       count = 0;
+      if (piece.length >= PIECE) {
+        pieces.push(piece);
+        piece = '';
+      }
     }
   }
-  pieces.push(String.fromCharCode.apply(null, units));
+  pieces.push(piece + String.fromCharCode.apply(null, units));
   return pieces.join('');
 }

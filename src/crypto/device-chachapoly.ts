@@ -7,7 +7,8 @@
  */
 import { equalBytes, wipe } from '../bytes.ts';
 import { TAG_LENGTH } from '../limits.ts';
-import type { CipherFactory } from './crypto.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import type { Cipher, CipherFactory } from './crypto.ts';
 import { type ChaCha20, chacha20, type Keystream, viewOf } from './device-chacha20.ts';
 
 /** Of ChaCha20, in bytes. */
@@ -62,7 +63,9 @@ function tagOf({ r, s }: Message, associatedData: Uint8Array, ciphertext: Uint8A
   const view = viewOf(tag);
   view.setInt32(0, associatedData.length, true);
   view.setInt32(8, ciphertext.length, true);
-  const sum = absorbPiece(absorb(absorb(0n, r, associatedData), r, ciphertext), r, view, 0);
+  let sum = absorb(0n, r, associatedData);
+  sum = absorb(sum, r, ciphertext);
+  sum = absorbPiece(sum, r, view, 0);
   const total = (sum % P) + s;
   view.setBigUint64(0, total, true); // which takes the lowest 64 bits
   view.setBigUint64(8, total >> 64n, true);
@@ -86,54 +89,71 @@ function xor({ stream }: Message, bytes: Uint8Array): void {
   wipe(keys);
 }
 
+/** A class, since a device has its methods in flash: closures for each key would take 1.4 KB of RAM. */
+class ChaChaPoly implements Cipher {
+  private readonly chacha: ChaCha20;
+  private readonly key: Uint8Array;
+
+  constructor(chacha: ChaCha20, key: Uint8Array) {
+    this.chacha = chacha;
+    this.key = key;
+    hideFields(this);
+  }
+
+  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+    const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
+    sealed.set(plaintext);
+    this.sealInPlace(nonce, associatedData, sealed);
+    return sealed;
+  }
+
+  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
+    const text = buffer.subarray(0, -TAG_LENGTH);
+    const message = this.begin(nonce, text.length);
+    xor(message, text);
+    buffer.set(tagOf(message, associatedData, text), text.length);
+  }
+
+  open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+    return this.openTo(false, nonce, associatedData, sealed);
+  }
+
+  openInPlace(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+    return this.openTo(true, nonce, associatedData, sealed);
+  }
+
+  /** Decrypts in place, or a copy. */
+  private openTo(
+    isInPlace: boolean,
+    nonce: Uint8Array,
+    associatedData: Uint8Array,
+    sealed: Uint8Array,
+  ): Uint8Array | undefined {
+    const ciphertext = sealed.subarray(0, -TAG_LENGTH);
+    const message = this.begin(nonce, ciphertext.length);
+    const tag = tagOf(message, associatedData, ciphertext);
+    if (!equalBytes(tag, sealed.subarray(-TAG_LENGTH))) return undefined;
+    const plaintext = isInPlace ? ciphertext : new Uint8Array(ciphertext);
+    xor(message, plaintext);
+    return plaintext;
+  }
+
+  private begin(nonce: Uint8Array, length: number): Message {
+    const stream = this.chacha(this.key, nonce, 1 + Math.ceil(length / BLOCK));
+    const block = new Uint8Array(BLOCK);
+    const view = viewOf(block);
+    stream(view);
+    const message = { stream, r: pieceAt(view, 0) & CLAMP, s: pieceAt(view, PIECE) };
+    wipe(block);
+    return message;
+  }
+}
+opaque(ChaChaPoly.prototype, 'ChaChaPoly');
+
 /** Makes the cipher of a keystream. The key array is used directly, and copied into nothing but BigInts, which stay. */
 export const chaChaPolyOf =
   (chacha: ChaCha20): CipherFactory =>
-  (key) => {
-    function begin(nonce: Uint8Array, length: number): Message {
-      const stream = chacha(key, nonce, 1 + Math.ceil(length / BLOCK));
-      const block = new Uint8Array(BLOCK);
-      const view = viewOf(block);
-      stream(view);
-      const message = { stream, r: pieceAt(view, 0) & CLAMP, s: pieceAt(view, PIECE) };
-      wipe(block);
-      return message;
-    }
-
-    function sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
-      const text = buffer.subarray(0, -TAG_LENGTH);
-      const message = begin(nonce, text.length);
-      xor(message, text);
-      buffer.set(tagOf(message, associatedData, text), text.length);
-    }
-
-    /** Decrypts in place, or a copy. */
-    function open(
-      nonce: Uint8Array,
-      associatedData: Uint8Array,
-      sealed: Uint8Array,
-      inPlace: boolean,
-    ): Uint8Array | undefined {
-      const ciphertext = sealed.subarray(0, -TAG_LENGTH);
-      const message = begin(nonce, ciphertext.length);
-      const tag = tagOf(message, associatedData, ciphertext);
-      if (!equalBytes(tag, sealed.subarray(-TAG_LENGTH))) return undefined;
-      const plaintext = inPlace ? ciphertext : new Uint8Array(ciphertext);
-      xor(message, plaintext);
-      return plaintext;
-    }
-
-    return {
-      seal(nonce, associatedData, plaintext) {
-        const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);
-        sealed.set(plaintext);
-        sealInPlace(nonce, associatedData, sealed);
-        return sealed;
-      },
-      sealInPlace,
-      open: (nonce, associatedData, sealed) => open(nonce, associatedData, sealed, false),
-      openInPlace: (nonce, associatedData, sealed) => open(nonce, associatedData, sealed, true),
-    };
-  };
+  (key) =>
+    new ChaChaPoly(chacha, key);
 
 export const deviceChaChaPoly: CipherFactory = chaChaPolyOf(chacha20);
