@@ -60,6 +60,8 @@ function mistakenHash(right: string, got: string, fields: readonly unknown[]): s
   return other === undefined ? undefined : `another field than the access key is hashed; ${rule}`;
 }
 
+const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 };
+
 /** The known mistakes with which this is not the right broker. */
 export function mistakesInBroker(test: Vector, response: Fields): Causes {
   if (test.error !== undefined || response.error !== undefined) return [];
@@ -68,7 +70,12 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
   const [name] = wrong;
   if (wrong.length !== 1) return [];
   if (name === 'port' && !/:\d+(?:\/|$)/.test(test.url)) {
-    return [`broker: the default port of ${scheme} is ${response.port}; it is ${test.port}`];
+    const given = String(test.mqtt.endpoint).replace(/:.*/, '').toLowerCase();
+    const isOfGiven = given !== scheme && response.port === PORTS[given];
+    return [
+      `broker: the default port of ${scheme} is ${response.port}; it is ${test.port}`,
+      ...(isOfGiven ? [`the default port is that of ${given}, from before TLS was asked for`] : []),
+    ];
   }
   if (name === 'tls') return [`broker: tls is ${response.tls} with ${scheme}; it is ${test.tls}`];
   if (name === 'url' && String(response.url).replace(/:\d+(?=\/|$)/, '') === test.url) {

@@ -587,7 +587,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (!endpoint.tls && !allowPlaintext)',
     'if (!endpoint.tls && allowPlaintext === null)',
   ]),
-  fault('wrong-default-port', 'broker endpoint', /default of the resulting scheme|The resulting URL/, [
+  fault('wrong-default-port', 'broker endpoint', /the default port is that of (?:mqtt|ws), from before TLS/, [
     BROKER,
     'port: parts.port ?? PORTS[scheme]!',
     'port: parts.port ?? PORTS[parts.scheme]!',
