@@ -57,11 +57,9 @@ test('finds what is wrong with the hash of the access key', () => {
 
 test('tells a default port, and a URL that names it, from what was given', () => {
   const right = { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true };
-  const broker = vector(right);
-  assert.match(
-    mistakesInBroker(broker, { ...right, port: 1883 }).join(),
-    /default port of mqtts is 1883; it is 8883/,
-  );
+  const broker = vector({ ...right, mqtt: { endpoint: right.url } });
+  const ofMqtts = 'broker: the default port of mqtts is 1883; it is 8883';
+  assert.equal(mistakesInBroker(broker, { ...right, port: 1883 }), [ofMqtts]);
   assert.match(mistakesInBroker(broker, { ...right, tls: false }).join(), /tls is false with mqtts/);
   assert.match(
     mistakesInBroker(broker, { ...right, url: `${right.url}:8883` }).join(),
@@ -70,6 +68,14 @@ test('tells a default port, and a URL that names it, from what was given', () =>
   assert.equal(mistakesInBroker(broker, { ...right, port: 1, tls: false }), []);
   const given = { ...right, url: `${right.url}:9000`, port: 9000 };
   assert.equal(mistakesInBroker(vector(given), { ...given, port: 8883 }), []);
+});
+
+test('says both where a port is the default of the scheme as given', () => {
+  const right = { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true };
+  const broker = vector({ ...right, mqtt: { endpoint: 'MQTT://broker.example', tls: true } });
+  const [wrongDefault, ofGiven] = mistakesInBroker(broker, { ...right, port: 1883 });
+  assert.match(wrongDefault!, /the default port of mqtts is 1883/);
+  assert.match(ofGiven!, /is that of mqtt, from before TLS was asked for/);
 });
 
 test('finds the field in which presence is wrong', () => {
