@@ -110,8 +110,11 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
         return undefined;
       }
       const report = await run(name, hub, `${home}-lost`, { lengths: [], linger: 9 });
+      assert.is(hub.refusals[0], 'client-key-changed');
+      if (report.outcome === 'RuntimeError')
+        return 'fails where 1008 comes before it has waited for its handshake';
       assert.is(report.outcome, 'ready');
-      assert.equal(hub.refusals.slice(0, 2), ['client-key-changed', 'kk-failed']);
+      assert.is(hub.refusals[1], 'kk-failed');
       return 'does not take 1008 after message 3 for a refusal: dials again';
     });
 
