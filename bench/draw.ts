@@ -5,6 +5,7 @@
  *     node --import tsx bench/draw.ts bench.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { withParts } from '../tools/draw.ts';
 import type { Report } from './main.ts';
 import { COLUMNS, cells, type Row } from './rows.ts';
 import { type Axis, type Series, svg } from './svg.ts';
@@ -148,15 +149,9 @@ function arithmetic(): { core: string; million: string } {
   return { core, million };
 }
 
-let page = readFileSync(PAGE, 'utf8');
-const blocks = {
+const parts = {
   machine: `Measured on ${report.date}, on ${report.machine}.`,
   ...arithmetic(),
   table: table(),
 };
-for (const [name, text] of Object.entries(blocks)) {
-  const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
-  const from = page.indexOf(start) + start.length;
-  page = `${page.slice(0, from)}\n${text}\n${page.slice(page.indexOf(end, from))}`;
-}
-writeFileSync(PAGE, page);
+writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));

@@ -1,4 +1,5 @@
 /** The rows of the table that `npm run bench` prints, and what each of them should reach. */
+import { grouped } from '../tools/draw.ts';
 import { type Contender, paired, type Spread } from './paired.ts';
 import { TARGETS } from './targets.ts';
 
@@ -73,7 +74,6 @@ function time(ms: number): string {
 const perSecond = (ms: number): string =>
   ms < 100 ? grouped(Number((1000 / ms).toPrecision(3))) : (1000 / ms).toPrecision(2);
 
-const grouped = (value: number): string => value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ' ');
 const size = (bytes: number): string => `${bytes < 10 ? bytes.toFixed(2) : grouped(bytes)} B`;
 const isSize = ({ bytes }: Row): boolean => bytes !== undefined;
 

@@ -2,11 +2,13 @@
  * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
  *
  *     npm run size
+ *     npm run size -- --write      also writes them into docs/devices.md
  */
-import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { FILES } from '../tools/bundles.ts';
+import { code, grouped, table, withParts } from '../tools/draw.ts';
 
 const KB = 1024;
 /** What a change may not exceed without a reason that is worth the flash of every device. */
@@ -19,18 +21,32 @@ const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.requests.js': 8 * KB,
 };
 
-const dist = process.argv[2] ?? fileURLToPath(new URL('../dist', import.meta.url));
+const DIST = new URL('../dist/', import.meta.url);
+const PAGE = new URL('../docs/devices.md', import.meta.url);
+const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
+
 const row = (...cells: (string | number)[]): void =>
   console.log(
     cells.map((cell, i) => (i === 0 ? String(cell).padEnd(32) : String(cell).padStart(10))).join(''),
   );
 
 row('bytes', 'minified', 'gzipped', 'ceiling');
+const rows: string[][] = [];
 for (const { name } of FILES) {
-  const file = readFileSync(`${dist}/${name}`);
+  const file = readFileSync(new URL(name, DIST));
   const gzipped = gzipSync(file, { level: 9 }).length;
   const ceiling = CEILINGS[name];
   const isOver = ceiling !== undefined && gzipped > ceiling;
   row(name, file.length, gzipped, ceiling ?? '', isOver ? 'TOO LARGE' : '');
+  rows.push([
+    code(name),
+    grouped(file.length),
+    grouped(gzipped),
+    ceiling === undefined ? '' : grouped(ceiling),
+  ]);
   if (isOver) process.exitCode = 1;
+}
+if (values.write) {
+  const sizes = table(['file', 'minified', 'gzipped', 'ceiling, gzipped'], rows);
+  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { sizes }));
 }

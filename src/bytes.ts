@@ -142,7 +142,7 @@ export function wipe(bytes: Uint8Array | undefined): void {
 
 const DIGITS = '0123456789abcdef';
 
-/** Encodes as lower-case hex. In XS, an array takes 16 bytes for each of its strings, and to join them 32 more. */
+/** Encodes as lower-case hex, in few pieces: in XS, each string in an array takes 16 bytes, and 32 more while they are joined. */
 export function bytesToHex(bytes: Uint8Array): string {
   const pieces: string[] = [];
   let piece = '';

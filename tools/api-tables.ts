@@ -11,6 +11,7 @@ import { HandshakeState } from '../src/noise/handshake-state.ts';
 import { SUITES, type Suite } from '../src/noise/patterns.ts';
 import type { Pattern } from '../src/session/protocol.ts';
 import { ENTRIES, FILES } from './bundles.ts';
+import { grouped } from './draw.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
@@ -137,8 +138,6 @@ function messageLengths(pattern: Pattern): number[] {
   return lengths;
 }
 
-const count = (value: number): string => value.toLocaleString('en').replace(/,/g, ' ');
-
 export function limitsTables(): string {
   const { KEY_LENGTH, TAG_LENGTH, MAX_NOISE_MESSAGE, MAX_CHUNK } = limits;
   const values: { readonly [name: string]: number } = { ...limits };
@@ -146,7 +145,7 @@ export function limitsTables(): string {
   const caps = [...source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport const (\w+)/g)].map(
     ([, doc, name]) => {
       const text = doc!.replace(/\s+\*? ?/g, ' ').trim();
-      return [`\`${name}\``, count(values[name!]!), text];
+      return [`\`${name}\``, grouped(values[name!]!), text];
     },
   );
   const lengths: [string, string][] = [
@@ -159,13 +158,13 @@ export function limitsTables(): string {
     ['nonce of a cipher', '12'],
     ['tag', `${TAG_LENGTH}`],
     ['marker of a frame', '1'],
-    ['plaintext of a transport message', `at most ${count(MAX_NOISE_MESSAGE - TAG_LENGTH)}`],
+    ['plaintext of a transport message', `at most ${grouped(MAX_NOISE_MESSAGE - TAG_LENGTH)}`],
     [
       'transport message',
-      `${1 + TAG_LENGTH} to ${count(MAX_NOISE_MESSAGE)}; at most ${count(1 + MAX_CHUNK + TAG_LENGTH)} from this library`,
+      `${1 + TAG_LENGTH} to ${grouped(MAX_NOISE_MESSAGE)}; at most ${grouped(1 + MAX_CHUNK + TAG_LENGTH)} from this library`,
     ],
     ['an X25519 key, a PSK or a pin in JSON', `${2 * KEY_LENGTH} hex digits`],
-    ['memory of one Argon2id for a PSK', `${count(64 * 1024 * 1024)}`],
+    ['memory of one Argon2id for a PSK', `${grouped(64 * 1024 * 1024)}`],
   ];
   for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
     messageLengths(pattern).forEach((length, i) => {

@@ -23,6 +23,11 @@ export function code(text: string): string {
   return `\`${text}\``;
 }
 
+/** A number, rounded, with a comma after each group of three digits. */
+export function grouped(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+}
+
 /** A page with its generated parts up to date. A part stands between `<!-- drawn: its name -->` and `<!-- end -->`. */
 export function withParts(page: string, parts: { readonly [name: string]: string }): string {
   let result = page;

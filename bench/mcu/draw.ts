@@ -5,6 +5,7 @@
  *     node --import tsx bench/mcu/draw.ts mcu.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { grouped, withParts } from '../../tools/draw.ts';
 import { escaped, STYLE, WIDTH } from '../svg.ts';
 import type { Report } from './main.ts';
 
@@ -70,7 +71,6 @@ ${parts.join('\n')}
 
 const markdown = (lines: readonly (readonly (string | number)[])[]): string =>
   lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
-const grouped = (value: number): string => value.toLocaleString('en').replace(/,/g, ' ');
 
 const counted = markdown([
   ['step', 'million instructions', 'budget', 'live after it, bytes', 'stack, bytes', 'C stack, bytes'],
@@ -140,12 +140,6 @@ const memory = markdown([
   ]),
 ]);
 
-let page = readFileSync(PAGE, 'utf8');
-const blocks = { versions: `Counted on ${date}, with ${versions}.`, counted, times, memory };
-for (const [name, text] of Object.entries(blocks)) {
-  const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
-  const from = page.indexOf(start) + start.length;
-  page = `${page.slice(0, from)}\n${text}\n${page.slice(page.indexOf(end, from))}`;
-}
-writeFileSync(PAGE, page);
+const parts = { versions: `Counted on ${date}, with ${versions}.`, counted, times, memory };
+writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
 writeFileSync(new URL('mcu.svg', DOCS), bars());

@@ -114,6 +114,7 @@ export const chacha20InRows: ChaCha20 = (key, nonce, count) => {
     for (let j = i + 3; j >= i; j--) row = (row << 64n) + BigInt(state[j]! ^ SIGN) + 0x80000000n;
     rows.push(row);
   }
+  state.fill(0);
   let stream: bigint[] = [];
   let next = 0;
   let left = 0;

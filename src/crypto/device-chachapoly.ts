@@ -89,7 +89,7 @@ function xor({ stream }: Message, bytes: Uint8Array): void {
   wipe(keys);
 }
 
-/** A class, since a device has its methods in flash: closures for each key would take 1.4 KB of RAM. */
+/** A class, since a device has its methods in flash: closures for each key would be in RAM. */
 class ChaChaPoly implements Cipher {
   private readonly chacha: ChaCha20;
   private readonly key: Uint8Array;

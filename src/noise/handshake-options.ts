@@ -31,8 +31,8 @@ export interface HandshakeOptions {
   /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey` (default none). */
   randomBytes?: RandomBytes | undefined;
   /**
-   * Our ephemeral key, if it was made ahead (default: made by `randomBytes` with the first message): 32 new random bytes, or their key pair, with `privateKey` or `sharedSecret`.
-   * It must serve this handshake alone, since a second one with the same key loses its secrecy.
+   * Our ephemeral key, if it was made ahead (default: made by `randomBytes` with the first message): 32 new random bytes, or
+   * their key pair, with `privateKey` or `sharedSecret`. It must serve this handshake alone, since a second one with the same key loses its secrecy.
    */
   ephemeralKey?: Uint8Array | KeyPair | undefined;
   /**

@@ -316,6 +316,33 @@ test('the device file uses what suits an interpreter where there is no WebAssemb
   );
 });
 
+for (const [form, chacha20] of [
+  ['compiled', chacha20InWords],
+  ['interpreted', chacha20InRows],
+] as const) {
+  test(`the device file, ${form}, leaves no copy of the key in an array after the last block`, () => {
+    const made: Int32Array[] = [];
+    const { Int32Array: own } = globalThis;
+    globalThis.Int32Array = new Proxy(own, {
+      construct(target, args, newTarget) {
+        const array = Reflect.construct(target, args, newTarget) as Int32Array;
+        made.push(array);
+        return array;
+      },
+    });
+    try {
+      const keystream = chacha20(series(32), series(12), 2);
+      const block = new DataView(new ArrayBuffer(64));
+      keystream(block);
+      keystream(block);
+    } finally {
+      globalThis.Int32Array = own;
+    }
+    assert.ok(made.length > 0);
+    for (const array of made) assert.ok(array.every((word) => word === 0));
+  });
+}
+
 test('randomBytes returns different bytes each time', () => {
   assert.not.equal(randomBytes(32), randomBytes(32));
 });

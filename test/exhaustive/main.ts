@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { code, table, withParts } from '../../tools/draw.ts';
+import { code, grouped, table, withParts } from '../../tools/draw.ts';
 import { bundled } from '../bundled.ts';
 import { allRows } from './coverage.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -93,8 +93,4 @@ function rowOf({ scenario, states, explored, depth, longest, asks, questions }: 
 
 function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { grouped } from '../../tools/draw.ts';
 import { bundled } from '../bundled.ts';
 import { TARGETS } from './targets.ts';
 import { type Outcome, PROGRESS, type Task } from './worker.ts';
@@ -127,8 +128,4 @@ function summary(): string {
     `${Math.round(seconds)} s`,
     `at most ${Math.round(heap / 2 ** 20)} MiB of heap`,
   ].join(', ');
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

@@ -9,7 +9,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { randomBytes } from 'hub-protocol/node';
-import { table, withParts } from '../../tools/draw.ts';
+import { grouped, table, withParts } from '../../tools/draw.ts';
 import { Client, clients, reset, type Transport } from './client.ts';
 import type { HubReport, HubTask } from './hub.ts';
 import { memoryInUse, Samples } from './memory.ts';
@@ -216,8 +216,4 @@ function done(what: string, over: Transport, began: number, figures: string, mem
   progress(what, 1);
   if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
   console.log(row.join(' | '));
-}
-
-function grouped(value: number): string {
-  return value.toLocaleString('en-US');
 }

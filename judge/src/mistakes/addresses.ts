@@ -74,7 +74,7 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
     const isOfGiven = given !== scheme && response.port === PORTS[given];
     return [
       `broker: the default port of ${scheme} is ${response.port}; it is ${test.port}`,
-      ...(isOfGiven ? [`the default port is that of ${given}, from before TLS was asked for`] : []),
+      ...(isOfGiven ? [`broker: the default port is that of ${given}, from before TLS was asked for`] : []),
     ];
   }
   if (name === 'tls') return [`broker: tls is ${response.tls} with ${scheme}; it is ${test.tls}`];

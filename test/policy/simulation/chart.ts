@@ -1,4 +1,5 @@
 /** The histogram docs/restart.svg, which is readable on light and dark pages. */
+import { grouped } from '../../../tools/draw.ts';
 import { AWAY, CLIENTS, returnOf } from './restart.ts';
 
 const SECONDS = 120;
@@ -41,9 +42,4 @@ export function restartChart(): string {
     `<text x="${x(SECONDS)}" y="${TOP + 38}" text-anchor="end">at most ${Math.max(...accepted)} in a second</text>`,
     '</svg>',
   ].join('\n')}\n`;
-}
-
-/** A number with spaces between thousands. */
-function grouped(value: number): string {
-  return String(value).replace(/(?=(?:\d{3})+$)(?!^)/g, '\u202f');
 }
