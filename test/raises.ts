@@ -1,4 +1,4 @@
-/** Asserts errors by class and code, never by their message. */
+/** Asserts errors by class and code, and by nothing of their message but the name of the argument. */
 import * as assert from 'uvu/assert';
 import type { LocalCode, RemoteCode } from '../src/errors.ts';
 import { LocalError, RemoteError } from '../src/errors.ts';
@@ -13,14 +13,25 @@ export function raisesRemote(call: () => unknown, code: RemoteCode): RemoteError
   return raises(call, RemoteError, code) as RemoteError;
 }
 
+/** Asserts that a call throws a LocalError whose message starts with this name of an argument, in quotes. */
+export function raisesAbout(name: string, call: () => unknown): void {
+  const caught = thrownBy(call);
+  assert.instance(caught, LocalError);
+  assert.is((caught as LocalError).message.indexOf(`"${name}" `), 0, (caught as LocalError).message);
+}
+
 function raises(call: () => unknown, kind: typeof LocalError | typeof RemoteError, code: string): unknown {
-  let caught: unknown;
-  try {
-    call();
-  } catch (error) {
-    caught = error;
-  }
+  const caught = thrownBy(call);
   assert.instance(caught, kind, `expected ${kind.name} ${code}, got ${caught}`);
   assert.is((caught as LocalError).code, code);
   return caught;
+}
+
+function thrownBy(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
 }

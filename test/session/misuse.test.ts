@@ -308,20 +308,35 @@ for (const [name, call] of Object.entries(KEYRING_CALLS)) {
   });
 }
 
-test('a keyring whose parts were replaced is refused', () => {
-  const broken: object[] = [
-    { accessKey: 'kiosk-7', pins: [], psks: [] },
-    { accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, pins: [null], psks: [] },
-    { accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, pins: [], psks: [{ nodeId: NODE_ID }] },
-    { accessKey: 'kiosk-7', staticKey: 'key', staticKeyIsFresh: 1, pins: [], psks: [] },
-  ];
-  for (const keyring of broken as Keyring[]) {
-    for (const call of [keyringOptions, serializeKeyring, forgetPsks])
-      isHandled(() => call(keyring), call.name);
-    isHandled(() => dropPin(keyring, NODE_ID), 'dropPin');
-    isHandled(() => storePsk(keyring, NODE_ID, PSK), 'storePsk');
-    isHandled(() => updateKeyring(keyring, { type: 'psk-suspect', nodeId: NODE_ID }), 'updateKeyring');
-  }
-});
+const KEY_OF_31 = new Uint8Array(31);
+const ENTRIES: unknown[] = [
+  {},
+  [null],
+  [{ nodeId: 7, key: HUB_KEY }],
+  [{ nodeId: NODE_ID, key: KEY_OF_31 }],
+  [{ nodeId: NODE_ID, key: { length: 32 } }],
+];
+const REPLACED: { readonly [part: string]: unknown[] } = {
+  accessKey: [7, undefined],
+  staticKey: ['key', undefined, KEY_OF_31, { publicKey: KEY_OF_31 }, { publicKey: { length: 32 } }],
+  staticKeyIsFresh: [1, undefined],
+  pins: ENTRIES,
+  psks: ENTRIES,
+};
+for (const [part, values] of Object.entries(REPLACED)) {
+  test(`a keyring whose ${part} was replaced is refused`, () => {
+    const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = KEYRING;
+    const whole = { accessKey, staticKey, staticKeyIsFresh, pins, psks };
+    assert.is(keyringOptions(whole).staticKey, staticKey);
+    for (const value of values) {
+      const keyring: Keyring = { ...whole, [part]: value as never };
+      for (const call of [keyringOptions, serializeKeyring, forgetPsks])
+        raisesLocal(() => call(keyring), 'bad-argument');
+      raisesLocal(() => dropPin(keyring, NODE_ID), 'bad-argument');
+      raisesLocal(() => storePsk(keyring, NODE_ID, PSK), 'bad-argument');
+      raisesLocal(() => updateKeyring(keyring, { type: 'transmit', data: '' }), 'bad-argument');
+    }
+  });
+}
 
 test.run();

@@ -170,6 +170,16 @@ test('no tool prints a key of the PSKs of a keyring, taken by themselves', () =>
   assert.not.ok(bytesIn(structuredClone(keyring.psks) as unknown as object).length > 0);
 });
 
+test('inspection with hidden fields shows no key of a PSK or of a key pair', () => {
+  const { psks } = fullKeyring().keyring;
+  const { staticKey } = createKeyring({ accessKey: ACCESS_KEY, staticKey: STATIC, crypto: nodeCrypto });
+  const everything = { showHidden: true, depth: Number.POSITIVE_INFINITY };
+  for (const value of [psks[0], staticKey]) {
+    for (const form of [STATIC, SECRET_PSK].flatMap(formsOf))
+      assert.not.match(inspect(value, everything), form);
+  }
+});
+
 test('logging the options of a keyring shows no key', () => {
   const { keyring, secrets } = fullKeyring();
   const made = keyringOptions(keyring);
