@@ -68,7 +68,6 @@ export function hideFields<T extends object>(object: T, names?: readonly (keyof 
     Object.defineProperty(object, hidden[i]!, {
       value: values[i],
       enumerable: false,
-      configurable: true,
       writable: true,
     });
   }

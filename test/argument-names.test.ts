@@ -7,20 +7,27 @@ import * as assert from 'uvu/assert';
 import { assertObject, assertTime, readArgument, readOptions } from '../src/arguments.ts';
 import { assertBytes, assertFlag, assertString } from '../src/bytes.ts';
 import {
+  authorizedUrl,
   brokerEndpoint,
   buildAction,
   buildCode,
   buildPrologue,
   buildUtterance,
+  ConnectionPolicy,
   clientId,
   deriveTopics,
+  disclosureDue,
   type HubEvent,
   JsonNumber,
+  parseIdentity,
   parseJson,
   presence,
   Reassembler,
   ReplyCollector,
   RequestScheduler,
+  redactIdentity,
+  selectEndpoint,
+  serializeIdentity,
   splitMessage,
 } from '../src/index.ts';
 import { raisesAbout } from './raises.ts';
@@ -41,6 +48,9 @@ const CODE = { requestId: 'r1', value: '1234' };
 const EVENT: HubEvent = { type: 'speak', data: {}, requestId: 'r1', sessionId: undefined, payload: {} };
 const collector = new ReplyCollector({ requestId: 'r1' });
 const scheduler = new RequestScheduler();
+const IDENTITY = parseIdentity({ access_key: 'ak', password: 'pw' });
+const randomBytes = (length: number): Uint8Array => new Uint8Array(length);
+const policy = new ConnectionPolicy({ randomBytes });
 
 const FAULTS: [name: string, call: () => unknown][] = [
   // checks
@@ -65,6 +75,36 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['maxMessage', () => new Reassembler({ maxMessage: -1 })],
   ['streams', () => new Reassembler(given({ streams: 1 }))],
   ['frame', () => new Reassembler().push(given([]))],
+  // identities
+  ['input', () => parseIdentity(unreadable())],
+  ['identity', () => redactIdentity(unreadable())],
+  ['identity', () => serializeIdentity(unreadable())],
+  ['options.unknown', () => serializeIdentity(IDENTITY, UNKNOWN)],
+  ['secrets', () => serializeIdentity(IDENTITY, given({ secrets: 1 }))],
+  ['identity', () => selectEndpoint(unreadable())],
+  ['options.unknown', () => selectEndpoint(IDENTITY, UNKNOWN)],
+  ['allowPlaintext', () => selectEndpoint(IDENTITY, given({ allowPlaintext: 1 }))],
+  ['situation', () => disclosureDue({}, unreadable())],
+  ['url', () => authorizedUrl('', 'kiosk', 'key')],
+  ['url', () => authorizedUrl('ws://hub', 'kiosk', 'key')],
+  ['userAgent', () => authorizedUrl('wss://hub', '', 'key')],
+  ['accessKey', () => authorizedUrl('wss://hub', 'kiosk', '')],
+  ['options.unknown', () => authorizedUrl('wss://hub', 'kiosk', 'key', UNKNOWN)],
+  ['allowPlaintext', () => authorizedUrl('wss://hub', 'kiosk', 'key', given({ allowPlaintext: 1 }))],
+  // connections
+  ['options.unknown', () => new ConnectionPolicy(UNKNOWN)],
+  ['randomBytes', () => new ConnectionPolicy(given({}))],
+  ['basePause', () => new ConnectionPolicy({ randomBytes, basePause: 0 })],
+  ['deadlines.ready', () => new ConnectionPolicy({ randomBytes, deadlines: given({ ready: 1 }) })],
+  [
+    'deadlines.awaiting-hello',
+    () => new ConnectionPolicy({ randomBytes, deadlines: { 'awaiting-hello': 0 } }),
+  ],
+  ['now', () => policy.begin(Number.NaN)],
+  ['now', () => policy.deadline('ready', Number.NaN)],
+  ['now', () => policy.take({ type: 'ready' } as never, Number.NaN)],
+  ['event', () => policy.take(given([]), 0)],
+  ['event', () => policy.take(unreadable(), 0)],
   // MQTT
   ['mqtt', () => brokerEndpoint(unreadable())],
   ['options.unknown', () => brokerEndpoint(MQTT, UNKNOWN)],
@@ -148,6 +188,8 @@ test('an error about a field of an identity names the field', () => {
     ['mqtt.hub_id', () => deriveTopics({ hub_id: 'a/#', access_key: 'ak' })],
   ];
   for (const [name, call] of FIELDS) assert.throws(call, new RegExp(`field ${name} `));
+  assert.throws(() => parseIdentity({}), / access_key /);
+  assert.throws(() => parseIdentity({ access_key: 'ak' }), / password /);
 });
 
 test.run();

@@ -23,6 +23,10 @@ test('uses the codec and the parser of this engine', () => {
   assert.equal(engine.parseJson?.('{"a":[1]}'), { a: [1] });
 });
 
+test('finds both again', () => {
+  assert.equal(testedWith({}), { codec: true, parseJson: true });
+});
+
 test('uses neither where there is no TextEncoder or no TextDecoder', () => {
   for (const name of ['TextEncoder', 'TextDecoder']) {
     assert.equal(testedWith({ [name]: undefined }), { codec: false, parseJson: false }, name);

@@ -1,6 +1,6 @@
 /** Adds the authorization that a hub expects to the query of its WebSocket URL. */
 
-import { readArgument, readOptions } from '../arguments.ts';
+import { readOptions } from '../arguments.ts';
 import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
@@ -31,35 +31,33 @@ export function authorizedUrl(
   accessKey: string,
   options: PlaintextOptions = {},
 ): string {
-  return readArgument('options', () => {
-    assertString(url, 'url');
-    assertString(userAgent, 'userAgent');
-    assertString(accessKey, 'accessKey');
-    const given = readOptions(options, 'options', ['allowPlaintext']);
-    const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
-    if (userAgent.indexOf(':') >= 0) {
-      throw new LocalError(
-        'bad-argument',
-        '"userAgent" expected a string without a colon, because the hub reads it up to the first colon',
-      );
-    }
-    const parts = splitUrl(url);
-    if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
-      throw new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
-    }
-    if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
-    const { path, query } = parts;
-    const base64 = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
-    // Not every engine has encodeURIComponent.
-    const authorization = base64.replace(/\+/g, '%2B').replace(/\//g, '%2F').replace(/=/g, '%3D');
-    const fields = query
-      .slice(1)
-      .split('&')
-      .filter((field) => field !== '' && nameOf(field) !== 'authorization');
-    fields.push(`authorization=${authorization}`);
-    const address = url.slice(0, url.length - query.length) + (path === '' ? '/' : '');
-    return `${address}?${fields.join('&')}`;
-  });
+  assertString(url, 'url');
+  assertString(userAgent, 'userAgent');
+  assertString(accessKey, 'accessKey');
+  const given = readOptions(options, 'options', ['allowPlaintext']);
+  const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
+  if (userAgent.indexOf(':') >= 0) {
+    throw new LocalError(
+      'bad-argument',
+      '"userAgent" expected a string without a colon, because the hub reads it up to the first colon',
+    );
+  }
+  const parts = splitUrl(url);
+  if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
+    throw new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
+  }
+  if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
+  const { path, query } = parts;
+  const base64 = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
+  // Not every engine has encodeURIComponent.
+  const authorization = base64.replace(/\+/g, '%2B').replace(/\//g, '%2F').replace(/=/g, '%3D');
+  const fields = query
+    .slice(1)
+    .split('&')
+    .filter((field) => field !== '' && nameOf(field) !== 'authorization');
+  fields.push(`authorization=${authorization}`);
+  const address = url.slice(0, url.length - query.length) + (path === '' ? '/' : '');
+  return `${address}?${fields.join('&')}`;
 }
 
 /** The name of a query field. Percent-encoded ASCII characters are decoded. */

@@ -24,8 +24,7 @@ export function identityOf(identity: Identity): Identity {
  * @throws LocalError the codes of parseIdentity()
  */
 export function readIdentity(input: unknown): Identity {
-  const isJson = typeof input === 'string' || isBytes(input);
-  const object = objectOf(isJson ? parse(input) : input);
+  const object = objectOf(typeof input === 'string' || isBytes(input) ? parse(input) : input);
   const fields = new IssuedFields(object);
   const accessKey = fields.string(IDENTITY.accessKey);
   if (!accessKey) throw missing('identity-access-key', 'access_key');
@@ -63,7 +62,7 @@ export function readIdentity(input: unknown): Identity {
     inObject(IDENTITY.protocols, protocolFields.unreadable),
     inObject(IDENTITY.mqtt, unreadableMqtt),
   );
-  keepIssued(identity, issuedFrom(object, unreadable, !isJson));
+  keepIssued(identity, issuedFrom(object, unreadable));
   return identity;
 }
 

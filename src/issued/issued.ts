@@ -46,17 +46,14 @@ export function issuedOf(object: object): Issued | undefined {
   return issued instanceof Issued ? issued : undefined;
 }
 
-/**
- * What an identity was read from.
- * @param copy - whether to copy values, which the caller of parseIdentity() might change
- */
-export function issuedFrom(fields: Fields, unreadable: readonly string[], copy: boolean): Issued {
+/** What an identity was read from: a copy, since the caller of parseIdentity() might change the values. */
+export function issuedFrom(fields: Fields, unreadable: readonly string[]): Issued {
   const unknown: string[] = [];
-  return new Issued(renamed(fields, IDENTITY, '', copy, unknown), unknown, unreadable);
+  return new Issued(renamed(fields, IDENTITY, '', unknown), unknown, unreadable);
 }
 
 /** Fields under their current names. If a field is there under several names, only the value that counts is kept. */
-function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, unknown: string[]): JsonObject {
+function renamed(fields: Fields, known: Aliases, path: string, unknown: string[]): JsonObject {
   const kept: JsonObject = {};
   const keys = Object.keys(fields);
   for (let i = 0; i < keys.length; i++) {
@@ -67,9 +64,9 @@ function renamed(fields: Fields, known: Aliases, path: string, copy: boolean, un
     if (names === undefined) unknown.push(path + key);
     const name = names === undefined ? key : currentName(names);
     if (known === IDENTITY && OBJECTS.hasOwnProperty(name) && isObject(value)) {
-      setField(kept, name, renamed(value, OBJECTS[name]!, `${name}.`, copy, unknown));
+      setField(kept, name, renamed(value, OBJECTS[name]!, `${name}.`, unknown));
     } else {
-      setField(kept, name, copy ? copyOf(value) : (value as Json));
+      setField(kept, name, copyOf(value));
     }
   }
   return kept;
@@ -87,7 +84,7 @@ function namesLike(name: string, known: Aliases): Names | undefined {
 
 /** A deep copy. A value that JSON cannot represent is returned itself: serializeIdentity() refuses it. */
 function copyOf(value: unknown): Json {
-  if (typeof value !== 'object' || value === null) return value as Json;
+  if (typeof value !== 'object') return value as Json;
   try {
     return parseJson(jsonToBytes(value as Json));
   } catch {

@@ -91,7 +91,7 @@ export function hasBlanks(text: string): boolean {
 export function trimSlashes(path: string): string {
   let start = 0;
   let end = path.length;
-  while (start < end && path.charAt(start) === '/') start++;
-  while (end > start && path.charAt(end - 1) === '/') end--;
+  while (path.charAt(start) === '/') start++;
+  while (path.charAt(end - 1) === '/') end--;
   return path.slice(start, end);
 }

@@ -72,7 +72,9 @@ test('refuses arguments of the wrong type, and a colon in the user agent', () =>
   for (const options of [null, { allowPlaintext: 'yes' }]) {
     raisesLocal(() => authorizedUrl('wss://hub', 'a', 'b', options as object), 'bad-argument');
   }
-  raisesLocal(() => authorizedUrl('wss://hub', 'a:b', 'c'), 'bad-argument');
+  for (const userAgent of ['a:b', ':b', 'a:']) {
+    raisesLocal(() => authorizedUrl('wss://hub', userAgent, 'c'), 'bad-argument');
+  }
   assert.is(authorizationOf(authorizedUrl('wss://hub', 'a', 'b:c')), Buffer.from('a:b:c').toString('base64'));
   raisesLocal(() => authorizedUrl('wss://hub', 'a', '\ud800'), 'lone-surrogate');
 });

@@ -81,6 +81,8 @@ test('shows everything of an identity that is not a secret', () => {
   };
   assert.equal(redactIdentity(SECRETS), shown);
   assert.equal(JSON.parse(JSON.stringify(SECRETS)), shown);
+  assert.equal(JSON.parse(JSON.stringify(SECRETS.dataPlaneEndpoints)), shown.dataPlaneEndpoints);
+  assert.equal(JSON.parse(JSON.stringify(SECRETS.mqtt)), shown.mqtt);
 });
 
 test('shows no secret of a URL, however it is written', () => {
@@ -104,7 +106,7 @@ test('shows no secret of a URL, however it is written', () => {
 
 test('leaves out fields that were not issued, and shows a URL without secrets', () => {
   const identity = identityOf({ endpoints: { wss: 'wss://hub.example:5679/path' } });
-  assert.equal(JSON.parse(JSON.stringify(identity)), {
+  assert.equal(redactIdentity(identity), {
     accessKey: '[redacted]',
     password: '[redacted]',
     siteId: '',
@@ -113,6 +115,16 @@ test('leaves out fields that were not issued, and shows a URL without secrets', 
     dataPlaneEndpoints: { wss: 'wss://hub.example:5679/path' },
     protocols: { wss: true, https: false, mqtt: false },
   });
+});
+
+test('shows that a URL names a user, even an empty one', () => {
+  const shown = redactIdentity(identityOf({ endpoints: { wss: 'wss://@hub' } }));
+  assert.equal(shown.dataPlaneEndpoints, { wss: 'wss://[redacted]@hub' });
+});
+
+test('shows strings that have only a part of a secret, or a mark of a secret that was not issued', () => {
+  const identity = identityOf({ access_key: 'S3cr3t', site_id: '3cr3t', public_key: 'who?' });
+  assert.equal([redactIdentity(identity).siteId, redactIdentity(identity).publicKey], ['3cr3t', 'who?']);
 });
 
 test('shows only the scheme of a URL in which a password cannot be told from a query', () => {
@@ -124,7 +136,11 @@ test('shows only the scheme of a URL in which a password cannot be told from a q
 });
 
 test('shows no field that contains a secret of another one', () => {
-  const access_key = 'S3cr3t/äKey?';
+  for (const access_key of ['S3cr3t/äKey?', 'S3cr3>>>???']) assertShownNowhere(access_key);
+});
+
+/** Asserts that no field is shown which contains an access key, in any form. */
+function assertShownNowhere(access_key: string): void {
   const bytes = Buffer.from(access_key);
   const forms = [
     access_key,
@@ -136,6 +152,7 @@ test('shows no field that contains a secret of another one', () => {
   for (const form of forms) {
     const identity = identityOf({
       access_key,
+      password: 'another secret',
       site_id: `client ${form}`,
       host: `wss://hub/${form}/`,
       ai_disclosure: { en: `It is ${form}.`, fr: 'Une machine.' },
@@ -150,11 +167,11 @@ test('shows no field that contains a secret of another one', () => {
     assert.equal(shown, expected, form);
     assert.match(defaultMaster, REDACTED);
   }
-});
+}
 
 test('shows no secret that is percent-encoded, in part, twice or next to an invalid escape', () => {
-  const access_key = 'S3cr3t/äKey?';
-  const escaped = [...Buffer.from(access_key)].map((byte) => `%${byte.toString(16)}`).join('');
+  const access_key = 'S3cr3t/äKey\n0';
+  const escaped = Buffer.from(access_key).toString('hex').replace(/../g, '%$&');
   const partly = access_key.replace('c', '%63').replace('K', '%4B').replace('ä', '%c3%A4');
   for (const form of [escaped, escaped.toUpperCase(), partly, `%zz%4${partly}%`, `100%${escaped}`]) {
     const identity = identityOf({ access_key, path: `/a/${form}/b`, host: `wss://hub/${form}`, site: form });
@@ -190,6 +207,7 @@ test('shows the names of fields that could not be read', () => {
 test('redacts an identity as it was issued', () => {
   const issued = { access_key: 'S3cr3t', password: 'pw', site: 'kitchen', x: 1 };
   assert.equal(redactIdentity(issued as never), redactIdentity(parseIdentity(issued)));
+  assert.equal(redactIdentity(issued as never).unknownFields, ['x']);
 });
 
 test('redacts strings that UTF-8 cannot encode', () => {

@@ -104,6 +104,29 @@ test('keeps unknown fields whatever they are called', () => {
   assert.is(writeText(text), text);
 });
 
+test('keeps an unknown field that is called undefined, and reads no other field from it', () => {
+  const text = '{"access_key":"ak","password":"pw","undefined":"x"}';
+  const identity = parseIdentity(text);
+  assert.is(write(identity), text);
+  assert.is(identity.siteId, '');
+  assert.equal(redactIdentity(identity).unknownFields, ['undefined']);
+});
+
+test('takes no field that is called issued for what an identity was read from', () => {
+  const text = '{"access_key":"ak","password":"pw","issued":{"fields":{"access_key":"other"}}}';
+  assert.is(writeText(text), text);
+  assert.is(parseIdentity(JSON.parse(text)).accessKey, 'ak');
+});
+
+test('keeps objects in the objects of an identity as they were issued', () => {
+  const fields = {
+    data_plane_endpoints: { mqtt: { broker_url: 'mqtt://b', x: 1 } },
+    ai_disclosure: { mqtt: {} },
+  };
+  assert.equal(writeFields(fields), { ...KEYS, ...fields });
+  assert.equal(redactIdentity(parseIdentity({ ...KEYS, ...fields })).unknownFields, undefined);
+});
+
 test('writes the same after another parse', () => {
   const identity = parseIdentity(JSON.stringify(FULL));
   assert.is(write(parseIdentity(identity)), JSON.stringify(FULL));

@@ -37,6 +37,12 @@ test('reads hosts by name, in any script, and by address', () => {
   }
 });
 
+test('refuses brackets around anything but an IPv6 address', () => {
+  for (const host of ['[]', '[a]', '[192.0.2.1]', '[::g]', '[::1', '::1]', '[::1]a', 'a[::1]']) {
+    assert.is(splitUrl(`ws://${host}/`), undefined, host);
+  }
+});
+
 test('finds the host after the last @ before a slash', () => {
   assert.is(splitUrl('ws://a@b@c/d@e')?.host, 'c');
   assert.is(splitUrl('ws://a/b@c')?.host, 'a');
@@ -77,6 +83,7 @@ test('refuses white space, controls and backslashes anywhere', () => {
     '\u0000',
     '\u001f',
     '\u007f',
+    '\u0085',
     '\u00a0',
     '\u2028',
     '\ufeff',
