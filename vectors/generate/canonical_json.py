@@ -11,6 +11,10 @@ MAX_DEPTH = 64
 
 NOTES = {
     "BadUtf8": "Bytes that are not UTF-8 (RFC 3629). Whoever accepts them has a decoder that replaces or guesses.",
+    "ByteOrderMark": (
+        "A byte order mark before the value. RFC 8259, section 8.1, lets a parser ignore it; this library refuses it, as "
+        "Python's does in a text."
+    ),
     "ControlEscape": (
         "Written are \\\" \\\\ \\b \\f \\n \\r \\t, and \\u00xx in lower case for the other controls; all else stays "
         "literal. A failure most likely writes \\u0008 for \\b, keeps \\/, or escapes U+007F."
@@ -207,6 +211,6 @@ def build():
             [test for index in range(200) for test in written(f"value {index + 1}", ["Random"], random_json(4))],
         ),
     ]
-    choices = ["Depth", "DuplicateKey", "LoneSurrogate", "NumberToken"]
+    choices = ["ByteOrderMark", "Depth", "DuplicateKey", "LoneSurrogate", "NumberToken"]
     description = "JSON texts with their canonical form, and texts that have none."
     files.write("canonical-json", description, NOTES, groups, choices, has_choice_of_number)

@@ -65,7 +65,6 @@ NOT_JSON = [
     ("a sign among the digits after \\u", r'["\u+041"]'),
     ("\\U in capitals", r'["\U0041"]'),
     ("\\u with braces", r'["\u{41}"]'),
-    ("a byte order mark", "\ufeff[1]"),
 ]
 NOT_WHITE_SPACE = [
     ("a form feed between tokens", "[1,\f2]"),
@@ -184,8 +183,11 @@ def refused_bytes(comment, data):
 
 def groups():
     not_json = [refused(comment, ["NotJson"], "bad-json", text) for comment, text in NOT_JSON]
-    marked = "\ufeff[1]".encode().hex()
-    not_json.append(invalid("a byte order mark, in bytes", ["NotJson"], "bad-json", bytes=marked))
+    marked = "\ufeff[1]"
+    not_json += [
+        refused("a byte order mark", ["ByteOrderMark"], "bad-json", marked),
+        invalid("a byte order mark, in bytes", ["ByteOrderMark"], "bad-json", bytes=marked.encode().hex()),
+    ]
     not_json += [refused(comment, ["NotJson", "Whitespace"], "bad-json", text) for comment, text in NOT_WHITE_SPACE]
     utf8 = [refused_bytes(f"{comment}, in a text", b'["' + data + b'"]') for comment, data in BAD_UTF8]
     utf8 += [

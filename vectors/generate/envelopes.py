@@ -11,6 +11,10 @@ LIMITS = "the caps of 256 KiB and of 64 open containers, by hand"
 
 NOTES = {
     "BadUtf8": "Bytes that are not UTF-8 (RFC 3629). Whoever accepts them has a decoder that replaces or guesses.",
+    "ByteOrderMark": (
+        "A byte order mark before the value. RFC 8259, section 8.1, lets a parser ignore it; this library refuses it, as "
+        "Python's does in a text."
+    ),
     "Depth": (
         "Up to 64 arrays and objects may be open at once: a cap of this library's own. A failure most likely counts "
         "otherwise, or leaves the depth to its machine's stack."
@@ -189,5 +193,5 @@ def build():
         group("hub", "message 1", message_1_tests()),
         group("hub", "message 3", later_message_tests(message_3)),
     ]
-    choices = ["Depth", "DuplicateKey", "Ignored", "LoneSurrogate", "Payload", "TooLarge"]
+    choices = ["ByteOrderMark", "Depth", "DuplicateKey", "Ignored", "LoneSurrogate", "Payload", "TooLarge"]
     files.write("envelopes", "Cleartext envelopes that are read, ignored or refused.", NOTES, groups, choices)

@@ -25,11 +25,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   ...FURTHER_SESSION_RULES,
   // JSON
   'P-11': [
-    broken('a byte order mark is skipped', BY_HAND, [
-      PARSE,
-      ': text;\n  return parseByEngine',
-      ': text.length > 2 && text[0] === 0xef ? text.subarray(3) : text;\n  return parseByEngine',
-    ]),
     broken('zeros may lead', [
       JSON_VALUES,
       'bytes[at] === ZERO ? at + 1 : digitsEnd(bytes, at)',

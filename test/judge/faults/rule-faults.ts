@@ -38,6 +38,11 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
 
   // JSON
   'P-11': same('text-after-the-value'),
+  'P-163': broken('a byte order mark is skipped', BY_HAND, [
+    PARSE,
+    ': text;\n  return parseByEngine',
+    ': text.length > 2 && text[0] === 0xef ? text.subarray(3) : text;\n  return parseByEngine',
+  ]),
   'P-12': same('last-of-two-keys'),
   'P-13': broken('half of a surrogate pair is joined with what follows', BY_HAND, [
     PARSE,
