@@ -114,11 +114,10 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` unless it is the first call, before anything was received
    */
   start(): SessionEvent[] {
-    this.assertIdle('start');
     if (this.hasStarted || this.phase !== 'awaiting-hello') {
       throw new LocalError('wrong-state', `start() in state ${this.phase}: each attempt is a new session`);
     }
-    return this.run('start', (events) => {
+    return this.run((events) => {
       this.hasStarted = true;
       events.push({ type: 'transmit', data: writeEnvelope('hello', { pubkey: '', site_id: '' }) });
     });
@@ -132,7 +131,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    *   `bad-length`. None of these changes anything.
    */
   providePsk(psk: Uint8Array): SessionEvent[] {
-    this.assertIdle('providePsk');
+    this.assertIdle();
     if (this.phase === 'awaiting-hello' || this.phase === 'awaiting-offer') {
       throw new LocalError(
         'wrong-state',
@@ -141,7 +140,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     if (!this.handles('psk')) return [];
     assertBytes(psk, 'psk', KEY_LENGTH);
-    return this.run('providePsk', (events) => this.dispatch('psk', psk, events));
+    return this.run((events) => this.dispatch('psk', psk, events));
   }
 
   /**
@@ -153,7 +152,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    *   `bad-length`. None of these changes anything.
    */
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
-    this.assertIdle('provideSharedSecret');
+    this.assertIdle();
     const last = this.preparation?.sharedSecret;
     if (this.handshake?.dhNeeded === undefined) {
       if (last !== undefined || this.isOver() || this.phase === 'ready') return [];
@@ -161,7 +160,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
     if (last !== undefined && equalBytes(last, sharedSecret)) return [];
-    return this.run('provideSharedSecret', (events) => {
+    return this.run((events) => {
       wipe(last);
       this.preparation!.sharedSecret = copyBytes(sharedSecret);
       this.dispatch('shared-secret', sharedSecret, events);
@@ -174,9 +173,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    * @throws LocalError `wrong-state` in a callback of this session
    */
   resume(): SessionEvent[] {
-    this.assertIdle('resume');
+    this.assertIdle();
     if (!this.handles('resume') || this.handshake!.dhNeeded !== undefined) return [];
-    return this.run('resume', (events) => this.dispatch('resume', undefined, events));
+    return this.run((events) => this.dispatch('resume', undefined, events));
   }
 
   protected override act(
@@ -318,7 +317,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const { handshakeHash, remoteStaticKey } = this.establish();
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const greeting = mergeFields({ pubkey: '', session }, hello);
+    const greeting = mergeFields({ session }, hello);
     const messages = this.sealText(writeEnvelope('hello', greeting));
     for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });
     events.push({
@@ -371,10 +370,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private lookUpPin({ pinOf }: Preparation): Uint8Array | undefined {
-    if (pinOf === undefined) return undefined;
     let pin: unknown;
     try {
-      pin = pinOf(this.nodeId);
+      pin = pinOf?.(this.nodeId);
     } catch (error) {
       throw new LocalError(
         'trust-unreadable',
@@ -394,9 +392,8 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 
   /** A stored PSK that cannot be read counts as none, since it can be derived again. */
   private lookUpPsk({ pskOf }: Preparation): Uint8Array | undefined {
-    if (pskOf === undefined) return undefined;
     try {
-      const psk = pskOf(this.nodeId);
+      const psk = pskOf?.(this.nodeId);
       return isBytes(psk) && psk.length === KEY_LENGTH ? psk : undefined;
     } catch {
       return undefined;

@@ -192,9 +192,8 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
    * @throws LocalError `wrong-state` unless it is the first call
    */
   start(): HubSessionEvent[] {
-    this.assertIdle('start');
     if (this.phase !== 'new') throw new LocalError('wrong-state', `start() in state ${this.phase}`);
-    return this.run('start', (events) => this.dispatch('start', EMPTY, events));
+    return this.run((events) => this.dispatch('start', EMPTY, events));
   }
 
   /**

@@ -10,7 +10,6 @@ import { CheckedCrypto } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import { CLIENT_OPTIONS, type ClientOptions } from './client-options.ts';
@@ -98,9 +97,8 @@ export function recordHubSession(options: HubOptions, recording: RecordingOption
   return session;
 }
 
-/** The states in which no transport message can arrive. */
+/** The states in which what arrives is cleartext. */
 const CLEARTEXT_STATES = [
-  'new',
   'awaiting-hello',
   'awaiting-offer',
   'awaiting-psk',
@@ -134,7 +132,6 @@ class Recorder {
     assertFunction(write, 'write');
     this.write = write;
     this.wantsEphemeralKey = assertFlag(ephemeralKey, 'ephemeralKey');
-    hideFields(this);
   }
 
   begin(role: 'client' | 'hub', { crypto, staticKey }: SessionOptions, options: JsonObject): void {
@@ -245,8 +242,6 @@ class Recorder {
     }
   }
 }
-
-opaque(Recorder.prototype, 'Recorder');
 
 /** Adds what was received or is to be transmitted: cleartext whole, anything else by its length. */
 function describe(line: JsonObject, data: unknown, isCleartext: boolean): void {

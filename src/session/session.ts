@@ -123,7 +123,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     if (typeof data !== 'string' && !isBytes(data)) {
       throw new LocalError('bad-argument', `"data" expected string or Uint8Array, got ${kindOf(data)}`);
     }
-    return this.run('receive', (events) => {
+    return this.run((events) => {
       if (!this.isOver()) this.take(data, events);
     });
   }
@@ -137,7 +137,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
    */
   sendJson(value: Json | object): Bytes[] {
-    return allOf(this.exclusively('sendJson', () => this.outgoingJson(value)));
+    return allOf(this.exclusively(() => this.outgoingJson(value)));
   }
 
   /**
@@ -148,7 +148,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    *   `sendJson`; `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return allOf(this.exclusively('sendBinary', () => this.outgoingBinary(bytes)));
+    return allOf(this.exclusively(() => this.outgoingBinary(bytes)));
   }
 
   /**
@@ -159,7 +159,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError the codes of `sendJson`
    */
   streamJson(value: Json | object): OutgoingMessage {
-    return this.exclusively('streamJson', () => this.outgoingJson(value));
+    return this.exclusively(() => this.outgoingJson(value));
   }
 
   /**
@@ -169,7 +169,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @throws LocalError the codes of `sendBinary`
    */
   streamBinary(bytes: Uint8Array): OutgoingMessage {
-    return this.exclusively('streamBinary', () => this.outgoingBinary(bytes));
+    return this.exclusively(() => this.outgoingBinary(bytes));
   }
 
   /**
@@ -182,7 +182,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
    */
   closed(closing?: Closing): (Event | CommonEvent)[] {
     const { kind, code, status, closeReason } = readClosing(closing);
-    return this.run('closed', (events) => {
+    return this.run((events) => {
       if (this.phase === 'closed') return;
       const { failure, pattern } = this;
       const facts = { close: kind, state: this.phase, pattern, heard: this.heard };
@@ -215,8 +215,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   /** Runs a method that returns events. If it throws, the session fails. */
-  protected run(method: string, body: (events: (Event | CommonEvent)[]) => void): (Event | CommonEvent)[] {
-    return this.exclusively(method, () => {
+  protected run(body: (events: (Event | CommonEvent)[]) => void): (Event | CommonEvent)[] {
+    return this.exclusively(() => {
       const events: (Event | CommonEvent)[] = [];
       try {
         body(events);
@@ -276,18 +276,18 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   /** @throws LocalError `wrong-state` within a callback of this session */
-  protected assertIdle(method: string): void {
+  protected assertIdle(): void {
     if (this.isBusy) {
       throw new LocalError(
         'wrong-state',
-        `${method}() was called from a callback of the same session: call it after the callback has returned`,
+        'a callback of the session called one of its methods: call it after the callback has returned',
       );
     }
   }
 
   /** Runs a method, during which no other may run. @throws LocalError `wrong-state` */
-  private exclusively<Result>(method: string, body: () => Result): Result {
-    this.assertIdle(method);
+  private exclusively<Result>(body: () => Result): Result {
+    this.assertIdle();
     this.isBusy = true;
     try {
       return body();
@@ -355,7 +355,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     let index = 0;
     this.isStreaming = true;
     const next = (): Bytes | undefined =>
-      this.exclusively('next', () => {
+      this.exclusively(() => {
         if (index === count) return undefined;
         if (this.isOver()) throw sessionOver(this.failure);
         try {

@@ -97,7 +97,9 @@ test('without a stored public key the constructor computes it', () => {
 test('a reconnect to the expected hub computes two shared secrets after the offer, and the others in the constructor', () => {
   const made = [DRAW, 'publicKey', 'sharedSecret', 'sharedSecret']; // ss, es
   const [, , rest] = [made, [], ['sharedSecret', 'sharedSecret']]; // ee, se
-  assert.equal(callsOf({ ...PINNED, staticKey: STORED }, KK.hub), [made, [], rest]);
+  for (const patterns of [undefined, ['KKpsk0' as const]]) {
+    assert.equal(callsOf({ ...PINNED, staticKey: STORED, patterns }, KK.hub), [made, [], rest]);
+  }
 });
 
 test('a reconnect to a hub that was not expected computes all four after the offer', () => {

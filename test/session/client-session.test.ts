@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
+  type ClientSession,
   HandshakeState,
   parseJson,
   protocolName,
@@ -19,6 +20,7 @@ import {
   HUB_KEY,
   HUB_STATIC,
   KK,
+  LATER,
   NODE_ID,
   newClient,
   OFFER,
@@ -26,6 +28,7 @@ import {
   Pair,
   PSK,
   readyPair,
+  sharedSecretOf,
   textOf,
   types,
 } from './pair.ts';
@@ -73,7 +76,7 @@ test('a handshake envelope has four fields; message 1 names pattern and suite, m
 test('the first transport message is the HELLO with pubkey, session and site id', () => {
   const { hubEvents } = new Pair().run();
   const payload = find(hubEvents, 'hello').payload!;
-  assert.equal(Object.keys(payload), ['pubkey', 'session', 'site_id']);
+  assert.equal(Object.keys(payload).sort(), ['pubkey', 'session', 'site_id']);
   assert.is(payload.pubkey, '');
   assert.is(payload.site_id, 'lobby');
   assert.match((payload.session as { session_id: string }).session_id, /^[0-9a-f]{32}$/);
@@ -175,6 +178,12 @@ test('ready tells the encoding that the hub names in message 2', () => {
   }
 });
 
+test('ready tells the encoding also if message 3 has to wait for a shared secret', () => {
+  const client = newClient(LATER);
+  const { publicKey } = find(answerMessage1('{"encoding":"JSON-HEX"}', client), 'dh-needed');
+  assert.is(find(client.provideSharedSecret(sharedSecretOf(publicKey)), 'ready').encoding, 'JSON-HEX');
+});
+
 test('a payload of message 2 that is not a JSON object, or whose encoding is not a string, ends the session', () => {
   for (const payload of ['[]', 'null', '{', '"{}"', '{"encoding":7}', '\xff']) {
     assert.is(codeOf(answerMessage1(payload)), 'bad-handshake-payload', payload);
@@ -199,8 +208,7 @@ function responder(
 }
 
 /** The events of a client that receives a message 2 with this payload. */
-function answerMessage1(payload: string): SessionEvent[] {
-  const client = newClient();
+function answerMessage1(payload: string, client: ClientSession = newClient()): SessionEvent[] {
   client.receive(HELLO);
   const [message1] = client.receive(OFFER);
   const { noise } = JSON.parse(textOf(message1)).payload;

@@ -1,6 +1,7 @@
 /** Recordings of sessions: what is in them, that it contains no secret, and that the session works as without one. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   type ClientOptions,
@@ -11,6 +12,7 @@ import {
   recordClientSession,
   recordHubSession,
 } from '../../src/index.ts';
+import { MAX_ENVELOPE } from '../../src/limits.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
@@ -35,6 +37,7 @@ interface Recorded {
   hubLines: string[];
 }
 
+const OTHER_PSK = new Uint8Array(32).fill(9);
 const EPHEMERAL = new Uint8Array(32).fill(7);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const parse = (lines: string[]): Line[] => lines.map((line) => JSON.parse(line));
@@ -257,10 +260,21 @@ test('records bytes that are UTF-8 as text, before the handshake is done', () =>
   assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: HELLO });
 });
 
+for (const [what, data] of [
+  ['an empty text', ''],
+  ['a text as long as an envelope may be', ' '.repeat(MAX_ENVELOPE)],
+] as const) {
+  test(`records ${what} whole`, () => {
+    const { client, clientLines } = record();
+    client.receive(data);
+    assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: data });
+  });
+}
+
 for (const [what, data, line] of [
   ['bytes that are not UTF-8', Uint8Array.of(0xff), { isText: false, length: 1 }],
   ['a lone surrogate', '\ud800', { isText: true, length: 1 }],
-  ['more than an envelope may be', ' '.repeat(300_000), { isText: true, length: 300_000 }],
+  ['more than an envelope may be', ' '.repeat(MAX_ENVELOPE + 1), { isText: true, length: MAX_ENVELOPE + 1 }],
 ] as const) {
   test(`records ${what} by its length`, () => {
     const { client, clientLines } = record();
@@ -280,6 +294,18 @@ test('records what a method throws, and throws it', () => {
     { call: 'receive', state: 'awaiting-hello', isText: false },
     { threw: 'bad-argument' },
   ]);
+});
+
+test('records a call of each method by its name', () => {
+  const { client, hub, clientLines, hubLines } = record();
+  client.start();
+  raisesLocal(() => client.providePsk(PSK), 'wrong-state');
+  raisesLocal(() => client.provideSharedSecret(PSK), 'wrong-state');
+  client.resume();
+  hub.start();
+  const callsIn = (lines: string[]) => linesWith(lines, 'call').map(({ call }) => call);
+  assert.equal(callsIn(clientLines), ['start', 'providePsk', 'provideSharedSecret', 'resume']);
+  assert.equal(callsIn(hubLines), ['start']);
 });
 
 test('records how the connection ended', () => {
@@ -343,7 +369,7 @@ test('contains no secret', () => {
 });
 
 test('records the ephemeral key of a failed handshake, but only if that is asked for', () => {
-  const other = { psk: new Uint8Array(32).fill(9) };
+  const other = { psk: OTHER_PSK };
   const silent = record({}, other);
   connect(silent);
   assert.equal(linesWith(silent.clientLines, 'ephemeralKey'), []);
@@ -352,6 +378,44 @@ test('records the ephemeral key of a failed handshake, but only if that is asked
   assert.equal(parse(asked.clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
   asked.client.closed(1008);
   assert.is(linesWith(asked.clientLines, 'ephemeralKey').length, 1);
+});
+
+test('records the ephemeral key of a hub, and of a session that the other side ended', () => {
+  const randomBytes = () => EPHEMERAL.slice();
+  const { client, hub, clientLines, hubLines } = ready({}, { randomBytes }, { ephemeralKey: true });
+  client.closed(1008);
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  const failed = record({}, { randomBytes, psk: OTHER_PSK }, { ephemeralKey: true });
+  connect(failed);
+  failed.hub.closed();
+  assert.equal(parse(failed.hubLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  hub.closed();
+  assert.equal(linesWith(hubLines, 'ephemeralKey'), []); // the HELLO of the client has opened
+});
+
+test('records the ephemeral key of a handshake whose envelopes and PSK are bytes', () => {
+  const recorded = record({ psk: undefined }, {}, { ephemeralKey: true });
+  const { client, hub, clientLines } = recorded;
+  for (const event of hub.start()) client.receive(Buffer.from(textOf(event)));
+  const [message2] = hub.receive(textOf(client.providePsk(OTHER_PSK)[0]));
+  client.receive(Buffer.from(textOf(message2)));
+  assert.is(client.state, 'failed');
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+});
+
+test('wipes its copy of the static key', () => {
+  const given: Uint8Array[] = [];
+  const { sharedSecret, publicKey: compute } = nodeCrypto.x25519;
+  const publicKey = (key: Uint8Array) => {
+    given.push(key);
+    return compute(key);
+  };
+  const { client } = record({
+    crypto: { ...nodeCrypto, x25519: { sharedSecret, publicKey } },
+  });
+  client.closed();
+  assert.is(given.length, 3); // the static and the ephemeral key of the session, and the static key of the recording
+  assert.ok(given.every(isZero));
 });
 
 test('records with the ephemeral key a transport message that does not open', () => {
@@ -383,6 +447,7 @@ test('goes on without a recording if write() throws', () => {
 test('refuses what the constructors refuse, and what is no recording', () => {
   raisesLocal(() => record({ siteId: 1 as never }), 'bad-argument');
   raisesLocal(() => record({ pin: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({ psk: 1 as never }), 'bad-argument');
   raisesLocal(() => record({ randomBytes: 1 as never }, {}, { ephemeralKey: true }), 'bad-argument');
   raisesLocal(() => record({ nonsense: 1 } as never), 'bad-argument');
   raisesLocal(() => record({}, { nonsense: 1 } as never), 'bad-argument');

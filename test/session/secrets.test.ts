@@ -19,7 +19,7 @@ import {
   PSK,
   readyPair,
 } from './pair.ts';
-import { bytesIn } from './reachable.ts';
+import { bytesIn, reachable } from './reachable.ts';
 
 /** A crypto that notes every secret that it returns or is given. */
 function spyingCrypto(secrets: Set<string>): typeof nodeCrypto {
@@ -78,6 +78,23 @@ test('no handshake key is reachable once the session stands', () => {
   for (const session of [pair.client, pair.hub]) {
     const held = bytesIn(session).map(toHex);
     for (const secret of [PSK, CLIENT_STATIC, HUB_STATIC]) assert.not.ok(held.includes(toHex(secret)));
+  }
+});
+
+test('the key pairs that the crypto made are let go with the handshake, since they hold keys outside of JavaScript', () => {
+  const handle = { of: 'a key' };
+  const { publicKey, sharedSecret } = nodeCrypto.x25519;
+  const importKey = (privateKey: Uint8Array) => ({
+    publicKey: publicKey(privateKey),
+    sharedSecret: (remote: Uint8Array) => sharedSecret(privateKey, remote),
+    handle,
+  });
+  const crypto = { ...nodeCrypto, x25519: { publicKey, sharedSecret, importKey } };
+  for (const end of [(pair: Pair) => pair.run(), (pair: Pair) => pair.client.closed()]) {
+    const pair = new Pair({ client: { crypto } });
+    assert.ok(reachable(pair.client).includes(handle));
+    end(pair);
+    assert.not.ok(reachable(pair.client).includes(handle));
   }
 });
 

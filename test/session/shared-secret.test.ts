@@ -139,6 +139,15 @@ test('no copy of a shared secret outlives the handshake', () => {
   for (const bytes of secrets) assert.ok(isZero(bytes));
 });
 
+test('the last shared secret is wiped when the session ends', () => {
+  const { client } = pairWithClientIn('sealing-message-1');
+  const secret = sharedSecretOf(HUB_KEY);
+  client.provideSharedSecret(secret);
+  const held = bytesIn(client).filter((bytes) => Buffer.compare(bytes, secret) === 0);
+  client.closed();
+  assert.ok(held.length > 0 && held.every(isZero));
+});
+
 test('a shared secret that is not asked for is the caller’s mistake, and changes nothing', () => {
   for (const state of ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'awaiting-message-2'] as const) {
     const pair = pairWithClientIn(state);
