@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HubSessionEvent, SessionEvent } from '../../src/index.ts';
 import { toHex } from '../vectors.ts';
@@ -17,6 +18,8 @@ import {
   OFFER,
   Pair,
   PSK,
+  pairWithClientIn,
+  pairWithHubIn,
   readyPair,
 } from './pair.ts';
 import { bytesIn, reachable } from './reachable.ts';
@@ -69,6 +72,25 @@ test('no key is reachable from a session that failed or closed, at any step', ()
         holdsNone(pair.client, secrets, where);
         holdsNone(pair.hub, secrets, where);
       }
+    }
+  }
+});
+
+test('the keys of an unfinished handshake are wiped when the session ends', () => {
+  const ends: ((session: Pair['client'] | Pair['hub']) => unknown)[] = [
+    (session) => session.closed(),
+    (session) => session.receive('nonsense'),
+  ];
+  for (const end of ends) {
+    const secrets = new Set([PSK, CLIENT_STATIC, HUB_STATIC].map(toHex));
+    const crypto = spyingCrypto(secrets);
+    const { client } = pairWithClientIn('awaiting-message-2', { client: { crypto } });
+    const { hub } = pairWithHubIn('awaiting-message-3', { hub: { crypto } });
+    for (const session of [client, hub]) {
+      const held = bytesIn(session).filter((bytes) => secrets.has(toHex(bytes)));
+      assert.ok(held.length > 0);
+      end(session);
+      assert.ok(held.every(isZero), session.constructor.name);
     }
   }
 });

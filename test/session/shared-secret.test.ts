@@ -104,6 +104,9 @@ test('a shared secret that comes twice, or after the end, does nothing', () => {
   const failed = newClient();
   failed.receive('nonsense');
   assert.equal(failed.provideSharedSecret(secret), []);
+  const waiting = pairWithClientIn('sealing-message-3');
+  waiting.client.closed(1006);
+  assert.equal(waiting.client.provideSharedSecret(secret), []);
 });
 
 test('a shared secret that is provided again does not answer the next question, and the pin stays', () => {

@@ -174,11 +174,15 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'if (pin === undefined && preparation.hasPins)',
       'if (pin === undefined)',
     ]),
-    broken('node ids are trimmed', [CLIENT, 'pin = pinOf(this.nodeId);', 'pin = pinOf(this.nodeId.trim());']),
+    broken('node ids are trimmed', [
+      CLIENT,
+      'pin = pinOf?.(this.nodeId);',
+      'pin = pinOf?.(this.nodeId.trim());',
+    ]),
     broken('case does not count in node ids', [
       CLIENT,
-      'pin = pinOf(this.nodeId);',
-      'pin = pinOf(this.nodeId.toLowerCase());',
+      'pin = pinOf?.(this.nodeId);',
+      'pin = pinOf?.(this.nodeId.toLowerCase());',
     ]),
   ],
   'P-122': [
