@@ -58,17 +58,14 @@ function show(this: Opaque): unknown {
 export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): void {
   const hidden = names ?? (Object.keys(object) as (keyof T & string)[]);
   const values: unknown[] = [];
-  for (let i = 0; i < hidden.length; i++) values.push(object[hidden[i]!]);
-  if (names === undefined) {
+  for (let i = hidden.length - 1; i >= 0; i--) {
+    const name = hidden[i]!;
+    values.push(object[name]);
     // To define all fields anew takes V8 a third of the time that it takes to change them.
-    for (let i = hidden.length - 1; i >= 0; i--) delete object[hidden[i]!];
+    if (names === undefined) delete object[name];
   }
   for (let i = 0; i < hidden.length; i++) {
     // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
-    Object.defineProperty(object, hidden[i]!, {
-      value: values[i],
-      enumerable: false,
-      writable: true,
-    });
+    Object.defineProperty(object, hidden[i]!, { value: values.pop(), enumerable: false, writable: true });
   }
 }

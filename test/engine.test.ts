@@ -1,21 +1,26 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { engine, testedEngine } from '../src/engine.ts';
+import { type Engine, engine, testedEngine } from '../src/engine.ts';
 
-/** What passes the self-test while globals are these. */
-function testedWith(globals: Record<string, unknown>): { codec: boolean; parseJson: boolean } {
+/** The engine while globals are these. */
+function engineWith(globals: Record<string, unknown>): Engine {
   const originals = Object.keys(globals).map((name) => Object.getOwnPropertyDescriptor(globalThis, name)!);
   try {
     for (const [name, value] of Object.entries(globals)) {
       Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
     }
-    const { codec, parseJson } = testedEngine();
-    return { codec: codec !== undefined, parseJson: parseJson !== undefined };
+    return testedEngine();
   } finally {
     Object.keys(globals).forEach((name, i) => {
       Object.defineProperty(globalThis, name, originals[i]!);
     });
   }
+}
+
+/** What passes the self-test while globals are these. */
+function testedWith(globals: Record<string, unknown>): { codec: boolean; parseJson: boolean } {
+  const { codec, parseJson } = engineWith(globals);
+  return { codec: codec !== undefined, parseJson: parseJson !== undefined };
 }
 
 test('uses the codec and the parser of this engine', () => {
@@ -53,6 +58,8 @@ const FAULTY_ENCODERS: Record<string, Encode> = {
     }
     return new Uint8Array(bytes);
   },
+  'leaves out what follows half of a pair': (text) =>
+    encode(text.replace(/[\ud800-\udbff](?![\ud800-\udfff])./g, '\ufffd')),
   'encodes each half of a pair': (text) =>
     encode(text.replace(/[\u{10000}-\u{10ffff}]/gu, () => '\ufffd\ufffd')),
   'ends at U+0000': (text) => encode(text.split('\0')[0]!),
@@ -69,6 +76,7 @@ for (const [fault, faulty] of Object.entries(FAULTY_ENCODERS)) {
 
 type Decode = (bytes: Uint8Array) => string;
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const withoutMark = new TextDecoder('utf-8', { fatal: true });
 const decode: Decode = (bytes) => strict.decode(bytes);
 
 /** Decodes as ours does, but for what some pattern of bytes, in latin1, becomes. */
@@ -81,11 +89,12 @@ const lenient =
 
 const FAULTY_DECODERS: Record<string, Decode> = {
   'is not fatal': (bytes) => Buffer.from(bytes).toString(),
-  'leaves out a byte order mark': (bytes) => new TextDecoder('utf-8', { fatal: true }).decode(bytes),
+  'leaves out a byte order mark': (bytes) => withoutMark.decode(bytes),
   'takes longer forms than needed': lenient(/[\xc0\xc1][\x80-\xbf]|\xe0[\x80-\x9f][\x80-\xbf]/g),
   'takes surrogates': lenient(/\xed[\xa0-\xbf][\x80-\xbf]/g),
   'takes what is above U+10FFFF': lenient(/\xf4[\x90-\xbf][\x80-\xbf]{2}/g),
   'takes five bytes': lenient(/\xf8[\x80-\xbf]{4}/g),
+  'takes the byte 80': lenient(/(?<![\x80-\xff])\x80/g),
   'takes lone continuation bytes': lenient(/(?<![\x80-\xff])[\x80-\xbf]/g),
   'takes a sequence cut at the end': lenient(
     /[\xc2-\xdf]$|[\xe0-\xef][\x80-\xbf]?$|[\xf0-\xf4][\x80-\xbf]{0,2}$/,
@@ -110,11 +119,58 @@ const FAULTY_DECODERS: Record<string, Decode> = {
 for (const [fault, faulty] of Object.entries(FAULTY_DECODERS)) {
   test(`refuses a TextDecoder that ${fault}`, () => {
     const TextDecoder = class {
-      decode = faulty;
+      decode = (bytes?: Uint8Array) => (bytes === undefined ? '' : faulty(bytes));
     };
     assert.equal(testedWith({ TextDecoder }), { codec: false, parseJson: false });
   });
 }
+
+test('refuses a TextDecoder that is wrong only in a stream', () => {
+  const NativeDecoder = TextDecoder;
+  /** Does not notice what is left over at the end. */
+  class Careless extends NativeDecoder {
+    override decode(bytes?: Uint8Array, options?: { stream: true }): string {
+      return bytes === undefined ? '' : super.decode(bytes, options);
+    }
+  }
+  assert.equal(testedWith({ TextDecoder: Careless }), { codec: false, parseJson: false });
+});
+
+test('goes on with the TextDecoder that was tested, whatever has its name later', () => {
+  const text = 'é'.repeat(10_000);
+  const { codec } = testedEngine();
+  const NativeDecoder = TextDecoder;
+  try {
+    globalThis.TextDecoder = class extends NativeDecoder {
+      override decode = () => '?';
+    };
+    assert.is(codec!.decode(encode(text)), text);
+  } finally {
+    globalThis.TextDecoder = NativeDecoder;
+  }
+});
+
+test('decodes as a stream what is long and not ASCII, which takes V8 half the time', () => {
+  const NativeDecoder = TextDecoder;
+  let streams = 0;
+  class Counting extends NativeDecoder {
+    override decode(bytes?: Uint8Array, options?: { stream: true }): string {
+      if (options?.stream) streams++;
+      return super.decode(bytes, options);
+    }
+  }
+  const codec = engineWith({ TextDecoder: Counting }).codec!;
+  const isStream = (text: string): boolean => {
+    streams = 0;
+    assert.is(codec.decode(encode(text)), text);
+    return streams > 0;
+  };
+  const long = 'a'.repeat(16_382);
+  for (const text of [`${long}é`, `é${long}`, `a${long}é`, `aa${long}é`, `é${long}a`, `a${long}éa`]) {
+    assert.is(isStream(text), true);
+  }
+  for (const text of [`é${long.slice(1)}`, `${long}aa`, `${long}aaa`]) assert.is(isStream(text), false);
+});
 
 const { parse } = JSON;
 

@@ -249,6 +249,24 @@ for (const [name, crypto] of PROVIDERS) {
   }
 }
 
+for (const [name, crypto] of PROVIDERS) {
+  if (crypto.ciphers.ChaChaPoly === nodeCrypto.ciphers.ChaChaPoly) continue;
+  test(`${name} seals and opens messages of any length as OpenSSL does`, () => {
+    const key = series(32);
+    const [own, openSsl] = [crypto.ciphers.ChaChaPoly!(key), nodeCrypto.ciphers.ChaChaPoly!(key)];
+    for (const length of [
+      0, 1, 15, 16, 17, 63, 64, 65, 319, 320, 321, 384, 385, 447, 448, 449, 1000, 65_519,
+    ]) {
+      const nonce = series(12, length);
+      const associatedData = series(length % 35, 200);
+      const plaintext = series(length, 7);
+      const sealed = openSsl.seal(nonce, associatedData, plaintext);
+      assert.is(Buffer.compare(own.seal(nonce, associatedData, plaintext), sealed), 0, `${length} bytes`);
+      assert.is(Buffer.compare(own.open(nonce, associatedData, sealed)!, plaintext), 0, `${length} bytes`);
+    }
+  });
+}
+
 for (const length of [0, 1, 32, 65537]) {
   test(`randomBytes returns ${length} bytes with memory of their own`, () => {
     assertPlain(randomBytes(length), length);

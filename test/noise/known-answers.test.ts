@@ -6,6 +6,8 @@ import { readVectorFile } from '../../judge/src/vectors.ts';
 import { concatBytes } from '../../src/bytes.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
+import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -88,23 +90,29 @@ for (const [name, crypto] of PROVIDERS) {
   }
 
   for (const [cipherName, createCipher] of Object.entries(crypto.ciphers) as [string, CipherFactory][]) {
-    for (const vector of readVectors('rfc', cipherName)) {
-      const [key, nonce, associatedData, plaintext] = [
-        hex(vector.key),
-        hex(vector.nonce),
-        hex(vector.associatedData),
-        hex(vector.plaintext),
-      ];
-      const sealed = concatBytes([hex(vector.ciphertext), hex(vector.tag)]);
+    testCipher(name, cipherName, createCipher);
+  }
+}
 
-      test(`${name} seals with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
-        assert.is(toHex(createCipher(key).seal(nonce, associatedData, plaintext)), toHex(sealed));
-      });
+testCipher('the device file, interpreted,', 'ChaChaPoly', chaChaPolyOf(chacha20InRows));
 
-      test(`${name} opens with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
-        assert.is(toHex(createCipher(key).open(nonce, associatedData, sealed)!), toHex(plaintext));
-      });
-    }
+function testCipher(name: string, cipherName: string, createCipher: CipherFactory): void {
+  for (const vector of readVectors('rfc', cipherName)) {
+    const [key, nonce, associatedData, plaintext] = [
+      hex(vector.key),
+      hex(vector.nonce),
+      hex(vector.associatedData),
+      hex(vector.plaintext),
+    ];
+    const sealed = concatBytes([hex(vector.ciphertext), hex(vector.tag)]);
+
+    test(`${name} seals with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
+      assert.is(toHex(createCipher(key).seal(nonce, associatedData, plaintext)), toHex(sealed));
+    });
+
+    test(`${name} opens with ${cipherName} (${vector.tcId}, ${vector.comment})`, () => {
+      assert.is(toHex(createCipher(key).open(nonce, associatedData, sealed)!), toHex(plaintext));
+    });
   }
 }
 

@@ -112,6 +112,13 @@ test('names its state', () => {
   assert.is(policy.state, 'leaving');
 });
 
+test('is ready after a ready event and no other', () => {
+  const policy = newPolicy();
+  policy.begin(0);
+  for (const type of ['transmit', 'pin', 'message', 'dropped']) policy.take({ type } as SessionEvent, 1);
+  assert.is(policy.state, 'connecting');
+});
+
 test('gives each state of the session that waits for the hub a deadline, which does not restart within it', () => {
   const policy = newPolicy({ deadlines: { 'awaiting-offer': 500 } });
   policy.begin(1000);

@@ -1,0 +1,108 @@
+/** An error about an argument of the Noise framework, or about injected cryptography, starts with the argument’s name. */
+import { test } from 'uvu';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import { Argon2id, type Argon2idOptions, argon2id, HandshakeState } from '../../src/index.ts';
+import { raisesAbout } from '../raises.ts';
+import { type Changes, create, EPHEMERAL, key, optionsOf, publicKey, upTo } from './handshakes.ts';
+
+const { x25519 } = nodeCrypto;
+const PAIR = { publicKey: publicKey(key(1)) };
+const NOT_BYTES = 'aa' as never;
+const TOO_LONG = new Uint8Array(65_536);
+
+/** What is wrong with the options of a HandshakeState, by the name that the error starts with. */
+const HANDSHAKE_FAULTS: [name: string, changes: Changes][] = [
+  ['options.unknown', { unknown: 1 } as never],
+  ['prologue', { prologue: 'aa' }],
+  ['psk', { psk: key(1).subarray(1) }],
+  ['staticKey', { staticKey: key(0) }],
+  ['staticKey.publicKey', { staticKey: { publicKey: key(0) } }],
+  ['staticKey.privateKey', { staticKey: { ...PAIR, privateKey: key(0) } }],
+  ['staticKey.sharedSecret', { staticKey: { ...PAIR, sharedSecret: 1 } }],
+  ['ephemeralKey', { ephemeralKey: key(0) }],
+  ['randomBytes', { randomBytes: 1 }],
+  ['remoteStaticKey', { remoteStaticKey: key(1) }],
+  ['paced', { paced: 1 }],
+  ['crypto', { crypto: 1 }],
+  ['crypto.sha256', { crypto: { ...nodeCrypto, sha256: 1 } }],
+  ['crypto.hmacSha256', { crypto: { ...nodeCrypto, hmacSha256: 1 } }],
+  ['crypto.x25519', { crypto: { ...nodeCrypto, x25519: 1 } }],
+  ['crypto.x25519.publicKey', { crypto: { ...nodeCrypto, x25519: { ...x25519, publicKey: 1 } } }],
+  ['crypto.x25519.sharedSecret', { crypto: { ...nodeCrypto, x25519: { ...x25519, sharedSecret: 1 } } }],
+  ['crypto.x25519.importKey', { crypto: { ...nodeCrypto, x25519: { ...x25519, importKey: 1 } } }],
+  ['crypto.ciphers', { crypto: { ...nodeCrypto, ciphers: 1 } }],
+  ['crypto.ciphers.ChaChaPoly', { crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: 1 } } }],
+  ['crypto.ciphers.AESGCM', { crypto: { ...nodeCrypto, ciphers: { AESGCM: 1 } } }],
+  ['crypto.blake2b', { crypto: { ...nodeCrypto, blake2b: 1 } }],
+  ['crypto.argon2id', { crypto: { ...nodeCrypto, argon2id: 1 } }],
+];
+for (const [name, changes] of HANDSHAKE_FAULTS) {
+  test(`HandshakeState names ${name}`, () => raisesAbout(name, () => create('initiator', 'XXpsk2', changes)));
+}
+
+test('HandshakeState names the missing key of the peer', () => {
+  raisesAbout('remoteStaticKey', () => create('initiator', 'KKpsk0', { remoteStaticKey: undefined }));
+});
+
+test('HandshakeState names what its methods are given', () => {
+  raisesAbout('payload', () => create('initiator', 'XXpsk2').writeMessage(NOT_BYTES));
+  raisesAbout('message', () => create('responder', 'XXpsk2').readMessage(NOT_BYTES));
+  const state = new HandshakeState({
+    ...optionsOf('initiator', 'KKpsk0'),
+    staticKey: { publicKey: publicKey(key(0x51)) },
+    ephemeralKey: EPHEMERAL.initiator,
+  });
+  state.write();
+  raisesAbout('sharedSecret', () => state.resume(NOT_BYTES));
+});
+
+test('Transport names what its methods are given', () => {
+  const state = upTo(3, 'initiator', 'XXpsk2');
+  const transport = state.split();
+  raisesAbout('plaintext', () => transport.encrypt(NOT_BYTES));
+  raisesAbout('plaintext', () => transport.encrypt(TOO_LONG));
+  raisesAbout('buffer', () => transport.encryptInPlace(NOT_BYTES));
+  raisesAbout('buffer', () => transport.encryptInPlace(TOO_LONG));
+  raisesAbout('message', () => transport.decrypt(NOT_BYTES));
+});
+
+/** A derivation that takes no time. */
+function derivation(changes: object): Argon2idOptions {
+  const salt = new Uint8Array(8);
+  return {
+    crypto: nodeCrypto,
+    password: 'pw',
+    salt,
+    passes: 1,
+    memoryKiB: 8,
+    parallelism: 1,
+    length: 4,
+    ...changes,
+  };
+}
+
+const DERIVATION_FAULTS: [name: string, changes: object][] = [
+  ['options.unknown', { unknown: 1 }],
+  ['crypto', { crypto: 1 }],
+  ['crypto.blake2b', { crypto: { blake2b: 1 } }],
+  ['crypto.argon2id', { crypto: { argon2id: 1 } }],
+  ['password', { password: 1 }],
+  ['salt', { salt: 'salt' }],
+  ['passes', { passes: 0 }],
+  ['memoryKiB', { memoryKiB: 7 }],
+  ['parallelism', { parallelism: 0 }],
+  ['length', { length: 3 }],
+  ['secret', { secret: 'secret' }],
+  ['associatedData', { associatedData: 'data' }],
+  ['memory', { memory: 'memory' }],
+  ['onProgress', { onProgress: 1 }],
+];
+for (const [name, changes] of DERIVATION_FAULTS) {
+  test(`argon2id() names ${name}`, () => raisesAbout(name, () => argon2id(derivation(changes))));
+}
+
+test('Argon2id names what its methods are given', () => {
+  raisesAbout('blocks', () => new Argon2id(derivation({})).run(0));
+});
+
+test.run();
