@@ -222,7 +222,6 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     for (let i = 0; i < this.greeting.length; i++) {
       events.push({ type: 'transmit', data: this.greeting[i]! });
     }
-    this.greeting = [];
     return 'awaiting-message-1';
   }
 
@@ -252,7 +251,6 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
       randomBytes: this.randomBytes,
     });
     this.handshake = handshake;
-    wipe(this.psk);
     this.message1Payload = readMessage1Payload(this.openMessage1(handshake, message));
     const msg = bytesToHex(handshake.writeMessage(MESSAGE_2_PAYLOAD));
     events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });

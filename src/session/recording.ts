@@ -180,7 +180,7 @@ class Recorder {
         if (names[i] === 'receive') describe(line, argument, CLEARTEXT_STATES.indexOf(state) >= 0);
         this.record(line);
         const events = call() as Event[];
-        this.recordEvents(events, argument, state);
+        this.recordEvents(events, session, argument, state);
         return events;
       });
     }
@@ -214,19 +214,19 @@ class Recorder {
     Object.defineProperty(session, name, { value });
   }
 
-  private recordEvents(events: Event[], argument: unknown, state: string): void {
+  private recordEvents(events: Event[], session: object, argument: unknown, state: string): void {
     let isOver = false;
     for (let i = 0; i < events.length; i++) {
       const event = events[i]!;
       this.record(lineOf(event));
       isOver = isOver || event.type === 'close' || event.type === 'ended';
     }
-    const isSealed = isBytes(argument) && CLEARTEXT_STATES.indexOf(state) < 0;
-    if (!isOver && !isSealed) return;
-    // The peer's first transport message has opened, so no one needs to ask why the handshake failed; or it is over.
-    if (isOver && this.ephemeralKey !== undefined) {
+    const { heard } = session as { readonly heard: boolean };
+    if (!isOver && !heard) return;
+    // Once a transport message of the peer has opened, no one needs to ask why the handshake failed.
+    if (!heard && this.ephemeralKey !== undefined) {
       const line: JsonObject = { ephemeralKey: bytesToHex(this.ephemeralKey) };
-      if (isSealed) line.sealed = bytesToHex(argument);
+      if (isBytes(argument) && CLEARTEXT_STATES.indexOf(state) < 0) line.sealed = bytesToHex(argument);
       this.record(line);
     }
     wipe(this.ephemeralKey);

@@ -271,7 +271,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /** Drops and wipes everything that only the handshake needed. */
   protected forgetHandshake(): void {
-    if (this.handshake !== undefined) this.handshake.destroy();
+    this.handshake?.destroy();
     this.handshake = undefined;
   }
 
@@ -321,8 +321,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   private destroy(): void {
     this.forgetHandshake();
-    if (this.transport !== undefined) this.transport.destroy();
-    this.transport = undefined;
+    this.transport?.destroy();
     this.reassembler.destroy();
   }
 

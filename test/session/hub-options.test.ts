@@ -10,6 +10,7 @@ import {
   codeOf,
   find,
   HUB_KEY,
+  HUB_STATIC,
   KK,
   newClient,
   newHub,
@@ -123,6 +124,17 @@ test('the session keeps copies of its keys', () => {
   pair.run();
   assert.is(pair.hub.state, 'ready');
   assert.equal(find(pair.clientEvents, 'ready').hubKey, HUB_KEY);
+});
+
+test('the session keeps a copy of a key pair, and leaves the array of the caller as it is', () => {
+  const staticKey = { publicKey: new Uint8Array(HUB_KEY), privateKey: new Uint8Array(HUB_STATIC) };
+  const pair = new Pair({ hub: { staticKey } });
+  staticKey.publicKey.fill(7);
+  staticKey.privateKey.fill(7);
+  pair.run();
+  assert.equal(find(pair.clientEvents, 'ready').hubKey, HUB_KEY);
+  pair.hub.closed();
+  assert.equal(staticKey.privateKey, new Uint8Array(32).fill(7));
 });
 
 test('some older clients need handshake: true in the offer, and the session binds it', () => {

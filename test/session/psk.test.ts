@@ -83,6 +83,12 @@ for (const [changes, code] of REFUSED) {
   });
 }
 
+test('an error of the injected sha256 names it', () => {
+  const crypto = { ...nobleCrypto, sha256: () => new Uint8Array(31) };
+  const derive = () => derivePsk({ crypto, password: 'password', nodeId: 'hub' });
+  assert.match(raisesLocal(derive, 'crypto-failed').message, 'sha256()');
+});
+
 test('refuses memory one byte short of 64 MiB', () => {
   const memory = new Uint8Array(MEMORY_BYTES - 1);
   raisesLocal(

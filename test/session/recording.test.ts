@@ -13,6 +13,7 @@ import {
   recordHubSession,
 } from '../../src/index.ts';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
+import type { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
@@ -422,6 +423,22 @@ test('records with the ephemeral key a transport message that does not open', ()
   const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
   client.receive(new Uint8Array(17));
   assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
+});
+
+test('records the ephemeral key also if an envelope was repeated on the encrypted session', () => {
+  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
+  const message2 = linesWith(clientLines, 'text').filter(({ call }) => call === 'receive')[2]!;
+  assert.equal(client.receive(Buffer.from(message2.text as string)), []);
+  client.receive(new Uint8Array(17));
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
+});
+
+test('records no ephemeral key if the first transport message opens and breaks the rules', () => {
+  const { client, hub, clientLines } = ready({}, {}, { ephemeralKey: true });
+  const { transport } = hub as unknown as { transport: Transport };
+  client.receive(transport.encrypt(Uint8Array.of(9)));
+  assert.is(client.state, 'failed');
+  assert.equal(linesWith(clientLines, 'ephemeralKey'), []);
 });
 
 test('records no ephemeral key once a transport message has opened', () => {

@@ -76,24 +76,29 @@ test('no key is reachable from a session that failed or closed, at any step', ()
   }
 });
 
-test('the keys of an unfinished handshake are wiped when the session ends', () => {
-  const ends: ((session: Pair['client'] | Pair['hub']) => unknown)[] = [
-    (session) => session.closed(),
-    (session) => session.receive('nonsense'),
-  ];
-  for (const end of ends) {
-    const secrets = new Set([PSK, CLIENT_STATIC, HUB_STATIC].map(toHex));
-    const crypto = spyingCrypto(secrets);
-    const { client } = pairWithClientIn('awaiting-message-2', { client: { crypto } });
-    const { hub } = pairWithHubIn('awaiting-message-3', { hub: { crypto } });
-    for (const session of [client, hub]) {
-      const held = bytesIn(session).filter((bytes) => secrets.has(toHex(bytes)));
-      assert.ok(held.length > 0);
-      end(session);
-      assert.ok(held.every(isZero), session.constructor.name);
+for (const [what, clientState, hubState] of [
+  ['a handshake', 'awaiting-message-2', 'awaiting-message-3'],
+  ['a session that was ready', 'ready', 'ready'],
+] as const) {
+  test(`the keys of ${what} are wiped when it ends`, () => {
+    const ends: ((session: Pair['client'] | Pair['hub']) => unknown)[] = [
+      (session) => session.closed(),
+      (session) => session.receive('nonsense'),
+    ];
+    for (const end of ends) {
+      const secrets = new Set<string>();
+      const crypto = spyingCrypto(secrets);
+      const { client } = pairWithClientIn(clientState, { client: { crypto } });
+      const { hub } = pairWithHubIn(hubState, { hub: { crypto } });
+      for (const session of [client, hub]) {
+        const held = bytesIn(session).filter((bytes) => secrets.has(toHex(bytes)));
+        assert.ok(held.length > 0);
+        end(session);
+        assert.ok(held.every(isZero), session.constructor.name);
+      }
     }
-  }
-});
+  });
+}
 
 test('no handshake key is reachable once the session stands', () => {
   const pair = readyPair();

@@ -52,6 +52,13 @@ test('nothing else is sent until a streamed message has been sealed to its end',
   assert.equal(deliver(pair, pair.client.streamJson('2')), ['2']);
 });
 
+test('nothing else is sent even before the first transport message of a streamed message is sealed', () => {
+  const pair = readyPair();
+  const message = pair.client.streamBinary(LARGE);
+  raisesLocal(() => pair.client.streamBinary(LARGE), 'wrong-state');
+  assert.equal(deliver(pair, message), ['130001 bytes']);
+});
+
 test('a session that has ended seals nothing more of a streamed message', () => {
   const pair = readyPair();
   const message = pair.client.streamBinary(LARGE);
