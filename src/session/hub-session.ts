@@ -393,7 +393,7 @@ function assertIncludes(offered: readonly string[], required: string, name: stri
 function readHello(message: Reassembled): HelloEvent {
   let envelope: Envelope | undefined;
   try {
-    if (message.type === 'message' && message.kind === 'json') envelope = parseEnvelope(message.text);
+    if ('text' in message) envelope = parseEnvelope(message.text);
   } catch {
     // Whatever it is, it is not a HELLO.
   }

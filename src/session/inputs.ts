@@ -29,7 +29,7 @@ export function isLateRepeat(input: Input, isText: boolean): boolean {
 
 /** The error for an input that a state neither handles nor ignores. */
 export function unexpected(input: Input, state: string): RemoteError {
-  if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {
+  if (input !== 'other' && state === 'awaiting-hello') {
     return new RemoteError(
       'handshake-before-hello',
       'the hub sent a HANDSHAKE before the HELLO that it belongs to',

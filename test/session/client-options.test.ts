@@ -137,6 +137,7 @@ test('maxEnvelope lowers or raises that cap, at a client and at a hub', () => {
     fails(hub, form(helloOf(1001)), 'envelope-too-large');
   }
   assert.equal(codeOf(newClient({ maxEnvelope: MAX_MESSAGE }).receive(HELLO)), undefined);
+  fails(newClient({ maxEnvelope: 1 }), '{}', 'envelope-too-large');
 });
 
 test.run();

@@ -45,6 +45,10 @@ const MESSAGES = {
   'noise null': [envelope('shake', { noise: null }), envelope('shake', { ...OFFER_PAYLOAD, noise: null })],
   'noise of another type': ['x', 7, true, []].map((noise) => envelope('shake', { noise })),
   'message 1': [envelope('shake', { noise: { pattern: 'XXpsk2', suite: SUITE, msg: '00' } })],
+  'message 1 without a suite or a pattern': [
+    envelope('shake', { noise: { pattern: 'XXpsk2', msg: '00' } }),
+    envelope('shake', { noise: { suite: SUITE, msg: '00' } }),
+  ],
   'message 2 or 3': [
     envelope('shake', { noise: { msg: '00' } }),
     envelope('handshake', { noise: { msg: null } }),
@@ -61,6 +65,7 @@ const IGNORED: { readonly [kind in Kind]: Fate } = {
   'noise null': 'ignored',
   'noise of another type': 'ignored',
   'message 1': 'ignored',
+  'message 1 without a suite or a pattern': 'ignored',
   'message 2 or 3': 'ignored',
 };
 const TOO_EARLY: Fate = ['handshake-before-hello'];
@@ -74,6 +79,7 @@ const CLIENT_FATES: { readonly [state in ClientState]: { readonly [kind in Kind]
     'noise null': TOO_EARLY,
     'noise of another type': TOO_EARLY,
     'message 1': TOO_EARLY,
+    'message 1 without a suite or a pattern': TOO_EARLY,
     'message 2 or 3': TOO_EARLY,
   },
   'awaiting-offer': {
@@ -82,18 +88,29 @@ const CLIENT_FATES: { readonly [state in ClientState]: { readonly [kind in Kind]
     'noise null': ['bad-payload', 'protocol-version'],
     'noise of another type': ['protocol-version'],
     'message 1': ['unexpected-message'],
+    'message 1 without a suite or a pattern': ['unexpected-message'],
     'message 2 or 3': ['unexpected-message'],
   },
   'awaiting-psk': IGNORED,
   'sealing-message-1': IGNORED,
-  'awaiting-message-2': { ...IGNORED, 'message 1': NOT_A_MESSAGE, 'message 2 or 3': NOT_A_MESSAGE },
+  'awaiting-message-2': {
+    ...IGNORED,
+    'message 1': NOT_A_MESSAGE,
+    'message 1 without a suite or a pattern': NOT_A_MESSAGE,
+    'message 2 or 3': NOT_A_MESSAGE,
+  },
   'opening-message-2': IGNORED,
   'sealing-message-3': IGNORED,
   ready: IGNORED, // as text
 };
 const HUB_FATES: { readonly [state in HubState]: { readonly [kind in Kind]: Fate } | undefined } = {
   new: undefined, // receive() is refused
-  'awaiting-message-1': { ...IGNORED, 'message 1': NOT_A_MESSAGE, 'message 2 or 3': ['bad-payload'] },
+  'awaiting-message-1': {
+    ...IGNORED,
+    'message 1': NOT_A_MESSAGE,
+    'message 1 without a suite or a pattern': ['bad-payload'],
+    'message 2 or 3': ['bad-payload'],
+  },
   'awaiting-message-3': { ...IGNORED, 'message 2 or 3': NOT_A_MESSAGE },
   'awaiting-first-message': IGNORED, // as text
   ready: IGNORED, // as text
@@ -102,7 +119,11 @@ const ENCRYPTED = ['awaiting-first-message', 'ready'];
 const GREETINGS: Kind[] = ['hello', 'offer', 'noise null', 'noise of another type'];
 
 const AS_TEXT: ((text: string) => Data)[] = [(text) => text, (text) => `\n ${text}`];
-const AS_BYTES: ((text: string) => Data)[] = [bytesOf, (text) => bytesOf(` \t\r\n${text}`)];
+const AS_BYTES: ((text: string) => Data)[] = [
+  bytesOf,
+  (text) => bytesOf(` \t\r\n${text}`),
+  (text) => bytesOf(`\t${text}`),
+];
 
 /** Hands over each message of a kind in each form, and asserts what the session does with it. */
 function meets(

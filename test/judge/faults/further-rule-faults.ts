@@ -180,7 +180,7 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-40': [
     broken('a message 2 before HELLO is waited out', [
       INPUTS,
-      "if (input !== 'hello' && input !== 'other' && state === 'awaiting-hello') {",
+      "if (input !== 'other' && state === 'awaiting-hello') {",
       "if (input === 'offer' && state === 'awaiting-hello') {",
     ]),
   ],
