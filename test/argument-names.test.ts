@@ -79,6 +79,7 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['input', () => parseIdentity(unreadable())],
   ['identity', () => redactIdentity(unreadable())],
   ['identity', () => serializeIdentity(unreadable())],
+  ['identity', () => serializeIdentity(unreadable(), { secrets: true })],
   ['options.unknown', () => serializeIdentity(IDENTITY, UNKNOWN)],
   ['secrets', () => serializeIdentity(IDENTITY, given({ secrets: 1 }))],
   ['identity', () => selectEndpoint(unreadable())],

@@ -20,14 +20,16 @@ const K: readonly number[] = [
 
 const BLOCK = 64;
 
-/** @returns the digest, 32 bytes */
+/**
+ * @param message - less than 512 MiB: 32 bits hold its length in bits
+ * @returns the digest, 32 bytes
+ */
 export function sha256(message: Uint8Array): Uint8Array {
   // Section 5.1.1: a one bit, zeros up to the end of a block, and in its last 64 bits the length in bits.
   const length = message.length;
   const padded = new Uint8Array((length + 9 + BLOCK - 1) & -BLOCK);
   padded.set(message);
   padded[length] = 0x80;
-  writeWord(padded, padded.length - 8, length >>> 29);
   writeWord(padded, padded.length - 4, length << 3);
 
   const state = new Int32Array(H);

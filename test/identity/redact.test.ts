@@ -81,8 +81,13 @@ test('shows everything of an identity that is not a secret', () => {
   };
   assert.equal(redactIdentity(SECRETS), shown);
   assert.equal(JSON.parse(JSON.stringify(SECRETS)), shown);
-  assert.equal(JSON.parse(JSON.stringify(SECRETS.dataPlaneEndpoints)), shown.dataPlaneEndpoints);
-  assert.equal(JSON.parse(JSON.stringify(SECRETS.mqtt)), shown.mqtt);
+});
+
+test('shows the same of its parts alone', () => {
+  const identity = parseIdentity(SECRETS);
+  const { dataPlaneEndpoints, mqtt } = redactIdentity(identity);
+  assert.equal(JSON.parse(JSON.stringify(identity.dataPlaneEndpoints)), dataPlaneEndpoints);
+  assert.equal(JSON.parse(JSON.stringify(identity.mqtt)), mqtt);
 });
 
 test('shows no secret of a URL, however it is written', () => {
