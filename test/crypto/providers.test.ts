@@ -10,6 +10,7 @@ import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { raisesAbout } from '../raises.ts';
 import { hex } from '../vectors.ts';
 
 const PROVIDERS: [string, Crypto][] = [
@@ -66,9 +67,9 @@ for (const [name, crypto] of PROVIDERS) {
 
   test(`${name} throws for X25519 keys that are too short`, () => {
     const key = series(31);
-    assert.throws(() => x25519.publicKey(key));
-    assert.throws(() => x25519.sharedSecret(key, series(32)));
-    assert.throws(() => x25519.sharedSecret(series(32), key));
+    raisesAbout('privateKey', () => x25519.publicKey(key));
+    raisesAbout('privateKey', () => x25519.sharedSecret(key, series(32)));
+    raisesAbout('publicKey', () => x25519.sharedSecret(series(32), key));
   });
 
   test(`${name} does not change X25519 keys`, () => {
@@ -338,27 +339,49 @@ for (const [form, chacha20] of [
   ['compiled', chacha20InWords],
   ['interpreted', chacha20InRows],
 ] as const) {
-  test(`the device file, ${form}, leaves no copy of the key in an array after the last block`, () => {
-    const made: Int32Array[] = [];
-    const { Int32Array: own } = globalThis;
-    globalThis.Int32Array = new Proxy(own, {
-      construct(target, args, newTarget) {
-        const array = Reflect.construct(target, args, newTarget) as Int32Array;
-        made.push(array);
-        return array;
-      },
-    });
-    try {
-      const keystream = chacha20(series(32), series(12), 2);
-      const block = new DataView(new ArrayBuffer(64));
-      keystream(block);
-      keystream(block);
-    } finally {
-      globalThis.Int32Array = own;
+  test(`the device file, ${form}, leaves neither key nor keystream in an array after a message`, () => {
+    const cipher = chaChaPolyOf(chacha20)(series(32));
+    for (const length of [0, 1, 64, 65, 500]) {
+      const made: (Int32Array | Uint8Array)[] = [];
+      let sealed: Uint8Array | undefined;
+      let opened: Uint8Array | undefined;
+      recording('Int32Array', made, () =>
+        recording('Uint8Array', made, () => {
+          sealed = cipher.seal(series(12), series(3), new Uint8Array(length));
+          opened = cipher.open(series(12), series(3), sealed);
+        }),
+      );
+      const states = made.filter((array) => array instanceof Int32Array);
+      const blocks = made.filter((array) => array.byteLength === 64 && array !== sealed && array !== opened);
+      assert.ok(states.length > 1 && blocks.length > 1);
+      for (const array of [...states, ...blocks]) assert.ok(array.every((word) => word === 0));
     }
-    assert.ok(made.length > 0);
-    for (const array of made) assert.ok(array.every((word) => word === 0));
   });
+
+  test(`the device file, ${form}, shows no key, and refuses keys and nonces of other lengths by name`, () => {
+    const createCipher = chaChaPolyOf(chacha20);
+    assert.equal(Object.keys(createCipher(series(32))), []);
+    for (const length of [0, 11, 13, 24]) {
+      raisesAbout('nonce', () => createCipher(series(32)).seal(series(length), series(1), series(1)));
+    }
+    raisesAbout('key', () => createCipher(series(33)).seal(series(12), series(1), series(1)));
+  });
+}
+
+/** Calls a function, and collects the typed arrays that are made while it runs. */
+function recording(name: 'Int32Array' | 'Uint8Array', made: object[], call: () => void): void {
+  const original = globalThis[name];
+  const construct = (target: never, args: unknown[], newTarget: never) => {
+    const array = Reflect.construct(target, args, newTarget) as object;
+    made.push(array);
+    return array;
+  };
+  Object.assign(globalThis, { [name]: new Proxy(original, { construct } as ProxyHandler<never>) });
+  try {
+    call();
+  } finally {
+    Object.assign(globalThis, { [name]: original });
+  }
 }
 
 test('randomBytes returns different bytes each time', () => {
