@@ -38,7 +38,10 @@ export function isPlainJson(bytes: Uint8Array): boolean {
   return engine.codec !== undefined && new Checker(bytes).isJson();
 }
 
-/** Its methods take where something starts, and return where it ends, or -1 where it is in doubt. */
+/** In place of where something ends. */
+const IN_DOUBT = -1;
+
+/** Its methods take where something starts, and return where it ends, or IN_DOUBT. */
 class Checker {
   private readonly bytes: Uint8Array;
   private readonly runs: PlainRuns;
@@ -99,18 +102,18 @@ class Checker {
   /** Goes to the value after a key, which may not be a key of this object already. */
   private keyEnd(at: number, firstKey: number): number {
     const { bytes, seen, keyCount } = this;
-    if (bytes[at] !== QUOTATION_MARK || keyCount - firstKey === MAX_KEYS) return -1;
+    if (bytes[at] !== QUOTATION_MARK || keyCount - firstKey === MAX_KEYS) return IN_DOUBT;
     let key = 0;
     for (;;) {
       const byte = bytes[++at]!;
       if (byte === QUOTATION_MARK) break;
-      if (!(byte >= 0x20) || byte === REVERSE_SOLIDUS) return -1;
+      if (!(byte >= 0x20) || byte === REVERSE_SOLIDUS) return IN_DOUBT;
       key = ((key << 5) - key + byte) | 0;
     }
-    for (let i = firstKey; i < keyCount; i++) if (seen[i] === key) return -1;
+    for (let i = firstKey; i < keyCount; i++) if (seen[i] === key) return IN_DOUBT;
     seen[this.keyCount++] = key;
     at = this.skipSpace(at + 1);
-    return bytes[at] === COLON ? at + 1 : -1;
+    return bytes[at] === COLON ? at + 1 : IN_DOUBT;
   }
 
   private scalarEnd(at: number): number {
@@ -122,7 +125,7 @@ class Checker {
   }
 
   private wordEnd(at: number, word: string): number {
-    for (let i = 0; i < word.length; i++) if (this.bytes[at + i] !== word.charCodeAt(i)) return -1;
+    for (let i = 0; i < word.length; i++) if (this.bytes[at + i] !== word.charCodeAt(i)) return IN_DOUBT;
     return at + word.length;
   }
 
@@ -131,19 +134,19 @@ class Checker {
     while (at >= 0) {
       at = this.runs.end(at);
       if (bytes[at] === QUOTATION_MARK) return at + 1;
-      at = bytes[at] === REVERSE_SOLIDUS ? this.escapeEnd(at + 1) : -1;
+      at = bytes[at] === REVERSE_SOLIDUS ? this.escapeEnd(at + 1) : IN_DOUBT;
     }
     return at;
   }
 
   private escapeEnd(at: number): number {
     const { bytes } = this;
-    if (bytes[at] !== LETTER_U) return ESCAPES.indexOf(bytes[at]!) < 0 ? -1 : at + 1;
+    if (bytes[at] !== LETTER_U) return ESCAPES.indexOf(bytes[at]!) < 0 ? IN_DOUBT : at + 1;
     const unit = this.unitAt(at + 1);
-    if (unit < 0) return -1;
+    if (unit < 0) return IN_DOUBT;
     if (unit < 0xd800 || unit > 0xdfff) return at + 5;
     const isPaired = bytes[at + 5] === REVERSE_SOLIDUS && bytes[at + 6] === LETTER_U;
-    return unit < 0xdc00 && isPaired && this.unitAt(at + 7) >> 10 === 0xdc00 >> 10 ? at + 11 : -1;
+    return unit < 0xdc00 && isPaired && this.unitAt(at + 7) >> 10 === 0xdc00 >> 10 ? at + 11 : IN_DOUBT;
   }
 
   /** Four hex digits; a negative number for anything else, since one digit of -1 leaves it negative. */
