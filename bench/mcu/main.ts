@@ -47,10 +47,10 @@ const MILLION = 1e6;
 const BUDGETS: { readonly [row: string]: number } = {
   'XXpsk2: new ClientSession': 16.5,
   'XXpsk2: HELLO': 1.25,
-  'XXpsk2: from the offer to message 3': 144,
+  'XXpsk2: from the offer to message 3': 138,
   'KKpsk0: new ClientSession': 49.5,
-  'KKpsk0: while the hub waits': 129,
-  'KKpsk0: all of a reconnect': 179,
+  'KKpsk0: while the hub waits': 115,
+  'KKpsk0: all of a reconnect': 164,
   '64 bytes sent': 1,
   '64 bytes received': 1.05,
   '1024 bytes sent': 4.5,
@@ -61,7 +61,7 @@ const BUDGETS: { readonly [row: string]: number } = {
   'canonicalJson, 778 bytes': 4.3,
   parseKeyring: 6.9,
   serializeKeyring: 3.4,
-  'the longest call of a paced session': 40.5,
+  'the longest call of a paced session': 16.5,
 };
 /** In which both handshakes and messages of up to 1 KiB succeed. */
 const MEMORY: Memory = { chunks: 8000, slots: 660 };

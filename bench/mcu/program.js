@@ -90,5 +90,7 @@ export default function () {
     step(`canonicalJson, ${name}`, () => canonicalJson(value));
   }
   if (recorded.keyring !== undefined) useKeyring(recorded.keyring, recorded.accessKey);
-  step('an X25519', () => deviceCrypto.x25519.publicKey(new Uint8Array(32).fill(1)));
+  const [privateKey, publicKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+  step('a public key', () => deviceCrypto.x25519.publicKey(privateKey));
+  step('an X25519', () => deviceCrypto.x25519.sharedSecret(privateKey, publicKey));
 }

@@ -189,7 +189,7 @@ export class CheckedKeyPair {
   private readonly pair: KeyPair;
   /** A shared secret that was computed ahead, and the public key that it is shared with. */
   private secret: Uint8Array | undefined = undefined;
-  private sharedWith: Uint8Array | undefined = undefined;
+  private sharedWith: Uint8Array = EMPTY;
 
   /**
    * @param privateKey - which `destroy` wipes, if it is in memory
@@ -204,22 +204,23 @@ export class CheckedKeyPair {
     this.isAsynchronous = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
   }
 
-  /** Whether the shared secret with a public key was computed ahead. */
-  isAhead(publicKey: Uint8Array): boolean {
-    return this.sharedWith !== undefined && equalBytes(this.sharedWith, publicKey);
-  }
-
-  /** Computes the shared secret with a public key ahead, unless that was done already. */
-  computeAhead(publicKey: Uint8Array): void {
-    if (this.isAsynchronous || this.isAhead(publicKey)) return;
-    this.secret = this.sharedSecret(publicKey);
+  /**
+   * Computes the shared secret with a public key ahead, in place of the last one.
+   * @returns whether there was anything to compute
+   */
+  computeAhead(publicKey: Uint8Array): boolean {
+    if (this.isAsynchronous || equalBytes(this.sharedWith, publicKey)) return false;
+    wipe(this.secret);
+    this.secret = callInjected('x25519.sharedSecret', KEY_LENGTH, () => this.pair.sharedSecret!(publicKey));
     this.sharedWith = copyBytes(publicKey);
+    return true;
   }
 
-  /** @returns 32 bytes for the caller to wipe; all zeros for a public key of low order */
+  /** @returns 32 bytes, which the caller owns and wipes; all zeros for a public key of low order */
   sharedSecret(publicKey: Uint8Array): Uint8Array {
-    if (this.isAhead(publicKey)) return copyBytes(this.secret!);
-    return callInjected('x25519.sharedSecret', KEY_LENGTH, () => this.pair.sharedSecret!(publicKey));
+    this.computeAhead(publicKey);
+    this.sharedWith = EMPTY;
+    return this.secret!;
   }
 
   destroy(): void {

@@ -12,12 +12,12 @@ const BLOCK = 64;
 
 /** HMAC-SHA-256 (RFC 2104). */
 function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
-  const inner = new Uint8Array(BLOCK);
-  inner.set(key.length > BLOCK ? sha256(key) : key);
-  const outer = new Uint8Array(BLOCK);
-  for (let i = 0; i < BLOCK; i++) {
-    outer[i] = inner[i]! ^ 0x5c;
-    inner[i]! ^= 0x36;
+  const shortKey = key.length > BLOCK ? sha256(key) : key;
+  const inner = new Uint8Array(BLOCK).fill(0x36);
+  const outer = new Uint8Array(BLOCK).fill(0x5c);
+  for (let i = 0; i < shortKey.length; i++) {
+    inner[i]! ^= shortKey[i]!;
+    outer[i]! ^= shortKey[i]!;
   }
   const hashed = hash([inner as Uint8Array].concat(parts));
   const tag = hash([outer, hashed]);

@@ -21,14 +21,12 @@ export class CipherState {
     this.cipherName = cipherName;
   }
 
-  /**
-   * InitializeKey(key): 32 bytes, which this object owns and wipes. During a handshake most keys are replaced before
-   * anything is sealed, so the cipher is made when it is needed.
-   */
+  /** InitializeKey(key): 32 bytes, which this object owns and wipes. */
   initializeKey(key: Uint8Array): void {
     this.destroy();
     wipe(this.nonce);
     this.key = key;
+    this.cipher = this.crypto.createCipher(this.cipherName, key);
   }
 
   /**
@@ -37,7 +35,7 @@ export class CipherState {
    */
   encryptWithAd(associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
     this.assertNonceLeft();
-    const sealed = this.keyedCipher().seal(this.nonce, associatedData, plaintext);
+    const sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
     this.countUp();
     return sealed;
   }
@@ -50,7 +48,7 @@ export class CipherState {
    */
   encryptInPlace(associatedData: Uint8Array, buffer: Uint8Array): Bytes {
     this.assertNonceLeft();
-    const sealed = this.keyedCipher().sealInPlace(this.nonce, associatedData, buffer);
+    const sealed = this.cipher!.sealInPlace(this.nonce, associatedData, buffer);
     this.countUp();
     return sealed;
   }
@@ -66,7 +64,7 @@ export class CipherState {
     if (this.isExhausted()) {
       throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
     }
-    const plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);
+    const plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);
     if (plaintext === undefined) {
       throw new RemoteError(
         'not-authentic',
@@ -81,11 +79,6 @@ export class CipherState {
     wipe(this.key);
     this.key = undefined;
     this.cipher = undefined;
-  }
-
-  private keyedCipher(): CheckedCipher {
-    this.cipher ??= this.crypto.createCipher(this.cipherName, this.key!);
-    return this.cipher;
   }
 
   private assertNonceLeft(): void {

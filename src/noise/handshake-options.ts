@@ -36,9 +36,10 @@ export interface HandshakeOptions {
    */
   ephemeralKey?: Uint8Array | KeyPair | undefined;
   /**
-   * Whether to compute each shared secret in a `resume()` of its own (default false), for callers who have something else
-   * to do in between. Needs `write`, `read` and `resume`. Public keys that are not given are computed as ever: that of
-   * `staticKey` in the constructor, that of the ephemeral key with the first message.
+   * Whether each `resume()` does only one step (default false), for callers who have something else to do in between: it
+   * computes one shared secret, processes one token of the pattern, or seals or opens the payload. Needs `write`, `read` and
+   * `resume`. Public keys that are not given are computed as ever: that of `staticKey` in the constructor, that of the
+   * ephemeral key with its token.
    */
   paced?: boolean | undefined;
 }

@@ -25,8 +25,8 @@ interface MessageInProgress {
   /** How many bytes are read of the message. */
   read: number;
   nextToken: number;
-  /** The two keys whose shared secret `resume` has to compute or to be given. */
-  awaited: { readonly own: CheckedKeyPair; readonly remote: Uint8Array } | undefined;
+  /** The public key whose shared secret with our static key `resume` has to be given. */
+  awaited: Uint8Array | undefined;
 }
 
 /**
@@ -117,8 +117,8 @@ export class HandshakeState {
    * `resume` needs none.
    */
   get dhNeeded(): Bytes | undefined {
-    const awaited = this.awaited();
-    return awaited?.own.isAsynchronous ? copyBytes(awaited.remote) : undefined;
+    const awaited = this.work?.awaited;
+    return awaited && copyBytes(awaited);
   }
 
   /**
@@ -190,19 +190,18 @@ export class HandshakeState {
    */
   resume(sharedSecret?: Uint8Array): Bytes | undefined {
     this.assertUsable();
-    const awaited = this.awaited();
-    if (awaited === undefined) throw new LocalError('wrong-state', 'resume() where no message is unfinished');
-    const { own, remote } = awaited;
-    if (own.isAsynchronous) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    if (this.work === undefined)
+      throw new LocalError('wrong-state', 'resume() where no message is unfinished');
+    const { awaited } = this.work;
+    if (awaited !== undefined) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
     else if (sharedSecret !== undefined) {
       throw new LocalError('bad-argument', '"sharedSecret" expected nothing, since dhNeeded is undefined');
     }
     return this.run((work) => {
+      if (awaited === undefined) return this.step(work);
       work.awaited = undefined;
-      this.mixSharedSecret(
-        sharedSecret !== undefined ? copyBytes(sharedSecret) : own.sharedSecret(remote),
-        remote,
-      );
+      this.mixSharedSecret(copyBytes(sharedSecret!), awaited);
+      return undefined;
     });
   }
 
@@ -298,10 +297,6 @@ export class HandshakeState {
     return this.pattern.messages[this.nextMessage]!;
   }
 
-  private awaited(): MessageInProgress['awaited'] {
-    return this.work !== undefined ? this.work.awaited : undefined;
-  }
-
   /** Whether `write` and `read` may return before the message is finished. */
   private mayWait(): boolean {
     return this.isPaced || this.s.isAsynchronous;
@@ -313,20 +308,18 @@ export class HandshakeState {
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
     return this.run((work) => {
       if (!this.isOurTurn()) assertMessageLength(work.input, this.shortestMessage());
+      return undefined;
     });
   }
 
-  /** Processes tokens up to the end of the message, or up to one that has to wait for `resume`. */
-  private run(first: (work: MessageInProgress) => void): Bytes | undefined {
+  /** Goes on to the end of the message, or until `resume` has to be called: if it is paced, after the first step. */
+  private run(first: (work: MessageInProgress) => Bytes | undefined): Bytes | undefined {
     this.isBusy = true;
     try {
       const work = this.work!;
-      first(work);
-      const tokens = this.tokens();
-      while (work.nextToken < tokens.length && work.awaited === undefined) {
-        this.processToken(tokens[work.nextToken++]!, work);
-      }
-      return work.awaited === undefined ? this.finishMessage(work) : undefined;
+      let result = first(work);
+      while (result === undefined && !this.isPaced && work.awaited === undefined) result = this.step(work);
+      return result;
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -347,7 +340,11 @@ export class HandshakeState {
     return result;
   }
 
-  private processToken(token: Token, work: MessageInProgress): void {
+  /** Processes the next token, or ends the message if there is none. */
+  private step(work: MessageInProgress): Bytes | undefined {
+    const tokens = this.tokens();
+    const token = tokens[work.nextToken++];
+    if (token === undefined) return this.finishMessage(work);
     if (token === 'psk') {
       this.symmetricState.mixKeyAndHash(this.psk);
     } else if (token !== 'e' && token !== 's') {
@@ -367,6 +364,9 @@ export class HandshakeState {
         this.mixEphemeral(this.re);
       }
     }
+    // What the payload needs is computed here, since the last step has most to do.
+    if (work.nextToken === tokens.length) this.symmetricState.keyedCipherState();
+    return undefined;
   }
 
   private createEphemeral(): Uint8Array {
@@ -385,7 +385,9 @@ export class HandshakeState {
   private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
-    if (own.isAsynchronous || (this.isPaced && !own.isAhead(remote))) work.awaited = { own, remote };
+    if (own.isAsynchronous) work.awaited = remote;
+    else if (this.isPaced && own.computeAhead(remote))
+      work.nextToken--; // and mix the shared secret in at the next step
     else this.mixSharedSecret(own.sharedSecret(remote), remote);
   }
 

@@ -7,8 +7,6 @@ import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
 
 const EMPTY = new Uint8Array(0);
-/** What HKDF appends to its inputs. */
-const COUNTERS = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])];
 
 export class SymmetricState {
   private readonly crypto: CheckedCrypto;
@@ -16,6 +14,10 @@ export class SymmetricState {
   private readonly cipherState: CipherState;
   private chainingKey: Uint8Array;
   private hash: Uint8Array;
+  /** Of HKDF, whose next output is the cipher key; `undefined` if that has been computed. */
+  private temporaryKey: Uint8Array | undefined = undefined;
+  /** HKDF's last output, unless it is the chaining key. */
+  private temporaryHash: Uint8Array | undefined = undefined;
 
   /** InitializeSymmetric. */
   constructor(crypto: CheckedCrypto, protocolName: string, cipherName: CipherName) {
@@ -32,11 +34,27 @@ export class SymmetricState {
     this.chainingKey = copyBytes(this.hash);
   }
 
-  /** MixKey. The caller wipes the input. */
+  /**
+   * MixKey. The caller wipes the input. The cipher key is computed when it is needed, since most are replaced before anything
+   * is sealed.
+   */
   mixKey(inputKeyMaterial: Uint8Array): void {
-    const outputs = this.hkdf(inputKeyMaterial, 2);
-    this.setChainingKey(outputs[0]!);
-    this.cipherState.initializeKey(outputs[1]!);
+    const temporaryKey = this.crypto.hmacSha256(this.chainingKey, inputKeyMaterial);
+    this.forgetOutputs();
+    this.temporaryKey = temporaryKey;
+    wipe(this.chainingKey);
+    this.chainingKey = this.output(1, EMPTY);
+  }
+
+  /** The CipherState with the key of the last MixKey or MixKeyAndHash. */
+  keyedCipherState(): CipherState {
+    if (this.temporaryKey !== undefined) {
+      const { temporaryHash } = this;
+      const number = temporaryHash === undefined ? 2 : 3;
+      this.cipherState.initializeKey(this.output(number, temporaryHash ?? this.chainingKey));
+      this.forgetOutputs();
+    }
+    return this.cipherState;
   }
 
   mixHash(data: Uint8Array): void {
@@ -45,11 +63,9 @@ export class SymmetricState {
 
   /** MixKeyAndHash, for pre-shared keys. */
   mixKeyAndHash(inputKeyMaterial: Uint8Array): void {
-    const outputs = this.hkdf(inputKeyMaterial, 3);
-    this.setChainingKey(outputs[0]!);
-    this.mixHash(outputs[1]!);
-    wipe(outputs[1]);
-    this.cipherState.initializeKey(outputs[2]!);
+    this.mixKey(inputKeyMaterial);
+    this.temporaryHash = this.output(2, this.chainingKey);
+    this.mixHash(this.temporaryHash);
   }
 
   /** GetHandshakeHash; a copy. */
@@ -59,7 +75,7 @@ export class SymmetricState {
 
   /** EncryptAndHash. Patterns with a pre-shared key have a cipher key before anything is sealed (section 9.2). */
   encryptAndHash(plaintext: Uint8Array): Bytes {
-    const sealed = this.cipherState.encryptWithAd(this.hash, plaintext);
+    const sealed = this.keyedCipherState().encryptWithAd(this.hash, plaintext);
     this.mixHash(sealed);
     return sealed;
   }
@@ -69,43 +85,39 @@ export class SymmetricState {
    * @throws RemoteError `not-authentic`
    */
   decryptAndHash(sealed: Uint8Array): Bytes {
-    const plaintext = this.cipherState.decryptWithAd(this.hash, sealed);
+    const plaintext = this.keyedCipherState().decryptWithAd(this.hash, sealed);
     this.mixHash(sealed);
     return plaintext;
   }
 
   /** Split: returns the CipherState with which each side sends, and wipes this object. */
   split(): { initiator: CipherState; responder: CipherState } {
-    const outputs = this.hkdf(EMPTY, 2);
+    this.mixKey(EMPTY); // with the same outputs
     const initiator = new CipherState(this.crypto, this.cipherName);
     const responder = new CipherState(this.crypto, this.cipherName);
-    initiator.initializeKey(outputs[0]!);
-    responder.initializeKey(outputs[1]!);
+    initiator.initializeKey(copyBytes(this.chainingKey));
+    responder.initializeKey(this.output(2, this.chainingKey));
     this.destroy();
     return { initiator, responder };
   }
 
   destroy(): void {
+    this.forgetOutputs();
     wipe(this.chainingKey);
     wipe(this.hash);
     this.cipherState.destroy();
   }
 
-  private setChainingKey(chainingKey: Uint8Array): void {
-    wipe(this.chainingKey);
-    this.chainingKey = chainingKey;
+  /** An output of HKDF (section 4.3; RFC 5869 with an empty info). */
+  private output(number: 1 | 2 | 3, previous: Uint8Array): Uint8Array {
+    return this.crypto.hmacSha256(this.temporaryKey!, previous, new Uint8Array([number]));
   }
 
-  /** HKDF (section 4.3; RFC 5869 with an empty info): two or three outputs of 32 bytes. */
-  private hkdf(inputKeyMaterial: Uint8Array, count: number): Uint8Array[] {
-    const temporaryKey = this.crypto.hmacSha256(this.chainingKey, inputKeyMaterial);
-    const outputs: Uint8Array[] = [];
-    for (let i = 0; i < count; i++) {
-      const previous = i === 0 ? EMPTY : outputs[i - 1]!;
-      outputs.push(this.crypto.hmacSha256(temporaryKey, previous, COUNTERS[i]!));
-    }
-    wipe(temporaryKey);
-    return outputs;
+  private forgetOutputs(): void {
+    wipe(this.temporaryKey);
+    wipe(this.temporaryHash);
+    this.temporaryKey = undefined;
+    this.temporaryHash = undefined;
   }
 }
 opaque(SymmetricState.prototype, 'SymmetricState');

@@ -61,8 +61,8 @@ export interface ClientOptions extends SessionOptions {
    */
   expectedHubKey?: Uint8Array | undefined;
   /**
-   * Whether no call may compute more than one X25519 (default false), the longest step on a device. Where another one is
-   * due, the session emits `paused` and goes on when `resume` is called. Needs a `staticKey` with its public key.
+   * Whether no call may take longer than one X25519 (default false), the longest step on a device. The handshake then pauses
+   * after each step: the session emits `paused` and goes on when `resume` is called. Needs a `staticKey` with its public key.
    */
   paced?: boolean | undefined;
 }

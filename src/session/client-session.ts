@@ -100,7 +100,11 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
       const crypto = new CheckedCrypto(given.crypto);
       this.staticKey = crypto.ownKeyPair(given.staticKey);
       this.ephemeralKey = crypto.keyPair(randomKey(given.randomBytes));
-      if (!this.preparation.isPaced) this.computeAhead();
+      const { expectedHubKey, patterns, isPaced } = this.preparation;
+      if (expectedHubKey !== undefined && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
+        this.staticKey.computeAhead(expectedHubKey);
+        this.ephemeralKey.computeAhead(expectedHubKey);
+      }
     } catch (error) {
       this.forgetHandshake();
       throw failureOf(error);
@@ -168,7 +172,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   /**
-   * Answers `paused`: goes on until the next X25519 has been computed. In any other state, it does nothing.
+   * Answers `paused`: does the next step of the handshake. In any other state, it does nothing.
    * @returns the events that follow, in order
    * @throws LocalError `wrong-state` in a callback of this session
    */
@@ -189,16 +193,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private takeHello(payload: JsonObject): Next<'takeHello'> {
     this.nodeId = readNodeId(payload);
     this.preparation!.hubHello = canonicalJson(payload);
-    this.computeAhead();
     return 'awaiting-offer';
-  }
-
-  /** Computes shared secrets of KKpsk0 before the offer: all of them, or one if the session is paced. */
-  private computeAhead(): void {
-    const { expectedHubKey, patterns, isPaced } = this.preparation!;
-    if (expectedHubKey === undefined || patterns.indexOf('KKpsk0') < 0) return;
-    this.staticKey!.computeAhead(expectedHubKey);
-    if (!isPaced) this.ephemeralKey!.computeAhead(expectedHubKey);
   }
 
   private takeOffer(payload: JsonObject, events: SessionEvent[]): Next<'takeOffer'> {
@@ -265,26 +260,26 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private takeMessage2(payload: JsonObject, events: SessionEvent[]): Next<'takeMessage2'> {
-    return this.takeMessage2Payload(
-      this.explaining(events, () => this.handshake!.read(readNoiseMessage(payload))),
-      events,
-    );
+    return this.readMessage2(() => this.handshake!.read(readNoiseMessage(payload)), events);
   }
 
   private openMessage2(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'openMessage2'> {
-    return this.takeMessage2Payload(
-      this.explaining(events, () => this.handshake!.resume(sharedSecret)),
-      events,
-    );
+    return this.readMessage2(() => this.handshake!.resume(sharedSecret), events);
   }
 
-  private takeMessage2Payload(
-    message2Payload: Uint8Array | undefined,
-    events: SessionEvent[],
-  ): Next<'openMessage2'> {
+  private readMessage2(read: () => Uint8Array | undefined, events: SessionEvent[]): Next<'openMessage2'> {
+    let message2Payload: Uint8Array | undefined;
+    try {
+      message2Payload = read();
+    } catch (error) {
+      throw error instanceof RemoteError ? this.explained(error, events) : error;
+    }
     if (message2Payload === undefined) return this.wait('opening-message-2', events);
-    if (this.pattern === 'KKpsk0') return this.finish(readMessage2Payload(message2Payload), events);
     const preparation = this.preparation!;
+    if (this.pattern === 'KKpsk0') {
+      preparation.encoding = readMessage2Payload(message2Payload);
+      return this.finish(events);
+    }
     const { pin } = preparation;
     const handshake = this.handshake!;
     // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3.
@@ -295,25 +290,23 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
         'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
       );
     }
-    const encoding = readMessage2Payload(message2Payload);
+    preparation.encoding = readMessage2Payload(message2Payload);
     if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });
-    const message = handshake.write();
-    if (message !== undefined) return this.sendMessage3(message, encoding, events);
-    preparation.encoding = encoding;
-    return this.wait('sealing-message-3', events);
+    return this.sendMessage3(handshake.write(), events);
   }
 
   private sealMessage3(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'sealMessage3'> {
-    return this.sendMessage3(this.handshake!.resume(sharedSecret)!, this.preparation!.encoding, events);
+    return this.sendMessage3(this.handshake!.resume(sharedSecret), events);
   }
 
-  private sendMessage3(message: Uint8Array, encoding: string | undefined, events: SessionEvent[]): 'ready' {
+  private sendMessage3(message: Uint8Array | undefined, events: SessionEvent[]): Next<'sealMessage3'> {
+    if (message === undefined) return this.wait('sealing-message-3', events);
     events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });
-    return this.finish(encoding, events);
+    return this.finish(events);
   }
 
-  private finish(encoding: string | undefined, events: SessionEvent[]): 'ready' {
-    const { hello } = this.preparation!;
+  private finish(events: SessionEvent[]): 'ready' {
+    const { hello, encoding } = this.preparation!;
     const { handshakeHash, remoteStaticKey } = this.establish();
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
@@ -345,21 +338,16 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     return state;
   }
 
-  /** Reads message 2. If that fails, emits what is in doubt, and throws an error that names the cause. */
-  private explaining<Result>(events: SessionEvent[], read: () => Result): Result {
-    try {
-      return read();
-    } catch (error) {
-      if (!(error instanceof RemoteError)) throw error;
-      if (this.pattern === 'KKpsk0') this.doubtPin(events);
-      if (error.code !== 'payload-not-authentic') throw error;
-      if (this.pattern === 'KKpsk0') throw kkFailed();
-      events.push({ type: 'psk-suspect', nodeId: this.nodeId });
-      throw new RemoteError(
-        'psk-differs',
-        'the hub has another password for this client: check the password of the identity, and derive the PSK again',
-      );
-    }
+  /** Emits what is in doubt if message 2 cannot be read, and returns an error that names the cause. */
+  private explained(error: RemoteError, events: SessionEvent[]): RemoteError {
+    if (this.pattern === 'KKpsk0') this.doubtPin(events);
+    if (error.code !== 'payload-not-authentic') return error;
+    if (this.pattern === 'KKpsk0') return kkFailed();
+    events.push({ type: 'psk-suspect', nodeId: this.nodeId });
+    return new RemoteError(
+      'psk-differs',
+      'the hub has another password for this client: check the password of the identity, and derive the PSK again',
+    );
   }
 
   /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */

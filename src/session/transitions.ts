@@ -82,7 +82,7 @@ export const CLIENT_TRANSITIONS = {
   },
   'sealing-message-1': {
     on: {
-      'shared-secret': { action: 'sealMessage1', next: ['awaiting-message-2'] },
+      'shared-secret': { action: 'sealMessage1', next: ['sealing-message-1', 'awaiting-message-2'] },
       resume: { action: 'sealMessage1', next: ['sealing-message-1', 'awaiting-message-2'] },
     },
     ignoresRepeats: true,
@@ -97,15 +97,15 @@ export const CLIENT_TRANSITIONS = {
   },
   'opening-message-2': {
     on: {
-      'shared-secret': { action: 'openMessage2', next: ['ready'] },
+      'shared-secret': { action: 'openMessage2', next: ['opening-message-2', 'ready'] },
       resume: { action: 'openMessage2', next: ['opening-message-2', 'sealing-message-3', 'ready'] },
     },
     ignoresRepeats: true,
   },
   'sealing-message-3': {
     on: {
-      'shared-secret': { action: 'sealMessage3', next: ['ready'] },
-      resume: { action: 'sealMessage3', next: ['ready'] },
+      'shared-secret': { action: 'sealMessage3', next: ['sealing-message-3', 'ready'] },
+      resume: { action: 'sealMessage3', next: ['sealing-message-3', 'ready'] },
     },
     ignoresRepeats: true,
   },

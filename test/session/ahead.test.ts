@@ -277,49 +277,72 @@ function pacedSteps(
 const DH = ['sharedSecret'];
 const NONE: string[] = [];
 
-test('a paced first contact computes one X25519 in the constructor, and one in each resume()', () => {
+test('a paced first contact computes one X25519 in the constructor, and does one step in each resume()', () => {
   assert.equal(pacedSteps({}), [
     [[DRAW, 'publicKey'], []],
     [NONE, []], // HELLO
+    [NONE, ['paused']],
+    [NONE, ['paused']], // e
     [NONE, ['transmit']],
     [NONE, ['paused']], // message 2
+    [NONE, ['paused']], // e
     [DH, ['paused']], // ee
-    [DH, ['pin', 'paused']], // es
-    [DH, ['transmit', 'transmit', 'ready']], // se
+    [NONE, ['paused']],
+    [NONE, ['paused']], // s
+    [DH, ['paused']], // es
+    [NONE, ['paused']],
+    [NONE, ['paused']], // psk
+    [NONE, ['pin', 'paused']],
+    [NONE, ['paused']], // s
+    [DH, ['paused']], // se
+    [NONE, ['paused']],
+    [NONE, ['transmit', 'transmit', 'ready']],
   ]);
 });
 
-test('a paced reconnect to the expected hub computes one X25519 in the constructor, at HELLO, and in each resume()', () => {
+test('a paced reconnect to the expected hub computes one X25519 in the constructor, and none at HELLO', () => {
   assert.equal(pacedSteps(PINNED, KK.hub), [
     [[DRAW, 'publicKey'], []],
-    [DH, []], // HELLO: ss
+    [NONE, []], // HELLO
     [NONE, ['paused']],
-    [DH, ['transmit']], // es
+    [NONE, ['paused']], // psk
+    [NONE, ['paused']], // e
+    [DH, ['paused']], // es
     [NONE, ['paused']],
+    [DH, ['paused']], // ss
+    [NONE, ['paused']],
+    [NONE, ['transmit']],
+    [NONE, ['paused']], // message 2
+    [NONE, ['paused']], // e
     [DH, ['paused']], // ee
-    [DH, ['transmit', 'ready']], // se
+    [NONE, ['paused']],
+    [DH, ['paused']], // se
+    [NONE, ['paused']],
+    [NONE, ['transmit', 'ready']],
   ]);
 });
 
-test('a paced reconnect to another hub computes one X25519 in each resume()', () => {
-  assert.equal(pacedSteps(KK.client!, KK.hub).slice(2), [
-    [NONE, ['paused']],
-    [DH, ['paused']], // es
-    [DH, ['transmit']], // ss
-    [NONE, ['paused']],
-    [DH, ['paused']], // ee
-    [DH, ['transmit', 'ready']], // se
-  ]);
+test('a paced reconnect to another hub does the same', () => {
+  assert.equal(pacedSteps(KK.client!, KK.hub), pacedSteps(PINNED, KK.hub));
 });
 
 test('a paced session asks for the shared secrets of a static key that answers later, and computes the others', () => {
   assert.equal(pacedSteps({ ...PINNED, ...LATER }, KK.hub).slice(1), [
     [NONE, []],
     [NONE, ['paused']],
-    [DH, ['dh-needed']], // es; then ss
-    [NONE, ['transmit']],
+    [NONE, ['paused']], // psk
+    [NONE, ['paused']], // e
+    [DH, ['paused']], // es
     [NONE, ['paused']],
-    [DH, ['dh-needed']], // ee; then se
+    [NONE, ['dh-needed']], // ss
+    [NONE, ['paused']],
+    [NONE, ['transmit']],
+    [NONE, ['paused']], // message 2
+    [NONE, ['paused']], // e
+    [DH, ['paused']], // ee
+    [NONE, ['paused']],
+    [NONE, ['dh-needed']], // se
+    [NONE, ['paused']],
     [NONE, ['transmit', 'ready']],
   ]);
 });
@@ -347,10 +370,9 @@ test('HELLO may come again, from another hub too, and costs a paced session noth
   const client = newClient({ ...PACED, ...PINNED, crypto: counter.crypto });
   counter.take();
   for (const hello of [HELLO, envelope('hello', { node_id: 'another' }), HELLO, HELLO]) client.receive(hello);
-  assert.equal(counter.take(), DH);
   client.receive(OFFER);
-  client.resume();
-  assert.is(client.state, 'awaiting-message-2');
+  while (client.state !== 'awaiting-message-2') client.resume();
+  assert.equal(counter.take(), [...DH, ...DH]); // es, ss
 });
 
 test('resume() does nothing where nothing is paused, and a second call nothing more', () => {
@@ -360,6 +382,7 @@ test('resume() does nothing where nothing is paused, and a second call nothing m
     client.receive(HELLO);
     assert.equal(client.resume(), []);
     client.receive(OFFER);
+    while (client.state !== 'awaiting-message-2') client.resume();
     assert.equal(client.resume(), []);
     client.closed();
     assert.equal(client.resume(), []);
@@ -372,7 +395,9 @@ test('a shared secret for a session that is paused is the caller’s mistake, an
   client.receive(HELLO);
   assert.equal(types(client.receive(OFFER)), ['paused']);
   raisesLocal(() => client.provideSharedSecret(new Uint8Array(32).fill(1)), 'wrong-state');
-  assert.equal(types(client.resume()), ['paused']);
+  for (const _ of ['psk', 'e', 'es', 'es is mixed in', 'ss', 'ss is mixed in']) {
+    assert.equal(types(client.resume()), ['paused']);
+  }
   assert.equal(types(client.resume()), ['transmit']);
 });
 
@@ -405,6 +430,7 @@ test('an X25519 that fails in resume() ends the session as a local fault, and th
   const client = newClient({ ...PACED, ...KK.client, crypto: { ...nodeCrypto, x25519 } });
   client.receive(HELLO);
   client.receive(OFFER);
+  for (const _ of ['psk', 'e']) client.resume();
   const events = client.resume();
   assert.equal(types(events), ['close']);
   assert.is(find(events, 'close').error.code, 'crypto-failed');
@@ -414,10 +440,10 @@ test('an X25519 that fails in resume() ends the session as a local fault, and th
 test('what is wrong with message 2 is told from resume() as it is from receive()', () => {
   const wrong = new Uint8Array(32).fill(0x77);
   const first = new Pair({ client: { ...PACED, psk: () => wrong } }).run();
-  assert.equal(types(first.clientEvents), ['transmit', 'paused', 'paused', 'psk-suspect', 'close']);
+  assert.equal(types(first.clientEvents).slice(-3), ['paused', 'psk-suspect', 'close']);
   const client = { ...PACED, pin: () => OTHER_KEY, patterns: ['XXpsk2'] as ['XXpsk2'] };
   const changed = new Pair({ client }).run();
-  assert.equal(types(changed.clientEvents), ['transmit', 'paused', 'paused', 'close']);
+  assert.equal(types(changed.clientEvents).slice(-2), ['paused', 'close']);
   assert.is(find(changed.clientEvents, 'close').error.code, 'hub-key-changed');
 });
 

@@ -236,8 +236,8 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-73': [
     broken('a lost message is passed over', [
       'src/noise/cipher-state.ts',
-      'const plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);',
-      'let plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);\n    if (plaintext === undefined) {\n      this.countUp();\n      plaintext = this.keyedCipher().open(this.nonce, associatedData, sealed, inPlace);\n    }',
+      'const plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);',
+      'let plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);\n    if (plaintext === undefined) {\n      this.countUp();\n      plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);\n    }',
     ]),
   ],
 

@@ -42,8 +42,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('a hub is pinned before the payload of message 2 is read', [
       CLIENT,
-      'const encoding = readMessage2Payload(message2Payload);\n    if (pin',
-      "if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });\n    const encoding = readMessage2Payload(message2Payload);\n    if (pin === null && pin",
+      'preparation.encoding = readMessage2Payload(message2Payload);\n    if (pin',
+      "if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });\n    preparation.encoding = readMessage2Payload(message2Payload);\n    if (pin === null && pin",
     ]),
   ],
 

@@ -29,23 +29,35 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   // Noise
   fault('hkdf-mixkey-third-output', NOISE, /HKDF: MixKey takes the third output/, [
     SYMMETRIC,
-    'const outputs = this.hkdf(inputKeyMaterial, 2);\n    this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[1]!);',
-    'const outputs = this.hkdf(inputKeyMaterial, 3);\n    this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[2]!);',
+    'this.output(number, temporaryHash ?? this.chainingKey)',
+    'this.output(3, temporaryHash ?? this.output(2, this.chainingKey))',
   ]),
-  fault('hkdf-mixkey-outputs-swapped', NOISE, /HKDF: MixKey takes the first output as the key/, [
-    SYMMETRIC,
-    'this.setChainingKey(outputs[0]!);\n    this.cipherState.initializeKey(outputs[1]!);\n  }\n\n  mixHash',
-    'this.setChainingKey(outputs[1]!);\n    this.cipherState.initializeKey(outputs[0]!);\n  }\n\n  mixHash',
-  ]),
+  fault(
+    'hkdf-mixkey-outputs-swapped',
+    NOISE,
+    /HKDF: MixKey takes the first output as the key/,
+    [
+      SYMMETRIC,
+      'this.chainingKey = this.output(1, EMPTY);\n  }',
+      'this.chainingKey = this.output(1, EMPTY);\n    if (isPskOrSplit) return;\n    this.cipherState.initializeKey(this.chainingKey);\n    this.chainingKey = this.output(2, this.chainingKey);\n    this.forgetOutputs();\n  }',
+    ],
+    [
+      SYMMETRIC,
+      'mixKey(inputKeyMaterial: Uint8Array)',
+      'mixKey(inputKeyMaterial: Uint8Array, isPskOrSplit = false)',
+    ],
+    [SYMMETRIC, 'this.mixKey(inputKeyMaterial);', 'this.mixKey(inputKeyMaterial, true);'],
+    [SYMMETRIC, 'this.mixKey(EMPTY);', 'this.mixKey(EMPTY, true);'],
+  ),
   fault('hkdf-not-chained', NOISE, /HKDF: the outputs do not chain/, [
     SYMMETRIC,
-    'i === 0 ? EMPTY : outputs[i - 1]!',
-    'EMPTY',
+    'previous, new Uint8Array([number])',
+    'EMPTY, new Uint8Array([number])',
   ]),
   fault('hkdf-from-zero', NOISE, /HKDF: the outputs are numbered from 0/, [
     SYMMETRIC,
-    'COUNTERS[i]!',
-    'new Uint8Array([i])',
+    'new Uint8Array([number])',
+    'new Uint8Array([number - 1])',
   ]),
   fault('hkdf-inputs-swapped', NOISE, /HKDF: the input is the key of the first HMAC/, [
     SYMMETRIC,
@@ -54,22 +66,22 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('hkdf-plain-hash', NOISE, /HKDF: its outputs are SHA-256 where HMAC/, [
     SYMMETRIC,
-    'outputs.push(this.crypto.hmacSha256(temporaryKey, previous, COUNTERS[i]!))',
-    'outputs.push(this.crypto.sha256(temporaryKey, new Uint8Array([...previous, i + 1])))',
+    'this.crypto.hmacSha256(this.temporaryKey!, previous, new Uint8Array([number]))',
+    'this.crypto.sha256(this.temporaryKey!, new Uint8Array([...previous, number]))',
   ]),
   fault('psk-outputs-swapped', NOISE, /psk: the second output of HKDF becomes the key/, [
     SYMMETRIC,
-    'this.mixHash(outputs[1]!);\n    wipe(outputs[1]);\n    this.cipherState.initializeKey(outputs[2]!);',
-    'this.mixHash(outputs[2]!);\n    this.cipherState.initializeKey(outputs[1]!);',
+    'this.mixHash(this.temporaryHash);',
+    'this.mixHash(this.output(3, this.temporaryHash));\n    this.cipherState.initializeKey(this.temporaryHash);\n    this.temporaryKey = this.temporaryHash = undefined;',
   ]),
   fault('psk-not-hashed', NOISE, /psk: it is mixed into the key alone/, [
     SYMMETRIC,
-    'this.mixHash(outputs[1]!);\n    wipe(outputs[1]);',
+    'this.mixHash(this.temporaryHash);',
     '',
   ]),
   fault('psk-hashed-itself', NOISE, /psk: the psk itself is hashed/, [
     SYMMETRIC,
-    'this.mixHash(outputs[1]!);',
+    'this.mixHash(this.temporaryHash);',
     'this.mixHash(inputKeyMaterial);',
   ]),
   fault('psk0-instead-of-psk2', NOISE, /psk: the psk token of XXpsk2 stands as in psk0;/, [
@@ -189,16 +201,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'no-associated-data',
     NOISE,
     /associated data: there is none/,
-    [
-      SYMMETRIC,
-      'this.cipherState.encryptWithAd(this.hash, plaintext)',
-      'this.cipherState.encryptWithAd(EMPTY, plaintext)',
-    ],
-    [
-      SYMMETRIC,
-      'this.cipherState.decryptWithAd(this.hash, sealed)',
-      'this.cipherState.decryptWithAd(EMPTY, sealed)',
-    ],
+    [SYMMETRIC, 'encryptWithAd(this.hash, plaintext)', 'encryptWithAd(EMPTY, plaintext)'],
+    [SYMMETRIC, 'decryptWithAd(this.hash, sealed)', 'decryptWithAd(EMPTY, sealed)'],
   ),
   fault(
     'plaintext-hashed',
@@ -250,8 +254,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('split-swapped', NOISE, /split: each side sends with the other’s key/, [
     SYMMETRIC,
-    'initiator.initializeKey(outputs[0]!);\n    responder.initializeKey(outputs[1]!);',
-    'initiator.initializeKey(outputs[1]!);\n    responder.initializeKey(outputs[0]!);',
+    'initiator.initializeKey(copyBytes(this.chainingKey));\n    responder.initializeKey(this.output(2, this.chainingKey));',
+    'responder.initializeKey(copyBytes(this.chainingKey));\n    initiator.initializeKey(this.output(2, this.chainingKey));',
   ]),
   fault('split-swapped-by-the-initiator', NOISE, /split: as the initiator it sends with the second key/, [
     HANDSHAKE,
@@ -265,18 +269,14 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('split-one-key', NOISE, /split: both sides send with the same key/, [
     SYMMETRIC,
-    'responder.initializeKey(outputs[1]!);',
-    'responder.initializeKey(copyBytes(outputs[0]!));',
+    'responder.initializeKey(this.output(2, this.chainingKey));',
+    'responder.initializeKey(copyBytes(this.chainingKey));',
   ]),
   fault(
     'split-with-the-hash',
     NOISE,
     /split: the keys are derived from the handshake hash|split: .*chaining key/,
-    [
-      SYMMETRIC,
-      'const outputs = this.hkdf(EMPTY, 2);\n    const initiator',
-      'const outputs = this.hkdf(this.hash, 2);\n    const initiator',
-    ],
+    [SYMMETRIC, 'this.mixKey(EMPTY);', 'this.mixKey(this.hash);'],
   ),
   fault('payload-of-message-3-left-out', NOISE, /payload: an empty payload is left out/, [
     HANDSHAKE,
@@ -537,8 +537,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('hello-before-message-3', 'session', /order/, [
     CLIENT,
-    "events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return this.finish(encoding, events);",
-    "const next = this.finish(encoding, events);\n    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return next;",
+    "events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return this.finish(events);",
+    "const next = this.finish(events);\n    events.push({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }) });\n    return next;",
   ]),
   fault('version-2-accepted', 'session', /max_protocol_version/, [
     'src/wire/handshake.ts',

@@ -125,8 +125,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-71': broken('a damaged static key is taken for another password', [
     CLIENT,
-    "if (error.code !== 'payload-not-authentic') throw error;",
-    "if (error.code !== 'payload-not-authentic' && error.code !== 'static-key-not-authentic') throw error;",
+    "if (error.code !== 'payload-not-authentic') return error;",
+    "if (error.code !== 'payload-not-authentic' && error.code !== 'static-key-not-authentic') return error;",
   ]),
 
   // Messages
@@ -241,8 +241,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [
     CLIENT,
-    "if (this.pattern === 'KKpsk0') throw kkFailed();",
-    "if (this.pattern === 'KKpsk0') {\n        events.push({ type: 'psk-suspect', nodeId: this.nodeId });\n        throw kkFailed();\n      }",
+    "if (this.pattern === 'KKpsk0') return kkFailed();",
+    "if (this.pattern === 'KKpsk0') {\n        events.push({ type: 'psk-suspect', nodeId: this.nodeId });\n        return kkFailed();\n      }",
   ]),
   'P-118': broken('a PSK that does not open message 2 stays', [
     CLIENT,
