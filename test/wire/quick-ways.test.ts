@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { utf8ToBytes } from '../../src/bytes.ts';
 import { engine } from '../../src/engine.ts';
 import { escapeByEngine, PlainRuns, sortKeys } from '../../src/wire/engine-strings.ts';
-import type { Json } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
 
@@ -197,8 +196,8 @@ test('makes a new array of numbers, which takes V8 a third of the time, and chan
   assert.equal([mapsIn('[1,2.50]'), mapsIn('["a",2.50]'), mapsIn('[null]')], [1, 0, 0]);
 });
 
-/** The lengths of the byte arrays that are made to write a value. */
-function lengthsMade(value: Json): number[] {
+/** The lengths of the byte arrays that are made in a call. */
+function lengthsMade(call: () => void): number[] {
   const lengths: number[] = [];
   const { Uint8Array: original } = globalThis;
   try {
@@ -208,19 +207,35 @@ function lengthsMade(value: Json): number[] {
         return new target(...args);
       },
     });
-    stringifyJson(value);
+    call();
   } finally {
     globalThis.Uint8Array = original;
   }
   return lengths;
 }
 
+test('makes room for the longest escape of each character that is escaped, and no more', () => {
+  const text = `${'x'.repeat(50)}"y\n`;
+  assert.equal(
+    lengthsMade(() => escapeByEngine(text)),
+    [53 + 2 * 5],
+  );
+});
+
+test('makes room for placeholders, and for tokens and commas between them, and no more', () => {
+  const json = `[${Array(1000).fill('1.50000').join()}]`;
+  assert.equal(lengthsMade(() => parseJson(utf8ToBytes(json))).slice(-2), [1001 + 1000 * 6, 7000 + 1000]);
+});
+
 test('writes 512 bytes into one block', () => {
-  assert.equal(lengthsMade([10, ...Array(254).fill(1)]), [512, 512]); // the block and the result
+  assert.equal(
+    lengthsMade(() => stringifyJson([10, ...Array(254).fill(1)])),
+    [512, 512],
+  ); // the block and the result
 });
 
 test('writes long documents into blocks that grow up to 64 KiB', () => {
-  const lengths = lengthsMade(Array.from({ length: 150_000 }, (_, i) => i % 10));
+  const lengths = lengthsMade(() => stringifyJson(Array.from({ length: 150_000 }, (_, i) => i % 10)));
   assert.equal(lengths.slice(0, 11), [
     ...[512, 1024, 2048, 4096, 8192, 16_384, 32_768],
     ...Array(4).fill(65_536),
