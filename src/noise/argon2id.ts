@@ -239,7 +239,7 @@ export class Argon2id {
     const finished = pass === 0 ? slice * segmentLength : laneLength - segmentLength;
     const w = referenceLane === lane ? finished + index - 1 : finished - (index === 0 ? 1 : 0);
     const x = highProduct(j1, j1);
-    const start = pass === 0 || slice === SLICES - 1 ? 0 : (slice + 1) * segmentLength;
+    const start = pass === 0 ? 0 : (slice + 1) * segmentLength;
     const reference = referenceLane * laneLength + ((start + w - 1 - highProduct(w, x)) % laneLength);
 
     compress(
@@ -279,7 +279,6 @@ export class Argon2id {
   private nextAddresses(): void {
     const { addressing, q } = this;
     if (this.index < ADDRESSES_IN_BLOCK) addressing[INPUT + 12] = 0;
-    addressing[INPUT] = this.pass;
     addressing[INPUT + 2] = this.lane;
     addressing[INPUT + 4] = this.slice;
     addressing[INPUT + 12]!++;

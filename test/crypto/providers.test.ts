@@ -1,5 +1,6 @@
 /** What each provider of cryptography must do besides computing the right results. */
 import { spawnSync } from 'node:child_process';
+import { createHash, createHmac } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
@@ -11,7 +12,8 @@ import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { raisesAbout } from '../raises.ts';
-import { hex } from '../vectors.ts';
+import { hex, toHex } from '../vectors.ts';
+import { wipedIn } from '../wiped.ts';
 
 const PROVIDERS: [string, Crypto][] = [
   ['noble', nobleCrypto],
@@ -251,6 +253,19 @@ for (const [name, crypto] of PROVIDERS) {
 }
 
 for (const [name, crypto] of PROVIDERS) {
+  test(`${name} hashes parts of any length as OpenSSL does, one after the other`, () => {
+    for (const length of [0, 1, 63, 64, 65, 191, 192, 193, 255, 256, 257, 1000]) {
+      const message = series(length);
+      const parts = [message.subarray(0, length >> 2), message.subarray(length >> 2)];
+      assert.is(toHex(crypto.sha256(...parts)), createHash('sha256').update(message).digest('hex'));
+      for (const keyLength of [0, 1, 32, 63, 64, 65, 200]) {
+        const key = series(keyLength, 9);
+        const expected = createHmac('sha256', key).update(message).digest('hex');
+        assert.is(toHex(crypto.hmacSha256(key, ...parts)), expected, `${length} bytes, key of ${keyLength}`);
+      }
+    }
+  });
+
   if (crypto.ciphers.ChaChaPoly === nodeCrypto.ciphers.ChaChaPoly) continue;
   test(`${name} seals and opens messages of any length as OpenSSL does`, () => {
     const key = series(32);
@@ -264,6 +279,11 @@ for (const [name, crypto] of PROVIDERS) {
       const sealed = openSsl.seal(nonce, associatedData, plaintext);
       assert.is(Buffer.compare(own.seal(nonce, associatedData, plaintext), sealed), 0, `${length} bytes`);
       assert.is(Buffer.compare(own.open(nonce, associatedData, sealed)!, plaintext), 0, `${length} bytes`);
+    }
+    for (const length of [0, 1, 15, 16, 17, 300]) {
+      const [nonce, associatedData] = [series(12, length), series(length)];
+      const sealed = own.seal(nonce, associatedData, series(20));
+      assert.equal(openSsl.open(nonce, associatedData, sealed), series(20));
     }
   });
 }
@@ -367,6 +387,22 @@ for (const [form, chacha20] of [
     raisesAbout('key', () => createCipher(series(33)).seal(series(12), series(1), series(1)));
   });
 }
+
+test('noble’s ChaChaPoly wipes the key of Poly1305', () => {
+  const [key, nonce] = [series(32), series(12)];
+  const block = new DataView(new ArrayBuffer(64));
+  chacha20InWords(key, nonce, 2)(block);
+  const oneTimeKey = toHex(new Uint8Array(block.buffer, 0, 32));
+  const wiped = wipedIn(() => nobleCrypto.ciphers.ChaChaPoly!(key).seal(nonce, series(1), series(20)));
+  assert.ok(wiped.includes(oneTimeKey));
+});
+
+test('node wipes what it has decrypted if the tag does not verify', () => {
+  const cipher = nodeCrypto.ciphers.ChaChaPoly!(series(32));
+  const sealed = cipher.seal(series(12), series(1), series(20));
+  const wiped = wipedIn(() => cipher.open(series(12), series(1), flipped(sealed, 30)));
+  assert.ok(wiped.includes(toHex(series(20))));
+});
 
 /** Calls a function, and collects the typed arrays that are made while it runs. */
 function recording(name: 'Int32Array' | 'Uint8Array', made: object[], call: () => void): void {

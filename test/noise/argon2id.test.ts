@@ -10,6 +10,7 @@ import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
 import type { Argon2idOptions } from '../../src/noise/argon2id-options.ts';
 import { raisesLocal } from '../raises.ts';
 import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
+import { wipedIn } from '../wiped.ts';
 
 const [RFC] = readVectors('rfc', 'Argon2id');
 const GRID = readVectors('argon2id', 'Argon2id');
@@ -154,6 +155,62 @@ test('wipes its own copies of the password', () => {
   assert.is(password[0], 7);
 });
 
+/** What a derivation wipes, in hex, until it ends or throws. */
+function wipedBy(changes: object, code?: LocalCode): string[] {
+  return wipedIn(() => {
+    if (code === undefined) argon2id(rfc(changes));
+    else raisesLocal(() => new Argon2id(rfc(changes)), code);
+  });
+}
+
+test('wipes its copy of the password whether it succeeds or fails', () => {
+  const password = new Uint8Array(28).fill(7);
+  const failing: Crypto['blake2b'] = () => {
+    throw new Error('accelerator is off');
+  };
+  const { password: _, ...others } = rfc();
+  const endings: [object, LocalCode?][] = [
+    [{}],
+    [{ crypto: {} }, 'blake2b-unavailable'],
+    [{ crypto: { blake2b: failing } }, 'crypto-failed'],
+  ];
+  for (const [changes, code] of endings) {
+    assert.ok(wipedBy({ ...others, ...changes, password }, code).includes(toHex(password)), code);
+  }
+  const copies = wipedIn(() => withoutMemory(() => new Argon2id(rfc({ password }))));
+  assert.ok(copies.includes(toHex(password)));
+  assert.is(password[0], 7);
+});
+
+test('wipes the first two blocks of each lane, and the last block, once they are hashed', () => {
+  const blocks = wipedBy({}).filter((hex) => hex.length === 2 * 1024 && /[^0]/.test(hex));
+  assert.is(blocks.length, 2 * RFC!.parallelism + 1);
+});
+
+test('leaves nothing in the block that it works with', () => {
+  const derivation = new Argon2id(rfc());
+  const { q } = derivation as unknown as { q: Int32Array };
+  derivation.run(10);
+  assert.ok(q.some((word) => word !== 0));
+  derivation.destroy();
+  assert.ok(q.every((word) => word === 0));
+});
+
+test('leaves the caller’s memory alone once it is over', () => {
+  const memory = new Uint8Array(32 * 1024);
+  const derivation = new Argon2id(rfc({ memory }));
+  derivation.destroy();
+  memory.fill(1);
+  derivation.destroy();
+  assert.ok(memory.every((byte) => byte === 1));
+});
+
+test('takes no secret and no associated data for empty ones', () => {
+  const none = new Uint8Array(0);
+  const [without, empty] = [undefined, none].map((bytes) => rfc({ secret: bytes, associatedData: bytes }));
+  assert.equal(argon2id(without!), argon2id(empty!));
+});
+
 test('leaves password, salt, secret and associated data as they were', () => {
   const options = rfc();
   argon2id(options);
@@ -227,7 +284,8 @@ for (const [what, changes, code] of REFUSED) {
   });
 }
 
-test('throws out-of-memory where the engine cannot allocate the memory', () => {
+/** Calls a function where the engine cannot allocate the memory of a derivation. */
+function withoutMemory(call: () => unknown): void {
   const { Int32Array: original } = globalThis;
   globalThis.Int32Array = class extends original {
     constructor(length: number) {
@@ -236,10 +294,14 @@ test('throws out-of-memory where the engine cannot allocate the memory', () => {
     }
   } as typeof original;
   try {
-    raisesLocal(() => new Argon2id(rfc()), 'out-of-memory');
+    raisesLocal(call, 'out-of-memory');
   } finally {
     globalThis.Int32Array = original;
   }
+}
+
+test('throws out-of-memory where the engine cannot allocate the memory', () => {
+  withoutMemory(() => new Argon2id(rfc()));
 });
 
 test('accepts a salt of 8 bytes and a tag of 4', () => {
@@ -272,6 +334,7 @@ test('argon2id() passes all parameters to the native Argon2id of the crypto', ()
   const { crypto, ...options } = rfc({ crypto: native(calls), onProgress });
   const { secret, associatedData } = options;
   assert.is(toHex(argon2id({ crypto, ...options })), RFC!.tag);
+  assert.is(toHex(argon2id({ crypto: native(), ...options, onProgress: undefined })), RFC!.tag);
   assert.is(calls.length, 1);
   const { password, ...given } = calls[0]!;
   const { passes, memoryKiB, parallelism, length, salt } = options;
