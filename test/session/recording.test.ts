@@ -404,6 +404,13 @@ test('records the ephemeral key of a handshake whose envelopes and PSK are bytes
   assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
 });
 
+test('records no cleartext as a transport message that did not open', () => {
+  const { client, clientLines } = record({}, {}, { ephemeralKey: true });
+  client.receive(Uint8Array.of(0xff));
+  assert.is(client.state, 'failed');
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+});
+
 test('wipes its copy of the static key', () => {
   const given: Uint8Array[] = [];
   const { sharedSecret, publicKey: compute } = nodeCrypto.x25519;
