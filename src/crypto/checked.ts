@@ -148,15 +148,20 @@ export class CheckedCrypto {
    */
   keyPair(privateKey: Uint8Array, publicKey?: Uint8Array): CheckedKeyPair {
     const { x25519 } = this.crypto;
-    const pair = attempt('x25519.importKey', () =>
-      x25519.importKey !== undefined
-        ? x25519.importKey(privateKey)
-        : {
-            publicKey: publicKey ?? x25519.publicKey(privateKey),
-            sharedSecret: (remote: Uint8Array) => x25519.sharedSecret(privateKey, remote),
-          },
-    );
-    return new CheckedKeyPair(pair, privateKey, publicKey);
+    try {
+      const pair = attempt('x25519.importKey', () =>
+        x25519.importKey !== undefined
+          ? x25519.importKey(privateKey)
+          : {
+              publicKey: publicKey ?? x25519.publicKey(privateKey),
+              sharedSecret: (remote: Uint8Array) => x25519.sharedSecret(privateKey, remote),
+            },
+      );
+      return new CheckedKeyPair(pair, privateKey, publicKey);
+    } catch (error) {
+      wipe(privateKey);
+      throw error;
+    }
   }
 
   /** Makes the key pair of a key that `assertOwnKey` accepts. If the private key is in memory, the pair has a copy. */

@@ -94,8 +94,7 @@ export class HandshakeState {
         this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);
       }
     } catch (error) {
-      wipe(this.psk);
-      this.s.destroy();
+      this.wipeKeys();
       throw failureOf(error);
     }
     hideFields(this);
@@ -394,8 +393,11 @@ export class HandshakeState {
   /** Wipes the shared secret. */
   private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
     if (isZero(sharedSecret)) throw lowOrderKey(this.pattern.staticKeysKnown && publicKey === this.rs);
-    this.symmetricState.mixKey(sharedSecret);
-    wipe(sharedSecret);
+    try {
+      this.symmetricState.mixKey(sharedSecret);
+    } finally {
+      wipe(sharedSecret);
+    }
   }
 
   private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Bytes {
@@ -418,10 +420,14 @@ export class HandshakeState {
   private end(): void {
     this.isOver = true;
     this.work = undefined;
+    this.wipeKeys();
+    this.symmetricState.destroy();
+  }
+
+  private wipeKeys(): void {
     wipe(this.psk);
     this.s.destroy();
     if (this.e !== undefined) this.e.destroy();
-    this.symmetricState.destroy();
   }
 }
 opaque(HandshakeState.prototype, 'HandshakeState');

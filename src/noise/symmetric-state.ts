@@ -95,8 +95,14 @@ export class SymmetricState {
     this.mixKey(EMPTY); // with the same outputs
     const initiator = new CipherState(this.crypto, this.cipherName);
     const responder = new CipherState(this.crypto, this.cipherName);
-    initiator.initializeKey(copyBytes(this.chainingKey));
-    responder.initializeKey(this.output(2, this.chainingKey));
+    try {
+      initiator.initializeKey(copyBytes(this.chainingKey));
+      responder.initializeKey(this.output(2, this.chainingKey));
+    } catch (error) {
+      initiator.destroy();
+      responder.destroy();
+      throw error;
+    }
     this.destroy();
     return { initiator, responder };
   }

@@ -1,8 +1,11 @@
 /** An error about an argument of the Noise framework, or about injected cryptography, starts with the argument’s name. */
 import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Cipher } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { Argon2id, type Argon2idOptions, argon2id, HandshakeState } from '../../src/index.ts';
-import { raisesAbout } from '../raises.ts';
+import { Argon2id, type Argon2idOptions, argon2id, HandshakeState, protocolName } from '../../src/index.ts';
+import type { Transport } from '../../src/noise/transport.ts';
+import { raisesAbout, raisesLocal } from '../raises.ts';
 import { type Changes, create, EPHEMERAL, key, optionsOf, publicKey, upTo } from './handshakes.ts';
 
 const { x25519 } = nodeCrypto;
@@ -42,6 +45,10 @@ for (const [name, changes] of HANDSHAKE_FAULTS) {
 
 test('HandshakeState names the missing key of the peer', () => {
   raisesAbout('remoteStaticKey', () => create('initiator', 'KKpsk0', { remoteStaticKey: undefined }));
+});
+
+test('protocolName() names a pattern that cannot be written', () => {
+  raisesAbout('pattern', () => protocolName(Symbol('XXpsk2') as never, '25519_ChaChaPoly_SHA256'));
 });
 
 test('HandshakeState names what its methods are given', () => {
@@ -99,6 +106,57 @@ const DERIVATION_FAULTS: [name: string, changes: object][] = [
 ];
 for (const [name, changes] of DERIVATION_FAULTS) {
   test(`argon2id() names ${name}`, () => raisesAbout(name, () => argon2id(derivation(changes))));
+}
+
+/** Injected functions that throw, by the names that errors give them. */
+const THROWING: [name: string, call: (fail: () => never) => unknown][] = [
+  ['sha256', (fail) => create('initiator', 'XXpsk2', { crypto: { ...nodeCrypto, sha256: fail } })],
+  [
+    'hmacSha256',
+    (fail) => create('initiator', 'XXpsk2', { crypto: { ...nodeCrypto, hmacSha256: fail } }).writeMessage(),
+  ],
+  [
+    'x25519.importKey',
+    (fail) =>
+      create('initiator', 'XXpsk2', { crypto: { ...nodeCrypto, x25519: { ...x25519, importKey: fail } } }),
+  ],
+  [
+    'x25519.sharedSecret',
+    (fail) => create('initiator', 'KKpsk0', { staticKey: { ...PAIR, sharedSecret: fail } }).writeMessage(),
+  ],
+  [
+    'ciphers.ChaChaPoly',
+    (fail) =>
+      create('initiator', 'XXpsk2', {
+        crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: fail } },
+      }).writeMessage(),
+  ],
+  ['seal', (fail) => transportWith({ seal: fail, open: fail }).encrypt(new Uint8Array(1))],
+  [
+    'sealInPlace',
+    (fail) => transportWith({ seal: fail, open: fail, sealInPlace: fail }).encryptInPlace(new Uint8Array(16)),
+  ],
+  ['open', (fail) => transportWith({ seal: fail, open: fail }).decrypt(new Uint8Array(16))],
+  ['randomBytes', (fail) => create('initiator', 'XXpsk2', { randomBytes: fail }).writeMessage()],
+  ['blake2b', (fail) => argon2id(derivation({ crypto: { blake2b: fail } }))],
+  ['argon2id', (fail) => argon2id(derivation({ crypto: { argon2id: fail } }))],
+];
+for (const [name, call] of THROWING) {
+  test(`an error names the injected ${name}(), which threw`, () => {
+    const fail = () => {
+      throw new Error('accelerator is off');
+    };
+    assert.ok(raisesLocal(() => call(fail), 'crypto-failed').message.includes(` ${name}() `));
+  });
+}
+
+/** A Transport with this cipher. */
+function transportWith(cipher: Cipher): Transport {
+  let create = nodeCrypto.ciphers.ChaChaPoly!;
+  const ciphers = { ChaChaPoly: (key: Uint8Array) => create(key) };
+  const state = upTo(3, 'initiator', 'XXpsk2', { crypto: { ...nodeCrypto, ciphers } });
+  create = () => cipher;
+  return state.split();
 }
 
 test('Argon2id names what its methods are given', () => {

@@ -1,14 +1,17 @@
 /** Injected code that starts to fail at some moment: the error names it as the cause, and everything is wiped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import type { LocalError } from '../../src/errors.ts';
 import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
 import type { Argon2idOptions } from '../../src/noise/argon2id-options.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { derivePsk } from '../../src/session/psk.ts';
 import { raisesLocal } from '../raises.ts';
+import { create, EPHEMERAL, FIELDS, type Role, readerOf, writerOf } from './handshakes.ts';
 
 /** Crypto that throws from the call of `breakNow` on. */
 function breakable(): { crypto: Crypto; breakNow: () => Error } {
@@ -80,6 +83,62 @@ test('a hash that fails after a payload was opened is not blamed on the peer', (
   const responder = handshake('responder', { ...crypto, ciphers: { ChaChaPoly } });
   raisesLocal(() => responder.readMessage(initiator.writeMessage()), 'crypto-failed');
 });
+
+/** Crypto of which one call throws, and the secret arrays that it was given or has returned. */
+function failingAt(call: number): { crypto: Crypto; secrets: Uint8Array[] } {
+  const secrets: Uint8Array[] = [];
+  let calls = 0;
+  const counted =
+    <Arguments extends Uint8Array[], Answer>(own: (...args: Arguments) => Answer, takesSecret: boolean) =>
+    (...args: Arguments): Answer => {
+      if (takesSecret) secrets.push(args[0]!);
+      if (++calls === call) throw new Error('accelerator is off');
+      const answer = own(...args);
+      if (answer instanceof Uint8Array) secrets.push(answer);
+      return answer;
+    };
+  const { sha256, hmacSha256, x25519, ciphers } = nodeCrypto;
+  const importKey = counted((key: Uint8Array) => {
+    const { publicKey, sharedSecret } = x25519.importKey!(key);
+    return { publicKey, sharedSecret: counted(sharedSecret!, false) };
+  }, true);
+  const hash = counted((first: Uint8Array, second: Uint8Array) => [sha256(first, second)], false);
+  const crypto = {
+    sha256: (...parts: [Uint8Array, Uint8Array]) => hash(...parts)[0]!,
+    hmacSha256: counted(hmacSha256, false),
+    x25519: { ...x25519, importKey },
+    ciphers: { ChaChaPoly: counted(ciphers.ChaChaPoly!, true) },
+  };
+  return { crypto, secrets };
+}
+
+for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
+  for (const role of ['initiator', 'responder'] as const) {
+    test(`whichever call of the crypto fails, the ${role} of ${pattern} has wiped all keys`, () => {
+      const ephemeralKey = EPHEMERAL[role];
+      for (let call = 1, isDone = false; !isDone; call++) {
+        const { crypto, secrets } = failingAt(call);
+        const ends: { [end in Role]?: HandshakeState } = {};
+        let failure: unknown;
+        try {
+          ends[role] = create(role, pattern, { crypto, ephemeralKey });
+          const peer = role === 'initiator' ? 'responder' : 'initiator';
+          ends[peer] = create(peer, pattern);
+          FIELDS[pattern].forEach((_, i) => {
+            ends[readerOf(i)]!.readMessage(ends[writerOf(i)]!.writeMessage());
+          });
+          ends[role].split().destroy();
+          isDone = true;
+        } catch (error) {
+          failure = error;
+          assert.is((error as LocalError).code, 'crypto-failed');
+        }
+        assert.ok(isDone || failure !== undefined);
+        assert.ok(secrets.every(isZero), `call ${call}`);
+      }
+    });
+  }
+}
 
 test('a cipher that returns nothing or another length ends the handshake', () => {
   for (const sealed of [undefined, null, 'text', new Uint8Array(15), new Uint8Array(17)]) {

@@ -180,6 +180,10 @@ test('wipes keys and hash when it is destroyed', () => {
   one.destroy();
   assert.equal([sending, receiving], [ZEROS, ZEROS]);
   const failure = raisesLocal(() => one.encrypt(TEXT), 'wrong-state');
+  assert.is(
+    raisesLocal(() => one.encryptInPlace(new Uint8Array(20)), 'wrong-state'),
+    failure,
+  );
   assertDead(one, failure, other);
 });
 
@@ -276,6 +280,7 @@ test('refuses calls from the cipher that it called, and goes on', () => {
   const reenter = () => {
     if (transport === undefined) return;
     raisesLocal(() => transport!.encrypt(TEXT), 'wrong-state');
+    raisesLocal(() => transport!.encryptInPlace(new Uint8Array(20)), 'wrong-state');
     raisesLocal(() => transport!.decrypt(TEXT), 'wrong-state');
     raisesLocal(() => transport!.destroy(), 'wrong-state');
   };
