@@ -61,6 +61,12 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
   });
 }
 
+test('can be destroyed once it is split', () => {
+  const state = upTo(3, 'initiator', 'XXpsk2');
+  state.split();
+  state.destroy();
+});
+
 for (const end of ['succeeds', 'fails']) {
   test(`wipes the arrays that the crypto returned when it ${end}`, () => {
     const results: Uint8Array[] = [];

@@ -74,6 +74,7 @@ function countsOf(role: Role, pattern: HandshakePatternName, changes: Changes): 
       result = counted(() => state.resume());
     }
     assert.equal(result, isWriting ? message : PAYLOADS[i]);
+    if (changes.paced) assert.is(all.at(-1)!.hmac, 0, 'the last step has the payload to seal or to open');
   });
   assert.ok(state.isFinished);
   return all;

@@ -254,7 +254,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('split-swapped', NOISE, /split: each side sends with the other’s key/, [
     SYMMETRIC,
-    'initiator.initializeKey(copyBytes(this.chainingKey));\n    responder.initializeKey(this.output(2, this.chainingKey));',
+    'initiator.initializeKey(copyBytes(this.chainingKey));\n      responder.initializeKey(this.output(2, this.chainingKey));',
     'responder.initializeKey(copyBytes(this.chainingKey));\n    initiator.initializeKey(this.output(2, this.chainingKey));',
   ]),
   fault('split-swapped-by-the-initiator', NOISE, /split: as the initiator it sends with the second key/, [
