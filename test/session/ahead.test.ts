@@ -365,13 +365,19 @@ test('a paced session and one that is not send the same bytes', () => {
   }
 });
 
+/** Resumes a client until it has sent message 1, which takes fewer than ten calls. */
+function resumeToMessage1(client: ClientSession): void {
+  for (let i = 0; i < 10 && client.state !== 'awaiting-message-2'; i++) client.resume();
+  assert.is(client.state, 'awaiting-message-2');
+}
+
 test('HELLO may come again, from another hub too, and costs a paced session nothing more', () => {
   const counter = new Counter();
   const client = newClient({ ...PACED, ...PINNED, crypto: counter.crypto });
   counter.take();
   for (const hello of [HELLO, envelope('hello', { node_id: 'another' }), HELLO, HELLO]) client.receive(hello);
   client.receive(OFFER);
-  while (client.state !== 'awaiting-message-2') client.resume();
+  resumeToMessage1(client);
   assert.equal(counter.take(), [...DH, ...DH]); // es, ss
 });
 
@@ -382,7 +388,7 @@ test('resume() does nothing where nothing is paused, and a second call nothing m
     client.receive(HELLO);
     assert.equal(client.resume(), []);
     client.receive(OFFER);
-    while (client.state !== 'awaiting-message-2') client.resume();
+    resumeToMessage1(client);
     assert.equal(client.resume(), []);
     client.closed();
     assert.equal(client.resume(), []);
