@@ -90,7 +90,7 @@ export class SymmetricState {
     return plaintext;
   }
 
-  /** Split: returns the CipherState with which each side sends, and wipes this object. */
+  /** Split: returns the CipherState with which each side sends. */
   split(): { initiator: CipherState; responder: CipherState } {
     this.mixKey(EMPTY); // with the same outputs
     const initiator = new CipherState(this.crypto, this.cipherName);
@@ -103,7 +103,6 @@ export class SymmetricState {
       responder.destroy();
       throw error;
     }
-    this.destroy();
     return { initiator, responder };
   }
 

@@ -1,7 +1,7 @@
 /** An error about an argument of the Noise framework, or about injected cryptography, starts with the argument’s name. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Cipher } from '../../src/crypto/crypto.ts';
+import type { Cipher, KeyPair } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { Argon2id, type Argon2idOptions, argon2id, HandshakeState, protocolName } from '../../src/index.ts';
 import type { Transport } from '../../src/noise/transport.ts';
@@ -108,8 +108,19 @@ for (const [name, changes] of DERIVATION_FAULTS) {
   test(`argon2id() names ${name}`, () => raisesAbout(name, () => argon2id(derivation(changes))));
 }
 
-/** Injected functions that throw, by the names that errors give them. */
-const THROWING: [name: string, call: (fail: () => never) => unknown][] = [
+test('HandshakeState names the part of the crypto that cannot be read', () => {
+  for (const name of ['x25519', 'ciphers'] as const) {
+    const crypto = Object.defineProperty({ ...nodeCrypto }, name, {
+      get() {
+        throw new Error('it is gone');
+      },
+    });
+    raisesAbout(`crypto.${name}`, () => create('initiator', 'XXpsk2', { crypto }));
+  }
+});
+
+/** Injected functions that throw or return the wrong thing, by the names that errors give them. */
+const FAILING: [name: string, call: (fail: () => never) => unknown][] = [
   ['sha256', (fail) => create('initiator', 'XXpsk2', { crypto: { ...nodeCrypto, sha256: fail } })],
   [
     'hmacSha256',
@@ -137,17 +148,29 @@ const THROWING: [name: string, call: (fail: () => never) => unknown][] = [
     (fail) => transportWith({ seal: fail, open: fail, sealInPlace: fail }).encryptInPlace(new Uint8Array(16)),
   ],
   ['open', (fail) => transportWith({ seal: fail, open: fail }).decrypt(new Uint8Array(16))],
+  ['open', () => transportWith({ seal: () => key(1), open: () => key(1) }).decrypt(new Uint8Array(16))],
+  ['x25519.publicKey', () => createWithImported({ publicKey: key(1).subarray(1) })],
+  [
+    'x25519.sharedSecret',
+    (fail) => createWithImported(Object.defineProperty({ ...PAIR }, 'sharedSecret', { get: fail })),
+  ],
   ['randomBytes', (fail) => create('initiator', 'XXpsk2', { randomBytes: fail }).writeMessage()],
   ['blake2b', (fail) => argon2id(derivation({ crypto: { blake2b: fail } }))],
   ['argon2id', (fail) => argon2id(derivation({ crypto: { argon2id: fail } }))],
 ];
-for (const [name, call] of THROWING) {
-  test(`an error names the injected ${name}(), which threw`, () => {
+for (const [i, [name, call]] of FAILING.entries()) {
+  test(`an error names the injected ${name}() (${i})`, () => {
     const fail = () => {
       throw new Error('accelerator is off');
     };
     assert.ok(raisesLocal(() => call(fail), 'crypto-failed').message.includes(` ${name}() `));
   });
+}
+
+/** A HandshakeState whose crypto imports keys as this pair. */
+function createWithImported(pair: KeyPair): HandshakeState {
+  const crypto = { ...nodeCrypto, x25519: { ...x25519, importKey: () => pair } };
+  return create('initiator', 'XXpsk2', { crypto });
 }
 
 /** A Transport with this cipher. */

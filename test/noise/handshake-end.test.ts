@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
+import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { HandshakePatternName } from '../../src/noise/patterns.ts';
@@ -60,6 +61,24 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
     assert.ok(secrets.every(isZero));
   });
 }
+
+test('wipes what randomBytes returned, once it is copied', () => {
+  const random = key(9);
+  create('initiator', 'XXpsk2', { randomBytes: () => random }).writeMessage();
+  assert.ok(isZero(random));
+});
+
+test('wipes a shared secret that was computed ahead when another one takes its place', () => {
+  const secrets: Uint8Array[] = [];
+  const crypto = withSharedSecret((privateKey, remote) => {
+    const secret = sharedSecret(privateKey, remote);
+    secrets.push(secret);
+    return secret;
+  });
+  const pair = new CheckedCrypto(crypto).keyPair(key(1));
+  for (const other of [2, 3]) pair.computeAhead(publicKey(key(other)));
+  assert.equal(secrets.map(isZero), [true, false]);
+});
 
 test('can be destroyed once it is split', () => {
   const state = upTo(3, 'initiator', 'XXpsk2');
