@@ -2,6 +2,7 @@
  * SHA-256 (FIPS 180-4) of short messages, for MQTT topics, which are derived without injected crypto, and for the crypto of
  * devices.
  */
+import { wipe } from '../bytes.ts';
 
 /** Section 5.3.3. */
 const H = [0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19];
@@ -35,6 +36,7 @@ export function sha256(message: Uint8Array): Uint8Array {
   const state = new Int32Array(H);
   const schedule: number[] = [];
   for (let at = 0; at < padded.length; at += BLOCK) compress(state, schedule, padded, at);
+  wipe(padded); // which has a key in it if it is for HMAC
 
   const digest = new Uint8Array(4 * state.length);
   for (let i = 0; i < state.length; i++) writeWord(digest, 4 * i, state[i]!);

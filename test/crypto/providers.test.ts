@@ -388,6 +388,17 @@ for (const [form, chacha20] of [
   });
 }
 
+test('the device file leaves nothing in an array that HMAC-SHA-256 is computed from', () => {
+  const made: Uint8Array[] = [];
+  const [key, message] = [series(32), series(20, 100)];
+  let tag: Uint8Array | undefined;
+  recording('Uint8Array', made, () => {
+    tag = deviceCrypto.hmacSha256(key, message);
+  });
+  assert.ok(made.length > 4 && made.includes(tag!));
+  for (const array of made) assert.ok(array === tag || array.every((byte) => byte === 0));
+});
+
 test('noble’s ChaChaPoly wipes the key of Poly1305', () => {
   const [key, nonce] = [series(32), series(12)];
   const block = new DataView(new ArrayBuffer(64));
