@@ -12,7 +12,8 @@
  *     npm run mutate -- --again FILE        what no test noticed in the run that wrote this
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
- * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason.
+ * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. scores.ts draws the
+ * table in docs/searches.md from that.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,6 +23,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutated } from './mutants.ts';
+import { isMutated, keyOf, readSurvivors } from './survivors.ts';
 import type { Baseline, Order, Verdict } from './worker.ts';
 
 const { values } = parseArgs({
@@ -36,8 +38,6 @@ const { values } = parseArgs({
   },
 });
 
-/** Generated code, without a branch: the known answers of Argon2id show each of its lines. */
-const GENERATED = 'src/noise/argon2id-permutation.ts';
 /** A mutant that takes longer than this has no end, and its process is ended. */
 const MOST_MS = 120_000;
 
@@ -52,14 +52,6 @@ say(`${mutants.length} mutants in all, ${chosen.length} chosen`);
 const { baselines, reaching } = await firstRun();
 const verdicts = await tryAll(chosen.filter(({ id }) => reaching(id).length > 0));
 report();
-
-interface Survivor {
-  readonly file: string;
-  readonly source: string;
-  readonly before: string;
-  readonly after: string;
-  readonly reason: string;
-}
 
 /** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`, and the adapter for the judge these sources. */
 function makeCopy(): Mutant[] {
@@ -87,7 +79,7 @@ function makeCopy(): Mutant[] {
   }
   const found: Mutant[] = [];
   for (const file of filesIn('src')) {
-    if (file.endsWith('.d.ts') || file === GENERATED) continue;
+    if (!isMutated(file)) continue;
     const { code, mutants } = mutated(file, readFileSync(join(root, file), 'utf8'), found.length);
     writeFileSync(join(copy, file), `import { $m, $tick } from '${mutationUrl('state.ts')}';\n${code}`);
     for (const mutant of mutants) found.push(mutant);
@@ -117,10 +109,6 @@ function choose(all: readonly Mutant[]): Mutant[] {
 function survivorsIn(path: string): Set<string> {
   const rows = JSON.parse(readFileSync(path, 'utf8')) as (Mutant & Verdict)[];
   return new Set(rows.filter(({ by }) => by === undefined).map(keyOf));
-}
-
-function keyOf({ file, source, before, after }: Omit<Survivor, 'reason'>): string {
-  return [file, source, before, after].join('\n');
 }
 
 /** The lines of `src/` that differ from a commit, as `file:line`. */
@@ -227,7 +215,7 @@ function ask<T>(worker: ChildProcess, order: Order): Promise<T | undefined> {
 }
 
 function report(): void {
-  const known = JSON.parse(readFileSync(new URL('survivors.json', import.meta.url), 'utf8')) as Survivor[];
+  const known = readSurvivors();
   const reasonOf = (mutant: Mutant): string | undefined =>
     known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
   const survivors = chosen.filter((mutant) => verdicts.get(mutant)?.by === undefined);
