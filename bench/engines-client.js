@@ -2,6 +2,7 @@
 // `outgoing`.
 let session;
 let seen;
+let isPaused = false;
 
 globalThis.bytes = (hex) => {
   const all = new Uint8Array(hex.length / 2);
@@ -44,9 +45,22 @@ globalThis.receive = (expected) => {
     events = session.receive(data);
   }
   incoming = undefined;
+  notePause(events);
   if (expected !== undefined && !events.some(({ type }) => type === expected))
     throw new Error(`no ${expected}`);
 };
+
+const notePause = (events) => {
+  isPaused = events.some(({ type }) => type === 'paused');
+};
+
+globalThis.resume = () => notePause(session.resume());
+
+globalThis.expectPaused = () => {
+  if (!isPaused) throw new Error('not paused');
+};
+
+globalThis.state = () => session.state;
 
 /** Passes one transport message to the session, and counts the events. */
 globalThis.handleCommand = (buffer) => {
