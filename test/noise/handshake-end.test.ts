@@ -62,6 +62,17 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
   });
 }
 
+test('wipes each shared secret as soon as it is mixed in', () => {
+  const secrets: Uint8Array[] = [];
+  const crypto = withSharedSecret((privateKey, remote) => {
+    const secret = sharedSecret(privateKey, remote);
+    secrets.push(secret);
+    return secret;
+  });
+  upTo(2, 'initiator', 'XXpsk2', { crypto });
+  assert.equal(secrets.map(isZero), [true, true]);
+});
+
 test('wipes what randomBytes returned, once it is copied', () => {
   const random = key(9);
   create('initiator', 'XXpsk2', { randomBytes: () => random }).writeMessage();
