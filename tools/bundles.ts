@@ -140,6 +140,12 @@ export const FILES: readonly BundleFile[] = [
 export const isPreloadable = ({ syntax, isCompact, entry }: BundleFile): boolean =>
   syntax === 'es2020' && isCompact && entry !== 'psk';
 
+/**
+ * Functions with a single caller, which the minifier would move into it. XS makes such a function anew for each call of the
+ * caller, and these are called where a device has least memory left.
+ */
+const KEPT_APART = ['rowsOf', 'compress', 'encode', 'invert', 'hmacSha256'];
+
 interface Output {
   readonly code: string;
   readonly map: string;
@@ -267,6 +273,7 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
           join_vars: isModule,
           collapse_vars: isModule,
           const_to_let: !isPreloadable(file),
+          top_retain: isPreloadable(file) ? KEPT_APART : null,
         },
         mangle: { toplevel: isModule },
         ecma,
