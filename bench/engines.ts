@@ -49,7 +49,7 @@ const COMPUTE: { readonly [step: string]: number } = {
 /** The row of the highest peak, to which the ceiling belongs. */
 const HIGHEST = 'XXpsk2 handshake';
 const PAGE = new URL('../docs/devices.md', import.meta.url);
-const ROUNDS = 15;
+const ROUNDS = 40;
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
