@@ -52,10 +52,10 @@ for (const over of options.over) {
     [reconnects, Number(options.reconnects)],
     [sessions, Number(options.sessions)],
   ] as const)
-    if (count > 0) await part(over, at, hub, count); // 0 leaves a part out
+    if (count > 0) await part(over, at, hub, count); // 0 leaves a part out, here and below
   hub.kill();
   broker?.kill();
-  await days(over, Number(options.days));
+  if (Number(options.days) > 0) await days(over, Number(options.days));
 }
 if (options.write) {
   const drawn = `${table(['what', 'over', '', 'memory'], rows)}\n\nOn ${new Date().toISOString().slice(0, 10)}, with Node.js ${process.versions.node}.`;
@@ -118,23 +118,36 @@ async function reconnects(over: Transport, url: string, hub: ChildProcess, count
   done(what, over, began, 'all but the first of each with KKpsk0', growth(own.growth, theirs.growth));
 }
 
-/** Sessions at the same time, with ten messages each. */
+/** Sessions at the same time; a tenth as many before them, so that what is allocated once is there already. */
 async function sessions(over: Transport, url: string, hub: ChildProcess, count: number): Promise<void> {
   const began = Date.now();
+  await atOnce(over, url, hub, Math.ceil(count / 10));
   const before = [await memoryInUse(), (await ask(hub)).memory] as const;
-  let all = Array.from({ length: count }, (_, i) => new Client(over, url, psk, `session-${i}`));
+  const open = await atOnce(over, url, hub, count);
+  const after = [await memoryInUse(), (await ask(hub)).memory] as const;
+  const sizeOf = (i: 0 | 1): string => `${((open[i] - before[i]) / count / 1024).toFixed(1)} KiB`;
+  const left = growth(after[0] - before[0], after[1] - before[1]);
+  const size = `for each ${sizeOf(0)} at the clients and ${sizeOf(1)} at the hub, with its socket; afterwards ${left}`;
+  done(`${grouped(count)} sessions at once, with ten messages and answers each`, over, began, '', size);
+}
+
+/** Connects so many clients, exchanges ten messages with each, and closes all. Returns the memory in use while all were ready, of both sides. */
+async function atOnce(
+  over: Transport,
+  url: string,
+  hub: ChildProcess,
+  count: number,
+): Promise<readonly [number, number]> {
+  const all = Array.from({ length: count }, (_, i) => new Client(over, url, psk, `session-${i}`));
   await each(all, `sessions over ${over}`, (client) => client.connect());
   const { open, memory } = await ask(hub);
   if (open !== count) throw new Error(`the hub has ${open} sessions`);
-  const [own, theirs] = [((await memoryInUse()) - before[0]) / count, (memory - before[1]) / count];
+  const own = await memoryInUse();
   await each(all, `messages of the sessions over ${over}`, (client) => client.exchange(10));
   await each(all, `ends over ${over}`, (client) => client.end('close'));
-  all = [];
   hub.send('forget'); // the keys of the clients, which it would keep
-  const after = await settle(hub);
-  const left = growth((await memoryInUse()) - before[0], after.memory - before[1]);
-  const size = `${(own / 1024).toFixed(1)} KiB for each at the clients, ${(theirs / 1024).toFixed(1)} KiB at the hub, with its socket; afterwards ${left}`;
-  done(`${grouped(count)} sessions at once, with ten messages and answers each`, over, began, '', size);
+  await settle(hub);
+  return [own, memory];
 }
 
 async function days(over: Transport, count: number): Promise<void> {
