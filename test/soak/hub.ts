@@ -5,7 +5,7 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
 import { WebSocketServer } from 'ws';
 import { BASE, NODE_ID } from './client.ts';
-import { memoryInUse } from './memory.ts';
+import { fillCacheOfLengths, memoryInUse } from './memory.ts';
 import { check, messageOf } from './messages.ts';
 
 /** What the hub has seen. All but `open` and `memory` only grow. */
@@ -97,6 +97,7 @@ async function serveWebSockets(psk: Uint8Array): Promise<string> {
 }
 
 async function serveMqtt(url: string, psk: Uint8Array): Promise<string> {
+  fillCacheOfLengths();
   const connection = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
   const ends = new Map<string, HubEnd>();
   connection.on('message', (topic, payload) => {

@@ -12,7 +12,7 @@ import { randomBytes } from 'hub-protocol/node';
 import { grouped, table, withParts } from '../../tools/draw.ts';
 import { Client, clients, reset, type Transport } from './client.ts';
 import type { HubReport, HubTask } from './hub.ts';
-import { memoryInUse, Samples } from './memory.ts';
+import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
 import { week } from './week.ts';
 
 const PAGE = new URL('../../docs/searches.md', import.meta.url);
@@ -41,6 +41,7 @@ for (const over of options.over) {
   reset();
   const broker = over === 'MQTT' ? start('broker.ts') : undefined;
   const url = broker && (await answer<string>(broker));
+  if (over === 'MQTT') fillCacheOfLengths();
   const hub = start('hub.ts');
   hub.send({
     psk: Buffer.from(psk).toString('hex'),
