@@ -95,9 +95,8 @@ export class CipherState {
     return true;
   }
 
-  /** The counter has never reached its end, where it would start anew. */
   private countUp(): void {
-    for (let i = 0; ; i++) {
+    for (let i = 0; i < 8; i++) {
       const at = this.cipherName === 'ChaChaPoly' ? 4 + i : NONCE_LENGTH - 1 - i;
       const byte = (this.nonce[at]! + 1) & 0xff;
       this.nonce[at] = byte;
