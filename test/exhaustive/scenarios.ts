@@ -27,8 +27,9 @@ export interface Scenario {
   readonly pinned?: Uint8Array;
   readonly trust?: 'pinned-only';
   readonly onKkFailure?: 'unpin';
-  /** The static key is kept elsewhere, or the session is paced. */
-  readonly staticKey?: 'elsewhere' | 'paced';
+  /** The static key is kept elsewhere. */
+  readonly isKeyElsewhere?: true;
+  readonly isPaced?: true;
   /** The attacker knows the password. */
   readonly isInsider?: true;
 }
@@ -58,10 +59,11 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'stale PSK', keyring: pinned(storePsk(NEW, NODE_ID, OTHER_PSK), HUB_KEY), pinned: CLIENT_KEY },
   { name: 'hub knows another client key', keyring: DERIVED, pinned: OLD_KEY },
   { name: 'unknown hub, pinned hubs only', keyring: DERIVED, trust: 'pinned-only' },
-  { name: 'key kept elsewhere', keyring: KNOWN, pinned: CLIENT_KEY, staticKey: 'elsewhere' },
-  { name: 'key kept elsewhere, first contact', keyring: DERIVED, staticKey: 'elsewhere' },
-  { name: 'paced, first contact', keyring: NEW, staticKey: 'paced' },
-  { name: 'paced, one hub of two', keyring: KNOWN_OF_TWO, pinned: CLIENT_KEY, staticKey: 'paced' },
+  { name: 'key kept elsewhere', keyring: KNOWN, pinned: CLIENT_KEY, isKeyElsewhere: true },
+  { name: 'key kept elsewhere, first contact', keyring: DERIVED, isKeyElsewhere: true },
+  { name: 'paced, first contact', keyring: NEW, isPaced: true },
+  { name: 'paced, one hub of two', keyring: KNOWN_OF_TWO, pinned: CLIENT_KEY, isPaced: true },
+  { name: 'paced, key kept elsewhere', keyring: DERIVED, isKeyElsewhere: true, isPaced: true },
   { name: 'attacker knows the password', keyring: KNOWN, pinned: CLIENT_KEY, isInsider: true },
   { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
   { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },

@@ -112,7 +112,7 @@ export class World {
     const dialled = this.policy.begin(this.now);
     if (dialled === undefined) violation('begin() returned nothing where a connection was due');
     const { scenario, keyring } = this;
-    const { onKkFailure, trust, staticKey, isInsider } = scenario;
+    const { onKkFailure, trust, isKeyElsewhere, isPaced, isInsider } = scenario;
     const keys = keyringOptions(keyring);
     const id = ++this.connections;
     const options: ClientOptions = {
@@ -120,8 +120,8 @@ export class World {
       siteId: '',
       randomBytes: () => keyOf(`client ${id}`),
       ...keys,
-      ...(staticKey === 'elsewhere' && { staticKey: { publicKey: CLIENT_KEY } }),
-      ...(staticKey === 'paced' && { paced: true }),
+      ...(isKeyElsewhere && { staticKey: { publicKey: CLIENT_KEY } }),
+      ...(isPaced && { paced: true }),
       trust,
       ...dialled,
       ...(onKkFailure && { onKkFailure }),
