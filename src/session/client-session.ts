@@ -310,7 +310,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const { handshakeHash, remoteStaticKey } = this.establish();
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const greeting = mergeFields({ session }, hello);
+    const greeting = mergeFields({ pubkey: '', session }, hello); // in the order of other clients
     const messages = this.sealText(writeEnvelope('hello', greeting));
     for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });
     events.push({

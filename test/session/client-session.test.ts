@@ -82,6 +82,11 @@ test('the first transport message is the HELLO with pubkey, session and site id'
   assert.match((payload.session as { session_id: string }).session_id, /^[0-9a-f]{32}$/);
 });
 
+test('HELLO names pubkey, session and site_id, in the order of other clients', () => {
+  const payload = find(new Pair().run().hubEvents, 'hello').payload!;
+  assert.equal(Object.keys(payload), ['pubkey', 'session', 'site_id']);
+});
+
 test('the fields of the hello option replace the defaults of HELLO', () => {
   const hello = { session: { session_id: 'mine', lang: 'fr' }, site_id: 'cellar', firmware: 1.5 };
   const { hubEvents } = new Pair({ client: { hello } }).run();

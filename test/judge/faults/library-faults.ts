@@ -527,7 +527,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('hello-without-session', 'session', /HELLO: the sealed HELLO lacks session.session_id/, [
     CLIENT,
-    'const greeting = mergeFields({ session }, hello);',
+    "const greeting = mergeFields({ pubkey: '', session }, hello);",
     "const greeting = mergeFields({ pubkey: '' }, { site_id: hello.site_id! });",
   ]),
   fault('pattern-in-message-3', 'session', /message 3/, [

@@ -7,7 +7,7 @@ const SESSION = 'src/session/session.ts';
 const TRANSITIONS = 'src/session/transitions.ts';
 const ENDINGS = 'src/session/endings.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
-const GREETING = 'const greeting = mergeFields({ session }, hello);';
+const GREETING = "const greeting = mergeFields({ pubkey: '', session }, hello);";
 
 export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   // Connecting
@@ -144,7 +144,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-157': broken('an id is added to a session without one', [
     CLIENT,
     GREETING,
-    'const greeting = mergeFields({ session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);',
+    "const greeting = mergeFields({ pubkey: '', session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);",
   ]),
   'P-94': broken('a first message that is no HELLO is not delivered', [
     HUB,
