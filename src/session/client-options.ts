@@ -61,7 +61,7 @@ export interface ClientOptions extends SessionOptions {
    */
   expectedHubKey?: Uint8Array | undefined;
   /**
-   * Whether no call may take longer than one X25519 (default false), the longest step on a device. The handshake then pauses
+   * Whether no call may take much longer than an X25519 (default false), the longest step on a device. The handshake then pauses
    * after each step: the session emits `paused` and goes on when `resume` is called. Needs a `staticKey` with its public key.
    */
   paced?: boolean | undefined;
