@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
+import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { HandshakePatternName } from '../../src/noise/patterns.ts';
@@ -62,13 +63,19 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
   });
 }
 
-test('wipes each shared secret as soon as it is mixed in', () => {
+/** Crypto, and the shared secrets that it has returned. */
+function notingSharedSecrets(): { crypto: Crypto; secrets: Uint8Array[] } {
   const secrets: Uint8Array[] = [];
   const crypto = withSharedSecret((privateKey, remote) => {
     const secret = sharedSecret(privateKey, remote);
     secrets.push(secret);
     return secret;
   });
+  return { crypto, secrets };
+}
+
+test('wipes each shared secret as soon as it is mixed in', () => {
+  const { crypto, secrets } = notingSharedSecrets();
   upTo(2, 'initiator', 'XXpsk2', { crypto });
   assert.equal(secrets.map(isZero), [true, true]);
 });
@@ -80,12 +87,7 @@ test('wipes what randomBytes returned, once it is copied', () => {
 });
 
 test('wipes a shared secret that was computed ahead when another one takes its place', () => {
-  const secrets: Uint8Array[] = [];
-  const crypto = withSharedSecret((privateKey, remote) => {
-    const secret = sharedSecret(privateKey, remote);
-    secrets.push(secret);
-    return secret;
-  });
+  const { crypto, secrets } = notingSharedSecrets();
   const pair = new CheckedCrypto(crypto).keyPair(key(1));
   for (const other of [2, 3]) pair.computeAhead(publicKey(key(other)));
   assert.equal(secrets.map(isZero), [true, false]);

@@ -1,4 +1,4 @@
-// What saves time and changes no result: without these tests nothing would notice that it is not done any more.
+/** What saves time and changes no result: only these tests notice if it is not done any more. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { utf8ToBytes } from '../../src/bytes.ts';
