@@ -20,7 +20,7 @@ export type LocalCode =
   | 'out-of-memory' // the engine cannot allocate the memory that argon2id needs
   | 'crypto-failed' // the injected crypto or randomBytes() threw, or crypto returned something of the wrong type or length
   | 'low-order-key' // a stored public key of low order, which no peer can have
-  | 'message-too-long' // more bytes than one Noise message can carry
+  | 'message-too-long' // more bytes than one Noise message can carry, or than the peer accepts
   | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
   | 'wrong-state' // a method called in a state that does not allow it
   | 'session-over' // sending on a session that failed or closed
@@ -189,11 +189,16 @@ export class LocalError extends ProtocolError<LocalCode> {
  * }
  */
 export class RemoteError extends ProtocolError<RemoteCode> {
+  /** The HTTP status with which a WebSocket upgrade was refused, if `closed` was told it. */
+  declare readonly status?: number;
+
   /**
    * @param code - what went wrong
    * @param message - a sentence for a person
+   * @param status - the HTTP status of a refused upgrade
    */
-  constructor(code: RemoteCode, message: string) {
+  constructor(code: RemoteCode, message: string, status?: number) {
     super('RemoteError', code, message, undefined);
+    if (status !== undefined) define(this, 'status', status, true);
   }
 }

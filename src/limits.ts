@@ -18,6 +18,15 @@ export const MAX_MESSAGE: number = 32 * 1024 * 1024;
  */
 export const MAX_ENVELOPE: number = 256 * 1024;
 
+/** A node id in UTF-8: 4096. Our choice: HiveMind's hubs send a PEM of some 800. */
+export const MAX_NODE_ID: number = 4096;
+
+/**
+ * The payload of message 2: 256. Our choice: ten times the longest that hubs send. A ciphertext that opens under many keys
+ * needs 16 bytes for each of them.
+ */
+export const MAX_MESSAGE_2_PAYLOAD: number = 256;
+
 /** Arrays and objects inside each other in JSON: 64. Our choice: the protocol's own messages need four. */
 export const MAX_JSON_DEPTH: number = 64;
 

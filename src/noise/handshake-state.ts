@@ -162,19 +162,20 @@ export class HandshakeState {
         `"payload" expected at most ${longest} bytes, got ${payload.length}`,
       );
     }
-    return this.begin(payload);
+    return this.begin(payload, longest);
   }
 
   /**
    * Reads the next message with any static key, and at any pace.
    * @param message - at most 65535 bytes
+   * @param maxPayload - the longest payload to open, in bytes (default: what fits into a message)
    * @returns its payload; or `undefined` if `resume` has to be called first
-   * @throws LocalError, RemoteError as {@link readMessage}
+   * @throws LocalError, RemoteError as {@link readMessage}; a payload over `maxPayload` is `message-too-long`
    */
-  read(message: Uint8Array): Bytes | undefined {
+  read(message: Uint8Array, maxPayload: number = MAX_NOISE_MESSAGE): Bytes | undefined {
     assertBytes(message, 'message');
     this.assertTurn(false);
-    return this.begin(message);
+    return this.begin(message, maxPayload);
   }
 
   /**
@@ -301,12 +302,15 @@ export class HandshakeState {
     return this.isPaced || this.s.isAsynchronous;
   }
 
-  private begin(input: Uint8Array): Bytes | undefined {
+  private begin(input: Uint8Array, maxPayload: number): Bytes | undefined {
     // While the message is unfinished, the caller may reuse the array.
     const kept = this.mayWait() ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
     return this.run((work) => {
-      if (!this.isOurTurn()) assertMessageLength(work.input, this.shortestMessage());
+      if (!this.isOurTurn()) {
+        const shortest = this.shortestMessage();
+        assertMessageLength(work.input, shortest, Math.min(shortest + maxPayload, MAX_NOISE_MESSAGE));
+      }
       return undefined;
     });
   }

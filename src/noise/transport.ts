@@ -154,11 +154,15 @@ function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
 }
 
 /** @throws RemoteError `message-too-short`, `message-too-long` */
-export function assertMessageLength(message: Uint8Array, shortest: number): void {
+export function assertMessageLength(
+  message: Uint8Array,
+  shortest: number,
+  longest: number = MAX_NOISE_MESSAGE,
+): void {
   if (message.length < shortest) {
     throw new RemoteError('message-too-short', 'a Noise message that was cut short');
   }
-  if (message.length > MAX_NOISE_MESSAGE) {
-    throw new RemoteError('message-too-long', `a Noise message of more than ${MAX_NOISE_MESSAGE} bytes`);
+  if (message.length > longest) {
+    throw new RemoteError('message-too-long', `a Noise message of more than ${longest} bytes`);
   }
 }

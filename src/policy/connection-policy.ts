@@ -11,7 +11,7 @@ import type { ClientOptions } from '../session/client-options.ts';
 import type { ClientState } from '../session/client-session.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { isRepeat } from '../session/inputs.ts';
-import { assertFunction } from '../session/options.ts';
+import { assertChoice, assertFunction } from '../session/options.ts';
 import { CLIENT_TRANSITIONS, type Input, type TransitionTable } from '../session/transitions.ts';
 import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
 
@@ -61,6 +61,11 @@ export interface PolicyOptions {
   maxPause?: number | undefined;
   /** How long a connection has to be ready before the pauses start anew with `basePause` (default 30000). */
   steadyAfter?: number | undefined;
+  /**
+   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec): see the option of ClientSession. Take
+   * `keep-pin` where many know the password; a person is then asked when a hub has a new key.
+   */
+  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /** How long to wait for the hub, by the state of the session (default 30000 each). */
   deadlines?: { readonly [state in AwaitingState]?: number | undefined } | undefined;
 }
@@ -118,6 +123,8 @@ export class ConnectionPolicy {
   private limit: number;
   /** When `begin` is due. */
   private dueAt = -Infinity;
+  /** When that was decided: an earlier time shows that the clock was set back. */
+  private decidedAt = -Infinity;
   /** Whether the timer of a pause that was cut short may still be running. */
   private hasOldTimer = false;
   /** When the connection became ready; `undefined` if it did not. */
@@ -126,6 +133,11 @@ export class ConnectionPolicy {
   private hasHeard = false;
   /** Whether a connection ended with `text-after-ready` unheard, and none has been heard or steady since. */
   private hasLostSession = false;
+  /** Whether a connection ended with `psk-differs`, and none has been ready since. */
+  private hasDiffered = false;
+  /** Whether the PSK was derived for this connection. */
+  private isPskFresh = false;
+  private readonly onKkFailure: 'unpin' | 'keep-pin';
   /** Whether KKpsk0 is left out. */
   private leavesOutKk = false;
   private sessionState = '';
@@ -138,6 +150,7 @@ export class ConnectionPolicy {
       'basePause',
       'maxPause',
       'steadyAfter',
+      'onKkFailure',
       'deadlines',
     ]);
     const { randomBytes, deadlines = {} } = own;
@@ -150,6 +163,7 @@ export class ConnectionPolicy {
       'deadlines.',
     );
     this.limit = this.times.basePause!;
+    this.onKkFailure = assertChoice(own.onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']);
   }
 
   /** The name of the current state, for logs and displays. */
@@ -168,13 +182,14 @@ export class ConnectionPolicy {
   begin(now: number): DialOptions | undefined {
     const at = assertTime(now, 'now');
     const next = POLICY_STATES[this.phase].begin;
-    const isEarly = at < this.dueAt - EARLY;
+    const isEarly = at < this.dueAt - EARLY && at >= this.decidedAt;
     if (next === undefined || (isEarly && this.hasOldTimer)) return undefined;
     if (isEarly) this.hasOldTimer = true;
     this.phase = next;
     this.sessionState = AWAITING_STATES[0]!;
     this.sessionStateSince = at;
-    return this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' } : { onKkFailure: 'keep-pin' };
+    const { onKkFailure } = this;
+    return this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure } : { onKkFailure };
   }
 
   /**
@@ -212,11 +227,13 @@ export class ConnectionPolicy {
       const { type } = event;
       if (type === 'ended') return this.end(event as EndedEvent, at);
       if (type === 'message' || type === 'chunk' || type === 'dropped') this.hasHeard = true;
+      if (type === 'psk-needed') this.isPskFresh = true;
       const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
       if (next !== undefined) {
         this.phase = next;
         this.readyAt = at;
         this.leavesOutKk = false;
+        this.hasDiffered = false;
       }
       return undefined;
     });
@@ -243,6 +260,7 @@ export class ConnectionPolicy {
     this.dueAt = -Infinity;
     this.limit = this.times.basePause!;
     this.hasLostSession = false;
+    this.hasDiffered = false;
   }
 
   private cutShort(): void {
@@ -264,13 +282,18 @@ export class ConnectionPolicy {
       pattern,
       error: code,
       wasReady,
-      isRepeated: this.hasLostSession,
+      isSteady,
+      isPskFresh: this.isPskFresh,
+      isRepeated: code === 'psk-differs' ? this.hasDiffered : this.hasLostSession,
     });
     const after = verdict === 'pause' ? this.drawPause() : 0;
     this.phase = AFTER_VERDICT[verdict];
+    this.decidedAt = now;
     this.dueAt = now + after;
     this.readyAt = undefined;
     this.hasHeard = false;
+    this.isPskFresh = false;
+    if (code === 'psk-differs') this.hasDiffered = true;
     if (code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
     if (usesXxAlone) this.leavesOutKk = true;
     if (verdict === 'ask') return { do: 'ask', error };

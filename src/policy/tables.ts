@@ -57,7 +57,14 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
   readonly error?: string;
   /** Whether the connection had been ready. */
   readonly wasReady?: boolean;
-  /** Whether the hub had lost the session once before, and was not heard in between. */
+  /** Whether the connection had been ready for as long as a steady one. */
+  readonly isSteady?: boolean;
+  /** Whether the PSK was derived for this connection. */
+  readonly isPskFresh?: boolean;
+  /**
+   * Whether an earlier connection ended with the same error: `text-after-ready`, and the hub was not heard in between;
+   * or `psk-differs`, and no connection was ready in between.
+   */
   readonly isRepeated?: boolean;
 }
 
@@ -75,7 +82,10 @@ export const POLICY_ENDINGS: readonly PolicyEnding[] = [
   { when: { state: 'resting' }, verdict: 'rest' },
   { when: { state: 'returning' }, verdict: 'redial' },
   { when: { state: 'asking' }, verdict: 'ask' },
+  // A hub that refuses the key of a client does so at the start. Later, this is a hub that says goodbye.
+  { when: { error: 'client-key-refused', isSteady: true }, verdict: 'pause' },
   { when: { retry: 'never' }, verdict: 'ask' },
+  { when: { error: 'psk-differs', isPskFresh: true, isRepeated: true }, verdict: 'ask' },
   { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },
   { when: { error: 'access-refused' }, verdict: 'pause' }, // before message 1, so the pattern does not matter
   { when: { reason: 'refused', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },

@@ -1,5 +1,5 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
-import { assertBytes, assertFlag, copyBytes, isBytes, kindOf } from '../bytes.ts';
+import { assertBytes, assertFlag, type Bytes, copyBytes, isBytes, kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
@@ -44,10 +44,10 @@ export interface ClientOptions extends SessionOptions {
   /** The handshake patterns to use (default both). With XXpsk2 alone the pin still holds. */
   patterns?: Pattern[] | undefined;
   /**
-   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec; `keep-pin` with `trust: 'pinned-only'`,
-   * which could not connect again without the pin). `unpin` drops it, and the next attempt trusts any hub that knows the
-   * password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, with which the pin still holds,
-   * as ConnectionPolicy does. Anyone between client and hub can make a KKpsk0 fail, without knowing any secret.
+   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec). `unpin` drops it, and the next attempt
+   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, with
+   * which the pin still holds, as ConnectionPolicy does. Anyone between client and hub can make a KKpsk0 fail, without
+   * knowing any secret. With `trust: 'pinned-only'` the pin is always kept: without it, the client could not connect again.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /**
@@ -103,8 +103,8 @@ export interface Preparation {
   pin: Uint8Array | undefined;
   /** The encoding that message 2 named, while message 3 waits for a shared secret. */
   encoding: string | undefined;
-  /** The last shared secret that was provided, to recognize it if it is provided again. */
-  sharedSecret: Uint8Array | undefined;
+  /** The PSK from `providePsk`, until it is proved. */
+  derivedPsk: Bytes | undefined;
   readonly expectedHubKey: Uint8Array | undefined;
   readonly isPaced: boolean;
 }
@@ -139,7 +139,7 @@ export function prepare(options: ClientOptions): Preparation {
     staticKeyIsFresh: assertFlag(staticKeyIsFresh, 'staticKeyIsFresh'),
     trustsNewHubs: assertChoice(trust, 'trust', ['first-use', 'pinned-only']) === 'first-use',
     hasPins: assertFlag(hasPins, 'hasPins'),
-    hello: composePayload({ pubkey: '', site_id: siteId }, assertFields(hello, 'hello')),
+    hello: composePayload({ pubkey: null, site_id: siteId }, assertFields(hello, 'hello')),
     message1Payload: canonicalJson({
       binarize: assertFlag(binarize, 'binarize'),
       encodings: encodings ?? [],
@@ -149,7 +149,7 @@ export function prepare(options: ClientOptions): Preparation {
     prologue: EMPTY,
     pin: undefined,
     encoding: undefined,
-    sharedSecret: undefined,
+    derivedPsk: undefined,
     expectedHubKey: expectedHubKey === undefined ? undefined : copyBytes(expectedHubKey),
     isPaced,
   };

@@ -5,6 +5,7 @@
 import { readOptions } from '../arguments.ts';
 import {
   assertBytes,
+  type Bytes,
   bytesToHex,
   concatBytes,
   copyBytes,
@@ -15,7 +16,7 @@ import {
 } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
-import { KEY_LENGTH } from '../limits.ts';
+import { KEY_LENGTH, MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
 import { protocolName } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -38,8 +39,8 @@ import {
   findEnding,
   kkFailed,
 } from './endings.ts';
-import type { EndedEvent, SessionEvent } from './events.ts';
-import { selectNoise, suitesOf } from './negotiation.ts';
+import type { EndedEvent, PskEvent, SessionEvent } from './events.ts';
+import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
 import { assertChoice } from './options.ts';
 import type { Pattern, Suite } from './protocol.ts';
 import { pskSalt } from './psk.ts';
@@ -81,6 +82,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private nodeId = '';
   private suite: Suite | undefined = undefined;
   private hasUnpinned = false;
+  private hasSharedSecret = false;
 
   /**
    * Makes the ephemeral key, and computes what needs no hub: create the session before you connect.
@@ -92,9 +94,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const given = readOptions(options, 'options', CLIENT_OPTIONS);
     super(given, 'awaiting-hello', CLIENT_TRANSITIONS, CLIENT_FAILURES);
     this.preparation = prepare(given);
-    const policies: readonly ('unpin' | 'keep-pin')[] =
-      given.trust === 'pinned-only' ? ['keep-pin', 'unpin'] : ['unpin', 'keep-pin'];
-    this.unpins = assertChoice(given.onKkFailure, 'onKkFailure', policies) === 'unpin';
+    this.unpins =
+      assertChoice(given.onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin' &&
+      given.trust !== 'pinned-only';
     hideFields(this);
     try {
       const crypto = new CheckedCrypto(given.crypto);
@@ -123,7 +125,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     return this.run((events) => {
       this.hasStarted = true;
-      events.push({ type: 'transmit', data: writeEnvelope('hello', { pubkey: '', site_id: '' }) });
+      events.push({ type: 'transmit', data: writeEnvelope('hello', { pubkey: null, site_id: '' }) });
     });
   }
 
@@ -144,11 +146,14 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     }
     if (!this.handles('psk')) return [];
     assertBytes(psk, 'psk', KEY_LENGTH);
-    return this.run((events) => this.dispatch('psk', psk, events));
+    return this.run((events) => {
+      this.preparation!.derivedPsk = copyBytes(psk);
+      this.dispatch('psk', psk, events);
+    });
   }
 
   /**
-   * Answers `dh-needed`. A late or second call does nothing.
+   * Answers `dh-needed`. Each call answers the last `dh-needed` that has no answer yet; if there is none, it does nothing.
    * @param sharedSecret - X25519 of the client's static private key and the public key of the event, 32 bytes; the
    *   caller may wipe them afterwards
    * @returns the events that follow, in order
@@ -157,16 +162,13 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
    */
   provideSharedSecret(sharedSecret: Uint8Array): SessionEvent[] {
     this.assertIdle();
-    const last = this.preparation?.sharedSecret;
     if (this.handshake?.dhNeeded === undefined) {
-      if (last !== undefined || this.isOver() || this.phase === 'ready') return [];
+      if (this.hasSharedSecret || this.isOver() || this.phase === 'ready') return [];
       throw new LocalError('wrong-state', `provideSharedSecret() in state ${this.phase}: wait for dh-needed`);
     }
     assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
-    if (last !== undefined && equalBytes(last, sharedSecret)) return [];
     return this.run((events) => {
-      wipe(last);
-      this.preparation!.sharedSecret = copyBytes(sharedSecret);
+      this.hasSharedSecret = true;
       this.dispatch('shared-secret', sharedSecret, events);
     });
   }
@@ -199,7 +201,9 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   private takeOffer(payload: JsonObject, events: SessionEvent[]): Next<'takeOffer'> {
     const preparation = this.preparation!;
     const { nodeId } = this;
-    const { patterns, suites } = readOffer(payload);
+    const offer = readOffer(payload);
+    assertRequired(offer);
+    const { patterns, suites } = offer;
     const pin = this.lookUpPin(preparation);
     if (pin === undefined && !preparation.trustsNewHubs) {
       throw new RemoteError(
@@ -260,7 +264,10 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private takeMessage2(payload: JsonObject, events: SessionEvent[]): Next<'takeMessage2'> {
-    return this.readMessage2(() => this.handshake!.read(readNoiseMessage(payload)), events);
+    return this.readMessage2(
+      () => this.handshake!.read(readNoiseMessage(payload), MAX_MESSAGE_2_PAYLOAD),
+      events,
+    );
   }
 
   private openMessage2(sharedSecret: Uint8Array | undefined, events: SessionEvent[]): Next<'openMessage2'> {
@@ -268,16 +275,21 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
   }
 
   private readMessage2(read: () => Uint8Array | undefined, events: SessionEvent[]): Next<'openMessage2'> {
-    let message2Payload: Uint8Array | undefined;
+    let opened: Uint8Array | undefined;
     try {
-      message2Payload = read();
+      opened = read();
     } catch (error) {
       throw error instanceof RemoteError ? this.explained(error, events) : error;
     }
-    if (message2Payload === undefined) return this.wait('opening-message-2', events);
+    if (opened === undefined) return this.wait('opening-message-2', events);
+    // One ciphertext can be made to open under many PSKs, and is noise under all but one of them. So noise ends as what
+    // does not open, and nothing else is decided before: the peer would learn whether one of many passwords is right.
+    const message2Payload = readMessage2Payload(opened);
+    if (message2Payload === undefined) throw this.unopened(events);
     const preparation = this.preparation!;
+    preparation.encoding = message2Payload.encoding;
     if (this.pattern === 'KKpsk0') {
-      preparation.encoding = readMessage2Payload(message2Payload);
+      this.announcePsk(preparation, events);
       return this.finish(events);
     }
     const { pin } = preparation;
@@ -290,7 +302,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
         'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
       );
     }
-    preparation.encoding = readMessage2Payload(message2Payload);
+    this.announcePsk(preparation, events);
     if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });
     return this.sendMessage3(handshake.write(), events);
   }
@@ -310,7 +322,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     const { handshakeHash, remoteStaticKey } = this.establish();
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const greeting = mergeFields({ pubkey: '', session }, hello); // in the order of other clients
+    const greeting = mergeFields({ pubkey: null, session }, hello); // in the order of other clients
     const messages = this.sealText(writeEnvelope('hello', greeting));
     for (let i = 0; i < messages.length; i++) events.push({ type: 'transmit', data: messages[i]! });
     events.push({
@@ -340,14 +352,30 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 
   /** Emits what is in doubt if message 2 cannot be read, and returns an error that names the cause. */
   private explained(error: RemoteError, events: SessionEvent[]): RemoteError {
+    if (error.code === 'payload-not-authentic') return this.unopened(events);
     if (this.pattern === 'KKpsk0') this.doubtPin(events);
-    if (error.code !== 'payload-not-authentic') return error;
-    if (this.pattern === 'KKpsk0') return kkFailed();
+    return error;
+  }
+
+  /** Emits what is in doubt if the payload of message 2 does not open, or opens to noise, and returns the error. */
+  private unopened(events: SessionEvent[]): RemoteError {
+    if (this.pattern === 'KKpsk0') {
+      this.doubtPin(events);
+      return kkFailed();
+    }
     events.push({ type: 'psk-suspect', nodeId: this.nodeId });
     return new RemoteError(
       'psk-differs',
       'the hub has another password for this client: check the password of the identity, and derive the PSK again',
     );
+  }
+
+  /** Emits `psk` if the PSK was provided on this connection: it has opened message 2. */
+  private announcePsk(preparation: Preparation, events: SessionEvent[]): void {
+    const { derivedPsk } = preparation;
+    if (derivedPsk === undefined) return;
+    events.push(pskEvent(this.nodeId, derivedPsk));
+    preparation.derivedPsk = undefined; // the event has it now
   }
 
   /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */
@@ -397,7 +425,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     return {
       reason,
       retry: unpins && !this.unpins ? 'later' : retry,
-      error: clientEndingError(error, facts.state),
+      error: clientEndingError(error, facts.state, facts.status),
     };
   }
 
@@ -411,7 +439,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
 
   protected override forgetHandshake(): void {
     super.forgetHandshake();
-    wipe(this.preparation?.sharedSecret);
+    wipe(this.preparation?.derivedPsk);
     this.staticKey?.destroy();
     this.ephemeralKey?.destroy();
     this.staticKey = undefined;
@@ -431,6 +459,13 @@ type Action =
   | 'openMessage2'
   | 'sealMessage3'
   | 'takeFrame';
+
+function pskEvent(nodeId: string, key: Bytes): PskEvent {
+  const event: PskEvent = { type: 'psk', nodeId, key };
+  opaque(event, () => ({ type: 'psk', nodeId }));
+  hideFields(event, ['key']);
+  return event;
+}
 
 function staticKeyFresh(): LocalError {
   return new LocalError(

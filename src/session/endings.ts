@@ -179,6 +179,8 @@ export interface EndingFacts {
   readonly state: string;
   readonly pattern: Pattern | undefined;
   readonly heard: boolean;
+  /** The HTTP status of a refused upgrade, for the error. */
+  readonly status?: number | undefined;
 }
 
 /** The first row of a table that matches. Each table ends with a row that matches everything. */
@@ -222,7 +224,7 @@ const KK_REFUSED =
   'static key for this client; or a third party interfered. The next attempt with XXpsk2 tells which';
 
 /** The error of a client's ending. Its message says what an operator can do. */
-export function clientEndingError(code: EndingCode, state: string): RemoteError {
+export function clientEndingError(code: EndingCode, state: string, status?: number): RemoteError {
   switch (code) {
     case 'timeout':
       return new RemoteError(
@@ -230,11 +232,16 @@ export function clientEndingError(code: EndingCode, state: string): RemoteError 
         `no message arrived in state ${state}: the hub is slow, or it refuses in silence`,
       );
     case 'unavailable':
-      return new RemoteError(code, 'the hub accepts no connection at the moment: connect again later');
+      return new RemoteError(
+        code,
+        'the hub accepts no connection at the moment: connect again later',
+        status,
+      );
     case 'access-refused':
       return new RemoteError(
         code,
         'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients',
+        status,
       );
     case 'negotiation-refused':
       return new RemoteError(

@@ -12,7 +12,10 @@ export interface TransmitEvent {
   readonly data: string | Bytes;
 }
 
-/** Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. The session waits as long as it takes. */
+/**
+ * Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. The session waits as long as it takes. Do not store the
+ * PSK yet: the event `psk` says when.
+ */
 export interface PskNeededEvent {
   readonly type: 'psk-needed';
   /** The hub's node id, to which the PSK is bound. */
@@ -22,8 +25,21 @@ export interface PskNeededEvent {
 }
 
 /**
- * Message 2 of XXpsk2 did not open with the PSK that was used for this hub: forget it if it was derived. A provisioned
- * PSK stays, since the device may be unable to derive it again.
+ * Store the PSK that `providePsk` was given: it has opened a message of this hub, so the hub knows the password. Before this
+ * event, store nothing for a hub: any server can name a node id and have a PSK derived for it.
+ */
+export interface PskEvent {
+  readonly type: 'psk';
+  /** The hub's node id. */
+  readonly nodeId: string;
+  /** The PSK, 32 bytes. This field does not enumerate. */
+  readonly key: Bytes;
+}
+
+/**
+ * Message 2 of XXpsk2 did not open with the PSK that was used for this hub. Either the password differs, or a third party
+ * interfered, which takes no secret. So derive the PSK again for the next connection, but keep the stored one until
+ * another has been proved by `psk`. A provisioned PSK stays in use, since the device may be unable to derive it.
  */
 export interface PskSuspectEvent {
   readonly type: 'psk-suspect';
@@ -190,6 +206,7 @@ export type CommonEvent = TransmitEvent | CloseEvent | EndedEvent | Reassembled;
 export type SessionEvent =
   | CommonEvent
   | PskNeededEvent
+  | PskEvent
   | PskSuspectEvent
   | DhNeededEvent
   | PausedEvent

@@ -188,7 +188,7 @@ function readPsks(entries: Json | undefined): HubPsk[] {
     }
     if (typeof isProvisioned !== 'boolean')
       throw badField('psks has an is_provisioned that is not a boolean');
-    if (!isSeen(seen, nodeId)) psks.push(hubPsk(nodeId, key, isProvisioned));
+    if (!isSeen(seen, nodeId)) psks.push(hubPsk(nodeId, key, { isProvisioned }));
   }
   return psks;
 }

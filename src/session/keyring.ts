@@ -50,6 +50,11 @@ export interface HubPsk {
    * Whether the PSK was provisioned. No event removes such a PSK, since the device may be unable to derive it again.
    */
   readonly isProvisioned: boolean;
+  /**
+   * Whether a message 2 did not open with the PSK since it was stored. It is then derived again, and kept until another has
+   * been proved. This is not stored: after a restart, the PSK is tried again.
+   */
+  readonly isSuspect: boolean;
 }
 
 /**
@@ -85,7 +90,7 @@ export interface KeyringOptions {
   expectedHubKey: Bytes | undefined;
   /** Returns the pin of a hub, 32 bytes, or `undefined`. */
   pin: (nodeId: string) => Bytes | undefined;
-  /** Returns the PSK for a hub, 32 bytes, or `undefined`. */
+  /** Returns the PSK for a hub, 32 bytes, or `undefined` if there is none, or if it has to be derived again. */
   psk: (nodeId: string) => Bytes | undefined;
 }
 
@@ -152,15 +157,19 @@ export function keyringOptions(keyring: Keyring): KeyringOptions {
     hasPins: pins.length > 0,
     expectedHubKey: pins[pins.length - 1]?.key,
     pin: (nodeId) => findHub(pins, nodeId)?.key,
-    psk: (nodeId) => findHub(psks, nodeId)?.key,
+    psk: (nodeId) => {
+      const stored = findHub(psks, nodeId);
+      return stored?.isSuspect ? undefined : stored?.key;
+    },
   };
   opaque(options, 'KeyringOptions');
   return options;
 }
 
 /**
- * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk-suspect` removes a PSK, unless it was
- * provisioned; and once the hub has proved that it accepts the static key, that key is no longer fresh.
+ * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk` stores a PSK that the hub has proved to know;
+ * after `psk-suspect` a PSK that was not provisioned is derived again; and once the hub has proved that it accepts the
+ * static key, that key is no longer fresh.
  * @param keyring - the keyring before the event
  * @param event - any event; most change nothing
  * @returns a new keyring, or the same one if nothing changes
@@ -201,10 +210,16 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
     }
     case 'unpin':
       return dropPin(keyring, event.nodeId);
-    case 'psk-suspect':
+    case 'psk':
       return findHub(psks, event.nodeId)?.isProvisioned
         ? keyring
-        : changed(keyring, { psks: withoutHub(psks, event.nodeId) });
+        : withPsk(keyring, event.nodeId, event.key, false);
+    case 'psk-suspect': {
+      const stored = findHub(psks, event.nodeId);
+      if (stored === undefined || stored.isProvisioned || stored.isSuspect) return keyring;
+      const suspect = hubPsk(stored.nodeId, stored.key, { isSuspect: true });
+      return changed(keyring, { psks: withoutHub(psks, stored.nodeId).concat(suspect) });
+    }
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
       return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
     case 'message':
@@ -219,8 +234,8 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
 }
 
 /**
- * Stores a PSK. Store a derived one at once: the hub may have hung up meanwhile, and then the next session need not wait. It
- * trusts nobody, and `psk-suspect` removes it if it is wrong.
+ * Stores a PSK, such as one that is brought to a device. Do not call it for `psk-needed`, since any server can name a node
+ * id: once the hub has proved that it knows the password, `updateKeyring` stores the PSK.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @param psk - 32 bytes, which are copied
@@ -244,18 +259,9 @@ export function storePsk(
   options: { isProvisioned?: boolean | undefined } = {},
 ): Keyring {
   assertKeyring(keyring);
-  assertUtf8(nodeId, 'nodeId');
-  assertBytes(psk, 'psk', KEY_LENGTH);
   const given = readOptions(options, 'options', ['isProvisioned']);
   const isProvisioned = assertFlag(given.isProvisioned, 'isProvisioned');
-  const { psks } = keyring;
-  const stored = findHub(psks, nodeId);
-  if (stored !== undefined && stored.isProvisioned === isProvisioned && equalBytes(stored.key, psk)) {
-    return keyring;
-  }
-  return changed(keyring, {
-    psks: withoutHub(psks, nodeId).concat(hubPsk(nodeId, copyBytes(psk), isProvisioned)),
-  });
+  return withPsk(keyring, nodeId, psk, isProvisioned);
 }
 
 /**
@@ -274,10 +280,11 @@ export function forgetPsks(keyring: Keyring): Keyring {
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @returns a new keyring, or the same one if the hub is not pinned
- * @throws LocalError `bad-argument`
+ * @throws LocalError `bad-argument`, `lone-surrogate`
  */
 export function dropPin(keyring: Keyring, nodeId: string): Keyring {
   assertKeyring(keyring);
+  assertUtf8(nodeId, 'nodeId');
   return changed(keyring, { pins: withoutHub(keyring.pins, nodeId) });
 }
 
@@ -297,6 +304,25 @@ function withPin(pins: readonly HubPin[], nodeId: string, key: Uint8Array): read
   return findHub(pins, nodeId) !== undefined ? pins : pins.concat({ nodeId, key: copyBytes(key) });
 }
 
+/** A keyring with the PSK of a hub, which is not suspect; the same keyring if it has that PSK already. */
+function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisioned: boolean): Keyring {
+  assertUtf8(nodeId, 'nodeId');
+  assertBytes(psk, 'psk', KEY_LENGTH);
+  const { psks } = keyring;
+  const stored = findHub(psks, nodeId);
+  if (
+    stored !== undefined &&
+    stored.isProvisioned === isProvisioned &&
+    !stored.isSuspect &&
+    equalBytes(stored.key, psk)
+  ) {
+    return keyring;
+  }
+  return changed(keyring, {
+    psks: withoutHub(psks, nodeId).concat(hubPsk(nodeId, copyBytes(psk), { isProvisioned })),
+  });
+}
+
 /** A list without a hub; the same list if the hub is not in it. */
 function withoutHub<Entry extends { readonly nodeId: string }>(
   entries: readonly Entry[],
@@ -308,9 +334,13 @@ function withoutHub<Entry extends { readonly nodeId: string }>(
 }
 
 /** Makes an entry, whose key does not enumerate. */
-export function hubPsk(nodeId: string, key: Bytes, isProvisioned: boolean): HubPsk {
-  const psk: HubPsk = { nodeId, key, isProvisioned };
-  opaque(psk, () => ({ nodeId, isProvisioned }));
+export function hubPsk(
+  nodeId: string,
+  key: Bytes,
+  { isProvisioned = false, isSuspect = false }: Partial<HubPsk>,
+): HubPsk {
+  const psk: HubPsk = { nodeId, key, isProvisioned, isSuspect };
+  opaque(psk, () => ({ nodeId, isProvisioned, isSuspect }));
   hideFields(psk, ['key']);
   return psk;
 }

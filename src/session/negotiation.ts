@@ -4,7 +4,7 @@ import { readArgument } from '../arguments.ts';
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { isStringArray } from '../wire/handshake.ts';
-import { CIPHERS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { CIPHERS, PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
 
 /** What a hub offers in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
@@ -73,6 +73,20 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
     'no-common-suite',
     'the hub offers no cipher suite that the crypto of this client supports',
   );
+}
+
+/**
+ * Checks that an offer has the pattern and the suite that every hub offers. A hub, or an impostor, could otherwise choose
+ * which of the client's ciphers it attacks.
+ * @throws RemoteError `bad-offer`
+ */
+export function assertRequired({ patterns, suites }: Offer): void {
+  if (patterns.indexOf(PATTERNS[0]!) < 0 || suites.indexOf(SUITES[0]!) < 0) {
+    throw new RemoteError(
+      'bad-offer',
+      `the hub does not offer ${PATTERNS[0]} and ${SUITES[0]}, as every hub has to: update it`,
+    );
+  }
 }
 
 function copyStrings<Name extends string>(names: readonly Name[]): Name[] {

@@ -7,7 +7,7 @@ import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes } fro
 import { assertCrypto, assertOwnKey, failureOf } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
-import { TAG_LENGTH } from '../limits.ts';
+import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { HandshakeState } from '../noise/handshake-state.ts';
 import type { Transport } from '../noise/transport.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
@@ -134,7 +134,8 @@ export abstract class Session<State extends string, Event extends { readonly typ
    * @returns the transport messages, of at most 65535 bytes each: write all of them, in order, with nothing in between
    * @throws LocalError `wrong-state` before `ready`, while a streamed message is unfinished, and in a callback of this
    *   session; `session-over` after the end; `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is
-   *   not JSON. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
+   *   not JSON; `message-too-long` if it is longer than 32 MiB. None of these changes anything. `nonce-exhausted` and
+   *   `crypto-failed` end the session.
    */
   sendJson(value: Json | object): Bytes[] {
     return allOf(this.exclusively(() => this.outgoingJson(value)));
@@ -142,10 +143,10 @@ export abstract class Session<State extends string, Event extends { readonly typ
 
   /**
    * Seals a binary message.
-   * @param bytes - the message, of any length; it stays yours
+   * @param bytes - the message, at most 32 MiB; it stays yours
    * @returns the transport messages, as from `sendJson`
-   * @throws LocalError `wrong-state`, `session-over`, `nonce-exhausted` and `crypto-failed`, in the same cases as in
-   *   `sendJson`; `bad-argument`, which changes nothing
+   * @throws LocalError `wrong-state`, `session-over`, `message-too-long`, `nonce-exhausted` and `crypto-failed`, in the same
+   *   cases as in `sendJson`; `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
     return allOf(this.exclusively(() => this.outgoingBinary(bytes)));
@@ -185,7 +186,7 @@ export abstract class Session<State extends string, Event extends { readonly typ
     return this.run((events) => {
       if (this.phase === 'closed') return;
       const { failure, pattern } = this;
-      const facts = { close: kind, state: this.phase, pattern, heard: this.heard };
+      const facts: EndingFacts = { close: kind, state: this.phase, pattern, heard: this.heard, status };
       const { reason, retry, error } =
         failure === undefined ? this.endedByPeer(facts, events) : this.endedByFailure(failure);
       events.push({ type: 'ended', reason, retry, error, pattern, code, status, closeReason });
@@ -350,6 +351,12 @@ export abstract class Session<State extends string, Event extends { readonly typ
   }
 
   private stream(kind: MessageKind, payload: Uint8Array): OutgoingMessage {
+    if (payload.length > MAX_MESSAGE) {
+      throw new LocalError(
+        'message-too-long',
+        `a message of ${payload.length} bytes, which the peer would drop: send at most ${MAX_MESSAGE}`,
+      );
+    }
     const count = countFrames(payload.length);
     let index = 0;
     this.isStreaming = true;

@@ -2,9 +2,10 @@
  * The payloads of HELLO and HANDSHAKE: the hub's node id, its offer, the Noise messages in hex, and the JSON inside of
  * these. Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
-import { hexToBytes } from '../bytes.ts';
+import { hexToBytes, utf8Length } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';
-import { isJsonObject, type Json, JsonNumber, type JsonObject, ownField, setField } from './json.ts';
+import { MAX_NODE_ID } from '../limits.ts';
+import { isJsonObject, JsonNumber, type JsonObject, ownField, setField } from './json.ts';
 import { parseJson } from './parse-json.ts';
 import { jsonToBytes } from './write-json.ts';
 
@@ -41,8 +42,11 @@ export function readNodeId(hello: JsonObject): string {
   if (nodeId === undefined) {
     throw new RemoteError('missing-node-id', 'the HELLO has no node_id: check that the address is a hub’s');
   }
-  if (typeof nodeId !== 'string' || nodeId === '') {
-    throw new RemoteError('bad-node-id', 'the node_id of the HELLO is not a string, or is empty');
+  if (typeof nodeId !== 'string' || nodeId === '' || utf8Length(nodeId) > MAX_NODE_ID) {
+    throw new RemoteError(
+      'bad-node-id',
+      `the node_id of the HELLO is not a string, is empty, or is longer than ${MAX_NODE_ID} bytes`,
+    );
   }
   return nodeId;
 }
@@ -120,6 +124,7 @@ export interface Message1Payload {
  */
 export function readMessage1Payload(bytes: Uint8Array): Message1Payload {
   const payload = readSealedPayload(bytes);
+  if (payload === undefined) throw badPayload('it is not a JSON object');
   const binarize = ownField(payload, 'binarize') ?? false;
   const encodings = ownField(payload, 'encodings') ?? [];
   if (typeof binarize !== 'boolean' || !isStringArray(encodings))
@@ -127,27 +132,34 @@ export function readMessage1Payload(bytes: Uint8Array): Message1Payload {
   return { binarize, encodings };
 }
 
+/** The payload of message 2. */
+export interface Message2Payload {
+  /** The JSON encoding that the hub names, if it names one. */
+  readonly encoding: string | undefined;
+}
+
 /**
- * Reads the JSON encoding that a hub names in message 2, if it names one.
+ * Reads the payload of message 2.
+ * @returns the payload; `undefined` if it is not a JSON object, which shows that it was not written under this PSK
  * @throws RemoteError `bad-handshake-payload`
  */
-export function readMessage2Payload(bytes: Uint8Array): string | undefined {
-  const encoding = ownField(readSealedPayload(bytes), 'encoding') ?? undefined;
+export function readMessage2Payload(bytes: Uint8Array): Message2Payload | undefined {
+  const payload = readSealedPayload(bytes);
+  if (payload === undefined) return undefined;
+  const encoding = ownField(payload, 'encoding') ?? undefined;
   if (encoding !== undefined && typeof encoding !== 'string') throw badPayload('encoding is not a string');
-  return encoding;
+  return { encoding };
 }
 
 /** Reads the payload of a handshake message: a JSON object, or nothing, which counts as an empty one. */
-function readSealedPayload(bytes: Uint8Array): JsonObject {
+function readSealedPayload(bytes: Uint8Array): JsonObject | undefined {
   if (bytes.length === 0) return {};
-  let payload: Json | undefined;
   try {
-    payload = parseJson(bytes);
+    const payload = parseJson(bytes);
+    return isJsonObject(payload) ? payload : undefined;
   } catch {
-    // What is wrong with it depends on bytes that were sealed, so no error shows it.
+    return undefined; // What is wrong with it depends on bytes that were sealed, so no error shows it.
   }
-  if (!isJsonObject(payload)) throw badPayload('it is not a JSON object');
-  return payload;
 }
 
 function badPayload(what: string): RemoteError {

@@ -9,6 +9,7 @@ import {
   nodeCrypto,
   type Pattern,
   protocolName,
+  RemoteError,
   randomBytes,
   readMessage2Payload,
   readNodeId,
@@ -110,7 +111,7 @@ export class JudgeClient {
     const message2 = read('message 2', () => readNoiseMessage(second));
     this.#ephemeralKeys.check('message 2', message2, this.#hubKey);
     if (changes.repeats) connection.send(shake({ pattern, suite, msg }));
-    read('message 2', () => readMessage2Payload(handshake.readMessage(message2)), {
+    read('message 2', () => this.#readMessage2(handshake.readMessage(message2)), {
       'payload-not-authentic': pattern === 'XXpsk2' && !changes.psk && !this.#hubKey ? [PASSWORD] : [],
     });
     if (!handshake.isFinished) {
@@ -126,6 +127,11 @@ export class JudgeClient {
       throw new SceneOver();
     }
     return talk;
+  }
+
+  #readMessage2(payload: Uint8Array): void {
+    if (readMessage2Payload(payload) !== undefined) return;
+    throw new RemoteError('bad-handshake-payload', 'the payload of message 2 is not a JSON object');
   }
 
   /** A hub closes a handshake that cannot be completed with 1008, and says nothing else of why. */
