@@ -265,7 +265,7 @@ function lineOf(event: Event): JsonObject {
     const value = fields[SHOWN[i]!];
     if (value !== undefined) line[SHOWN[i]!] = value as Json;
   }
-  for (let i = 0; i < PUBLIC_KEYS.length; i++) {
+  for (let i = 0; event.type !== 'psk' && i < PUBLIC_KEYS.length; i++) {
     const key = fields[PUBLIC_KEYS[i]!];
     if (isBytes(key)) line[PUBLIC_KEYS[i]!] = bytesToHex(key);
   }

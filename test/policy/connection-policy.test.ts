@@ -36,8 +36,83 @@ function ended(fields: Partial<EndedEvent> = {}): EndedEvent {
 
 const READY = { type: 'ready' } as SessionEvent;
 
-test('announces the first connection with both patterns, and keeps the pin', () => {
-  assert.equal(newPolicy().begin(0), { onKkFailure: 'keep-pin' });
+test('announces the first connection with both patterns, and drops a pin whose KKpsk0 failed, as in the spec', () => {
+  assert.equal(newPolicy().begin(0), { onKkFailure: 'unpin' });
+});
+
+test('keeps such a pin if that is asked for', () => {
+  const policy = newPolicy({ onKkFailure: 'keep-pin' });
+  assert.equal(policy.begin(0), { onKkFailure: 'keep-pin' });
+  policy.take(ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0' }), 1);
+  assert.equal(policy.begin(1), { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' });
+  raisesLocal(() => newPolicy({ onKkFailure: 'drop' as never }), 'bad-argument');
+});
+
+const DIFFERS = ended({
+  reason: 'refused',
+  retry: 'later',
+  pattern: 'XXpsk2',
+  error: new RemoteError('psk-differs', 'another password'),
+});
+const PSK_NEEDED = { type: 'psk-needed' } as SessionEvent;
+
+/** What follows connections that end because the PSK differs: `fresh` if it was derived, or `ready` in between. */
+function afterDiffering(
+  policy: ConnectionPolicy,
+  steps: readonly ('fresh' | 'stored' | 'ready')[],
+): string[] {
+  return steps.map((step, index) => {
+    policy.begin(index * 1e6);
+    if (step === 'fresh') policy.take(PSK_NEEDED, index * 1e6);
+    if (step === 'ready') policy.take(READY, index * 1e6);
+    return policy.take(step === 'ready' ? ended() : DIFFERS, index * 1e6)!.do;
+  });
+}
+
+test('asks a person when the PSK differs a second time, although it was derived for that connection', () => {
+  assert.equal(afterDiffering(newPolicy(), ['fresh', 'fresh']), ['dial', 'ask']);
+  assert.equal(afterDiffering(newPolicy(), ['stored', 'fresh']), ['dial', 'ask']);
+});
+
+test('does not ask while only a stored PSK differs, since anybody can make it seem so', () => {
+  assert.equal(afterDiffering(newPolicy(), ['stored', 'stored', 'stored']), ['dial', 'dial', 'dial']);
+  assert.equal(afterDiffering(newPolicy(), ['fresh', 'stored']), ['dial', 'dial']);
+});
+
+test('does not ask if a connection was ready in between, or a person has acted', () => {
+  assert.equal(afterDiffering(newPolicy(), ['fresh', 'ready', 'fresh']), ['dial', 'dial', 'dial']);
+  const policy = newPolicy();
+  afterDiffering(policy, ['fresh', 'fresh']);
+  policy.resume();
+  assert.equal(afterDiffering(policy, ['fresh']), ['dial']);
+});
+
+test('takes a close with 1000 for a refusal of the client’s key only if it comes early', () => {
+  const refused = ended({
+    reason: 'client-key-refused',
+    retry: 'never',
+    pattern: 'XXpsk2',
+    error: new RemoteError('client-key-refused', 'another key'),
+  });
+  for (const [after, decision] of [
+    [29_999, 'ask'],
+    [30_000, 'dial'],
+  ] as const) {
+    const policy = newPolicy();
+    policy.begin(0);
+    policy.take(READY, 10);
+    assert.is(policy.take(refused, 10 + after)?.do, decision);
+  }
+});
+
+test('goes on dialling if the clock is set back, however often', () => {
+  const policy = newPolicy({ basePause: 60_000 });
+  let now = 1e9;
+  for (let i = 0; i < 4; i++) {
+    assert.ok(policy.begin(now));
+    policy.take(ended(), now);
+    now -= 3_600_000;
+  }
 });
 
 test('allows one connection at a time', () => {
@@ -95,10 +170,10 @@ test('uses XXpsk2 at once after a KKpsk0 that was refused, until a connection is
   policy.begin(0);
   const refused = ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0', error });
   assert.equal(policy.take(refused, 5), { do: 'dial', after: 0 });
-  assert.equal(policy.begin(5), { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' });
+  assert.equal(policy.begin(5), { patterns: ['XXpsk2'], onKkFailure: 'unpin' });
   policy.take(READY, 6);
   policy.take(ended(), 7);
-  assert.equal(policy.begin(10_000), { onKkFailure: 'keep-pin' });
+  assert.equal(policy.begin(10_000), { onKkFailure: 'unpin' });
 });
 
 test('names its state', () => {

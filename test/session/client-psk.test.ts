@@ -1,9 +1,12 @@
 /** How a client gets its PSK: from the look-up, or by asking. */
 import { createHash } from 'node:crypto';
+import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, HELLO, NODE_ID, newClient, OFFER, PSK, types } from './pair.ts';
+import { find, HELLO, KK, NODE_ID, newClient, OFFER, Pair, PSK, types } from './pair.ts';
+import { bytesIn } from './reachable.ts';
 
 /** A client that asks for its PSK. */
 function asking(): {
@@ -76,6 +79,54 @@ test('a stored PSK that cannot be read counts as none', () => {
     client.receive(HELLO);
     assert.equal(types(client.receive(OFFER)), ['psk-needed']);
   }
+});
+
+test('a PSK that was provided is announced when it has opened message 2, before the pin', () => {
+  const { clientEvents } = new Pair({ client: { psk: undefined } }).run().release();
+  assert.equal(types(clientEvents), [
+    'psk-needed',
+    'transmit',
+    'psk',
+    'pin',
+    'transmit',
+    'transmit',
+    'ready',
+  ]);
+  const event = find(clientEvents, 'psk');
+  assert.is(event.nodeId, NODE_ID);
+  assert.equal(event.key, PSK);
+});
+
+test('under KKpsk0 it is announced when message 2 has opened', () => {
+  const { clientEvents } = new Pair({ ...KK, client: { ...KK.client, psk: undefined } }).run().release();
+  assert.equal(types(clientEvents), ['psk-needed', 'transmit', 'psk', 'transmit', 'ready']);
+});
+
+test('a PSK that was looked up is not announced', () => {
+  assert.not.ok(types(new Pair().run().clientEvents).includes('psk'));
+});
+
+test('a PSK that does not open message 2, or a hub with another key than the pinned one, is not announced', () => {
+  const wrong = new Pair({ client: { psk: undefined }, hub: { psk: new Uint8Array(32) } }).run().release();
+  assert.equal(types(wrong.clientEvents), ['psk-needed', 'transmit', 'psk-suspect', 'close']);
+  const pin = () => new Uint8Array(32).fill(9);
+  const other = new Pair({ client: { psk: undefined, pin } }).run().release();
+  assert.equal(types(other.clientEvents), ['psk-needed', 'transmit', 'close']);
+});
+
+test('no tool shows the PSK of the event', () => {
+  const event = find(new Pair({ client: { psk: undefined } }).run().release().clientEvents, 'psk');
+  const shown = [JSON.stringify(event), inspect(event), JSON.stringify(structuredClone({ ...event }))];
+  for (const text of shown) assert.not.match(text, /key/);
+  assert.is(JSON.stringify(event), `{"type":"psk","nodeId":"${NODE_ID}"}`);
+});
+
+test('a session that ends before the PSK is proved wipes its copy', () => {
+  const { client } = asking();
+  client.providePsk(PSK);
+  const held = bytesIn(client).filter((bytes) => Buffer.compare(bytes, PSK) === 0);
+  client.closed(1006);
+  assert.ok(held.length > 0 && held.every(isZero));
 });
 
 test('the PSK stays the caller’s to wipe', () => {

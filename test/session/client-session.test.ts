@@ -77,7 +77,7 @@ test('the first transport message is the HELLO with pubkey, session and site id'
   const { hubEvents } = new Pair().run();
   const payload = find(hubEvents, 'hello').payload!;
   assert.equal(Object.keys(payload).sort(), ['pubkey', 'session', 'site_id']);
-  assert.is(payload.pubkey, '');
+  assert.is(payload.pubkey, null); // some hubs pin an empty string
   assert.is(payload.site_id, 'lobby');
   assert.match((payload.session as { session_id: string }).session_id, /^[0-9a-f]{32}$/);
 });
@@ -115,7 +115,7 @@ test('start() over MQTT announces the client, and names neither its session nor 
     assert.is(events.length, 1);
     assert.equal(JSON.parse(textOf(events[0])), {
       msg_type: 'hello',
-      payload: { pubkey: '', site_id: '' },
+      payload: { pubkey: null, site_id: '' },
       metadata: {},
       route: [],
       node: null,
@@ -131,7 +131,7 @@ test('the sealed HELLO names session and site also after start()', () => {
   const pair = new Pair({ client: { hello } });
   pair.client.start();
   const payload = find(pair.run().hubEvents, 'hello').payload!;
-  assert.equal(payload, { pubkey: '', session: { session_id: 'mine' }, site_id: 'lobby' });
+  assert.equal(payload, { pubkey: null, session: { session_id: 'mine' }, site_id: 'lobby' });
 });
 
 test('start() is called once, before anything is received', () => {
@@ -189,10 +189,30 @@ test('ready tells the encoding also if message 3 has to wait for a shared secret
   assert.is(find(client.provideSharedSecret(sharedSecretOf(publicKey)), 'ready').encoding, 'JSON-HEX');
 });
 
-test('a payload of message 2 that is not a JSON object, or whose encoding is not a string, ends the session', () => {
-  for (const payload of ['[]', 'null', '{', '"{}"', '{"encoding":7}', '\xff']) {
-    assert.is(codeOf(answerMessage1(payload)), 'bad-handshake-payload', payload);
+test('a payload of message 2 that is not a JSON object ends the session as one that does not open', () => {
+  for (const payload of ['[]', 'null', '{', '"{}"', '{"a":1,"a":1}', ' ', '\xff']) {
+    const events = answerMessage1(payload);
+    assert.equal(types(events), ['psk-suspect', 'close'], payload);
+    assert.is(codeOf(events), 'psk-differs', payload);
   }
+});
+
+test('a payload of message 2 whose encoding is not a string ends the session', () => {
+  assert.is(codeOf(answerMessage1('{"encoding":7}')), 'bad-handshake-payload');
+});
+
+test('a payload of message 2 may have 256 bytes, and one byte more is refused before it is opened', () => {
+  const payload = JSON.stringify({ padding: 'x'.repeat(256 - '{"padding":""}'.length) });
+  assert.is(find(answerMessage1(payload), 'ready').encoding, undefined);
+  const events = answerMessage1(`${payload} `);
+  assert.equal(types(events), ['close']);
+  assert.is(codeOf(events), 'message-too-long');
+});
+
+test('the payload of message 2 is read before the pin is compared', () => {
+  const newPinned = () => newClient({ pin: () => new Uint8Array(HUB_KEY).fill(7), patterns: ['XXpsk2'] });
+  assert.is(codeOf(answerMessage1('noise', newPinned())), 'psk-differs');
+  assert.is(codeOf(answerMessage1('{}', newPinned())), 'hub-key-changed');
 });
 
 function responder(

@@ -61,10 +61,11 @@ for (const [what, options] of Object.entries(INCOMPLETE)) {
   });
 }
 
-test('an offer of KKpsk0 alone connects a client that has pinned the hub, and no other', () => {
-  const hub = { ...KK.hub, patterns: ['KKpsk0' as const], allowIncompleteOffer: true };
-  assert.is(find(readyPair({ client: KK.client, hub }).clientEvents, 'ready').pattern, 'KKpsk0');
-  assert.is(codeOf(new Pair({ hub }).run().clientEvents), 'no-common-pattern');
+test('a client refuses an offer of KKpsk0 alone, or of AESGCM alone, even if it could use it', () => {
+  const kk = { ...KK.hub, patterns: ['KKpsk0' as const], allowIncompleteOffer: true };
+  assert.is(codeOf(new Pair({ client: KK.client, hub: kk }).run().clientEvents), 'bad-offer');
+  const aes = { suites: ['25519_AESGCM_SHA256' as const], allowIncompleteOffer: true };
+  assert.is(codeOf(new Pair({ hub: aes }).run().clientEvents), 'bad-offer');
 });
 
 test('an offer needs a pattern, whatever is permitted', () => {

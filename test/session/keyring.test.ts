@@ -68,7 +68,6 @@ test('each change returns a new keyring, and the old one stays as it was', () =>
   const changes = [
     updateKeyring(FULL, { type: 'pin', nodeId: 'hub-2', key: OTHER }),
     updateKeyring(FULL, { type: 'unpin', nodeId: NODE_ID }),
-    updateKeyring(FULL, suspect()),
     storePsk(FULL, NODE_ID, OTHER),
     storePsk(FULL, NODE_ID, PSK, { isProvisioned: true }),
     storePsk(FULL, 'hub-2', PSK),
@@ -77,6 +76,36 @@ test('each change returns a new keyring, and the old one stays as it was', () =>
   ];
   for (const changed of changes) assert.is.not(serializeKeyring(changed), before);
   assert.is(serializeKeyring(FULL), before);
+});
+
+test('a PSK is stored when a hub has proved it, in place of one that was not provisioned', () => {
+  const proved = updateKeyring(fresh(), { type: 'psk', nodeId: NODE_ID, key: new Uint8Array(PSK) });
+  assert.equal(proved.psks[0]?.key, PSK);
+  assert.is(proved.psks[0]?.isProvisioned, false);
+  assert.is(updateKeyring(proved, { type: 'psk', nodeId: NODE_ID, key: new Uint8Array(PSK) }), proved);
+  const replaced = updateKeyring(proved, { type: 'psk', nodeId: NODE_ID, key: OTHER });
+  assert.equal(
+    replaced.psks.map(({ key }) => key),
+    [OTHER],
+  );
+  const provisioned = storePsk(fresh(), NODE_ID, PSK, { isProvisioned: true });
+  assert.is(updateKeyring(provisioned, { type: 'psk', nodeId: NODE_ID, key: OTHER }), provisioned);
+});
+
+test('a suspect PSK is derived again, and stored as before until another is proved', () => {
+  const doubted = updateKeyring(FULL, suspect());
+  assert.is(serializeKeyring(doubted), serializeKeyring(FULL));
+  assert.is(doubted.psks[0]?.isSuspect, true);
+  assert.is(keyringOptions(doubted).psk(NODE_ID), undefined);
+  assert.is(updateKeyring(doubted, suspect()), doubted);
+  const same = updateKeyring(doubted, { type: 'psk', nodeId: NODE_ID, key: new Uint8Array(PSK) });
+  assert.is(same.psks[0]?.isSuspect, false);
+  assert.equal(keyringOptions(same).psk(NODE_ID), PSK);
+});
+
+test('a provisioned PSK stays in use when it is suspect, since the device may be unable to derive it', () => {
+  const provisioned = storePsk(fresh(), NODE_ID, PSK, { isProvisioned: true });
+  assert.is(updateKeyring(provisioned, suspect()), provisioned);
 });
 
 test('the same keyring is returned if nothing changes, so that it need not be stored', () => {

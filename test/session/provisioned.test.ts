@@ -23,6 +23,7 @@ import {
   CLIENT_STATIC,
   changeMessage,
   type Data,
+  find,
   flip,
   HUB_KEY,
   HUB_STATIC,
@@ -43,18 +44,23 @@ const HUB: Partial<HubOptions> = { clientKey: CLIENT_KEY };
 type Policy = NonNullable<ClientOptions['onKkFailure']>;
 
 class Device {
-  #stored: string;
+  #keyring: Keyring;
   readonly #policy: Policy;
   /** How the attempts went, and what the person was told: the error code and when to dial again. */
   readonly attempts: string[] = [];
 
   constructor(policy: Policy, keyring: Keyring) {
     this.#policy = policy;
-    this.#stored = serializeKeyring(keyring);
+    this.#keyring = keyring;
   }
 
   get keyring(): Keyring {
-    return parseKeyring(this.#stored, ACCESS_KEY);
+    return this.#keyring;
+  }
+
+  /** The keyring as it is after a restart. */
+  get stored(): Keyring {
+    return parseKeyring(serializeKeyring(this.#keyring), ACCESS_KEY);
   }
 
   /** After a silent or a failed KKpsk0 the next attempt under keep-pin is XXpsk2, as the documents advise. */
@@ -75,11 +81,9 @@ class Device {
     const isReady = client.state === 'ready' && peer.state === 'ready';
     if (isReady) pair.goOn('client', pair.toClient(peer.sendJson({})));
     else pair.goOn('client', client.closed(wire === silence ? 'timeout' : 1008));
-    let keyring = this.keyring;
     for (const event of clientEvents) {
       assert.is.not(event.type, 'psk-needed', 'the device cannot derive a PSK');
-      keyring = updateKeyring(keyring, event);
-      this.#stored = serializeKeyring(keyring);
+      this.#keyring = updateKeyring(this.#keyring, event);
       if (event.type === 'ready' && isReady) this.attempts.push(`ready ${event.pattern}`);
       if (event.type === 'ended') this.attempts.push(`${event.error.code}, ${event.retry}`);
     }
@@ -194,14 +198,18 @@ test('the device could not derive the PSK again', () => {
   raisesLocal(() => derivePsk({ crypto: CRYPTO, password: 'x', nodeId: NODE_ID }), 'blake2b-unavailable');
 });
 
-test('a derived PSK is forgotten where message 2 of XXpsk2 shows that it differs, and asked for again', () => {
+test('a derived PSK that message 2 of XXpsk2 puts in doubt is asked for again, and kept until another is proved', () => {
   const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
   const device = new Device('unpin', storePsk(keyring, NODE_ID, NEW_PSK));
   device.connect({});
   assert.equal(device.attempts, ['psk-differs, later']);
-  assert.equal(device.keyring.psks, []);
-  const { clientEvents } = new Pair({ client: keyringOptions(device.keyring) }).run();
-  assert.is(clientEvents.at(-1)?.type, 'psk-needed');
+  assert.equal(device.keyring.psks[0]?.key, NEW_PSK);
+  const pair = new Pair({ client: keyringOptions(device.keyring) }).run();
+  assert.is(pair.clientEvents.at(-1)?.type, 'psk-needed');
+  assert.equal(keyringOptions(device.stored).psk(NODE_ID), NEW_PSK); // it is tried again after a restart
+  const updated = updateKeyring(device.keyring, find(pair.release().clientEvents, 'psk'));
+  assert.equal(updated.psks[0]?.key, PSK);
+  assert.is(updated.psks.length, 1);
 });
 
 test('a derived PSK survives a failed KKpsk0, since it is the next XXpsk2 that tells', () => {

@@ -166,7 +166,7 @@ test('no tool prints a key of the PSKs of a keyring, taken by themselves', () =>
   const { keyring, secrets } = fullKeyring();
   hides(keyring.psks, secrets, 'PSKs');
   hides(keyring.psks[0]!, secrets, 'a PSK');
-  assert.is(JSON.stringify(keyring.psks), `[{"nodeId":"${NODE_ID}","isProvisioned":true}]`);
+  assert.is(JSON.stringify(keyring.psks), `[{"nodeId":"${NODE_ID}","isProvisioned":true,"isSuspect":false}]`);
   assert.not.ok(bytesIn(structuredClone(keyring.psks) as unknown as object).length > 0);
 });
 

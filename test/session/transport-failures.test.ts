@@ -1,7 +1,13 @@
 /** Each bad input of an encrypted session has its code. It ends the session permanently, or is dropped. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ClientSession, type HubSession, LocalError, RemoteError } from '../../src/index.ts';
+import {
+  type ClientSession,
+  type HubSession,
+  LocalError,
+  RemoteError,
+  splitMessage,
+} from '../../src/index.ts';
 import type { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
 import { hex } from '../vectors.ts';
@@ -119,13 +125,25 @@ test('text-after-ready tells both causes, and to connect again', () => {
 
 test('a message of more than 32 MiB is dropped, and the session goes on', () => {
   const pair = readyPair();
-  const tooLarge = pair.hub.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1));
-  assert.equal(pair.toClient(tooLarge), [
+  const { hub } = transports(pair);
+  const tooLarge = splitMessage('binary', new Uint8Array(32 * 1024 * 1024 + 1));
+  const sealed = tooLarge.map((frame) => hub.encrypt(frame));
+  assert.equal(pair.toClient(sealed), [
     { type: 'dropped', kind: 'binary', bytes: 33554433, reason: 'too-large' },
   ]);
   assert.equal(pair.toClient(pair.hub.sendJson('{"a":1}')), [
     { type: 'message', kind: 'json', text: '{"a":1}' },
   ]);
+});
+
+test('a message of more than 32 MiB is refused before it is sealed, and the session goes on', () => {
+  const pair = readyPair();
+  const longest = 32 * 1024 * 1024;
+  for (const send of ['sendBinary', 'streamBinary'] as const) {
+    raisesLocal(() => pair.client[send](new Uint8Array(longest + 1)), 'message-too-long');
+  }
+  raisesLocal(() => pair.client.sendJson(`"${'x'.repeat(longest - 1)}"`), 'message-too-long');
+  assert.is(pair.client.sendBinary(new Uint8Array(longest)).length, 517);
 });
 
 test('a JSON message that is not UTF-8 is dropped, and the session goes on', () => {

@@ -65,6 +65,7 @@ export function startClient(
 ): Report {
   const report: Report = { dials: 0, derivations: 0, asked: undefined, readyFor: 0, readySince: undefined };
   let keyring: Keyring = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC });
+  let unproved: Uint8Array | undefined; // derived, and not yet proved by the hub
   if (isKnown) {
     keyring = updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY } as SessionEvent);
     keyring = storePsk(keyring, NODE_ID, PSK);
@@ -92,12 +93,13 @@ export function startClient(
         keyring = updateKeyring(keyring, event);
         if (event.type === 'transmit') link.send(event.data);
         if (event.type === 'psk-needed') {
-          report.derivations++;
-          world.after(DERIVATION, () => {
-            keyring = storePsk(keyring, event.nodeId, PSK);
+          if (unproved === undefined) report.derivations++;
+          world.after(unproved === undefined ? DERIVATION : 0, () => {
+            unproved = PSK;
             handle(session.providePsk(PSK));
           });
         }
+        if (event.type === 'psk' || event.type === 'psk-suspect') unproved = undefined;
         if (event.type === 'close') hangUp();
         const decision = policy.take(event, world.now);
         if (decision?.do === 'dial') world.after(decision.after, connect);
