@@ -10,7 +10,6 @@ import {
   type JsonObject,
   keyringOptions,
   type SessionEvent,
-  storePsk,
   updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -42,6 +41,8 @@ export function stayConnected(options: ClientOptions, open: (connection: Connect
   const policy = new ConnectionPolicy({ randomBytes, ...options.times });
   let requests: Requests | undefined; // of the connection that is ready
   let hangUp = (): void => {};
+  /** Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved the PSK. */
+  let unproved: { nodeId: string; psk: Uint8Array } | undefined;
 
   function connect(): void {
     const dialOptions = policy.begin(performance.now());
@@ -61,6 +62,7 @@ export function stayConnected(options: ClientOptions, open: (connection: Connect
         if (event.type === 'transmit') write(event.data);
         else observe?.(event);
         if (event.type === 'psk-needed') providePsk(event.nodeId, event.salt);
+        else if (event.type === 'psk' || event.type === 'psk-suspect') unproved = undefined;
         else if (event.type === 'ready') {
           requests = new Requests(event.sessionId, send, options.handle);
           transport.ready?.();
@@ -87,8 +89,8 @@ export function stayConnected(options: ClientOptions, open: (connection: Connect
     };
     const providePsk = async (nodeId: string, salt: Uint8Array): Promise<void> => {
       try {
-        const psk = await derive(password, salt);
-        keyring.update((stored) => storePsk(stored, nodeId, psk)); // until a `psk-suspect` removes it
+        const psk = unproved?.nodeId === nodeId ? unproved.psk : await derive(password, salt);
+        unproved = { nodeId, psk };
         run(session.providePsk(psk));
       } catch (error) {
         policy.goodbye();

@@ -92,8 +92,9 @@ export class Timeline {
     else if (event.type === 'received') this.#message('hub → client', event.data);
     else if (event.type === 'pin')
       this.line('client', green('pin: stores the hub’s key'), fingerprint(event.key));
+    else if (event.type === 'psk') this.line('client', green('psk: stores the pre-shared key'));
     else if (event.type === 'psk-suspect')
-      this.line('client', red('psk-suspect: forgets the pre-shared key'));
+      this.line('client', red('psk-suspect: derives the pre-shared key again next time'));
     else if (event.type === 'ready') {
       this.line('client', green(`ready: ${event.pattern}, ${event.suite}`), fingerprint(event.hubKey));
     } else if (event.type === 'close') this.line('client', red(`${event.error.code}: closes`));

@@ -28,7 +28,7 @@ export const LOCAL_ADVICE: { readonly [code in LocalCode]: string } = {
   'crypto-failed':
     'Look at `cause`: the injected code failed, not the peer. Nothing is wrong with pin or PSK.',
   'low-order-key': 'Restore the stored key: it was damaged or replaced, since no peer can have it.',
-  'message-too-long': 'Pass fewer bytes. Sessions cut messages of any length by themselves.',
+  'message-too-long': 'Pass fewer bytes. Sessions cut messages of up to 32 MiB by themselves.',
   'nonce-exhausted': 'Close the connection and connect again.',
   'wrong-state':
     'Call the method when its turn comes, and never from a callback of the same object. Nothing has changed.',
@@ -78,7 +78,8 @@ export const REMOTE_ADVICE: { readonly [code in RemoteCode]: string } = {
   'missing-node-id': 'Check that the address is that of a hub.',
   'bad-node-id': NOT_PROTOCOL_3,
   'protocol-version': 'Update the peer: it has no protocol 3. There is no older protocol to fall back to.',
-  'bad-offer': 'Update the hub: it has no Noise handshake, or offers it in another form.',
+  'bad-offer':
+    'Update the hub: it has no Noise handshake, offers it in another form, or lacks XXpsk2 or 25519_ChaChaPoly_SHA256.',
   'no-common-suite':
     'Inject a crypto with a cipher that the hub offers. Every hub offers 25519_ChaChaPoly_SHA256.',
   'no-common-pattern': 'Allow XXpsk2 in `patterns`, or update the hub: every hub offers it.',
@@ -93,7 +94,8 @@ export const REMOTE_ADVICE: { readonly [code in RemoteCode]: string } = {
   'prologue-differs':
     'Look at what HELLO and HANDSHAKE contain: the client’s JSON library writes some of it differently. ' +
     '[How to serve every client](interop.md#how-to-serve-every-client) has the rules.',
-  'psk-differs': 'Check the password of the identity, derive the PSK again, and forget one that was stored.',
+  'psk-differs':
+    'Derive the PSK again. If the next connection ends in the same way, check the password of the identity.',
   'kk-failed': 'Connect again: the next attempt uses XXpsk2 and tells the cause.',
   'bad-handshake-payload':
     'Update the peer: it knows the password, but sends something else than protocol 3 asks for.',

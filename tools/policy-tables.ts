@@ -9,6 +9,7 @@ import {
   POLICY_ENDINGS,
   POLICY_STATES,
   type PolicyEnding,
+  type PolicyFacts,
   type PolicyState,
   type Verdict,
 } from '../src/policy/tables.ts';
@@ -70,12 +71,24 @@ function endings(rows: readonly PolicyEnding[]): string {
       named(when.state),
       named(when.retry),
       named(when.reason),
-      `${named(when.error)}${when.isRepeated ? ', again, with nothing heard' : ''}`,
+      `${named(when.error)}${repeated(when)}`,
       when.pattern ?? 'any',
-      when.wasReady === undefined ? 'either' : when.wasReady ? 'yes' : 'no',
+      when.isSteady
+        ? 'for `steadyAfter`'
+        : when.wasReady === undefined
+          ? 'either'
+          : when.wasReady
+            ? 'yes'
+            : 'no',
       `${VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
     ]),
   );
+}
+
+/** What a row says of an earlier connection that ended with the same error. */
+function repeated({ isRepeated, isPskFresh }: PolicyFacts): string {
+  if (!isRepeated) return '';
+  return isPskFresh ? ', again, with a PSK derived for the connection' : ', again, with nothing heard';
 }
 
 /** The page with its generated parts up to date. */

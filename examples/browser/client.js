@@ -8,7 +8,6 @@ import {
   ConnectionPolicy,
   keyringOptions,
   selectEndpoint,
-  storePsk,
   updateKeyring,
 } from 'hub-protocol';
 import { nobleCrypto as crypto } from 'hub-protocol/noble';
@@ -34,6 +33,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
   const keyring = new KeyringStorage(accessKey);
   let requests; // of the connection that is ready
   let hangUp = () => {};
+  let unproved; // a PSK that was derived, until the hub has proved it: any server can name a node id, so it is not stored
 
   function connect() {
     const dialOptions = policy.begin(performance.now());
@@ -68,6 +68,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
         if (event.type === 'transmit') write(event.data);
         else show(event);
         if (event.type === 'psk-needed') providePsk(event);
+        else if (event.type === 'psk' || event.type === 'psk-suspect') unproved = undefined;
         else if (event.type === 'ready') {
           requests = createRequests(event.sessionId, send, (said) => show({ type: 'unasked', said }));
         } else if (event.type === 'message' && event.kind === 'json') requests.receive(event.text);
@@ -92,9 +93,10 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
     };
     const providePsk = async ({ nodeId, salt }) => {
       try {
-        const psk = await derive(password, salt, { onProgress: (progress) => show({ progress }) });
-        keyring.update((stored) => storePsk(stored, nodeId, psk)); // until a `psk-suspect` removes it
-        run(session.providePsk(psk));
+        const onProgress = (progress) => show({ progress });
+        if (unproved?.nodeId !== nodeId)
+          unproved = { nodeId, psk: await derive(password, salt, { onProgress }) };
+        run(session.providePsk(unproved.psk));
       } catch (error) {
         policy.goodbye();
         closed();

@@ -14,7 +14,11 @@ export class KeyringStorage {
 
   /** Throws if the keyring cannot be read: never make a new one. */
   load() {
-    return parseKeyring(localStorage.getItem(this.name), this.accessKey);
+    const text = localStorage.getItem(this.name);
+    // What is not stored, such as that a PSK is to be derived again, lasts until another tab changes the keyring.
+    if (text !== this.text) this.keyring = parseKeyring(text, this.accessKey);
+    this.text = text;
+    return this.keyring;
   }
 
   /** Changes what is stored now: another tab may have changed it. */
@@ -25,6 +29,9 @@ export class KeyringStorage {
   }
 
   #save(keyring) {
-    localStorage.setItem(this.name, serializeKeyring(keyring));
+    const text = serializeKeyring(keyring);
+    if (text !== this.text) localStorage.setItem(this.name, text);
+    this.keyring = keyring;
+    this.text = text;
   }
 }

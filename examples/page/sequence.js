@@ -36,7 +36,8 @@ export class Sequence {
       const note = this.#note('work', 'Derives the pre-shared key from the password …');
       this.#derivation = { began: performance.now(), note };
     },
-    'psk-suspect': () => this.#note('bad', 'Forgets the pre-shared key'),
+    psk: () => this.#note('good', 'Stores the pre-shared key'),
+    'psk-suspect': () => this.#note('bad', 'Derives the pre-shared key again next time'),
     pin: ({ key }) => this.#note('good', `Pins the hub’s key: ${fingerprint(key)}`),
     ready: ({ pattern, suite }) => this.#note('good', `Ready: ${pattern}, ${suite}`),
     ended: ({ code, reason, error }) => {

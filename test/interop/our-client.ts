@@ -115,12 +115,13 @@ export class Connection {
       if (event.type === 'transmit') this.#socket.send(event.data);
       if (event.type === 'pin') this.#account.pin = event.key;
       if (event.type === 'unpin') this.#account.pin = undefined;
+      if (event.type === 'psk') this.#account.psk = event.key;
       if (event.type === 'psk-suspect') this.#account.psk = undefined;
       if (event.type === 'close') this.#socket.close(event.code);
       if (event.type === 'psk-needed') {
         const { password } = this.#account.identity;
-        this.#account.psk = derivePsk({ crypto: nodeCrypto, password, nodeId: event.nodeId });
-        this.#handle(this.#session.providePsk(this.#account.psk));
+        const psk = derivePsk({ crypto: nodeCrypto, password, nodeId: event.nodeId });
+        this.#handle(this.#session.providePsk(psk));
       }
     }
     this.#wake();

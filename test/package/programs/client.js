@@ -16,7 +16,6 @@ import {
   parseIdentity,
   readHubEvent,
   selectEndpoint,
-  storePsk,
   updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -32,9 +31,7 @@ function converse(issued) {
     function onEvent(event, { session, socket, handle }) {
       keyring = updateKeyring(keyring, event);
       if (event.type === 'psk-needed') {
-        const psk = derivePsk({ crypto, password, nodeId: event.nodeId });
-        keyring = storePsk(keyring, event.nodeId, psk);
-        handle(session.providePsk(psk));
+        handle(session.providePsk(derivePsk({ crypto, password, nodeId: event.nodeId })));
       }
       if (event.type === 'ready') {
         heard.push(event.pattern);
