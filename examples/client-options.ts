@@ -23,7 +23,7 @@ export interface ClientOptions {
   /** Whether the server may be without TLS. */
   allowPlaintext?: boolean;
   derive?: (password: string, salt: Uint8Array) => Promise<Uint8Array>;
-  /** The times of the policy, if not the usual ones. */
+  /** Options of the policy: its times, and what to do with the pin after a failed KKpsk0. */
   times?: Omit<PolicyOptions, 'randomBytes'>;
   /** The time between pings, in milliseconds. */
   pingEvery?: number;

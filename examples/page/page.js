@@ -9,7 +9,7 @@ import { offerTrouble } from './trouble-card.js';
 const byId = (id) => document.getElementById(id);
 
 /** Longer than usual, so that a pause can be watched, but never ten minutes. In milliseconds. */
-const TIMES = { basePause: 5000, maxPause: 20_000 };
+const TIMES = { basePause: 5000, maxPause: 20_000, onKkFailure: 'keep-pin' };
 
 /** A page from this machine may use a hub on this machine, which has no TLS. */
 const allowPlaintext = location.hostname === 'localhost';

@@ -366,7 +366,7 @@ export class ClientSession extends Session<ClientState, SessionEvent> {
     events.push({ type: 'psk-suspect', nodeId: this.nodeId });
     return new RemoteError(
       'psk-differs',
-      'the hub has another password for this client: check the password of the identity, and derive the PSK again',
+      'the hub has another password for this client, or a third party interfered: check the password of the identity',
     );
   }
 
