@@ -324,6 +324,45 @@ test('node uses noble’s ChaChaPoly where OpenSSL has none', () => {
   );
 });
 
+/** What createPrivateKey takes in a runtime, by format; the key that it is then given. */
+const RUNTIMES = [
+  ['raw bytes', 'raw-private', `{ 'raw-private': ({ key }) => key, jwk: ({ key }) => fromJwk(key) }`],
+  ['a JWK with any x', 'jwk', '{ jwk: ({ key }) => fromJwk(key) }'],
+  [
+    'raw bytes, but makes another key of them,',
+    'jwk',
+    `{ 'raw-private': () => Buffer.alloc(32, 7), jwk: ({ key }) => fromJwk(key) }`,
+  ],
+  ['a JWK with the right x alone', 'der', '{}'],
+] as const;
+
+for (const [what, format, takes] of RUNTIMES) {
+  test(`node imports private keys as ${format} where the runtime takes ${what}`, () => {
+    runWith(
+      `const { createPrivateKey } = crypto;
+      const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+      const fromJwk = ({ d }) => Buffer.from(d, 'base64url');
+      const takes = ${takes};
+      let formats = [];
+      crypto.createPrivateKey = (options) => {
+        formats.push(options.format);
+        if (options.format === 'der') return createPrivateKey(options);
+        if (!(options.format in takes)) throw new TypeError('another format is expected');
+        const key = Buffer.concat([PKCS8, takes[options.format](options)]);
+        return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+      };`,
+      `formats = [];
+      const [own, peer] = [new Uint8Array(32).fill(1), nobleCrypto.x25519.publicKey(new Uint8Array(32).fill(2))];
+      const [publicKey, secret] = [nobleCrypto.x25519.publicKey(own), nobleCrypto.x25519.sharedSecret(own, peer)];
+      const pair = nodeCrypto.x25519.importKey(own);
+      assert.deepEqual(nodeCrypto.x25519.publicKey(own), publicKey);
+      assert.deepEqual(nodeCrypto.x25519.sharedSecret(own, peer), secret);
+      assert.deepEqual([pair.publicKey, pair.sharedSecret(peer)], [publicKey, secret]);
+      assert.deepEqual(formats, ['${format}', '${format}', '${format}']);`,
+    );
+  });
+}
+
 test('node has an argon2id where Node has one, and passes all parameters to it', () => {
   const parameters = {
     password: series(3),
