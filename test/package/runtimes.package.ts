@@ -12,6 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { emptyFolder, install, library, run, TOOLS } from './packed.ts';
 import {
   asCommonJs,
@@ -75,6 +76,13 @@ test.after(() => hub.stop());
 
 /** An identity of its own for each client, since the hub pins its key. */
 let newIdentity: (accessKey: string) => string;
+
+test('package.json names the versions of Node.js that are tried', () => {
+  assert.equal(
+    manifest.engines.node.match(/(?<=[\^=])\d+/g)?.map((major) => `node-${major}`),
+    NODES.map(([name]) => name),
+  );
+});
 
 /** Runs a client with a runtime. Returns what it heard. */
 async function converse(file: string, code: string, ...command: string[]): Promise<string> {
