@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { folder } from './certificate.ts';
-import { HivemindHub } from './hivemind.ts';
+import { HivemindHub, homeIn } from './hivemind.ts';
 import { compare } from './matrix.ts';
-import { versionOf } from './python-peer.ts';
+import { HIVEMIND, PythonPeer, versionOf } from './python-peer.ts';
 
 const JUDGE = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
@@ -53,6 +53,33 @@ compare(
     await hub.start('--echo');
     assert.equal(await judge('hub', ['--connect', `wss://localhost:${hub.port}`]), []);
     return undefined;
+  },
+);
+
+compare(
+  test,
+  {
+    peer: 'hivemind-bus-client',
+    version: versionOf('hivemind_bus_client'),
+    role: 'client',
+    pattern: 'both',
+    suite: 'both',
+    what: 'the scenes of the judge, which plays a hub, without choices of this library',
+  },
+  async () => {
+    let client: PythonPeer<never> | undefined;
+    const others = await judge('client', ['--listen'], (line) => {
+      const port = Number(/ws:\/\/[^:]+:(\d+)/.exec(line)?.[1]);
+      if (client !== undefined || Number.isNaN(port)) return;
+      const options = JSON.stringify({ port, accessKey: ACCESS_KEY, password: PASSWORD });
+      const script = fileURLToPath(new URL('clients.py', import.meta.url));
+      const words = [...HIVEMIND, 'python', script, 'hivemind-bus-client-echo', options];
+      client = new PythonPeer(words, homeIn('judged'));
+    });
+    await client?.stop();
+    // The PSK has the node id in its salt, so without one there is none. The client takes an empty text.
+    assert.equal(others, ['no-node-id failed']);
+    return 'sends message 1 to a hub without a node id';
   },
 );
 
