@@ -19,7 +19,7 @@ export class Assistant {
   readonly #namespace: string = randomUUID().slice(0, 8);
   readonly #hear: (utterance: string) => void;
   /** The session of requests that declare none, from the client's HELLO. */
-  #sessionId: Json = 'unknown';
+  #sessionId = 'unknown';
 
   /** @param hear - is called with each utterance */
   constructor(session: HubSession, hear: (utterance: string) => void = () => {}) {
@@ -30,14 +30,14 @@ export class Assistant {
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
   handle(event: HubSessionEvent): Uint8Array[] {
     if (event.type === 'hello') {
-      this.#sessionId = objectOf(event.payload?.session).session_id ?? 'unknown';
+      this.#sessionId = textOf(objectOf(event.payload?.session).session_id) ?? 'unknown';
     }
     if (event.type !== 'message') return [];
     if (event.kind === 'binary') return this.#session.sendBinary(event.bytes);
     const request = readHubEvent(event.text);
     if (request === undefined) return []; // a message that is not understood does not end the session
     const { type, data, payload } = request;
-    const [utterance] = Array.isArray(data.utterances) ? data.utterances : [];
+    const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
     if (type !== UTTERANCE) {
       const reason = `this hub answers ${UTTERANCE} only`;
       const denial = {
@@ -48,7 +48,8 @@ export class Assistant {
       };
       return this.#emit('hive.policy.denied', denial, payload);
     }
-    this.#hear(String(utterance));
+    if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
+    this.#hear(utterance);
     return [
       ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),
@@ -59,10 +60,15 @@ export class Assistant {
   #emit(type: string, data: JsonObject, { context }: JsonObject): Uint8Array[] {
     const asked = objectOf(context);
     const session = objectOf(asked.session);
-    const session_id = `${this.#namespace}:${session.session_id ?? this.#sessionId}`;
+    const session_id = `${this.#namespace}:${textOf(session.session_id) ?? this.#sessionId}`;
     const payload = { type, data, context: { ...asked, session: { ...session, session_id } } };
     return this.#session.sendJson({ msg_type: 'bus', payload });
   }
+}
+
+/** A client may send anything where a text is due, such as an object that throws when it is made a text. */
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function objectOf(value: Json | undefined): JsonObject {
