@@ -28,7 +28,7 @@ export interface DeviceOptions {
   crypto: Crypto;
   /** What it derives for any node id. */
   psk: Uint8Array;
-  keyring?: (fresh: Keyring) => Keyring;
+  keyring?: ((fresh: Keyring) => Keyring) | undefined;
   onKkFailure?: ClientOptions['onKkFailure'];
 }
 
@@ -87,6 +87,11 @@ export class Device {
     if (decision?.do === 'dial') this.#now += decision.after;
     this.log.push(decision?.do === 'dial' ? `dial after ${decision.after}` : `${decision?.do}`);
     return decision!;
+  }
+
+  /** A person has looked into what the policy asks, and changed nothing. */
+  resume(): void {
+    this.#policy.resume();
   }
 
   #derive(nodeId: string): Uint8Array {
