@@ -6,6 +6,7 @@
 import {
   type ClientOptions,
   ClientSession,
+  type Closing,
   ConnectionPolicy,
   type Crypto,
   createKeyring,
@@ -30,6 +31,8 @@ export interface DeviceOptions {
   psk: Uint8Array;
   keyring?: ((fresh: Keyring) => Keyring) | undefined;
   onKkFailure?: ClientOptions['onKkFailure'];
+  /** Further options of its sessions. */
+  client?: Partial<ClientOptions>;
 }
 
 export class Device {
@@ -40,12 +43,14 @@ export class Device {
   readonly log: string[] = [];
   readonly #crypto: Crypto;
   readonly #policy: ConnectionPolicy;
+  readonly #client: Partial<ClientOptions>;
   #unproved: { nodeId: string; psk: Uint8Array } | undefined;
   #now = 0;
 
-  constructor({ crypto, psk, keyring = (fresh) => fresh, onKkFailure }: DeviceOptions) {
+  constructor({ crypto, psk, keyring = (fresh) => fresh, onKkFailure, client = {} }: DeviceOptions) {
     this.psk = psk;
     this.#crypto = crypto;
+    this.#client = client;
     this.keyring = keyring(createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, crypto }));
     this.#policy = new ConnectionPolicy({
       randomBytes: (length) => new Uint8Array(length).fill(0x80),
@@ -59,7 +64,7 @@ export class Device {
   }
 
   /** Connects once. Returns what the policy decides at the end. */
-  connect(peer: Peer, closing: number | 'timeout' = 'timeout'): PolicyDecision {
+  connect(peer: Peer, closing: Closing = 'timeout'): PolicyDecision {
     const dialOptions = this.#policy.begin(this.#now);
     if (dialOptions === undefined) throw new Error(`the policy does not dial: it is ${this.#policy.state}`);
     const session = new ClientSession({
@@ -67,6 +72,7 @@ export class Device {
       siteId: 'lobby',
       randomBytes: (length) => new Uint8Array(length).fill(0x42),
       ...keyringOptions(this.keyring),
+      ...this.#client,
       ...dialOptions,
     });
     let decision: PolicyDecision | undefined;
@@ -77,6 +83,11 @@ export class Device {
         this.log.push(noteOf(event));
         if (event.type === 'transmit') received.push(...peer.receive(event.data));
         if (event.type === 'psk-needed') take(session.providePsk(this.#derive(event.nodeId)));
+        if (event.type === 'paused') take(session.resume());
+        if (event.type === 'dh-needed') {
+          const secret = this.#crypto.x25519.sharedSecret(CLIENT_STATIC, event.publicKey);
+          take(session.provideSharedSecret(secret));
+        }
         if (event.type === 'psk' || event.type === 'psk-suspect') this.#unproved = undefined;
         decision = this.#policy.take(event, this.#now) ?? decision;
       }

@@ -60,6 +60,8 @@ function anyEvent(random: Random, nodeId: string): SessionEvent {
       'pin',
       'pin',
       'unpin',
+      'psk',
+      'psk',
       'psk-suspect',
       'ready',
       'message',
@@ -93,6 +95,18 @@ function check(
   }
   if (after.pins.length < before.pins.length && event !== undefined && event.type !== 'unpin')
     breach(`${event.type} dropped a pin`);
+  const psk = keyringOptions(before).psk;
+  for (const { nodeId, key, isSuspect } of after.psks) {
+    const old = before.psks.find((old) => old.nodeId === nodeId);
+    if (old === undefined && event !== undefined && event.type !== 'psk') breach('a PSK came from nowhere');
+    if (isSuspect && psk(nodeId) !== undefined && event?.type !== 'psk-suspect')
+      breach(`${event?.type} made a PSK suspect`);
+    if (event !== undefined && event.type !== 'psk' && old && Buffer.compare(old.key, key) !== 0)
+      breach(`${event.type} replaced a PSK`);
+  }
+  if (after.psks.length < before.psks.length && event !== undefined) breach(`${event.type} removed a PSK`);
+  if (event?.type === 'psk-suspect' && serializeKeyring(after) !== serializeKeyring(before))
+    breach('a suspect PSK is stored');
   for (const nodeId of provisioned) {
     if (!after.psks.some((psk) => psk.nodeId === nodeId && psk.isProvisioned))
       breach('a provisioned PSK is gone');
