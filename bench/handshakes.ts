@@ -1,6 +1,6 @@
 /** Handshakes with both sides in this process, PSK given, beside other implementations and the bare cryptography. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createPrivateKey, createPublicKey, diffieHellman, type KeyObject } from 'node:crypto';
+import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -24,14 +24,11 @@ type Pattern = (typeof PATTERNS)[number];
 /** The Diffie-Hellmans that each side does in a handshake. */
 const DHS: { readonly [pattern in Pattern]: number } = { XXpsk2: 3, KKpsk0: 4 };
 
-const JWK = { kty: 'OKP', crv: 'X25519' };
-const base64Url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
-
 /** What no implementation on node:crypto can do without: two ephemeral key pairs, the public keys received, all DHs. */
 export function rawNode(pattern: Pattern): Contender {
-  const newKey = (): KeyObject =>
-    createPrivateKey({ key: { ...JWK, d: base64Url(randomBytes(32)), x: '' }, format: 'jwk' });
-  const received = (x: string): KeyObject => createPublicKey({ key: { ...JWK, x }, format: 'jwk' });
+  const newKey = (): KeyObject => generateKeyPairSync('x25519').privateKey;
+  const received = (x: string): KeyObject =>
+    createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x }, format: 'jwk' });
   const exported = (key: KeyObject): string => createPublicKey(key).export({ format: 'jwk' }).x!;
   const keys = [newKey(), newKey()].map((staticKey) => ({ staticKey, x: exported(staticKey) }));
   const known = keys.map(({ x }) => received(x));

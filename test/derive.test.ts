@@ -5,8 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { derive } from '../examples/derive.ts';
 import { deriveInWorker } from '../examples/derive-in-worker.ts';
+import { nodeCrypto } from '../src/crypto/node.ts';
 import { hex, readVectors, toHex } from './vectors.ts';
 
+/** One that Node has since 24.7 reports no progress before the end. */
+const isNative = nodeCrypto.argon2id !== undefined;
 const [vector] = readVectors('argon2id', 'Psk');
 const { password, salt, psk } = vector!;
 
@@ -29,7 +32,7 @@ test('reports the progress of a worker', async () => {
   const progress: number[] = [];
   const derived = await deriveInWorker(password, hex(salt), { onProgress: (done) => progress.push(done) });
   assert.is(toHex(derived), psk);
-  assert.ok(progress.length > 10);
+  assert.ok(isNative ? progress.length === 1 : progress.length > 10);
   assert.is(progress.at(-1), 1);
 });
 
@@ -46,7 +49,7 @@ test('cancels a derivation in a worker', async () => {
   });
   const outcome = await deriving.catch((error) => error);
   assert.is(outcome, reason);
-  assert.ok(progress.at(-1)! < 0.5);
+  assert.ok(isNative || progress.at(-1)! < 0.5);
 });
 
 for (const name of ['client.js', 'derive-worker.js']) {

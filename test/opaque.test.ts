@@ -1,6 +1,6 @@
 import nodeAssert from 'node:assert';
 import { Console } from 'node:console';
-import { PassThrough } from 'node:stream';
+import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -62,18 +62,23 @@ test('hides from JSON.stringify on an engine without Symbol', () => {
 
 /** Everything that Node's console, assertions and clones show of a value, past custom inspection. */
 function shownOf(value: object): string {
-  const stream = new PassThrough();
-  const console = new Console({ stdout: stream, colorMode: false });
+  let shown = '';
+  const stdout = new Writable({
+    write(chunk, _, done) {
+      shown += chunk;
+      done();
+    },
+  });
+  const console = new Console({ stdout, colorMode: false });
   console.dir(value, { depth: 9 });
   console.table([value]);
   console.log(value, { value });
-  let diff = '';
   try {
     nodeAssert.deepStrictEqual({ value }, { value: 1 });
   } catch (error) {
-    diff = (error as Error).message;
+    shown += (error as Error).message;
   }
-  return `${stream.read()}${diff}${inspect(structuredClone(value))}${JSON.stringify([value])}`;
+  return `${shown}${inspect(structuredClone(value))}${JSON.stringify([value])}`;
 }
 
 class Account {

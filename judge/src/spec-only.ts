@@ -6,7 +6,7 @@ import type { Fields } from './adapter.ts';
 import type { Vector } from './vectors.ts';
 
 /** Events by which this library tells its caller something that the peer does not see. */
-const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'new-hub', 'static-key-fresh', 'ended'];
+const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'new-hub', 'static-key-fresh', 'dropped', 'ended'];
 
 const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(String(event?.type));
 
@@ -28,6 +28,8 @@ export function demandedOf(test: Vector): Vector {
     const field = test.messages === undefined ? 'plaintexts' : 'messages';
     return { ...test, results: test.results.slice(0, count), [field]: test[field].slice(0, count) };
   }
+  if (test.frames !== undefined && Array.isArray(test.events))
+    return { ...test, events: test.events.filter(isDemanded) };
   return test;
 }
 

@@ -30,11 +30,15 @@ const DOUBLE_ROUNDS = 10;
 export const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
+/** Sixteen words in an ArrayBuffer, since V8 moves an array of 64 bytes: a copy of the key that nothing wipes (copyBytes). */
+const newWords = (): Int32Array => new Int32Array(new ArrayBuffer(64));
+
 /** The sixteen words of the state, signed. */
 function initialState(key: Uint8Array, nonce: Uint8Array): Int32Array {
   assertBytes(key, 'key', KEY_LENGTH);
   assertBytes(nonce, 'nonce', NONCE_LENGTH);
-  const state = new Int32Array(STATE);
+  const state = newWords();
+  state.set(STATE);
   for (let i = 0; i < 8; i++) state[4 + i] = viewOf(key).getInt32(4 * i, true);
   for (let i = 0; i < 3; i++) state[COUNTER + 1 + i] = viewOf(nonce).getInt32(4 * i, true);
   return state;
@@ -152,7 +156,7 @@ function quarterRound(x: Int32Array, a: number, b: number, c: number, d: number)
 /** With numbers. */
 export const chacha20InWords: ChaCha20 = (key, nonce, count) => {
   const state = initialState(key, nonce);
-  const x = new Int32Array(state.length);
+  const x = newWords();
   return (block) => {
     x.set(state);
     for (let round = 0; round < DOUBLE_ROUNDS; round++) {

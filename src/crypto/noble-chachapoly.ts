@@ -1,12 +1,12 @@
 /**
- * ChaCha20-Poly1305 (RFC 8439, section 2.8) from noble's ChaCha20 and Poly1305. noble's own composition copies the message
- * to authenticate it, and decrypts it into new memory: a transport message would take a device three times 65 KB.
+ * ChaCha20-Poly1305 (RFC 8439, section 2.8) with noble's Poly1305. noble's own composition copies the message to authenticate
+ * it, and decrypts it into new memory: a transport message would take a device three times 65 KB.
  */
 import { Poly1305 } from '@noble/ciphers/_poly1305.js';
-import { chacha20 } from '@noble/ciphers/chacha.js';
 import { equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { CipherFactory } from './crypto.ts';
+import { chacha20 } from './noble-chacha20.ts';
 
 /** How many bytes Poly1305 is given at a time, since it copies them: a multiple of its block of 16. */
 const PIECE = 1024;
@@ -25,7 +25,8 @@ function tagOf(
   associatedData: Uint8Array,
   ciphertext: Uint8Array,
 ): Uint8Array {
-  const oneTimeKey = chacha20(key, nonce, new Uint8Array(KEY_LENGTH));
+  const oneTimeKey = new Uint8Array(KEY_LENGTH);
+  chacha20(key, nonce, 0, oneTimeKey, oneTimeKey);
   const mac = new Poly1305(oneTimeKey);
   wipe(oneTimeKey);
   updatePadded(mac, associatedData);
@@ -52,7 +53,7 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
   }
   /** Encrypts or decrypts, which is the same operation, into an array that may be the input. */
   const xor = (nonce: Uint8Array, input: Uint8Array, output: Uint8Array): Uint8Array =>
-    chacha20(key, nonce, input, output, 1);
+    chacha20(key, nonce, 1, input, output);
   /** Encrypts, and appends the tag. */
   function sealInto(
     sealed: Uint8Array,

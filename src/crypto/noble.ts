@@ -1,4 +1,7 @@
-/** `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly. It runs in every engine that has BigInt. */
+/**
+ * `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly, whose ChaCha20 is the library's own. It runs in every
+ * engine that has BigInt.
+ */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import type { Crypto } from './crypto.ts';

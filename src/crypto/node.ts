@@ -3,9 +3,9 @@
  * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is noble's, since OpenSSL's has a single output length. Where OpenSSL lacks ChaCha20-Poly1305, as
  * in FIPS builds and in Bun, ChaChaPoly is noble's.
  *
- * Keys are imported as JWK, since Node takes ten times as long for anything else. A private key is then a string on V8's
- * heap, and bytes in Node's memory, that nothing can wipe: both last until their memory is reused. A static key that
- * must never be there is made in OpenSSL or in a chip, and passed as a KeyPair.
+ * A private key is imported as bytes where the runtime takes them: Node from 24.15 on, and Bun. Node 20 and 22, Deno and workerd get it
+ * as JWK, a string on V8's heap that nothing can wipe: it lasts until its memory is reused. A static key that must never be there
+ * is made in OpenSSL or in a chip, and passed as a KeyPair.
  */
 import nodeModule, {
   type CipherChaCha20Poly1305Types,
@@ -18,6 +18,7 @@ import nodeModule, {
   diffieHellman,
   getCiphers,
   hash,
+  type JsonWebKeyInput,
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
@@ -95,14 +96,50 @@ function base64Url({ buffer, byteOffset, length }: Uint8Array): string {
 
 const JWK = { kty: 'OKP', crv: 'X25519' };
 
-/** `x` has to be there, but Node computes the public key itself. */
-function importPrivateKey(privateKey: Uint8Array): KeyObject {
-  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-  return createPrivateKey({ key: { ...JWK, d: base64Url(privateKey), x: '' }, format: 'jwk' });
-}
-
 function publicKeyOf(own: KeyObject): Uint8Array {
   return copyBytes(Buffer.from(createPublicKey(own).export({ format: 'jwk' }).x!, 'base64url'));
+}
+
+type PrivateKeyImport = (privateKey: Uint8Array) => KeyObject;
+
+/** Leaves no copy behind, but older runtimes do not know the format, nor do the types. */
+const importRaw: PrivateKeyImport = (key) =>
+  createPrivateKey({ key, format: 'raw-private', asymmetricKeyType: 'x25519' } as object as JsonWebKeyInput);
+
+/** `x` has to be there. Runtimes that compute the public key themselves ignore it, and others refuse it. */
+const importJwk: PrivateKeyImport = (key) =>
+  createPrivateKey({ key: { ...JWK, d: base64Url(key), x: '' }, format: 'jwk' });
+
+/** What precedes the key in PKCS #8 (RFC 8410, section 7). */
+const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+
+/** Every runtime takes this, but Node 20 ten times as long as for a JWK. */
+const importPkcs8: PrivateKeyImport = (privateKey) => {
+  const key = Buffer.concat([PKCS8, privateKey]);
+  try {
+    return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+  } finally {
+    wipe(key);
+  }
+};
+
+/** Whether the public key of 9 is what RFC 7748 says: the result after one iteration in section 5.2. */
+function works(importKey: PrivateKeyImport): boolean {
+  const nine = new Uint8Array(KEY_LENGTH);
+  nine[0] = 9;
+  try {
+    const publicKey = Buffer.from(publicKeyOf(importKey(nine)));
+    return publicKey.toString('hex') === '422c8e7a6227d7bca1350b3e2bb7279f7897b87bb6854b783c60e80311ae3079';
+  } catch {
+    return false;
+  }
+}
+
+const importChecked = [importRaw, importJwk].find(works) ?? importPkcs8;
+
+function importPrivateKey(privateKey: Uint8Array): KeyObject {
+  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+  return importChecked(privateKey);
 }
 
 /** The public keys imported last. A handshake uses each of its two several times, and importing one takes a while. */

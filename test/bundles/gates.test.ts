@@ -67,7 +67,7 @@ const FULL = [
   'Uint8Array.from',
   'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
   'globalThis.crypto parseInt',
-  'TextDecoder TextEncoder Uint8Array.fromHex', // checked for
+  '.toHex TextDecoder TextEncoder Uint8Array.fromHex', // checked for
 ];
 /** Freezing what Moddable preloads adds this. */
 const PRELOADABLE = ['Object.freeze'];

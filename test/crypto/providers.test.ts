@@ -1,6 +1,8 @@
 /** What each provider of cryptography must do besides computing the right results. */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
@@ -324,6 +326,46 @@ test('node uses noble’s ChaChaPoly where OpenSSL has none', () => {
   );
 });
 
+/** What createPrivateKey takes in a runtime, by format; the key that it is then given. */
+const RUNTIMES = [
+  ['raw bytes', 'raw-private', `{ 'raw-private': ({ key }) => key, jwk: ({ key }) => fromJwk(key) }`],
+  ['a JWK with any x', 'jwk', '{ jwk: ({ key }) => fromJwk(key) }'],
+  [
+    'raw bytes, but makes another key of them,',
+    'jwk',
+    `{ 'raw-private': () => Buffer.alloc(32, 7), jwk: ({ key }) => fromJwk(key) }`,
+  ],
+  ['a JWK with the right x alone', 'der', '{}'],
+] as const;
+
+for (const [what, format, takes] of RUNTIMES) {
+  test(`node imports private keys as ${format} where the runtime takes ${what}`, () => {
+    runWith(
+      `const { createPrivateKey } = crypto;
+      const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+      const fromJwk = ({ d }) => Buffer.from(d, 'base64url');
+      const takes = ${takes};
+      let given = [];
+      crypto.createPrivateKey = (options) => {
+        given.push(options);
+        if (options.format === 'der') return createPrivateKey(options);
+        if (!(options.format in takes)) throw new TypeError('another format is expected');
+        const key = Buffer.concat([PKCS8, takes[options.format](options)]);
+        return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
+      };`,
+      `given = [];
+      const [own, peer] = [new Uint8Array(32).fill(1), nobleCrypto.x25519.publicKey(new Uint8Array(32).fill(2))];
+      const [publicKey, secret] = [nobleCrypto.x25519.publicKey(own), nobleCrypto.x25519.sharedSecret(own, peer)];
+      const pair = nodeCrypto.x25519.importKey(own);
+      assert.deepEqual(nodeCrypto.x25519.publicKey(own), publicKey);
+      assert.deepEqual(nodeCrypto.x25519.sharedSecret(own, peer), secret);
+      assert.deepEqual([pair.publicKey, pair.sharedSecret(peer)], [publicKey, secret]);
+      assert.deepEqual(given.map((options) => options.format), ['${format}', '${format}', '${format}']);
+      for (const { format, key } of given) assert.ok(format !== 'der' || key.every((byte) => byte === 0));`,
+    );
+  });
+}
+
 test('node has an argon2id where Node has one, and passes all parameters to it', () => {
   const parameters = {
     password: series(3),
@@ -399,14 +441,71 @@ test('the device file leaves nothing in an array that HMAC-SHA-256 is computed f
   for (const array of made) assert.ok(array === tag || array.every((byte) => byte === 0));
 });
 
-test('noble’s ChaChaPoly wipes the key of Poly1305', () => {
+test('noble’s ChaChaPoly wipes the keystream, and the key of Poly1305 that it begins with', () => {
   const [key, nonce] = [series(32), series(12)];
   const block = new DataView(new ArrayBuffer(64));
-  chacha20InWords(key, nonce, 2)(block);
-  const oneTimeKey = toHex(new Uint8Array(block.buffer, 0, 32));
+  const stream = chacha20InWords(key, nonce, 2);
+  const keystream = [0, 1].map(() => {
+    stream(block);
+    return toHex(new Uint8Array(block.buffer));
+  });
   const wiped = wipedIn(() => nobleCrypto.ciphers.ChaChaPoly!(key).seal(nonce, series(1), series(20)));
-  assert.ok(wiped.includes(oneTimeKey));
+  for (const bytes of [keystream[0]!.slice(0, 64), ...keystream]) assert.ok(wiped.includes(bytes));
 });
+
+/** How often bytes are in the memory of a process, on Linux. */
+function copiesIn(pid: number, bytes: Uint8Array): number {
+  let copies = 0;
+  const memory = openSync(`/proc/${pid}/mem`, 'r');
+  const piece = Buffer.alloc(2 ** 24);
+  for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
+    const [, start, end] =
+      /^(\w+)-(\w+) rw/.exec(line)?.map((hexadecimal) => parseInt(hexadecimal, 16)) ?? [];
+    for (let at = start!; at < end!; at += piece.length - bytes.length + 1) {
+      const read = piece.subarray(0, readSync(memory, piece, 0, Math.min(piece.length, end! - at), at));
+      for (let found = read.indexOf(bytes); found >= 0; found = read.indexOf(bytes, found + 1)) copies++;
+    }
+  }
+  closeSync(memory);
+  return copies;
+}
+
+for (const [file, name] of [
+  ['noble.ts', 'nobleCrypto.ciphers.ChaChaPoly'],
+  ['noble-aesgcm.ts', 'nobleCryptoWithAesGcm.ciphers.AESGCM'],
+  ['node.ts', 'nodeCrypto.ciphers.ChaChaPoly'],
+  ['node.ts', 'nodeCrypto.ciphers.AESGCM'],
+  ['device.ts', 'deviceCrypto.ciphers.ChaChaPoly'],
+] as const) {
+  if (process.platform !== 'linux') continue;
+  test(`${name} leaves no copy of a key in memory once its array is wiped`, async () => {
+    const program = `
+      import { once } from 'node:events';
+      import * as provider from './src/crypto/${file}';
+      const key = new Uint8Array(new ArrayBuffer(32));
+      for (let i = 0; i < 32; i++) key[i] = 73 * i + 41;
+      const cipher = provider.${name}(key);
+      const nonce = new Uint8Array(12);
+      for (; nonce[4] < 250; nonce[4]++) {
+        cipher.open(nonce, nonce, cipher.seal(nonce, nonce, new Uint8Array(100)));
+      }
+      console.log('used');
+      await once(process.stdin, 'data');
+      key.fill(0);
+      console.log('wiped');`;
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program]);
+    try {
+      const key = Uint8Array.from({ length: 32 }, (_, i) => 73 * i + 41);
+      await once(child.stdout, 'data');
+      assert.ok(copiesIn(child.pid!, key) > 0);
+      child.stdin.write('wipe');
+      await once(child.stdout, 'data');
+      assert.is(copiesIn(child.pid!, key), 0);
+    } finally {
+      child.kill();
+    }
+  });
+}
 
 test('node wipes what it has decrypted if the tag does not verify', () => {
   const cipher = nodeCrypto.ciphers.ChaChaPoly!(series(32));

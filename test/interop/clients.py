@@ -2,8 +2,9 @@
 
     clients.py hivemind-bus-client OPTIONS
     clients.py thalovant OPTIONS
+    clients.py hivemind-bus-client-echo OPTIONS
 
-OPTIONS is a JSON object: port, accessKey, password, and the lengths of the requests. The keys are kept in XDG_CONFIG_HOME.
+The third connects again and again, and sends back what it receives, as the judge expects. OPTIONS is a JSON object: port, accessKey, password, and the lengths of the requests. The keys are kept in XDG_CONFIG_HOME.
 """
 
 import hashlib
@@ -58,6 +59,38 @@ def hivemind_bus_client(options):
     return {"outcome": "ready", "replies": replies, "files": files}
 
 
+def hivemind_bus_client_echo(options):
+    import random
+
+    from hivemind_bus_client.client import HiveMessageBusClient
+    from hivemind_bus_client.noise import NoiseTransport
+    from hivemind_bus_client.protocol import HiveMindSlaveProtocol
+    from ovos_utils.fakebus import FakeBus
+    from websocket import ABNF
+
+    decrypt = NoiseTransport.decrypt_frame
+
+    def echo(transport, data):
+        content = decrypt(transport, data)
+        if content is not None:
+            transport.send_message(content, lambda frame: client.client.send(frame, ABNF.OPCODE_BINARY))
+
+    NoiseTransport.decrypt_frame = echo  # returns None: there is nothing for the client
+    random.uniform = lambda low, high: 0  # the pause before it dials again
+    client = HiveMessageBusClient(
+        key=options["accessKey"],
+        password=options["password"],
+        host="ws://localhost",
+        port=options["port"],
+        useragent="interop",
+    )
+    client.protocol = HiveMindSlaveProtocol(client, site_id="lobby", identity=client.identity)
+    client.protocol.bind(FakeBus())
+    while True:  # it stops where it takes a close for a refusal
+        client.run_forever()
+        client.client = client.create_client()
+
+
 def thalovant(options):
     from thalovant import ThalovantClient, ThalovantIdentity
 
@@ -90,7 +123,11 @@ def thalovant(options):
 
 
 if __name__ == "__main__":
-    run = {"hivemind-bus-client": hivemind_bus_client, "thalovant": thalovant}[sys.argv[1]]
+    run = {
+        "hivemind-bus-client": hivemind_bus_client,
+        "hivemind-bus-client-echo": hivemind_bus_client_echo,
+        "thalovant": thalovant,
+    }[sys.argv[1]]
     try:
         report = run(json.loads(sys.argv[2]))
     except Exception as error:  # some tests expect a refusal

@@ -127,7 +127,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     connection.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1));
     assert.is((await connection.first('ended')).reason, 'dropped');
     assert.match(hub.log(), 'exceeded the 33554432 byte cap');
-    return 'ends the session, where the spec drops the message';
+    return 'ends the session, as the spec allows';
   });
 
   check('KKpsk0', 'the hub restarted while connected', async () => {

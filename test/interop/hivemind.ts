@@ -60,11 +60,12 @@ export class HivemindHub {
     return stdout;
   }
 
-  async start(): Promise<void> {
+  /** @param options - `--echo` for a hub that sends back what it receives, and has no agent */
+  async start(...options: '--echo'[]): Promise<void> {
     const [program, ...launcher] = HIVEMIND;
     const script = new URL('hivemind_hub.py', import.meta.url).pathname;
     const log = openSync(join(folder, 'hub.log'), 'a');
-    this.#child = spawn(program!, [...launcher, 'python', script], {
+    this.#child = spawn(program!, [...launcher, 'python', script, ...options], {
       env: this.#environment,
       stdio: ['pipe', log, log],
     });

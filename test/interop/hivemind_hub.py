@@ -1,5 +1,7 @@
 """HiveMind's hub, unmodified, with another agent: the default agent needs a message bus beside the hub. This one is the
 default agent over a bus in memory, which answers utterances. Files are sent back to their sender.
+
+With --echo there is no agent: after HELLO, each message goes back as it came out of the transport, as the judge expects.
 """
 
 import os
@@ -9,6 +11,7 @@ import threading
 from hivemind_bus_client.message import HiveMessage, HiveMessageType
 from hivemind_bus_client.serialization import HiveMindBinaryPayloadType
 from hivemind_core import service
+from hivemind_core.protocol import HiveMindClientConnection
 from hivemind_ovos_agent_plugin import OVOSAgentProtocol
 from hivemind_plugin_manager.protocols import BinaryDataHandlerProtocol
 
@@ -29,12 +32,32 @@ class Files(BinaryDataHandlerProtocol):
         client.send(HiveMessage(HiveMessageType.BINARY, bin_data, metadata={"file_name": file_name}, bin_type=file))
 
 
+def send_everything_back(decode):
+    def decode_hello(client, payload):
+        message = decode(client, payload)
+        transport = client.noise_transport
+        if transport is not None and message is not None and message.msg_type == HiveMessageType.HELLO:
+            decrypt = transport.decrypt_frame
+
+            def echo(data):
+                content = decrypt(data)
+                if content is not None:
+                    transport.send_message(content, lambda frame: client.send_msg(frame, True))
+
+            transport.decrypt_frame = echo  # returns None: there is nothing for the hub
+        return message
+
+    return decode_hello
+
+
 def end_with_parent():
     sys.stdin.read()
     os._exit(1)
 
 
 threading.Thread(target=end_with_parent, daemon=True).start()
+if "--echo" in sys.argv:
+    HiveMindClientConnection.decode = send_everything_back(HiveMindClientConnection.decode)
 service.get_agent_protocol = lambda: (Agent, {})
 service.get_binary_protocol = lambda: (Files, {})
 service.HiveMindService().run()

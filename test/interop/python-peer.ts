@@ -35,6 +35,12 @@ export class PythonPeer<Report> {
     return JSON.parse(value);
   }
 
+  /** Writes a line of JSON, and returns the report that follows. */
+  ask(line: unknown): Promise<Report> {
+    this.#child.stdin!.write(`${JSON.stringify(line)}\n`);
+    return this.report();
+  }
+
   /** Ends the program, and waits until it has exited. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

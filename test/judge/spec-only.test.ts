@@ -60,6 +60,23 @@ test('lets a CipherState go on after a failure, but a failure itself must show',
   assert.is(failed(await judge('open', true, goesOn)).length, 0);
 });
 
+test('a message of more than 32 MiB may end the session, but not arrive', async () => {
+  const lengthOf = ({ bytes, length }: Fields) => (length as number) ?? String(bytes).length / 2 - 1;
+  const isTooLong = ({ frames }: Fields) =>
+    (frames as Fields[]).reduce((sum, frame) => sum + lengthOf(frame), 0) > 32 * 1024 * 1024;
+  const ends = (request: Fields, response: Fields): Fields =>
+    isTooLong(request) ? { events: [], error: 'refused' } : response;
+  const arrives = (request: Fields, { events, ...response }: Fields): Fields => ({
+    ...response,
+    events: (events as Fields[])?.map((event) =>
+      isTooLong(request) && event.reason === 'too-large' ? { ...event, type: 'message' } : event,
+    ),
+  });
+  assert.ok(failed(await judge('reassemble', false, ends)).length > 0);
+  assert.is(failed(await judge('reassemble', true, ends)).length, 0);
+  assert.ok(failed(await judge('reassemble', true, arrives)).length > 0);
+});
+
 test('accepts either code where there are two faults', async () => {
   const other = { 'duplicate-key': 'bad-json', 'bad-json': 'duplicate-key' };
   const swap = (request: Fields, response: Fields) =>

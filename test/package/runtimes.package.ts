@@ -1,6 +1,6 @@
 /**
- * The package where users run it, from README.md alone: its programs as modules, as scripts and with a single file, in the oldest
- * Node.js that it supports, the newest with long-term support, Bun, Deno and workerd. The hub is on loopback, with TLS.
+ * The package where users run it, from README.md alone: its program, with both sides of a session, and its client over a WebSocket,
+ * with either provider, in each Node.js that `engines` names, Bun, Deno and workerd. The hub is on loopback, with TLS.
  */
 import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import { emptyFolder, install, library, run, TOOLS } from './packed.ts';
 import {
   asCommonJs,
@@ -24,9 +25,21 @@ import {
 } from './readme.ts';
 
 const test = suite('runtimes');
-const NODES = ['node-20', 'node-24'].map((name) => [name, `${TOOLS}${name}/bin/node`] as const);
-const BUN = `${TOOLS}@oven/bun-linux-x64/bin/bun`;
-const DENO = `${TOOLS}@deno/linux-x64-glibc/deno`;
+/** The names of the runtimes, and the commands that run a program. */
+const NODES: [string, ...string[]][] = ['node-20', 'node-22', 'node-24', 'node-26'].map((name) => [
+  name,
+  `${TOOLS}${name}/bin/node`,
+]);
+const RUNTIMES: [string, ...string[]][] = [
+  ...NODES,
+  ['Bun', `${TOOLS}@oven/bun-linux-x64/bin/bun`],
+  ['Deno', `${TOOLS}@deno/linux-x64-glibc/deno`, 'run', '-A'],
+];
+/** What makes the programs use each of the providers. */
+const PROVIDERS: [string, (code: string) => string][] = [
+  ['node', (code) => code],
+  ['noble', withNoble],
+];
 const WORKERD = `${TOOLS}@cloudflare/workerd-linux-64/bin/workerd`;
 const WS = "import WebSocket from 'ws';\n"; // Node.js has a WebSocket of its own from version 22 on
 const PRINTED = 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n';
@@ -64,6 +77,13 @@ test.after(() => hub.stop());
 /** An identity of its own for each client, since the hub pins its key. */
 let newIdentity: (accessKey: string) => string;
 
+test('package.json names the versions of Node.js that are tried', () => {
+  assert.equal(
+    manifest.engines.node.match(/(?<=[\^=])\d+/g)?.map((major) => `node-${major}`),
+    NODES.map(([name]) => name),
+  );
+});
+
 /** Runs a client with a runtime. Returns what it heard. */
 async function converse(file: string, code: string, ...command: string[]): Promise<string> {
   const program = `${code}
@@ -74,23 +94,31 @@ async function converse(file: string, code: string, ...command: string[]): Promi
   return stdout.trim();
 }
 
-for (const [name, node] of NODES) {
-  test(`README’s program runs in ${name}, as a module and as a script`, async () => {
-    writeFileSync(join(folder, 'program.js'), PROGRAM);
-    writeFileSync(join(folder, 'program.cjs'), SCRIPT);
-    for (const file of ['program.js', 'program.cjs']) {
-      assert.equal((await run(folder, node, [file])).stdout, PRINTED);
-    }
-  });
+for (const [name, ...command] of RUNTIMES) {
+  const socket = name === 'node-20' ? WS : '';
+  for (const [provider, using] of PROVIDERS) {
+    test(`README’s program runs in ${name} with the provider ${provider}`, async () => {
+      writeFileSync(join(folder, 'program.js'), using(PROGRAM));
+      const { stdout } = await run(folder, command[0]!, [...command.slice(1), 'program.js']);
+      assert.is(stdout, PRINTED);
+    });
 
-  test(`a client connects in ${name} over WSS, as a module and as a script`, async () => {
-    assert.is(await converse('node.js', WS + CLIENT, node), HEARD);
-    assert.is(await converse('node.cjs', asCommonJs(WS + CLIENT), node), HEARD);
+    test(`a client connects in ${name} over WSS with the provider ${provider}`, async () => {
+      assert.is(await converse(`${provider}.js`, socket + using(CLIENT), ...command), HEARD);
+    });
+  }
+}
+
+for (const [name, node] of NODES as [string, string][]) {
+  test(`README’s program and a client run in ${name} as scripts`, async () => {
+    writeFileSync(join(folder, 'program.cjs'), SCRIPT);
+    assert.is((await run(folder, node, ['program.cjs'])).stdout, PRINTED);
+    assert.is(await converse('client.cjs', asCommonJs(WS + CLIENT), node), HEARD);
   });
 }
 
 test('README’s program and a client run with a single file in an empty folder', async () => {
-  const [[, node20], [, node24]] = NODES as [[string, string], [string, string]];
+  const [[, oldest], [, newest]] = [NODES[0]!, NODES.at(-1)!];
   const single = join(folder, 'single');
   mkdirSync(single);
   writeFileSync(join(single, 'package.json'), '{ "type": "module" }');
@@ -99,36 +127,25 @@ test('README’s program and a client run with a single file in an empty folder'
     join(single, 'hub-protocol.full.js'),
   );
   writeFileSync(join(single, 'program.js'), SINGLE_FILE_PROGRAM);
-  assert.is((await run(single, node20, ['program.js'])).stdout, PRINTED);
-  assert.is(await converse('single/client.js', withSingleFile(CLIENT), node24), HEARD);
+  assert.is((await run(single, oldest!, ['program.js'])).stdout, PRINTED);
+  assert.is(await converse('single/client.js', withSingleFile(CLIENT), newest!), HEARD);
 });
 
-test('a client connects in Bun over WSS, with either provider', async () => {
-  assert.is(await converse('bun.js', CLIENT, BUN), HEARD);
-  assert.is(await converse('bun-noble.js', withNoble(CLIENT), BUN), HEARD);
-});
-
-test('a client connects in Deno over WSS, with either provider', async () => {
-  assert.is(await converse('deno.js', CLIENT, DENO, 'run', '-A'), HEARD);
-  assert.is(await converse('deno-noble.js', withNoble(CLIENT), DENO, 'run', '-A'), HEARD);
-});
-
-test('a client connects in workerd over WSS', async () => {
+/** Runs modules as a test of workerd, where only functions get random bytes. Returns what they print. */
+async function runInWorkerd(code: string, body: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: {
-      contents: `${withNoble(CLIENT)}
-        export default {
-          async test(_, { IDENTITY }) { console.log(JSON.stringify(await converse(IDENTITY))); },
-        };`,
+      contents: `${code}\nexport default { async test(_, { IDENTITY }) { ${body} } };`,
       resolveDir: folder,
     },
     bundle: true,
     format: 'esm',
     conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*'],
     write: false,
   });
   writeFileSync(join(folder, 'worker.js'), outputFiles[0]!.text);
-  writeFileSync(join(folder, 'identity.json'), newIdentity('workerd'));
+  writeFileSync(join(folder, 'identity.json'), newIdentity(`workerd ${clients.size}`));
   writeFileSync(
     join(folder, 'worker.capnp'),
     `using Workerd = import "/workerd/workerd.capnp";
@@ -142,8 +159,24 @@ test('a client connects in workerd over WSS', async () => {
       ],
     );`,
   );
-  const { stdout, stderr } = await run(folder, WORKERD, ['test', 'worker.capnp']);
-  assert.ok((stdout + stderr).includes(HEARD), stdout + stderr);
-});
+  const { stdout } = await run(folder, WORKERD, ['test', 'worker.capnp']);
+  return stdout;
+}
+
+for (const [provider, using] of PROVIDERS) {
+  test(`README’s program runs in workerd with the provider ${provider}`, async () => {
+    const program = using(PROGRAM);
+    const imports = program.match(/^import .*\n/gm)!.join('');
+    assert.is(await runInWorkerd(imports, program.replace(/^import .*\n/gm, '')), PRINTED);
+  });
+
+  test(`a client connects in workerd over WSS with the provider ${provider}`, async () => {
+    const printed = await runInWorkerd(
+      using(CLIENT),
+      'console.log(JSON.stringify(await converse(IDENTITY)));',
+    );
+    assert.is(printed.trim(), HEARD);
+  });
+}
 
 test.run();

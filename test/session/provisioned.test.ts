@@ -35,7 +35,7 @@ import {
 } from './pair.ts';
 
 const ACCESS_KEY = 'kiosk-7';
-const { blake2b: _, ...CRYPTO } = nodeCrypto;
+const { blake2b: _, argon2id: __, ...CRYPTO } = nodeCrypto;
 const NEW_PSK = new Uint8Array(32).fill(6);
 const NEW_HUB_STATIC = new Uint8Array(32).fill(9);
 const NEW_HUB_KEY = nodeCrypto.x25519.publicKey(NEW_HUB_STATIC);

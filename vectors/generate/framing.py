@@ -44,9 +44,14 @@ NOTES = {
     ),
     "NothingOpen": "A chunk with nothing open. Whoever accepts it starts a message of no kind, or passes over it.",
     "OneFrame": "A message in one frame, 0x00 for JSON and 0x01 for binary.",
+    "OverCap": (
+        "What follows a byte too many: the chunks of the message are swallowed up to the final one, and the session "
+        "goes on. HiveMind's hub and client end it. A failure most likely does so too, or forgets that a message is "
+        "open."
+    ),
     "ReassemblyCap": (
-        "32 MiB are kept, one byte more drops the message: its chunks are swallowed up to the final one, and the "
-        "session goes on. A failure most likely is off by one, ends the session, or forgets that a message is open."
+        "A message of 32 MiB is delivered, and one of a byte more never is, whether the session goes on or not. A "
+        "failure most likely is off by one."
     ),
     "UnknownMarker": (
         "Markers beyond 0x05 do not exist. Whoever accepts one most likely looks at a few bits only, or takes it for "
@@ -214,24 +219,27 @@ def of_length(length, size=MAX_CHUNK):
 
 
 def around_the_cap():
-    def case(comment, frames, *events):
+    def kept(comment, frames, *events):
         return delivered(comment, ["ReassemblyCap"], frames, *events)
+
+    def over(comment, frames, *events):
+        return delivered(comment, ["OverCap"], frames, *events)
 
     after = message("json", b"{}")
     for kind in KINDS:
         frames = chunks(kind, *of_length(MAX_MESSAGE))
-        yield case(f"32 MiB of {kind}", frames, message(kind, MAX_MESSAGE))
+        yield kept(f"32 MiB of {kind}", frames, message(kind, MAX_MESSAGE))
         frames = chunks(kind, *of_length(MAX_MESSAGE + 1)) + bare("007b7d")
-        yield case(f"a byte more of {kind}, then a message", frames, dropped(kind, MAX_MESSAGE + 1, "too-large"), after)
+        yield over(f"a byte more of {kind}, then a message", frames, dropped(kind, MAX_MESSAGE + 1, "too-large"), after)
     cap = of_length(MAX_MESSAGE, MAX_FRAME)
     frames = chunks("binary", *cap, 0)
-    yield case("32 MiB in the longest frames, then an empty final chunk", frames, message("binary", MAX_MESSAGE))
+    yield kept("32 MiB in the longest frames, then an empty final chunk", frames, message("binary", MAX_MESSAGE))
     frames = chunks("json", *cap, 1) + bare("027b", "057d")
     drop = dropped("json", MAX_MESSAGE + 1, "too-large")
-    yield case("the byte too many in a chunk of its own, then a chunked message", frames, drop, after)
+    yield over("the byte too many in a chunk of its own, then a chunked message", frames, drop, after)
     frames = chunks("binary", *cap, 1, MAX_FRAME, 0, 3) + bare("007b7d")
     drop = dropped("binary", MAX_MESSAGE + 1 + MAX_FRAME + 3, "too-large")
-    yield case("more chunks after the byte too many, then a message", frames, drop, after)
+    yield over("more chunks after the byte too many, then a message", frames, drop, after)
 
 
 def around_lower_caps():
@@ -312,12 +320,14 @@ def breaches():
 
     too_long = [*of_length(MAX_MESSAGE, MAX_FRAME), 1]
     in_drop = ("while a message is dropped", chunks("json", *too_long, 0)[:-1], [])
-    after_drop = ("after a drop", chunks("json", *too_long), [dropped("json", MAX_MESSAGE + 1, "too-large")])
-    yield case("a message", ["ReassemblyCap", "Interleaved"], "message-while-open", in_drop, "0062")
-    yield case("a first chunk", ["ReassemblyCap", "Interleaved"], "message-while-open", in_drop, "0362")
-    yield case("an unknown marker", ["ReassemblyCap", "UnknownMarker"], "unknown-marker", in_drop, "06")
-    yield case("a plaintext without marker", ["ReassemblyCap", "EmptyPlaintext"], "empty-plaintext", in_drop, "")
-    yield case("a final chunk", ["ReassemblyCap", "NothingOpen"], "chunk-without-start", after_drop, "0562")
+    yield case("a message", ["OverCap", "Interleaved"], "message-while-open", in_drop, "0062")
+    yield case("a first chunk", ["OverCap", "Interleaved"], "message-while-open", in_drop, "0362")
+    yield case("an unknown marker", ["OverCap", "UnknownMarker"], "unknown-marker", in_drop, "06")
+    yield case("a plaintext without marker", ["OverCap", "EmptyPlaintext"], "empty-plaintext", in_drop, "")
+    # By now every reading of the specification has ended the session, and none has delivered the message.
+    for kind, where in [("json", "after a drop"), ("binary", "after a drop of binary")]:
+        after_drop = (where, chunks(kind, *too_long), [dropped(kind, MAX_MESSAGE + 1, "too-large")])
+        yield case("a final chunk", ["ReassemblyCap", "NothingOpen"], "chunk-without-start", after_drop, "0562")
 
 
 def build():
@@ -328,5 +338,5 @@ def build():
         group("Reassemble", [files.SPECIFICATION], reassembled),
         group("Reassemble", [files.SPECIFICATION], list(breaches())),
     ]
-    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "LowerCap", "NotUtf8", "UnknownMarker"]
+    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "LowerCap", "NotUtf8", "OverCap", "UnknownMarker"]
     files.write("framing", "Messages cut into frames, and put together again from frames.", NOTES, groups, choices)

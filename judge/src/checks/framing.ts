@@ -77,6 +77,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
   if (maxMessage !== undefined) return []; // which says nothing about the cap of 32 MiB
+  if (got.some(({ type, length }) => type === 'message' && Number(length) > MAX_MESSAGE))
+    return ['cap: a message of more than 32 MiB is delivered; it never is'];
   if (expected?.length === MAX_MESSAGE) {
     return [`cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`];
   }

@@ -99,6 +99,16 @@ export class Connection {
     return received.data;
   }
 
+  /** Returns the next message; undefined if the other side closes the connection instead. */
+  async receiveOrClose(after: string): Promise<string | Uint8Array | undefined> {
+    try {
+      return await this.receive(`close, or a message after ${after}`);
+    } catch (error) {
+      if (this.isClosed) return undefined;
+      throw error;
+    }
+  }
+
   /** Waits until the other side closes the connection, or is silent. It must not send anything before it does. */
   async expectClose(after: string, isLong = false): Promise<void> {
     const { message: short, long, silence = SILENCE } = this.#patience;

@@ -93,13 +93,16 @@ export const HUB_SCENES: readonly HubScene[] = [
     refused: 'the offer',
   })),
   refused('no-node-id', 'The client refuses a HELLO without a node id.', () => ({
+    patterns: XX,
     hello: '{}',
     refused: 'HELLO',
   })),
-  refused('offer-first', 'The client refuses an offer before HELLO.', () => ({
-    offerFirst: true,
-    refused: 'the offer',
-  })),
+  choice(
+    refused('offer-first', 'The client refuses an offer before HELLO.', () => ({
+      offerFirst: true,
+      refused: 'the offer',
+    })),
+  ),
   refused('damaged-static-key', 'The static key in message 2 does not open.', () => ({
     patterns: XX,
     message2: (message) => flip(message, 40),
@@ -122,14 +125,22 @@ export const HUB_SCENES: readonly HubScene[] = [
     patterns: XX,
     psk: randomBytes(32),
   })),
-  refused('changed-key', 'The hub has another key than the pinned one: it gets no message 3.', () => ({
+  refused('changed-key', 'The hub has another key than the pinned one: it is refused.', () => ({
     patterns: XX,
     staticKey: randomBytes(32),
+    mayGetMessage3: true,
   })),
   refused('changed-key-again', 'The pin stays: another key is refused the next time, too.', () => ({
     patterns: XX,
     staticKey: randomBytes(32),
+    mayGetMessage3: true,
   })),
+  choice(
+    refused('changed-key-early', 'A hub with another key than the pinned one gets no message 3.', () => ({
+      patterns: XX,
+      staticKey: randomBytes(32),
+    })),
+  ),
   {
     name: 'failed-kk',
     comment: 'Message 2 of KKpsk0 does not open: the client goes no further.',

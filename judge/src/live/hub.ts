@@ -50,8 +50,10 @@ export interface HubChanges {
   message2?: (message: Uint8Array) => Uint8Array;
   /** Makes message 2 with an ephemeral key of zeros. */
   isAccomplice?: true;
-  /** What makes the client close the connection before message 1. */
+  /** After what the client sends nothing any more, message 1 included. Whether it closes the connection is open. */
   refused?: string;
+  /** A client that refuses message 2 may have sent message 3 by then. */
+  mayGetMessage3?: true;
 }
 
 const NEW_STATIC_KEY =
@@ -118,7 +120,7 @@ export class JudgeHub {
     connection.send(envelope('shake', offer));
     const offeredAt = performance.now();
     if (changes.refused) {
-      await connection.expectClose(changes.refused);
+      await connection.expectNothing(changes.refused);
       throw new SceneOver();
     }
     const first = payloadWithMessage('message 1', await connection.receive('message 1', true));
@@ -154,6 +156,10 @@ export class JudgeHub {
     connection.send(shake({ msg: bytesToHex(changes.message2?.(message2) ?? message2) }));
     const { message2: isChanged, isAccomplice, psk, staticKey } = changes;
     if ((isChanged ?? isAccomplice ?? psk ?? staticKey) !== undefined) {
+      if (changes.mayGetMessage3) {
+        const third = await connection.receiveOrClose('message 2');
+        if (third !== undefined) payloadWithMessage('message 3', third);
+      }
       await connection.expectClose('message 2');
       throw new SceneOver();
     }
@@ -204,6 +210,6 @@ function readChoice(
 function checkHello(value: unknown): void {
   const causes = mistakesInHello(value);
   if (causes.length === 0) return;
-  const expected = 'msg_type hello with the strings pubkey, session.session_id and site_id in its payload';
+  const expected = 'msg_type hello with pubkey and the strings session.session_id and site_id in its payload';
   throw new Failure({ where: 'the sealed HELLO', expected, got: show(value) }, causes);
 }

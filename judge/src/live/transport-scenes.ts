@@ -49,6 +49,7 @@ const ACCEPTED: readonly TransportScene[] = [
   {
     name: 'too-large',
     comment: 'A message of more than 32 MiB is dropped, and the session goes on.',
+    isChoice: true,
     async play(talk) {
       const chunk = new Uint8Array(MAX_CHUNK + 1);
       chunk[0] = 0x03;

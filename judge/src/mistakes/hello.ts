@@ -8,7 +8,12 @@ export function mistakesInHello(value: unknown): Causes {
   const fields = isJsonObject(payload) ? payload : {};
   const { session, site_id: siteId, pubkey } = fields;
   const sessionId = isJsonObject(session) ? session.session_id : undefined;
-  const lacks = Object.entries({ pubkey, 'session.session_id': sessionId, site_id: siteId })
+  // Clients without an RSA key send an empty string, or null.
+  const lacks = Object.entries({
+    pubkey: pubkey === null ? '' : pubkey,
+    'session.session_id': sessionId,
+    site_id: siteId,
+  })
     .filter(([, field]) => typeof field !== 'string')
     .map(([name]) => name);
   if (type !== 'hello') return ['HELLO: the first sealed message of a client has msg_type hello'];

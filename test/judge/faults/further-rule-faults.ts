@@ -257,11 +257,11 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       'if (frame.length === 0) return undefined;\n    if (frame.length < 0)\n',
     ]),
   ],
-  'P-87': [
-    broken('a message that is too long is forgotten before its end', [
+  'P-164': [
+    broken('a message that is too long ends the session', [
       REASSEMBLER,
       'if (this.length > this.maxMessage) this.forget();\n',
-      'if (this.length > this.maxMessage) {\n      this.forget();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    }\n',
+      "if (this.length > this.maxMessage) throw this.fail(new RemoteError('chunk-without-start', ''));\n",
     ]),
   ],
   'P-89': [

@@ -51,10 +51,10 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-165': broken('a node id may have any length', [PAYLOADS, ' || utf8Length(nodeId) > MAX_NODE_ID', '']),
   'P-166': broken('an offer may lack what is required', [CLIENT, 'assertRequired(offer);', '']),
-  'P-162': broken('a missing suite has the code of another fault', [
+  'P-162': broken('an offer without what is required has the code of another fault', [
     'src/session/negotiation.ts',
-    "'no-common-suite',\n    'the hub",
-    "'bad-offer',\n    'the hub",
+    "'bad-offer',\n      `the hub does not",
+    "'not-offered',\n      `the hub does not",
   ]),
   'P-38': same('any-pattern-accepted'),
   'P-39': same('first-hello-kept'),

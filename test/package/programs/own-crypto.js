@@ -11,8 +11,11 @@ import {
 } from 'node:crypto';
 
 const base64 = (bytes) => Buffer.from(bytes).toString('base64url');
-const key = (create, parts) => create({ key: { kty: 'OKP', crv: 'X25519', ...parts }, format: 'jwk' });
-const privateKeyOf = (bytes) => key(createPrivateKey, { d: base64(bytes), x: '' });
+const publicKeyOf = (bytes) =>
+  createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: base64(bytes) }, format: 'jwk' });
+const pkcs8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const privateKeyOf = (bytes) =>
+  createPrivateKey({ key: Buffer.concat([pkcs8, bytes]), format: 'der', type: 'pkcs8' });
 const finish = (hash, parts) => new Uint8Array(parts.reduce((all, part) => all.update(part), hash).digest());
 const cipherOptions = { authTagLength: 16 };
 
@@ -29,7 +32,7 @@ export const crypto = {
       new Uint8Array(
         diffieHellman({
           privateKey: privateKeyOf(own),
-          publicKey: key(createPublicKey, { x: base64(peer) }),
+          publicKey: publicKeyOf(peer),
         }),
       ),
   },
