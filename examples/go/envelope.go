@@ -2,6 +2,7 @@ package protocol3
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 )
 
@@ -85,7 +86,7 @@ func readNodeID(payload map[string]any) (string, error) {
 		return "", ErrMissingNodeID
 	}
 	nodeID, _ := value.(string)
-	if nodeID == "" {
+	if nodeID == "" || len(nodeID) > maxNodeID {
 		return "", ErrBadNodeID
 	}
 	return nodeID, nil
@@ -106,6 +107,10 @@ func readOffer(payload map[string]any) (patterns, suites []string, err error) {
 	patterns, hasPatterns := stringList(offer["patterns"])
 	suites, hasSuites := stringList(offer["suites"])
 	if !hasPatterns || !hasSuites {
+		return nil, nil, ErrBadOffer
+	}
+	// Every hub offers these (P-166).
+	if !slices.Contains(patterns, XXpsk2) || !slices.Contains(suites, ChaChaPoly) {
 		return nil, nil, ErrBadOffer
 	}
 	return patterns, suites, nil
@@ -132,7 +137,8 @@ func readEncoding(payload []byte) (*string, error) {
 	value, err := ParseJSON(payload)
 	object, isObject := value.(map[string]any)
 	if err != nil || !isObject {
-		return nil, ErrBadHandshakePayload
+		// One ciphertext can be made to open under many PSKs, and is noise under all but one (P-168).
+		return nil, ErrPayloadNotAuthentic
 	}
 	switch encoding := object["encoding"].(type) {
 	case nil:

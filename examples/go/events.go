@@ -14,7 +14,12 @@ type (
 		NodeID string
 		Salt   []byte
 	}
-	// PSKSuspect says that the PSK of this hub, if it was derived and stored, is to be forgotten.
+	// PSK is one that was provided and that the hub has proved to know: store it (P-169).
+	PSK struct {
+		NodeID string
+		Key    []byte
+	}
+	// PSKSuspect says that the PSK of this hub, unless it was provisioned, is to be derived again (P-118).
 	PSKSuspect struct{ NodeID string }
 	// NewHub says that this hub is not pinned, though others are.
 	NewHub struct{ NodeID string }

@@ -27,6 +27,14 @@ type Config struct {
 	KeyIsFresh   bool              // no hub has accepted the static key yet: warn before a pinned one sees it (P-122)
 }
 
+const (
+	maxNodeID          = 4096
+	maxMessage2Payload = 256
+)
+
+// message2Fields are the lengths of the keys and tags of message 2.
+var message2Fields = map[string]int{XXpsk2: 32 + 48 + 16, KKpsk0: 32 + 16}
+
 type state int
 
 const (
@@ -49,6 +57,7 @@ type Session struct {
 	hello, offer   map[string]any // the payloads, which the prologue binds
 	pattern, suite string
 	pin            []byte
+	unproved       []byte // the PSK that was provided, until message 2 has opened
 	handshake      *Handshake
 	send, receive  *Cipher
 	in             Reassembler
@@ -80,7 +89,7 @@ func (s *Session) Start() ([]Event, error) {
 		return nil, ErrWrongState
 	}
 	s.isStarted = true
-	return []Event{Transmit{Text: string(helloEnvelope(map[string]any{"pubkey": "", "site_id": ""}))}}, nil
+	return []Event{Transmit{Text: string(helloEnvelope(map[string]any{"pubkey": nil, "site_id": ""}))}}, nil
 }
 
 // ReceiveText takes a text message of the hub.
@@ -196,6 +205,7 @@ func (s *Session) ProvidePSK(psk []byte) ([]Event, error) {
 	case len(psk) != 32:
 		return nil, ErrBadLength
 	}
+	s.unproved = bytes.Clone(psk)
 	return s.sendMessage1(psk), nil
 }
 
@@ -224,22 +234,32 @@ func (s *Session) sendMessage1(psk []byte) []Event {
 
 func (s *Session) takeMessage2(msg any) []Event {
 	message, err := decodeHex(msg)
+	if err == nil && len(message) > message2Fields[s.pattern]+maxMessage2Payload {
+		err = ErrMessageTooLong // before anything is opened (P-167)
+	}
 	var payload []byte
 	if err == nil {
 		payload, err = s.handshake.Read(message)
 	}
+	var encoding *string
+	if err == nil {
+		encoding, err = readEncoding(payload)
+	}
+	if errors.Is(err, ErrBadHandshakePayload) {
+		return s.fail(err)
+	}
 	if err != nil {
 		return s.refuseMessage2(err)
 	}
+	// Only a peer that knows the password learns that there is a pin (P-66).
 	hubKey := s.handshake.RemoteStaticKey()
 	if s.pin != nil && subtle.ConstantTimeCompare(s.pin, hubKey) == 0 {
 		return s.fail(ErrHubKeyChanged)
 	}
-	encoding, err := readEncoding(payload)
-	if err != nil {
-		return s.fail(err)
-	}
 	var events []Event
+	if s.unproved != nil {
+		events = append(events, PSK{s.nodeID, s.unproved})
+	}
 	if s.pattern == XXpsk2 {
 		message, err := s.handshake.Write(nil)
 		if err != nil {
@@ -288,7 +308,7 @@ func (s *Session) establish(hubKey []byte, encoding *string) []Event {
 	s.handshake, s.send, s.receive = nil, send, receive
 	s.state, s.isEstablished = ready, true
 	payload := map[string]any{
-		"pubkey": "", "site_id": s.config.SiteID,
+		"pubkey": nil, "site_id": s.config.SiteID,
 		"session": map[string]any{"session_id": hex.EncodeToString(hash[:16])},
 	}
 	maps.Copy(payload, s.config.Hello)

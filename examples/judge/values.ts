@@ -127,7 +127,10 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
       : { type, payload: Buffer.from(canonicalJson(fields.payload)).toString() };
   }
   const json: Fields = { type, ...fields };
-  for (const name of BYTES) if (fields[name] !== undefined) json[name] = toHex(fields[name]);
+  for (const name of BYTES) {
+    const bytes = (event as Fields)[name]; // the key of `psk` does not enumerate
+    if (bytes !== undefined) json[name] = toHex(bytes);
+  }
   if (fields.error !== undefined) json.error = fields.error.code;
   if (type === 'ready' && 'hubKey' in fields) {
     json.sessionId = fields.sessionId ?? null;

@@ -10,9 +10,12 @@ OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "seali
 
 
 class ConnectionPolicy:
-    def __init__(self, draw, deadlines=None, **times):
+    def __init__(self, draw, deadlines=None, onKkFailure="unpin", **times):
         """`draw` returns 3 random bytes."""
-        self.draw = draw
+        if onKkFailure not in ("unpin", "keep-pin"):
+            raise Refused("bad-argument")
+        self.draw, self.on_kk_failure = draw, onKkFailure
+        self.psk_is_fresh, self.differed = False, False  # of this connection; since one was ready
         self.times = checked(TIMES, times)
         self.deadlines = checked(DEADLINES, deadlines or {})
         self.connected, self.ready_at, self.heard = False, None, False
@@ -29,7 +32,7 @@ class ConnectionPolicy:
         self.old_timer |= is_early
         self.connected, self.pausing = True, False
         self.session_state = ("awaiting-hello", now)
-        return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": "keep-pin"}
+        return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": self.on_kk_failure}
 
     def deadline(self, state, now):
         if state not in DEADLINES and state not in OTHER_STATES:
@@ -41,7 +44,9 @@ class ConnectionPolicy:
     def take(self, event, now):
         match event["type"]:
             case "ready" if self.connected and self.ready_at is None and self.wanted and not self.redials:
-                self.ready_at, self.xx_alone = now, False
+                self.ready_at, self.xx_alone, self.differed = now, False, False
+            case "psk-needed":
+                self.psk_is_fresh = True
             case "message" | "chunk" | "dropped":
                 self.heard = True
             case "ended":
@@ -50,8 +55,13 @@ class ConnectionPolicy:
 
     def decide(self, event, now):
         was_ready, trusted = self.ready_at is not None, self.heard
-        if was_ready and now - self.ready_at >= self.times["steadyAfter"]:
+        steady = was_ready and now - self.ready_at >= self.times["steadyAfter"]
+        if steady:
             self.limit, trusted = self.times["basePause"], True
+        differs = event["error"] == "psk-differs"
+        wrong_password = differs and self.psk_is_fresh and self.differed
+        self.psk_is_fresh, self.differed = False, self.differed or differs
+        says_goodbye = event["error"] == "client-key-refused" and steady
         loses = event["error"] == "text-after-ready" and not trusted
         again = loses and self.lost_session
         self.lost_session = loses or (self.lost_session and not trusted)
@@ -61,7 +71,7 @@ class ConnectionPolicy:
         if self.redials:
             self.redials = False
             return self.dial(0, now)
-        if event["retry"] == "never" or again or self.asking:
+        if (event["retry"] == "never" and not says_goodbye) or again or wrong_password or self.asking:
             self.asking = event["error"]
             return {"do": "ask", "error": event["error"]}
         failed = event["reason"] in ("refused", "timeout") and event["error"] != "access-refused"
@@ -88,7 +98,7 @@ class ConnectionPolicy:
             return
         self.cut_short()
         self.redials = self.connected
-        self.wanted, self.asking, self.lost_session = True, None, False
+        self.wanted, self.asking, self.lost_session, self.differed = True, None, False, False
         self.due, self.limit = float("-inf"), self.times["basePause"]
 
 

@@ -9,6 +9,9 @@ from hub_protocol import Refused
 
 NO_FIELDS = {}
 REFUSALS = [1000, 1005, 1008]  # the close codes with which a hub refuses
+MAX_NODE_ID = 4096
+MAX_MESSAGE_2_PAYLOAD = 256
+MESSAGE_2_FIELDS = {"XXpsk2": 32 + 48 + 16, "KKpsk0": 32 + 16}  # its keys and tags
 REQUIRED_PATTERN, REQUIRED_SUITE = protocol.PATTERNS[0], protocol.SUITES[0]  # a hub always offers them
 
 
@@ -148,11 +151,11 @@ class ClientSession(Session):
         """
         super().__init__(static_key, ephemeral_key)
         self.state = "awaiting-hello"
-        self.own_hello = {"pubkey": "", "site_id": site_id, **hello}
+        self.own_hello = {"pubkey": None, "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
         self.trusts_new_hubs, self.has_pins, self.key_is_fresh = trusts_new_hubs, has_pins, key_is_fresh
         self.retry = "later"  # after a refusal
-        self.pattern = None
+        self.pattern = self.unproved_psk = None
         self.announced = False
 
     def start(self):
@@ -160,7 +163,7 @@ class ClientSession(Session):
         if self.announced or self.state != "awaiting-hello":
             raise Refused("wrong-state")
         self.announced = True
-        return [event("transmit", text=write_envelope("hello", {"pubkey": "", "site_id": ""}))]
+        return [event("transmit", text=write_envelope("hello", {"pubkey": None, "site_id": ""}))]
 
     def take_envelope(self, kind, payload):
         what = classify(kind, payload)
@@ -180,7 +183,7 @@ class ClientSession(Session):
         if "node_id" not in payload:
             raise Refused("missing-node-id")
         self.node_id = payload["node_id"]
-        if not isinstance(self.node_id, str) or not self.node_id:
+        if not isinstance(self.node_id, str) or not 0 < len(protocol.encode(self.node_id)) <= MAX_NODE_ID:
             raise Refused("bad-node-id")
         self.hub_hello = payload
         self.state = "awaiting-offer"
@@ -192,6 +195,8 @@ class ClientSession(Session):
             raise Refused("bad-payload")
         if not is_text_list(noise.get("patterns")) or not is_text_list(noise.get("suites")):
             raise Refused("bad-offer")
+        if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:
+            raise Refused("bad-offer")  # an impostor would choose what it attacks
         self.pin = self.pins.get(self.node_id)
         if self.pin is not None and len(self.pin) != protocol.KEY:
             raise Refused("trust-unreadable")  # which does not mean that the hub was never seen
@@ -218,6 +223,7 @@ class ClientSession(Session):
         if self.state != "awaiting-psk":
             return []  # too late, or twice
         protocol.check_key(psk)
+        self.unproved_psk = psk
         return self.collect(self.send_message_1(psk))
 
     def send_message_1(self, psk):
@@ -228,9 +234,13 @@ class ClientSession(Session):
 
     def take_message_2(self, payload):
         try:
-            sealed_payload = self.handshake.read(protocol.read_hex(payload["noise"]["msg"]))
+            message = protocol.read_hex(payload["noise"]["msg"])
+            if len(message) > MESSAGE_2_FIELDS[self.pattern] + MAX_MESSAGE_2_PAYLOAD:
+                raise Refused("message-too-long")
+            fields = read_sealed_payload(self.handshake.read(message))
         except Refused as refused:
-            is_payload = refused.code == "payload-not-authentic"
+            # One ciphertext can be made to open under many PSKs, and is noise under all but one: so noise ends the same.
+            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")
             if self.pattern == "KKpsk0":
                 yield from self.doubt_pin()
                 raise Refused("kk-failed") if is_payload else refused
@@ -238,11 +248,13 @@ class ClientSession(Session):
                 yield event("psk-suspect", nodeId=self.node_id)
                 raise Refused("psk-differs")
             raise
-        hub_key = self.handshake.remote_static_key
-        self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin
-        encoding = read_sealed_payload(sealed_payload).get("encoding")
+        encoding = fields.get("encoding")
         if encoding is not None and not isinstance(encoding, str):
             raise Refused("bad-handshake-payload")
+        hub_key = self.handshake.remote_static_key
+        self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin
+        if self.unproved_psk is not None:
+            yield event("psk", nodeId=self.node_id, key=self.unproved_psk)
         if self.pattern == "XXpsk2":
             if self.pin is None:
                 yield event("pin", nodeId=self.node_id, key=hub_key)

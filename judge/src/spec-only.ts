@@ -6,7 +6,7 @@ import type { Fields } from './adapter.ts';
 import type { Vector } from './vectors.ts';
 
 /** Events by which this library tells its caller something that the peer does not see. */
-const CHOSEN_EVENTS = ['psk-suspect', 'new-hub', 'static-key-fresh', 'ended'];
+const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'new-hub', 'static-key-fresh', 'ended'];
 
 const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(String(event?.type));
 

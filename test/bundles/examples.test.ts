@@ -365,13 +365,11 @@ test('the cryptography of the Moddable example computes what that of Node.js doe
   }
 });
 
-test('a client with the compact AESGCM talks to a hub that has only AESGCM', () => {
-  const { AESGCM } = nodeCrypto.ciphers;
+test('a client that has only the compact AESGCM talks to a hub', () => {
   const common = { randomBytes, staticKey: randomBytes(32) };
   const hub = new HubSession({
     ...common,
-    crypto: { ...nodeCrypto, ciphers: { AESGCM: AESGCM! } },
-    allowIncompleteOffer: true,
+    crypto: nodeCrypto,
     nodeId: 'hub-1',
     psk: PSK,
   });

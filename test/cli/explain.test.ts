@@ -216,10 +216,10 @@ test('a stripped list of patterns, from both recordings and from that of the hub
 });
 
 test('a stripped list of suites, from both recordings and from that of the hub alone', () => {
-  const { client, hub } = play({ wire: replacing('"25519_ChaChaPoly_SHA256",', '') });
-  assert.is(client.suite, '25519_AESGCM_SHA256');
-  assert.match(blames({ client, hub }, 'suites-stripped'), /ChaChaPoly/);
-  assert.match(blames({ hub }, 'suites-stripped'), /ChaChaPoly/);
+  const { client, hub } = play({ wire: replacing(',"25519_AESGCM_SHA256"', '') });
+  assert.is(client.suite, '25519_ChaChaPoly_SHA256');
+  assert.match(blames({ client, hub }, 'suites-stripped'), /AESGCM/);
+  assert.match(blames({ hub }, 'suites-stripped'), /AESGCM/);
 });
 
 test('a list of suites from which everything was stripped', () => {
@@ -228,7 +228,7 @@ test('a list of suites from which everything was stripped', () => {
     wire: (_, data) => [typeof data === 'string' ? data.replace(strip, '"suites":[]') : data],
   });
   blames({ client, hub }, 'suites-stripped');
-  assert.match(blames({ client }, 'offer'), /the hub offers none/);
+  assert.match(blames({ client }, 'offer'), /lacks .* 25519_ChaChaPoly_SHA256/);
 });
 
 test('a field of HELLO that was removed, from the recording of the hub alone', () => {

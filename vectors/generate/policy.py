@@ -37,6 +37,10 @@ NOTES = {
         "The pause is random over its whole length. An implementation that fails most likely adds a little randomness to a "
         "fixed pause, so that all clients of a hub come back together."
     ),
+    "KkFailure": (
+        "What happens to the pin after a failed KKpsk0 is an option: dropped as in the specification, or kept, so that a "
+        "person decides. An implementation that fails most likely ignores the option."
+    ),
     "LostSession": (
         "Cleartext on an encrypted session is harmless once, since a hub may have restarted. The second time, with nothing "
         "heard from the hub in between, a person is asked. An implementation that fails most likely lets a third party keep "
@@ -53,6 +57,11 @@ NOTES = {
     "Options": (
         "The times are options, in milliseconds, greater than 0 and at most a day. An implementation that fails most likely "
         "reads them as seconds, or does not check them."
+    ),
+    "Password": (
+        "A PSK that differs is derived again, since anybody can make one connection look like that. The second time with a "
+        "PSK that was derived for the connection, a person is asked. An implementation that fails most likely derives for "
+        "ever, or asks about each bad connection."
     ),
     "Steady": (
         "The pauses begin anew only after a connection that was ready for a while. An implementation that fails most likely "
@@ -106,6 +115,7 @@ TEXT_KK = failing("text-after-ready", "KKpsk0", is_established=True)
 OWN_FAULT = {"type": "ended", "reason": "dropped", "retry": "later", "error": "crypto-failed", "pattern": "XXpsk2"}
 NEVER = {error: failing(error) for error in ("hub-key-changed", "unknown-hub", "trust-unreadable")}
 READY = {"type": "ready"}
+PSK_NEEDED = {"type": "psk-needed"}
 MESSAGE = {"type": "message"}
 
 # Decisions
@@ -140,7 +150,7 @@ class Script:
     def begin(self, at=None, xx=False):
         options = {"patterns": ["XXpsk2"]} if xx else {}
         at = self.due if at is None else at
-        return self.step(at, "begin", {"options": {**options, "onKkFailure": "keep-pin"}})
+        return self.step(at, "begin", {"options": {**options, "onKkFailure": self.options.get("onKkFailure", "unpin")}})
 
     def no_begin(self, at):
         return self.step(at, "begin", {"options": None})
@@ -162,6 +172,12 @@ class Script:
         """A connection that is ready at once, and ends some time later."""
         at = self.due
         return self.begin(at).take(at, READY).take(at + after, event, decision)
+
+    def differs(self, decision, derived=True):
+        """A connection whose message 2 does not open, with a PSK that was derived for it or that was stored."""
+        at = self.due
+        script = self.begin(at)
+        return (script.take(at, PSK_NEEDED) if derived else script).take(at + 1000, PASSWORD, decision)
 
     def deadline(self, at, state, wait):
         return self.step(at, "deadline", {"deadline": wait}, state=state)
@@ -323,10 +339,43 @@ def asking():
     return [
         *each,
         Script("a refusal of message 3, after `ready`", "Ask").drops(REFUSED_CLIENT, ask(REFUSED_CLIENT)).no_begin(3600000),
+        Script("the same close code just before the connection is steady", "Ask").drops(
+            REFUSED_CLIENT, ask(REFUSED_CLIENT), 29999
+        ),
+        Script("not if the connection was steady: the hub says goodbye", "Ask").drops(REFUSED_CLIENT, pause(2000), 30000),
         Script("after pauses", "Ask")
         .fails(LOSS, pause(2000))
         .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
         .no_begin(3600000),
+    ]
+
+
+def passwords():
+    def first(comment, derived=True):
+        return Script(comment, "Password").differs(pause(2000), derived)
+
+    return [
+        first("twice, derived each time").differs(ask(PASSWORD)).no_begin(3600000),
+        first("first with a stored PSK, then with one that was derived anew", False).differs(ask(PASSWORD)),
+        first("twice with a stored PSK, which anybody can bring about", False).differs(pause(4000), False),
+        first("derived, and then stored").differs(pause(4000), False),
+        first("with a lost connection in between").fails(LOSS, pause(4000)).differs(ask(PASSWORD)),
+        first("not if a connection was ready in between").drops(LOSS_LATER, pause(4000)).differs(pause(8000)),
+        first("anew after a person has acted")
+        .differs(ask(PASSWORD))
+        .resume(10000)
+        .differs(pause(2000))
+        .differs(ask(PASSWORD)),
+    ]
+
+
+def pins():
+    def keeping(comment):
+        return Script(comment, "KkFailure", onKkFailure="keep-pin").fails(REFUSED_KK, AT_ONCE)
+
+    return [
+        keeping("the pin is kept where that is asked for").begin(xx=True),
+        Script("and dropped where that is asked for", "KkFailure", onKkFailure="unpin").begin(),
     ]
 
 
@@ -560,6 +609,7 @@ def options():
         refused("a negative longest pause", maxPause=-1),
         refused("more than a day", maxPause=day + 1),
         refused("text", steadyAfter="30000"),
+        refused("another word for the pin", onKkFailure="drop"),
         refused("a deadline of 0", deadlines={"awaiting-hello": 0}),
         refused("a deadline of more than a day", deadlines={"awaiting-offer": day + 1}),
         refused("a deadline for a state that waits for the client", deadlines={"awaiting-psk": 30000}),
@@ -568,7 +618,7 @@ def options():
 
 
 def build():
-    topics = [backoff, jitter, steady, at_once, asking, lost_sessions, deadlines, timers, goodbyes, resumptions]
+    topics = [backoff, jitter, steady, at_once, asking, passwords, pins, lost_sessions, deadlines, timers, goodbyes, resumptions]
     tests = [script.test() for topic in topics for script in topic()]
     groups = [files.group("ConnectionPolicy", [RULES], tests + options())]
     description = "When a client dials, how long it waits for the hub, and when it asks a person."

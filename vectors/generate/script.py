@@ -13,9 +13,9 @@ from peer import End, Keys, compact, envelope, salt
 NODE_ID = "hub-1"
 SITE_ID = "kitchen"
 HELLO = {"pubkey": "", "peer": "hub::1", "node_id": NODE_ID}
-GREETING_PAYLOAD = {"pubkey": "", "session": {"session_id": "s-1"}, "site_id": SITE_ID}
+GREETING_PAYLOAD = {"pubkey": None, "session": {"session_id": "s-1"}, "site_id": SITE_ID}
 GREETING = envelope("hello", GREETING_PAYLOAD)  # the client's HELLO, which is sealed
-ANNOUNCEMENT = envelope("hello", {"pubkey": "", "site_id": ""})  # over MQTT, in clear before the hub speaks
+ANNOUNCEMENT = envelope("hello", {"pubkey": None, "site_id": ""})  # over MQTT, in clear before the hub speaks
 MESSAGE_1_PAYLOAD = files.canonical({"binarize": False, "encodings": []})
 KNOWN = object()  # instead of a pinned key: the one that the peer will show
 
@@ -73,6 +73,10 @@ def dropped(kind, length, reason):
 
 def psk_needed(node_id=NODE_ID):
     return {"type": "psk-needed", "nodeId": node_id, "salt": salt(node_id).hex()}
+
+
+def psk_proved(psk, node_id=NODE_ID):
+    return {"type": "psk", "nodeId": node_id, "key": psk.hex()}
 
 
 def psk_suspect(node_id=NODE_ID):
@@ -272,7 +276,8 @@ class Client(Script):
         self.has_fresh_key = options.get("staticKeyIsFresh", False)
         self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
         self.hello_payload = hello
-        self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], [suite])
+        suites_offered = [CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM]  # the required one always
+        self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], suites_offered)
         bound = [pattern, suite, self.hello_payload, self.offer_payload]
         self.own = End("client", *bound, keys.psk, keys.client_static, keys.client_ephemeral, keys.hub_public)
         self.peer = End("hub", *bound, hub_psk or keys.psk, keys.hub_static, keys.hub_ephemeral, keys.client_public)
@@ -325,7 +330,7 @@ class Client(Script):
     def accept(self, message, encoding=None):
         """What follows from our message 2."""
         self.own.read(message)
-        events = []
+        events = [] if self.has_psk else [psk_proved(self.keys.psk, self.node_id)]
         if self.pattern == "XXpsk2":
             if self.pin is None:
                 events.append({"type": "pin", "nodeId": self.node_id, "key": self.keys.hub_public.hex()})

@@ -26,14 +26,18 @@ CHOICES = [
     "Marker",
     "Message1Default",
     "Message1Payload",
+    "Message2Length",
+    "Message2Noise",
     "Message3Payload",
     "NewHub",
+    "NodeIdLength",
     "NotJson",
     "NotUtf8",
     "NumberToken",
-    "PinFirst",
+    "PayloadFirst",
     "PinUnreadable",
     "Repeat",
+    "RequiredOffer",
     "StoredPsk",
     "TextAfterReady",
     "UnknownHub",
@@ -158,6 +162,15 @@ NOTES = {
         "The payload of message 2 is JSON, canonical or not, or nothing at all; `encoding` is a text where it is "
         "given. A failure most likely demands one form of it, or does not read it."
     ),
+    "Message2Length": (
+        "The payload of message 2 has 256 bytes at most, which is checked before it is opened. An implementation that "
+        "fails most likely opens what was made to open under thousands of keys."
+    ),
+    "Message2Noise": (
+        "One ciphertext can be made to open under many PSKs, and is noise under all but one. So what opens and is no JSON "
+        "object ends as what does not open. An implementation that fails most likely has an error of its own for it, by "
+        "which an impostor tests many passwords with one message."
+    ),
     "Message3Payload": (
         "The payload of message 3 is opened, and not read. A failure most likely takes it for JSON, or demands that it "
         "be empty."
@@ -185,6 +198,10 @@ NOTES = {
         "The node id is any text that is not empty; salt and pin go by it as it came. A failure most likely trims it, "
         "looks it up in an object with a prototype, or goes on without one."
     ),
+    "NodeIdLength": (
+        "A node id has 4096 bytes of UTF-8 at most. An implementation that fails most likely keeps whatever a stranger "
+        "sends, or counts characters."
+    ),
     "NotJson": (
         "A string that is sent as JSON must be JSON, and then leaves as it is. An implementation that fails most "
         "likely sends what the peer cannot read, or writes the JSON anew."
@@ -201,13 +218,14 @@ NOTES = {
         "HELLO, HANDSHAKE, message 1, message 2, message 3: an envelope that comes before its time, or that has no "
         "place at all, ends the connection. A failure most likely has no states."
     ),
+    "PayloadFirst": (
+        "The payload of message 2 is read before the pin is compared: it shows whether the hub knows the password, and a "
+        "text that opens and is no JSON object does not. An implementation that fails most likely compares first, and so "
+        "tells an impostor that one of many passwords was right."
+    ),
     "PinEnforced": (
         "A pin counts under XXpsk2 too: a key that matches is not pinned again. A failure most likely pins at every "
         "XXpsk2."
-    ),
-    "PinFirst": (
-        "Another key than the pinned one decides, whatever message 2 contains. An implementation that fails most likely "
-        "reads the payload first, and then dials such a hub again and again."
     ),
     "PinUnreadable": (
         "A stored pin that is not 32 bytes is not the same as none: the connection ends before message 1. Whoever "
@@ -239,6 +257,10 @@ NOTES = {
         "Transport messages open in the order in which they were sealed, once each, by the other side alone. Whoever "
         "accepts one out of turn tries several counters, or has one key for both directions."
     ),
+    "RequiredOffer": (
+        "Every hub offers XXpsk2 and ChaChaPoly, so an offer without them is refused even by a client that could use the "
+        "rest. An implementation that fails most likely lets an impostor choose the cipher that it attacks."
+    ),
     "SessionId": (
         "`ready` names the session id in the client's HELLO, or none if its session has none. An implementation that "
         "fails most likely adds an id of its own to a session that was given to it."
@@ -266,8 +288,8 @@ NOTES = {
     ),
     "UpperCaseHex": "Noise messages are hexadecimal digits of either case. A failure most likely knows only one.",
     "WrongPsk": (
-        "Another PSK shows under XXpsk2 in the payload of message 2: nothing may be pinned or sent then, and a stored "
-        "PSK is to be forgotten. A failure most likely blames the key, which is not proven yet."
+        "Another PSK shows under XXpsk2 in the payload of message 2: nothing may be pinned or sent then, and the PSK is to "
+        "be derived again. A failure most likely blames the key, which is not proven yet."
     ),
 }
 
@@ -307,7 +329,7 @@ def build():
             client_failures.negotiations(),
             client_failures.wrong_secrets(),
             client_failures.two_faults(),
-            client_failures.pin_first(),
+            client_failures.payload_first(),
             client_failures.damages(),
             transport.failures(connected_client),
             ends.xx_client_ends(),

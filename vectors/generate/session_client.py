@@ -2,6 +2,7 @@
 
 from files import AESGCM, CHACHAPOLY
 from peer import Keys, envelope
+from session_client_failures import padded
 from script import ANNOUNCEMENT, HELLO, KNOWN, SITE_ID, Client, again, offer_of, shake, transmit
 
 # Fields that no client knows. All of them are bound into the prologue.
@@ -39,6 +40,10 @@ def connections(pattern, suite):
         client(" with a stored PSK", "StoredPsk").connect().hear("{}").end(),
         client(" with an encoding in message 2", "Message2Payload").connect(b'{"encoding": "JSON-HEX"}', "JSON-HEX"),
         client(" with an empty payload in message 2", "Message2Payload").connect(b""),
+        client(" with a payload of 256 bytes in message 2", "Message2Length").connect(padded(256)),
+        client(" with a hub whose node id has 4096 bytes", "NodeIdLength", hello={**HELLO, "node_id": "h" * 4096}, has_psk=False)
+        .until_message_1()
+        .answer(),
         client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(ANNOUNCEMENT)).connect(),
         client(" with a session that has no id", "SessionId", session={"site_id": SITE_ID}).connect().hear("{}").end(),
         client(" without a session of its own", "DefaultSession", session=None).connect().hear("{}").end(),

@@ -16,6 +16,14 @@ BAD_PAYLOADS = [
 ]
 
 
+NOISE = bytes(range(128, 160))
+
+
+def padded(length):
+    """A payload of that length that is right otherwise."""
+    return b'{"padding":"' + b"x" * (length - 14) + b'"}'
+
+
 def client(comment, *flags, **options):
     return Client(comment, [*flags, "AfterFailure"], **options)
 
@@ -27,9 +35,16 @@ def as_it_is(message):
 def negotiations():
     """Failures that HELLO and HANDSHAKE alone cause."""
 
-    def refused(comment, patterns, suites, error):
-        offer = offer_of(patterns, suites)
-        return client(comment, "Negotiation").hello().fail(envelope("shake", offer), error)
+    def refused(comment, patterns_offered, suites_offered, error="bad-offer", flag="Negotiation", **options):
+        offer = offer_of(patterns_offered, suites_offered)
+        return client(comment, flag, offer=offer, **options).hello().fail(envelope("shake", offer), error)
+
+    def incomplete(*offered, **options):
+        return refused(*offered, flag="RequiredOffer", **options)
+
+    def named(length, node_id):
+        assert len(node_id.encode()) == length
+        return envelope("hello", {**HELLO, "node_id": node_id})
 
     def unreadable(what, pin):
         script = client(f"a stored pin of {what}", "PinUnreadable", pins={"hub-1": pin.hex()}, offer=BOTH_PATTERNS)
@@ -38,19 +53,36 @@ def negotiations():
     old = envelope("shake", {**offer_of(["XXpsk2"], [CHACHAPOLY]), "max_protocol_version": 2})
     nameless = envelope("hello", {name: value for name, value in HELLO.items() if name != "node_id"})
     tests = [
-        refused("no suite in common", ["XXpsk2"], [AESGCM], "no-common-suite"),
-        refused("no suites at all", ["XXpsk2"], [], "no-common-suite"),
-        refused("a suite in another spelling", ["XXpsk2"], [CHACHAPOLY.lower()], "no-common-suite"),
-        refused("no pattern in common", ["NNpsk0", "XX"], [CHACHAPOLY], "no-common-pattern"),
-        refused("no patterns at all", [], [CHACHAPOLY], "no-common-pattern"),
-        refused("KKpsk0 alone, offered to a client without a pin", ["KKpsk0"], [CHACHAPOLY], "no-common-pattern"),
+        refused("no suite in common", ["XXpsk2"], [AESGCM]),
+        refused("no suites at all", ["XXpsk2"], []),
+        refused("a suite in another spelling", ["XXpsk2"], [CHACHAPOLY.lower()]),
+        refused("no pattern in common", ["NNpsk0", "XX"], [CHACHAPOLY]),
+        refused("no patterns at all", [], [CHACHAPOLY]),
+        refused("KKpsk0 alone, offered to a client without a pin", ["KKpsk0"], [CHACHAPOLY]),
+        refused("what is required, to a client that has only AESGCM", ["XXpsk2"], [CHACHAPOLY], "no-common-suite", suites=[AESGCM]),
+        refused(
+            "what is required, to a client without a pin that may only use KKpsk0",
+            ["XXpsk2", "KKpsk0"],
+            [CHACHAPOLY],
+            "no-common-pattern",
+            patterns=["KKpsk0"],
+        ),
+        incomplete("AESGCM alone, offered to a client that has it", ["XXpsk2"], [AESGCM], suites=[CHACHAPOLY, AESGCM]),
+        incomplete("AESGCM alone, offered to a client that prefers it", ["XXpsk2"], [AESGCM], suites=[AESGCM, CHACHAPOLY]),
+        incomplete("KKpsk0 alone, offered to a client with a pin", ["KKpsk0"], [CHACHAPOLY], pin=KNOWN),
         client("a hub that speaks protocol 2", "ProtocolVersion").hello().fail(old, "protocol-version"),
         client("HELLO without a node id", "NodeId").fail(nameless, "missing-node-id"),
+        client("a node id of 4097 bytes", "NodeIdLength").fail(named(4097, "h" * 4097), "bad-node-id"),
+        client("a node id of 4097 bytes, in fewer characters", "NodeIdLength").fail(
+            named(4097, "h" + "\xfc" * 2048), "bad-node-id"
+        ),
         unreadable("31 bytes", bytes(31)),
         unreadable("33 bytes", bytes(33)),
         unreadable("no bytes", b""),
     ]
-    return [test.test() for test in tests]
+    # A port may say that it shares nothing with an offer that lacks what is required.
+    others = {"bad-offer": ["no-common-suite", "no-common-pattern"]}
+    return [test.test(*others.get(test.failure, [])) for test in tests]
 
 
 def two_faults():
@@ -65,13 +97,14 @@ def two_faults():
 
     without_lists = {"patterns": "XXpsk2", "suites": None}
     return [
-        refused("version 2 and no suite in common", "protocol-version", "no-common-suite", suites=[AESGCM], version=2),
-        refused("version 2 and no pattern", "protocol-version", "no-common-pattern", patterns=[], version=2),
+        refused("version 2 and no suite in common", "protocol-version", "bad-offer", "no-common-suite", suites=[AESGCM], version=2),
+        refused("version 2 and no pattern", "protocol-version", "bad-offer", "no-common-pattern", patterns=[], version=2),
         refused("version 2 and no lists", "protocol-version", "bad-offer", noise=without_lists, version=2),
         refused("version 2 and a list for noise", "protocol-version", "bad-payload", noise=[], version=2),
-        refused("no pattern and no suite", "no-common-suite", "no-common-pattern", patterns=[], suites=[]),
+        refused("no pattern and no suite", "bad-offer", "no-common-suite", "no-common-pattern", patterns=[], suites=[]),
         refused(
             "KKpsk0 alone and no suite in common, from a hub without a pin",
+            "bad-offer",
             "no-common-suite",
             "no-common-pattern",
             patterns=["KKpsk0"],
@@ -80,15 +113,16 @@ def two_faults():
     ]
 
 
-def pin_first():
-    """Another key and a payload that cannot be read: the key decides, since a person has to act then."""
-    tests = []
-    for what, payload in [("is a list", b"[]"), ("has a number for an encoding", b'{"encoding":1}')]:
-        script = client(
-            f"another key than the pinned one, in a message 2 whose payload {what}", "PinFirst", pin=STRANGER.hub_public
-        )
-        tests.append(answered(script, "hub-key-changed", payload=payload))
-    return [test.test() for test in tests]
+def payload_first():
+    """Another key and a payload that cannot be read: only a peer that knows the password may learn that there is a pin."""
+
+    def other_key(what):
+        comment = f"another key than the pinned one, in a message 2 whose payload {what}"
+        return client(comment, "PayloadFirst", pin=STRANGER.hub_public)
+
+    noise = [answered(other_key(what), "psk-differs", psk_suspect(), payload=payload) for what, payload in BAD_PAYLOADS]
+    number = answered(other_key("has a number for an encoding"), "bad-handshake-payload", payload=b'{"encoding":1}')
+    return [test.test() for test in [*noise, number]]
 
 
 def order():
@@ -214,9 +248,18 @@ def damages():
         damaged("one byte shorter than it can be", "message-too-short", spoil=lambda m: m[:95]),
         damaged("of no bytes", "message-too-short", spoil=lambda m: b""),
     ]
-    for what, payload in [*BAD_PAYLOADS, ("has a number for an encoding", b'{"encoding":1}')]:
-        script = client(f"message 2 whose payload {what}", "Message2Payload")
-        tests.append(answered(script, "bad-handshake-payload", payload=payload))
+    for what, payload in BAD_PAYLOADS:
+        script = client(f"message 2 whose payload {what}", "Message2Noise")
+        tests.append(answered(script, "psk-differs", psk_suspect(), payload=payload))
+    for suite in [CHACHAPOLY, AESGCM]:
+        script = client(f"message 2 whose payload is noise, with {suite}", "Message2Noise", suite=suite, has_psk=False)
+        tests.append(answered(script, "psk-differs", psk_suspect(), payload=NOISE))
+    number = client("message 2 whose payload has a number for an encoding", "Message2Payload")
+    tests.append(answered(number, "bad-handshake-payload", payload=b'{"encoding":1}'))
+    long = client("message 2 whose payload has 257 bytes", "Message2Length")
+    tests.append(answered(long, "message-too-long", payload=padded(257)))
+    noise = client("message 2 whose payload is noise of 257 bytes", "Message2Length")
+    tests.append(answered(noise, "message-too-long", payload=NOISE * 8 + b"\0"))
     for name, point in LOW_ORDER_POINTS.items():
         for key, part in [("e", "ephemeral"), ("s", "static")]:
             script = client(f"message 2 with a low-order {part} key: {name}", "LowOrder")
@@ -227,12 +270,12 @@ def damages():
 
 def kk_failures():
     """A KKpsk0 that fails puts the pin in doubt, and says nothing about the PSK."""
-    read = client("message 2 that authenticates, and whose payload is a list", "Message2Payload", pattern="KKpsk0")
+    number = client("message 2 that authenticates, and whose payload has a number for an encoding", "Message2Payload", pattern="KKpsk0")
     return [
         *kk_failures_with(""),
         *kk_failures_with(" (unpin)", onKkFailure="unpin"),
         *kk_failures_with(" (keep-pin)", onKkFailure="keep-pin"),
-        answered(read, "bad-handshake-payload", payload=b"[]").test(),
+        answered(number, "bad-handshake-payload", payload=b'{"encoding":1}').test(),
     ]
 
 
@@ -250,6 +293,10 @@ def kk_failures_with(how, **options):
         script = kk(what).until_message_1()
         return script.fail(shake(msg=form(script.message_2().hex())), "bad-hex", *script.doubt_pin()).test()
 
+    def unread(what, flag, error, payload):
+        script = kk(what, flag)
+        return answered(script, error, *script.doubt_pin(), payload=payload).test()
+
     zero = LOW_ORDER_POINTS["zero"]
     return [
         damaged("with a bit flipped in its ephemeral key", spoil=lambda m: flip(m, 0)),
@@ -259,4 +306,7 @@ def kk_failures_with(how, **options):
         damaged("with a low-order ephemeral key", "low-order-key", flag="LowOrder", point=zero),
         spoiled("that is not hexadecimal", lambda digits: "zz"),
         spoiled("with an odd number of digits", lambda digits: digits[:-1]),
+        unread("that authenticates, and whose payload is a list", "Message2Noise", "kk-failed", b"[]"),
+        unread("that authenticates, and whose payload is noise", "Message2Noise", "kk-failed", NOISE),
+        unread("whose payload has 257 bytes", "Message2Length", "message-too-long", padded(257)),
     ]

@@ -45,7 +45,10 @@ export const SPEAKING: { readonly [code: string]: Speaking } = {
   'missing-node-id': BAD_OFFER,
   'bad-node-id': BAD_OFFER,
   'protocol-version': ['offer', 'the other side does not speak protocol 3: update it'],
-  'bad-offer': BAD_OFFER,
+  'bad-offer': [
+    'offer',
+    'the offer of the hub cannot be read, or lacks XXpsk2 or 25519_ChaChaPoly_SHA256, which every hub offers',
+  ],
   'not-offered': ['offer', 'the client chose a pattern or a suite that the hub did not offer'],
   'handshake-before-hello': ['message-order', 'the hub sent HANDSHAKE before HELLO, or HELLO was lost'],
   'unexpected-message': ['message-order', 'a message arrived that has no place in this state'],

@@ -22,8 +22,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('message 1 has to be canonical', [
       PAYLOADS,
-      'const payload = readSealedPayload(bytes);',
-      "const payload = readSealedPayload(bytes);\n  if (new TextDecoder().decode(jsonToBytes(payload)) !== new TextDecoder().decode(bytes)) throw badPayload('');",
+      "if (payload === undefined) throw badPayload('it is not a JSON object');",
+      "if (payload === undefined) throw badPayload('it is not a JSON object');\n  if (new TextDecoder().decode(jsonToBytes(payload)) !== new TextDecoder().decode(bytes)) throw badPayload('');",
     ]),
   ],
   'P-62': [
@@ -35,15 +35,15 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-66': [
-    broken('the payload of message 2 is read before the pin is compared', [
+    broken('the pin is compared before the payload of message 2 is read', [
       CLIENT,
-      'const { pin } = preparation;',
-      'const { pin } = preparation;\n    readMessage2Payload(message2Payload);',
+      'const message2Payload = readMessage2Payload(opened);',
+      "const early = this.preparation!.pin;\n    if (early !== undefined && !equalBytes(early, this.handshake!.remoteStaticKey!)) throw new RemoteError('hub-key-changed', 'another key');\n    const message2Payload = readMessage2Payload(opened);",
     ]),
     broken('a hub is pinned before the payload of message 2 is read', [
       CLIENT,
-      'preparation.encoding = readMessage2Payload(message2Payload);\n    if (pin',
-      "if (pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(key) });\n    preparation.encoding = readMessage2Payload(message2Payload);\n    if (pin === null && pin",
+      'const message2Payload = readMessage2Payload(opened);',
+      "if (this.preparation!.pin === undefined) events.push({ type: 'pin', nodeId: this.nodeId, key: copyBytes(this.handshake!.remoteStaticKey!) });\n    const message2Payload = readMessage2Payload(opened);",
     ]),
   ],
 
@@ -247,8 +247,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-147': [
     broken('the next attempt may use KKpsk0 again', [
       POLICY,
-      "{ patterns: ['XXpsk2'], onKkFailure: 'keep-pin' }",
-      "{ onKkFailure: 'keep-pin' }",
+      "{ patterns: ['XXpsk2'], onKkFailure }",
+      '{ onKkFailure }',
     ]),
   ],
 };

@@ -298,11 +298,21 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "this.open(work.input.subarray(work.read), 'payload-not-authentic')",
     "this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), 'payload-not-authentic')",
   ]),
-  fault('oversized-messages-read', 'handshake open', /65535/, [
-    'src/noise/transport.ts',
-    'if (message.length > MAX_NOISE_MESSAGE)',
-    'if (message.length > 2 * MAX_NOISE_MESSAGE)',
-  ]),
+  fault(
+    'oversized-messages-read',
+    'handshake open',
+    /65535/,
+    [
+      'src/noise/transport.ts',
+      'longest: number = MAX_NOISE_MESSAGE,',
+      'longest: number = 2 * MAX_NOISE_MESSAGE,',
+    ],
+    [
+      'src/noise/handshake-state.ts',
+      'Math.min(shortest + maxPayload, MAX_NOISE_MESSAGE)',
+      'shortest + 2 * maxPayload',
+    ],
+  ),
   fault('goes-on-after-failure', 'open session', /a failure is final/, [
     'src/noise/transport.ts',
     'this.failure ??= failureOf(error);\n    this.end();\n    return this.failure;',
@@ -527,8 +537,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('hello-without-session', 'session', /HELLO: the sealed HELLO lacks session.session_id/, [
     CLIENT,
-    "const greeting = mergeFields({ pubkey: '', session }, hello);",
-    "const greeting = mergeFields({ pubkey: '' }, { site_id: hello.site_id! });",
+    'const greeting = mergeFields({ pubkey: null, session }, hello);',
+    'const greeting = mergeFields({ pubkey: null }, { site_id: hello.site_id! });',
   ]),
   fault('pattern-in-message-3', 'session', /message 3/, [
     CLIENT,

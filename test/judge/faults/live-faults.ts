@@ -68,13 +68,13 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-does-not-close', 'first-contact flipped-bit', /scene flipped-bit/, STAYS),
   fault('client-names-no-site', SOME, /HELLO: the sealed HELLO lacks site_id/, [
     CLIENT,
-    "const greeting = mergeFields({ pubkey: '', session }, hello);",
-    "const greeting = mergeFields({ pubkey: '', session }, { ...hello, site_id: null });",
+    'const greeting = mergeFields({ pubkey: null, session }, hello);',
+    'const greeting = mergeFields({ pubkey: null, session }, { ...hello, site_id: null });',
   ]),
   fault('client-names-no-session', SOME, /HELLO: the sealed HELLO lacks session.session_id/, [
     CLIENT,
-    "const greeting = mergeFields({ pubkey: '', session }, hello);",
-    "const greeting = mergeFields({ pubkey: '', session: 'default' }, hello);",
+    'const greeting = mergeFields({ pubkey: null, session }, hello);',
+    "const greeting = mergeFields({ pubkey: null, session: 'default' }, hello);",
   ]),
   fault('client-writes-base64url', 'first-contact', /authorization: it is base64url/, [
     URL,

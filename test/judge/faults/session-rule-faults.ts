@@ -7,7 +7,7 @@ const SESSION = 'src/session/session.ts';
 const TRANSITIONS = 'src/session/transitions.ts';
 const ENDINGS = 'src/session/endings.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
-const GREETING = "const greeting = mergeFields({ pubkey: '', session }, hello);";
+const GREETING = 'const greeting = mergeFields({ pubkey: null, session }, hello);';
 
 export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   // Connecting
@@ -49,10 +49,12 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "(name) => name !== 'KKpsk0' || clientKey !== undefined,",
     "(name) => name !== 'KKpsk0' || clientKey !== null,",
   ]),
-  'P-162': broken('a missing suite has the code of another fault', [
+  'P-165': broken('a node id may have any length', [PAYLOADS, ' || utf8Length(nodeId) > MAX_NODE_ID', '']),
+  'P-166': broken('an offer may lack what is required', [CLIENT, 'assertRequired(offer);', '']),
+  'P-162': broken('an offer without what is required has the code of another fault', [
     'src/session/negotiation.ts',
-    "'no-common-suite',\n    'the hub",
-    "'bad-offer',\n    'the hub",
+    "'bad-offer',\n      `the hub does not",
+    "'not-offered',\n      `the hub does not",
   ]),
   'P-38': same('any-pattern-accepted'),
   'P-39': same('first-hello-kept'),
@@ -88,8 +90,18 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-62': broken('an encoding of null is refused', [
     PAYLOADS,
-    "ownField(readSealedPayload(bytes), 'encoding') ?? undefined;",
-    "ownField(readSealedPayload(bytes), 'encoding');",
+    "ownField(payload, 'encoding') ?? undefined;",
+    "ownField(payload, 'encoding');",
+  ]),
+  'P-167': broken('a payload of message 2 may have any length', [
+    CLIENT,
+    'readNoiseMessage(payload), MAX_MESSAGE_2_PAYLOAD)',
+    'readNoiseMessage(payload))',
+  ]),
+  'P-168': broken('a payload of message 2 that is not a JSON object has an error of its own', [
+    CLIENT,
+    'if (message2Payload === undefined) throw this.unopened(events);',
+    "if (message2Payload === undefined) throw new RemoteError('bad-handshake-payload', 'not JSON');",
   ]),
   'P-63': broken('message 2 has an empty payload', [
     HUB,
@@ -125,8 +137,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-71': broken('a damaged static key is taken for another password', [
     CLIENT,
-    "if (error.code !== 'payload-not-authentic') return error;",
-    "if (error.code !== 'payload-not-authentic' && error.code !== 'static-key-not-authentic') return error;",
+    "if (error.code === 'payload-not-authentic') return this.unopened(events);",
+    "if (error.code === 'payload-not-authentic' || error.code === 'static-key-not-authentic') return this.unopened(events);",
   ]),
 
   // Messages
@@ -144,7 +156,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-157': broken('an id is added to a session without one', [
     CLIENT,
     GREETING,
-    "const greeting = mergeFields({ pubkey: '', session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);",
+    'const greeting = mergeFields({ pubkey: null, session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);',
   ]),
   'P-94': broken('a first message that is no HELLO is not delivered', [
     HUB,
@@ -241,13 +253,18 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [
     CLIENT,
-    "if (this.pattern === 'KKpsk0') return kkFailed();",
-    "if (this.pattern === 'KKpsk0') {\n        events.push({ type: 'psk-suspect', nodeId: this.nodeId });\n        return kkFailed();\n      }",
+    'this.doubtPin(events);\n      return kkFailed();',
+    "this.doubtPin(events);\n      events.push({ type: 'psk-suspect', nodeId: this.nodeId });\n      return kkFailed();",
   ]),
-  'P-118': broken('a PSK that does not open message 2 stays', [
+  'P-118': broken('a PSK that does not open message 2 is not in doubt', [
     CLIENT,
     "events.push({ type: 'psk-suspect', nodeId: this.nodeId });",
     '',
+  ]),
+  'P-169': broken('a PSK is told before it is proved', [
+    CLIENT,
+    'this.preparation!.derivedPsk = copyBytes(psk);',
+    'events.push(pskEvent(this.nodeId, copyBytes(psk)));',
   ]),
   'P-119': none(
     'the program stores PSKs; test/session/keyring.test.ts holds the rule for this library’s keyring',
@@ -277,8 +294,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-144': broken('the announcement names a site', [
     CLIENT,
-    "{ pubkey: '', site_id: '' }",
-    "{ pubkey: '', site_id: 'kitchen' }",
+    "{ pubkey: null, site_id: '' }",
+    "{ pubkey: null, site_id: 'kitchen' }",
   ]),
   'P-147': broken('a KKpsk0 that met silence is repeated', [
     'src/policy/tables.ts',

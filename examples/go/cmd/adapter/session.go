@@ -125,6 +125,8 @@ func writtenEvent(event protocol3.Event) response {
 		return response{"type": "transmit", "text": e.Text}
 	case protocol3.PSKNeeded:
 		return response{"type": "psk-needed", "nodeId": e.NodeID, "salt": hexBytes(e.Salt)}
+	case protocol3.PSK:
+		return response{"type": "psk", "nodeId": e.NodeID, "key": hexBytes(e.Key)}
 	case protocol3.PSKSuspect:
 		return response{"type": "psk-suspect", "nodeId": e.NodeID}
 	case protocol3.NewHub:

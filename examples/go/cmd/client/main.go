@@ -87,7 +87,7 @@ func readLines(lines chan<- string) {
 type client struct {
 	store *protocol3.Store
 	out   *json.Encoder
-	psks  map[string][]byte // derived ones, for as long as the program runs
+	psks  map[string][]byte // proved ones, for as long as the program runs
 	lines chan string
 
 	session *protocol3.Session
@@ -201,11 +201,12 @@ func (c *client) act(ctx context.Context, events []protocol3.Event) error {
 			}
 		case protocol3.PSKNeeded:
 			psk := protocol3.DerivePSK(*password, e.NodeID)
-			c.psks[e.NodeID] = psk
 			var more []protocol3.Event
 			if more, err = c.session.ProvidePSK(psk); err == nil {
 				err = c.act(ctx, more)
 			}
+		case protocol3.PSK:
+			c.psks[e.NodeID] = e.Key
 		case protocol3.PSKSuspect:
 			delete(c.psks, e.NodeID)
 		case protocol3.Pin:
