@@ -97,10 +97,7 @@ export function disclosureDue(
 
 /** A text without a language is English. An empty one counts as missing. */
 function textIn(language: 'en' | 'fr', texts: Identity['aiDisclosure']): string | undefined {
-  const text: unknown = isObject(texts)
-    ? membersOf(texts, [language])[language]
-    : language === 'en'
-      ? texts
-      : undefined;
+  const english = language === 'en' ? texts : undefined;
+  const text: unknown = isObject(texts) ? membersOf(texts, [language])[language] : english;
   return typeof text === 'string' && text !== '' ? text : undefined;
 }

@@ -98,9 +98,8 @@ function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEnd
     identity,
     `${currentName(IDENTITY.dataPlaneEndpoints)}.${currentName(DATA_PLANE_ENDPOINTS[protocol])}`,
   );
-  const url =
-    membersOf(identity.dataPlaneEndpoints, [protocol])[protocol]?.trim() ||
-    defaultAddress(protocol, identity);
+  const { [protocol]: address } = membersOf(identity.dataPlaneEndpoints, [protocol]);
+  const url = address?.trim() || defaultAddress(protocol, identity);
   if (!url) return undefined;
   const scheme = splitUrl(url)?.scheme;
   if (scheme !== protocol && scheme !== WITHOUT_TLS[protocol]) {
