@@ -1,8 +1,8 @@
 /** Reads files, with errors that say what to do, and writes secrets where nobody else can read them. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { NotPrivate, writeFileAtomically } from '../../examples/atomic-file.ts';
 import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
-import { NotPrivate, writeFileAtomically } from './atomic-file.ts';
 import { CannotRun } from './command.ts';
 import {
   bytesToUtf8,
