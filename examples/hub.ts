@@ -56,7 +56,8 @@ export function pin(client: { clientKey?: Uint8Array }, key: Uint8Array): boolea
   return Buffer.compare(client.clientKey, key) === 0;
 }
 
-function serve(socket: WebSocket, accessKey: string, options: HubOptions): void {
+/** Serves one connection. */
+export function serve(socket: WebSocket, accessKey: string, options: HubOptions): void {
   const { nodeId, staticKey, clients, hear, fault } = options;
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
@@ -111,7 +112,7 @@ function serve(socket: WebSocket, accessKey: string, options: HubOptions): void 
  * The access key in `?authorization=base64(<user agent>:<access key>)`. Some clients do not percent-encode the base64, so
  * its + arrives as a space.
  */
-function accessKeyOf(url: string): string {
+export function accessKeyOf(url: string): string {
   // The path is whatever a stranger sends, and not always one that `new URL` takes.
   const query = new URLSearchParams(url.split('?')[1]);
   const authorization = query.get('authorization') ?? '';

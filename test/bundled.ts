@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
+const path = (name: string): string => fileURLToPath(new URL(`../${name}`, import.meta.url));
+
 /**
  * Makes one file without types of a program and all that it imports. It runs faster than what tsx makes of the sources, and is
  * compiled once for each thread.
@@ -20,6 +22,11 @@ export async function bundled(program: URL): Promise<string> {
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    // Some programs use the library as their users do, and CommonJS.
+    alias: { 'hub-protocol': path('src/index.ts'), 'hub-protocol/node': path('src/crypto/node.ts') },
+    banner: {
+      js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+    },
     sourcemap: 'inline',
     outfile,
   });

@@ -69,15 +69,9 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
     own.on('open', () => tell('connected'));
     own.on('message', (data, isBinary) => {
       if (own !== socket) return;
-      if (isBinary) tell(data.toString('hex'));
-      else if (isJsonObject(data.toString()))
-        tell(
-          data
-            .toString()
-            .trim()
-            .replace(/[\r\n]/g, ' '),
-        ); // between its tokens
-      else hangUp(own, {}); // it would be a line of the bridge's own, such as `connecting`
+      const message = lineOf(data as Buffer, isBinary);
+      if (message === undefined) hangUp(own, {});
+      else tell(message);
     });
     own.on('unexpected-response', (_, { statusCode }) => hangUp(own, { status: statusCode }));
     own.on('close', (code, reason) => hangUp(own, { code, reason: reason.toString() }));
@@ -119,8 +113,15 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
   };
 }
 
-function isJsonObject(text: string): boolean {
-  return text.trimStart().startsWith('{') && parsed(text) !== undefined;
+/**
+ * The line for a message of the hub. `undefined` for text that is not a JSON object: it could be a line of the bridge's own, such
+ * as `connecting`.
+ */
+export function lineOf(data: Buffer, isBinary: boolean): string | undefined {
+  if (isBinary) return data.toString('hex');
+  const text = data.toString().trim();
+  const isObject = text.startsWith('{') && parsed(text) !== undefined;
+  return isObject ? text.replace(/[\r\n\t]/g, ' ') : undefined; // which stand between tokens
 }
 
 function parsed(text: string): unknown {
@@ -132,7 +133,7 @@ function parsed(text: string): unknown {
 }
 
 /** The event in a line, of which only names are taken: they reach logs. `undefined` if there is none. */
-function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
+export function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
   const said = parsed(line.slice('event '.length)) as { [name: string]: unknown } | null | undefined;
   const event: { [name: string]: unknown } = {};
   for (const name of ['state', 'type', 'retry', 'reason', 'pattern']) {

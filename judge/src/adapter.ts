@@ -144,7 +144,7 @@ async function* linesOf(stream: Readable): AsyncGenerator<string> {
   if (length > 0) yield Buffer.concat(parts).toString();
 }
 
-function parseResponse(line: string): Fields {
+export function parseResponse(line: string): Fields {
   let response: unknown;
   try {
     response = JSON.parse(line);

@@ -2,6 +2,7 @@
 import type { Random } from './random.ts';
 import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';
+import { edges } from './targets/edges.ts';
 import { identities } from './targets/identities.ts';
 import { keyrings } from './targets/keyrings.ts';
 import { outsiders } from './targets/outsiders.ts';
@@ -20,6 +21,7 @@ export interface Target {
 export const TARGETS: { readonly [name: string]: Target } = {
   sessions: { run: sessions, cases: 21 },
   outsiders: { run: outsiders, cases: 6 },
+  edges: { run: edges, cases: 1 },
   calls: { run: calls, cases: 2 },
   crypto: { run: crypto, cases: 2 },
   values: { run: values, cases: 60 },

@@ -132,7 +132,7 @@ async function passwordOf(args: Arguments): Promise<string | undefined> {
   return identity === undefined ? undefined : readIdentityFile(identity).password;
 }
 
-function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): string {
+export function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): string {
   const lines: string[] = [];
   const list = (title: string, items: readonly string[]): void => {
     if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item)));
