@@ -23,8 +23,9 @@ const FREEZE = `
 
 /** Loads a script into a hardened realm, and returns the value of a statement there. */
 function run(script: string, statement: string): unknown {
-  const context = createContext({ TextDecoder, TextEncoder });
+  const context = createContext({});
   runInContext(FREEZE, context);
+  Object.assign(context, { TextDecoder, TextEncoder }); // not before: they lead to the built-ins of this realm
   runInContext(script, context);
   return runInContext(statement, context);
 }

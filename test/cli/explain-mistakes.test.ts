@@ -157,7 +157,7 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
     { write: (line) => lines.push(line), ephemeralKey: true },
   );
   const hello = { node_id: NODE_ID };
-  const offer = { max_protocol_version: 3, noise: { patterns: [pattern], suites: [SUITE] } };
+  const offer = { max_protocol_version: 3, noise: { patterns: ['XXpsk2', 'KKpsk0'], suites: [SUITE] } };
   const hub = new Faulty(mistake, pattern, 'resp', buildPrologue(hello, offer, protocolName(pattern, SUITE)));
   client.receive(writeEnvelope('hello', hello));
   let goesOn = hub.read(client.receive(writeEnvelope('shake', offer)));
