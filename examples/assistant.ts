@@ -19,7 +19,7 @@ export class Assistant {
   readonly #namespace: string = randomUUID().slice(0, 8);
   readonly #hear: (utterance: string) => void;
   /** The session of requests that declare none, from the client's HELLO. */
-  #sessionId: Json = 'unknown';
+  #sessionId = 'unknown';
 
   /** @param hear - is called with each utterance */
   constructor(session: HubSession, hear: (utterance: string) => void = () => {}) {
@@ -30,16 +30,16 @@ export class Assistant {
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
   handle(event: HubSessionEvent): Uint8Array[] {
     if (event.type === 'hello') {
-      this.#sessionId = objectOf(event.payload?.session).session_id ?? 'unknown';
+      this.#sessionId = textOf(objectOf(event.payload?.session).session_id) ?? 'unknown';
     }
     if (event.type !== 'message') return [];
     if (event.kind === 'binary') return this.#session.sendBinary(event.bytes);
     const request = readHubEvent(event.text);
     if (request === undefined) return []; // a message that is not understood does not end the session
     const { type, data, payload } = request;
-    const [utterance] = Array.isArray(data.utterances) ? data.utterances : [];
-    if (type !== UTTERANCE) {
-      const reason = `this hub answers ${UTTERANCE} only`;
+    const utterance = Array.isArray(data.utterances) ? textOf(data.utterances[0]) : undefined;
+    if (type !== UTTERANCE || utterance === undefined) {
+      const reason = `this hub answers ${UTTERANCE} with a text only`;
       const denial = {
         denied_type: type,
         code: 'acl_disallowed_type',
@@ -48,7 +48,7 @@ export class Assistant {
       };
       return this.#emit('hive.policy.denied', denial, payload);
     }
-    this.#hear(String(utterance));
+    this.#hear(utterance);
     return [
       ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),
@@ -59,10 +59,15 @@ export class Assistant {
   #emit(type: string, data: JsonObject, { context }: JsonObject): Uint8Array[] {
     const asked = objectOf(context);
     const session = objectOf(asked.session);
-    const session_id = `${this.#namespace}:${session.session_id ?? this.#sessionId}`;
+    const session_id = `${this.#namespace}:${textOf(session.session_id) ?? this.#sessionId}`;
     const payload = { type, data, context: { ...asked, session: { ...session, session_id } } };
     return this.#session.sendJson({ msg_type: 'bus', payload });
   }
+}
+
+/** Of what a client sent only a text becomes part of a text: another value may throw, or be as long as a message. */
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
 }
 
 function objectOf(value: Json | undefined): JsonObject {

@@ -55,23 +55,31 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     socket.close(1008);
     return;
   }
-  const { psk, clientKey } = client;
-  const session = new HubSession({
-    crypto: nodeCrypto,
-    nodeId,
-    staticKey,
-    randomBytes,
-    psk,
-    clientKey,
-  });
-
+  const session = new HubSession({ crypto: nodeCrypto, nodeId, staticKey, randomBytes, ...client });
   const assistant = new Assistant(session, hear);
   const handle = (events: HubSessionEvent[]): void => {
     for (const event of events) {
+      if (event.type === 'pin') {
+        // A connection that was faster may have pinned a key since this session began. The first pin stays.
+        client.clientKey ??= event.key;
+        if (Buffer.compare(client.clientKey, event.key) !== 0) {
+          session.closed();
+          socket.close(1008);
+          return;
+        }
+      }
       if (event.type === 'transmit') socket.send(event.data);
-      else if (event.type === 'pin') client.clientKey = event.key;
       else if (event.type === 'close') socket.close(event.code);
       for (const message of assistant.handle(event)) socket.send(message);
+    }
+  };
+  /** Whatever one client causes ends its own connection, not the hub of all. */
+  const guard = (work: () => void): void => {
+    try {
+      work();
+    } catch (error) {
+      console.error(error);
+      socket.terminate();
     }
   };
   // Time for a slow client to derive its PSK.
@@ -79,21 +87,22 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
     if (session.state !== 'ready') socket.terminate();
   }, 120_000);
   socket.on('message', (data, isBinary) =>
-    handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
+    guard(() => handle(session.receive(isBinary ? (data as Buffer) : data.toString()))),
   );
   socket.on('close', (code) => {
     clearTimeout(deadline);
-    handle(session.closed(code));
+    guard(() => handle(session.closed(code)));
   });
-  handle(session.start());
+  guard(() => handle(session.start()));
 }
 
 /**
  * The access key in `?authorization=base64(<user agent>:<access key>)`. Some clients do not percent-encode the base64, so
- * its + arrives as a space.
+ * its + arrives as a space. Anybody can send any path, and `new URL` throws for some, such as `//`.
  */
 function accessKeyOf(url: string): string {
-  const authorization = new URL(url, 'wss://hub').searchParams.get('authorization') ?? '';
+  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  const authorization = query.get('authorization') ?? '';
   const text = Buffer.from(authorization.replace(/ /g, '+'), 'base64').toString();
   return text.slice(text.indexOf(':') + 1);
 }

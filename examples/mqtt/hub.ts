@@ -24,6 +24,7 @@ export interface Hub {
 }
 
 interface Peer {
+  client: { psk: Uint8Array; clientKey?: Uint8Array };
   session: HubSession;
   assistant: Assistant;
   idle: NodeJS.Timeout;
@@ -49,7 +50,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       return;
     }
     peer.idle.refresh();
-    handle(accessKey, peer.assistant, peer.session.receive(payload));
+    handle(accessKey, peer, peer.session.receive(payload));
   };
   /** The message itself does not matter: a HELLO contains nothing that is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
@@ -57,8 +58,9 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
     const assistant = new Assistant(session, hear);
-    peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
-    handle(accessKey, assistant, session.start());
+    const peer = { client, session, assistant, idle: setTimeout(() => forget(accessKey), idle) };
+    peers.set(accessKey, peer);
+    handle(accessKey, peer, session.start());
   };
   const forget = (accessKey: string): void => {
     const peer = peers.get(accessKey);
@@ -67,14 +69,21 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     clearTimeout(peer.idle);
     peer.session.closed();
   };
-  const handle = (accessKey: string, assistant: Assistant, events: HubSessionEvent[]): void => {
+  const handle = (accessKey: string, { client, assistant }: Peer, events: HubSessionEvent[]): void => {
     const send = (data: string | Uint8Array): void => {
       const payload = typeof data === 'string' ? data : Buffer.from(data);
       connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
     };
     for (const event of events) {
+      if (event.type === 'pin') {
+        // Another hub with the same clients may have pinned a key since this session began. The first pin stays.
+        client.clientKey ??= event.key;
+        if (Buffer.compare(client.clientKey, event.key) !== 0) {
+          forget(accessKey);
+          return;
+        }
+      }
       if (event.type === 'transmit') send(event.data);
-      else if (event.type === 'pin') clients.get(accessKey)!.clientKey = event.key;
       else if (event.type === 'close') forget(accessKey);
       assistant.handle(event).forEach(send);
     }
@@ -83,8 +92,15 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   connection.on('message', (topic, payload, { retain }) => {
     if (retain) return; // a retained message belongs to no session
     const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
-    if (kind === 'in') receive(accessKey, payload);
-    else if (payload.toString() === 'offline') forget(accessKey);
+    if (kind === 'in') {
+      try {
+        receive(accessKey, payload);
+      } catch (error) {
+        // Whatever one client causes ends its own session, not the hub of all.
+        console.error(error);
+        forget(accessKey);
+      }
+    } else if (payload.toString() === 'offline') forget(accessKey);
   });
   connection.on('close', () => [...peers.keys()].forEach(forget));
   await connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 });
