@@ -37,9 +37,9 @@ export class Assistant {
     const request = readHubEvent(event.text);
     if (request === undefined) return []; // a message that is not understood does not end the session
     const { type, data, payload } = request;
-    const utterance = Array.isArray(data.utterances) ? textOf(data.utterances[0]) : undefined;
-    if (type !== UTTERANCE || utterance === undefined) {
-      const reason = `this hub answers ${UTTERANCE} with a text only`;
+    const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
+    if (type !== UTTERANCE) {
+      const reason = `this hub answers ${UTTERANCE} only`;
       const denial = {
         denied_type: type,
         code: 'acl_disallowed_type',
@@ -48,6 +48,7 @@ export class Assistant {
       };
       return this.#emit('hive.policy.denied', denial, payload);
     }
+    if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
     this.#hear(utterance);
     return [
       ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
@@ -65,7 +66,7 @@ export class Assistant {
   }
 }
 
-/** Of what a client sent only a text becomes part of a text: another value may throw, or be as long as a message. */
+/** A client may send anything where a text is due, such as an object that throws when it is made a text. */
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

@@ -17,6 +17,8 @@ export interface HubOptions {
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
   /** Is called with what clients say. */
   hear?: (utterance: string) => void;
+  /** Is called with what was thrown while a message was handled. It ends that connection alone. */
+  fault?: (error: unknown) => void;
 }
 
 export interface Hub {
@@ -48,7 +50,14 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   };
 }
 
-function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, clients, hear }: HubOptions): void {
+/** Stores a client's key, unless another one has been stored since its session began. */
+export function pin(client: { clientKey?: Uint8Array }, key: Uint8Array): boolean {
+  client.clientKey ??= key;
+  return Buffer.compare(client.clientKey, key) === 0;
+}
+
+function serve(socket: WebSocket, accessKey: string, options: HubOptions): void {
+  const { nodeId, staticKey, clients, hear, fault } = options;
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
   if (client === undefined) {
@@ -58,6 +67,14 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
   const session = new HubSession({ crypto: nodeCrypto, nodeId, staticKey, randomBytes, ...client });
   const assistant = new Assistant(session, hear);
   const handle = (events: HubSessionEvent[]): void => {
+    try {
+      carryOut(events);
+    } catch (error) {
+      socket.terminate(); // what one client sends must not end the connections of the others
+      fault?.(error);
+    }
+  };
+  const carryOut = (events: HubSessionEvent[]): void => {
     for (const event of events) {
       if (event.type === 'pin') {
         // A connection that was faster may have pinned a key since this session began. The first pin stays.
@@ -69,7 +86,10 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
         }
       }
       if (event.type === 'transmit') socket.send(event.data);
-      else if (event.type === 'close') socket.close(event.code);
+      else if (event.type === 'pin' && !pin(client, event.key)) {
+        socket.close(1008); // a faster session of this access key has pinned another key
+        return;
+      } else if (event.type === 'close') socket.close(event.code);
       for (const message of assistant.handle(event)) socket.send(message);
     }
   };
@@ -101,7 +121,8 @@ function serve(socket: WebSocket, accessKey: string, { nodeId, staticKey, client
  * its + arrives as a space. Anybody can send any path, and `new URL` throws for some, such as `//`.
  */
 function accessKeyOf(url: string): string {
-  const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
+  // The path is whatever a stranger sends, and not always one that `new URL` takes.
+  const query = new URLSearchParams(url.split('?')[1]);
   const authorization = query.get('authorization') ?? '';
   const text = Buffer.from(authorization.replace(/ /g, '+'), 'base64').toString();
   return text.slice(text.indexOf(':') + 1);

@@ -41,6 +41,24 @@ export function assertTime(value: unknown, name: string): number {
 }
 
 /**
+ * Reads members that an object need not have, each once. They are the object's own or its class's. A member that all
+ * objects inherit is none: whoever can add one to Object.prototype would choose it for every caller.
+ */
+export function membersOf<Members extends object, Name extends keyof Members & string>(
+  object: Members,
+  names: readonly Name[],
+): Pick<Members, Name> {
+  const read = Object.create(null) as Pick<Members, Name>;
+  const inherited = Object.prototype as Partial<Members>;
+  for (let i = 0; i < names.length; i++) {
+    const name = names[i]!;
+    const member = object[name];
+    if (member !== inherited[name] || Object.prototype.hasOwnProperty.call(object, name)) read[name] = member;
+  }
+  return read;
+}
+
+/**
  * Copies options, so that each is read only once. Unknown options are refused, so that a misspelt one is not ignored.
  * @param name - of the argument, for the error message
  * @param known - the names of all options
@@ -53,7 +71,7 @@ export function readOptions<Options extends object>(
 ): Options {
   return readArgument(name, () => {
     assertObject(options, name);
-    const copy = {} as Options;
+    const copy = Object.create(null) as Options; // in which an option that is not given is undefined, whatever objects inherit
     const given = Object.keys(options) as (keyof Options & string)[];
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;

@@ -1,6 +1,6 @@
 /**
- * Keeps secrets out of logs, assertion messages and clones by accident. It does not keep them from code in the same
- * realm, which can read every field by its name.
+ * Keeps secrets from getting into logs, assertion messages and clones by accident. It does not keep them from code in the
+ * same realm, which can read every field by its name.
  *
  * Two measures are needed. `opaque` replaces what JSON.stringify and Node's inspection show of an object. Tools that
  * ignore such replacements (console.dir, console.table, the messages of assert.deepStrictEqual, structuredClone) read

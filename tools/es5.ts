@@ -3,6 +3,8 @@
  * on, not from the start of the enclosing function, and Object.create takes no properties.
  */
 import swc from '@swc/core';
+import type { AnyNode, MemberExpression } from 'acorn';
+import { type Edit, edited, parseModule, walk } from './syntax.ts';
 
 const INHERITS = /^function _inherits\([\s\S]*?^\}$/m;
 /** For static members, of which there are none. */
@@ -36,7 +38,37 @@ export async function lower(code: string, map?: string): Promise<{ code: string;
       'swc lowers inheritance in a new way: compare its output with the patterns in tools/es5.ts',
     );
   }
-  return { code: plain, map: lowered.map! };
+  return { code: withDefinedMembers(plain), map: lowered.map! };
+}
+
+const INHERITED = Object.getOwnPropertyNames(Object.prototype);
+
+/**
+ * Defines members such as `toString` and `constructor`, which lowered classes assign. Where Object.prototype is frozen, as in a
+ * hardened realm, an assignment to a member that an object inherits from it throws.
+ */
+function withDefinedMembers(code: string): string {
+  const edits: Edit[] = [];
+  walk(parseModule(code), (node) => {
+    if (node.type !== 'AssignmentExpression' || node.operator !== '=') return true;
+    const name = inheritedName(node.left);
+    if (name === undefined) return true;
+    const { object } = node.left as MemberExpression;
+    edits.push(
+      { start: node.start, end: node.start, text: 'Object.defineProperty(' },
+      { start: object.end, end: node.right.start, text: `, "${name}", { value: ` },
+      { start: node.end, end: node.end, text: ', configurable: true, writable: true })' },
+    );
+    return true;
+  });
+  return edited(code, edits);
+}
+
+/** The name of a member that all objects inherit. */
+function inheritedName(node: AnyNode): string | undefined {
+  if (node.type !== 'MemberExpression' || node.computed || node.property.type !== 'Identifier')
+    return undefined;
+  return INHERITED.includes(node.property.name) ? node.property.name : undefined;
 }
 
 function blank(text: string): string {

@@ -3,10 +3,12 @@
  * fails if a test throws something other than an Error, a hook throws, a file has no tests, or a process exits early.
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
+ *
+ * Many tests read what a build makes. It builds if nothing has been built yet; to test changes, build first.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -36,12 +38,14 @@ const LONGEST = [
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 
 const TESTS = new URL('../test/', import.meta.url);
+const BUILT = new URL('../dist/.inputs', import.meta.url);
 const self = fileURLToPath(import.meta.url);
 
 if (process.send !== undefined) work();
 else await runAll();
 
 async function runAll(): Promise<void> {
+  if (!existsSync(BUILT)) await import('./build.ts');
   const began = performance.now();
   const isSerial = process.argv[2] === '--serial';
   const pattern = new RegExp(process.argv[isSerial ? 3 : 2]!);

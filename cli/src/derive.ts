@@ -1,4 +1,5 @@
 /** Derives PSKs, and shows progress on a terminal. */
+import { printable } from '../../judge/src/printable.ts';
 import { derivePsk, nodeCrypto } from './protocol.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
@@ -13,5 +14,5 @@ export function deriveWithProgress(password: string, nodeId: string, label: stri
 export function show(progress: number, label: string): void {
   if (!process.stderr.isTTY) return;
   const bar = '█'.repeat(Math.round(20 * progress)).padEnd(20, '░');
-  process.stderr.write(progress === 1 ? CLEAR_LINE : `${CLEAR_LINE}${bar} ${label}`);
+  process.stderr.write(progress === 1 ? CLEAR_LINE : `${CLEAR_LINE}${bar} ${printable(label)}`);
 }

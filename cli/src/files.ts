@@ -1,19 +1,8 @@
 /** Reads files, with errors that say what to do, and writes secrets where nobody else can read them. */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { NotPrivate, writeFileAtomically } from '../../examples/atomic-file.ts';
+import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
 import { CannotRun } from './command.ts';
 import {
   bytesToUtf8,
@@ -30,25 +19,33 @@ import {
 } from './protocol.ts';
 
 /**
- * Reads a file.
+ * Reads a file, or standard input if the path is `-`.
  * @param what - what the file is, for the message: `the identity`
  */
 export function readFile(path: string, what: string): Uint8Array {
+  let contents: Uint8Array | undefined;
   try {
-    return readFileSync(path === '-' ? 0 : path);
+    contents = readAtMost(path);
   } catch (error) {
     throw new CannotRun(`cannot read ${what}, ${path}: ${reasonOf(error)}`);
   }
+  if (contents === undefined) {
+    throw new CannotRun(`${path} is longer than ${MAX_FILE / 2 ** 20} MiB, so it is not ${what}`);
+  }
+  return contents;
 }
 
 /** Says why the system refused a file, without quoting anything but the error code. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
+  if (error instanceof NotPrivate) return 'its file system lets others read every file. Choose another';
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   const reasons: { readonly [code: string]: string } = {
     ENOENT: 'there is no such file. Is the path right?',
     EISDIR: 'it is a directory. Name a file in it',
     ENOTDIR: 'a part of its path is not a directory',
     EACCES: 'access denied. Are you its owner?',
+    EEXIST: 'there is a file of that name',
+    ENOSPC: 'the disk is full. Nothing was changed',
   };
   return reasons[code] ?? code;
 }
@@ -116,33 +113,53 @@ const STICKY = 0o1000;
 /**
  * Checks that a secret may be written to this path. Called before anything slow, and again by `writePrivate`.
  * @param mayReplace - whether an existing file may be replaced
+ * @returns the path without symbolic links, but for one that leads nowhere
  */
-export function assertPrivate(path: string, mayReplace: boolean): void {
-  const directory = dirname(existsSync(path) ? realpathSync(path) : path);
-  let mode: number;
-  try {
-    mode = statSync(directory).mode;
-  } catch (error) {
-    throw new CannotRun(`cannot write to the directory ${directory}: ${reasonOf(error)}`);
-  }
-  if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) {
-    throw new CannotRun(
-      `others may write to the directory ${directory}, so they could replace the file: chmod go-w it, or choose another`,
-    );
-  }
-  if (!existsSync(path)) return;
+export function assertPrivate(path: string, mayReplace: boolean): string {
+  const place = placeOf(path);
+  assertOthersMayNotWrite(dirname(place));
+  const there = lstatSync(place, { throwIfNoEntry: false });
+  if (there === undefined) return place;
   if (!mayReplace) {
     throw new CannotRun(
       `${path} exists. Replacing a keyring locks the client out of every hub that has pinned its static key; --keyring ` +
         'keeps that key. If you mean to replace the file, add --force',
     );
   }
-  if (!statSync(path).isFile()) throw new CannotRun(`${path} is not a file: choose another path`);
-  if ((statSync(path).mode & OTHERS) !== 0) {
+  if (!there.isFile()) throw new CannotRun(`${path} is not a file: choose another path`);
+  if ((there.mode & OTHERS) !== 0) {
     throw new CannotRun(
       `others may read ${path}, and may have read its secrets: find out, then chmod 600 it or remove it`,
     );
   }
+  return place;
+}
+
+/** Where a file is, or would be. */
+function placeOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // It is not there yet, or is a link that leads nowhere.
+  }
+  const directory = dirname(path);
+  try {
+    return join(realpathSync(directory), basename(path));
+  } catch (error) {
+    throw new CannotRun(`cannot write to the directory ${directory}: ${reasonOf(error)}`);
+  }
+}
+
+/** Whoever may write to a directory may put another one in the place of each directory in it. */
+function assertOthersMayNotWrite(directory: string): void {
+  const { mode } = statSync(directory);
+  if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) {
+    throw new CannotRun(
+      `others may write to the directory ${directory}, so they could replace the file: chmod go-w it, or choose another`,
+    );
+  }
+  const parent = dirname(directory);
+  if (parent !== directory) assertOthersMayNotWrite(parent);
 }
 
 /**
@@ -150,27 +167,10 @@ export function assertPrivate(path: string, mayReplace: boolean): void {
  * leaves the old one.
  */
 export function writePrivate(path: string, secret: string, mayReplace: boolean): void {
-  assertPrivate(path, mayReplace);
-  const target = existsSync(path) ? realpathSync(path) : path;
-  const written = existsSync(path) ? `${target}.${process.pid}.tmp` : target;
-  let file: number;
+  const place = assertPrivate(path, mayReplace);
   try {
-    file = openSync(written, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    writeFileAtomically(place, secret, mayReplace);
   } catch (error) {
     throw new CannotRun(`cannot write ${path}: ${reasonOf(error)}`);
-  }
-  try {
-    // Some file systems, such as FAT, know no owners: the mode then says that everybody may read.
-    if ((fstatSync(file).mode & OTHERS) !== 0) {
-      throw new CannotRun(`the file system of ${path} lets others read every file: choose another`);
-    }
-    writeSync(file, secret);
-    fsyncSync(file);
-    if (written !== target) renameSync(written, target);
-  } catch (error) {
-    unlinkSync(written);
-    throw error instanceof CannotRun ? error : new CannotRun(`cannot write ${path}: ${reasonOf(error)}`);
-  } finally {
-    closeSync(file);
   }
 }

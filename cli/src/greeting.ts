@@ -28,14 +28,18 @@ export interface Greeting {
   fault: GreetingFault | undefined;
 }
 
+/** How long the hub may take to close its side, in milliseconds. */
+const PATIENCE = 1000;
+
 export function receiveGreeting({ url, ca, timeout }: GreetingOptions): Promise<Greeting> {
   const greeting: Greeting = { hello: undefined, offer: undefined, fault: undefined };
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { ca, handshakeTimeout: timeout, maxPayload: MAX_ENVELOPE });
     const end = (fault: GreetingFault | undefined): void => {
       clearTimeout(timer);
       greeting.fault ??= fault;
       socket.close(1000);
+      setTimeout(() => socket.terminate(), PATIENCE).unref(); // some hubs never close their side
       socket.removeAllListeners();
       socket.on('error', () => {}); // of closing it, which is of no interest any more
       resolve(greeting);
@@ -52,8 +56,8 @@ export function receiveGreeting({ url, ca, timeout }: GreetingOptions): Promise<
       try {
         if (take(isBinary ? undefined : data.toString(), greeting)) end(undefined);
       } catch (error) {
-        if (!(error instanceof RemoteError)) throw error;
-        end({ code: error.code, message: error.message });
+        if (error instanceof RemoteError) end({ code: error.code, message: error.message });
+        else reject(error);
       }
     });
   });

@@ -1,5 +1,6 @@
 /** Runs a command: from the arguments to what is printed. */
 import { readFileSync } from 'node:fs';
+import { printable } from '../../judge/src/printable.ts';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
 import { EXPLAIN } from './commands/explain.ts';
 import { INSPECT } from './commands/inspect.ts';
@@ -32,12 +33,16 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** @param args - the arguments after the name of the program */
+/**
+ * Runs a command. All that it returns is safe for a terminal.
+ * @param args - the arguments after the name of the program
+ */
 export async function main(args: readonly string[]): Promise<Outcome> {
   try {
-    return { ...(await runCommand(args)), stderr: '' };
+    const { status, stdout } = await runCommand(args);
+    return { status, stdout: printable(stdout), stderr: '' };
   } catch (error) {
-    return { status: 2, stdout: '', stderr: `hub-protocol: ${messageOf(error)}\n` };
+    return { status: 2, stdout: '', stderr: printable(`hub-protocol: ${messageOf(error)}\n`) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Asks for a password without showing it, or reads it from standard input. It is never an argument. */
 import type { ReadStream } from 'node:tty';
+import { printable } from '../../judge/src/printable.ts';
 import { CannotRun } from './command.ts';
 import { bytesToUtf8 } from './protocol.ts';
 
@@ -22,9 +23,17 @@ export async function readPassword(
   return password;
 }
 
+const LONGEST = 65536; // bytes that are taken from standard input, which may never end
+
 async function readLine(input: Input): Promise<string> {
   const chunks: Buffer[] = [];
-  for await (const chunk of input) chunks.push(Buffer.from(chunk));
+  let length = 0;
+  for await (const chunk of input) {
+    chunks.push(Buffer.from(chunk));
+    length += chunk.length;
+    if (length > LONGEST)
+      throw new CannotRun(`standard input has more than ${LONGEST} bytes, so it is no password`);
+  }
   const text = bytesToUtf8(Buffer.concat(chunks));
   if (text === undefined) throw new CannotRun('the password on standard input is not UTF-8');
   const line = text.replace(/\r?\n$/, '');
@@ -44,7 +53,7 @@ const ESCAPE = '\u001b'; // arrow keys and the like
 
 function ask(prompt: string, input: Input, output: NodeJS.WritableStream): Promise<string> {
   input.setRawMode!(true); // before the prompt invites to type
-  output.write(`${prompt}: `);
+  output.write(printable(`${prompt}: `));
   input.setEncoding('utf8');
   let typed: string[] = [];
   return new Promise((resolve, reject) => {

@@ -68,8 +68,16 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
     keepAlive(own, pingEvery);
     own.on('open', () => tell('connected'));
     own.on('message', (data, isBinary) => {
-      const text = data.toString(isBinary ? 'hex' : 'utf8');
-      if (own === socket) tell(text.replace(/[\r\n]/g, ' ')); // between the tokens of an envelope
+      if (own !== socket) return;
+      if (isBinary) tell(data.toString('hex'));
+      else if (isJsonObject(data.toString()))
+        tell(
+          data
+            .toString()
+            .trim()
+            .replace(/[\r\n]/g, ' '),
+        ); // between its tokens
+      else hangUp(own, {}); // it would be a line of the bridge's own, such as `connecting`
     });
     own.on('unexpected-response', (_, { statusCode }) => hangUp(own, { status: statusCode }));
     own.on('close', (code, reason) => hangUp(own, { code, reason: reason.toString() }));
@@ -111,10 +119,31 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
   };
 }
 
-function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
+function isJsonObject(text: string): boolean {
+  return text.trimStart().startsWith('{') && parsed(text) !== undefined;
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(line.slice('event '.length));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+/** The event in a line, of which only names are taken: they reach logs. `undefined` if there is none. */
+function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
+  const said = parsed(line.slice('event '.length)) as { [name: string]: unknown } | null | undefined;
+  const event: { [name: string]: unknown } = {};
+  for (const name of ['state', 'type', 'retry', 'reason', 'pattern']) {
+    if (isName(said?.[name])) event[name] = said![name];
+  }
+  const code = (said?.error as { code?: unknown } | null | undefined)?.code;
+  if (isName(code)) event.error = { code };
+  const isEvent = event.type !== undefined && (event.type !== 'ended' || event.error !== undefined);
+  return isEvent ? (event as unknown as SessionEvent & { state: string }) : undefined;
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && /^[\w-]+$/.test(value);
 }

@@ -139,14 +139,24 @@ function handle(event) {
   if (event.type === 'close' || event.type === 'psk-needed') session.closed().forEach(handle);
 }
 
+/** What a line says in JSON; `undefined` if the line was damaged. */
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch (_error) {
+    return undefined;
+  }
+}
+
 function received(message) {
   const isEnvelope = message[0] === '{';
   const space = message.indexOf(' ');
   const word = isEnvelope || space < 0 ? message : message.substr(0, space);
+  const options = isEnvelope ? undefined : parsed(message.substr(space + 1));
   if (word === 'hello') Serial1.println('start');
-  else if (word === 'connecting') connecting(JSON.parse(message.substr(space + 1)));
+  else if (word === 'connecting') options && connecting(options);
   else if (session === undefined || word === 'connected') return;
-  else if (word === 'disconnected') session.closed(JSON.parse(message.substr(space + 1))).forEach(handle);
+  else if (word === 'disconnected') options && session.closed(options).forEach(handle);
   else {
     // Once the session is encrypted, bytes are transport messages, and an envelope is text.
     const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);

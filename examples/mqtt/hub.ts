@@ -3,6 +3,7 @@ import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
 import { Assistant } from '../assistant.ts';
+import { pin } from '../hub.ts';
 
 export interface HubOptions {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
@@ -15,6 +16,8 @@ export interface HubOptions {
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
   /** Is called with what clients say. */
   hear?: (utterance: string) => void;
+  /** Is called with what was thrown while a message was handled. It ends the session of that client alone. */
+  fault?: (error: unknown) => void;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number;
 }
@@ -31,7 +34,7 @@ interface Peer {
 }
 
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { broker, base, nodeId, staticKey, clients, hear, idle = 300_000 } = options;
+  const { broker, base, nodeId, staticKey, clients, hear, fault, idle = 300_000 } = options;
   const { url, ...account } = broker;
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
   const connection = await mqtt.connectAsync(url, {
@@ -74,18 +77,18 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       const payload = typeof data === 'string' ? data : Buffer.from(data);
       connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
     };
-    for (const event of events) {
-      if (event.type === 'pin') {
-        // Another hub with the same clients may have pinned a key since this session began. The first pin stays.
-        client.clientKey ??= event.key;
-        if (Buffer.compare(client.clientKey, event.key) !== 0) {
-          forget(accessKey);
+    try {
+      for (const event of events) {
+        if (event.type === 'transmit') send(event.data);
+        else if (event.type === 'pin' && !pin(clients.get(accessKey)!, event.key)) {
+          forget(accessKey); // a faster session of this access key has pinned another key
           return;
-        }
+        } else if (event.type === 'close') forget(accessKey);
+        assistant.handle(event).forEach(send);
       }
-      if (event.type === 'transmit') send(event.data);
-      else if (event.type === 'close') forget(accessKey);
-      assistant.handle(event).forEach(send);
+    } catch (error) {
+      forget(accessKey); // what one client sends must not end the sessions of the others
+      fault?.(error);
     }
   };
 

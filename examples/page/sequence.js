@@ -27,10 +27,11 @@ export class Sequence {
     },
     transmit: ({ data }) => this.#message('to-hub', data),
     received: ({ data }) => this.#message('from-hub', data),
-    sent: ({ message }) => unseal(this.#sealed['to-hub'], message.payload.type ?? message.msg_type, message),
+    sent: ({ message }) =>
+      unseal(this.#sealed['to-hub'], message.payload.type ?? message.msg_type, pretty(message)),
     message: ({ text }) => {
       if (text === undefined) return; // binary
-      unseal(this.#sealed['from-hub'], readHubEvent(text)?.type ?? 'JSON', JSON.parse(text));
+      unseal(this.#sealed['from-hub'], readHubEvent(text)?.type ?? 'JSON', formatted(text));
     },
     'psk-needed': () => {
       const note = this.#note('work', 'Derives the pre-shared key from the password …');
@@ -111,7 +112,7 @@ export class Sequence {
 /** Says what an encrypted message contains. */
 function unseal(row, type, content) {
   row.querySelector('.inside').textContent = type;
-  row.querySelector('pre').textContent += `\n\nDecrypted:\n${pretty(content)}`;
+  row.querySelector('pre').textContent += `\n\nDecrypted:\n${content}`;
 }
 
 function formatted(text) {

@@ -24,11 +24,7 @@ export interface ServedPage {
 export async function servePage(port: number): Promise<ServedPage> {
   const hub = await startDemoHub();
   const server = createServer((request, response) => {
-    const [pathname] = request.url!.split('?') as [string]; // `new URL` throws for some paths, such as `//`
-    const answer = /^\/hub(\/|$)/.test(pathname)
-      ? useHub(hub, pathname, request, response)
-      : send(pathname, response);
-    answer.catch(() => response.writeHead(404).end());
+    answer(hub, request, response).catch(() => response.writeHead(404).end());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
@@ -42,6 +38,14 @@ export async function servePage(port: number): Promise<ServedPage> {
       server.closeAllConnections();
     },
   };
+}
+
+async function answer(hub: DemoHub, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // A page of a stranger can name a host of its own that leads here, and would read the identity.
+  if (!/^localhost(:\d+)?$/.test(request.headers.host ?? '')) throw new Error('another host');
+  const { pathname } = new URL(`http://localhost${request.url}`);
+  if (/^\/hub(\/|$)/.test(pathname)) await useHub(hub, pathname, request, response);
+  else await send(pathname, response);
 }
 
 /** `GET /hub` tells of the hub; `POST /hub/…` uses one of its switches, which only this page may do. */

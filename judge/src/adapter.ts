@@ -1,6 +1,8 @@
 /** The implementation under test: a process that answers with JSON lines. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { show } from './difference.ts';
+import { printable } from './printable.ts';
 
 /** The fields of a request or a response. */
 export type Fields = { readonly [field: string]: unknown };
@@ -16,6 +18,9 @@ export class AdapterError extends Error {}
 
 /** Nothing can be tested at all; the message says why and what to do. */
 export class CannotRun extends Error {}
+
+const MAX_RESPONSE = 16 * 1024 * 1024; // bytes
+const MAX_DEPTH = 200; // of arrays and objects in a response
 
 export interface ProcessOptions {
   command: string;
@@ -44,7 +49,7 @@ export class ProcessAdapter implements Adapter {
       this.#child!.stdin!.write(`${JSON.stringify({ id, ...request })}\n`);
       const response = parseResponse(await this.#readLine());
       if (response.id !== id) {
-        throw new AdapterError(`a response with id ${JSON.stringify(response.id)} to request ${id}`);
+        throw new AdapterError(`a response with id ${show(response.id)} to request ${id}`);
       }
       this.#hasResponded = true;
       return response;
@@ -58,28 +63,44 @@ export class ProcessAdapter implements Adapter {
     }
   }
 
-  /** Ends the process: closes its standard input, and kills it if it is still there a second later. */
+  /**
+   * Ends the process: closes its standard input, and kills it if it is still there a second later. A process that it has
+   * started may hold its output open for ever.
+   */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
     this.#lines = undefined;
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    await new Promise<void>((resolve) => {
-      child.once('close', () => resolve());
-      child.stdin!.end();
-      setTimeout(() => child.kill('SIGKILL'), 1000).unref();
-    });
+    if (child === undefined) return;
+    child.stdout!.destroy();
+    child.stdin!.end();
+    const isGone = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
+    if (!isGone) {
+      await new Promise<void>((resolve) => {
+        let timer = setTimeout(() => child.kill('SIGKILL'), 1000);
+        const end = (): void => {
+          clearTimeout(timer);
+          resolve();
+        };
+        child.once('close', end);
+        child.once('exit', () => {
+          clearTimeout(timer);
+          timer = setTimeout(end, 500); // for the rest of what it wrote to its standard error
+        });
+      });
+    }
+    child.stderr?.destroy();
   }
 
   #start(): void {
     if (this.#child !== undefined) return;
     const { command, args, verbose } = this.#options;
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', verbose ? 'inherit' : 'ignore'] });
-    child.stdin.on('error', () => {}); // the process died: reading its response fails, and says so
-    const lines = createInterface({ input: child.stdout });
-    child.on('error', () => lines.close()); // the process could not be started: the same
+    const child = spawn(command, args, { stdio: ['pipe', 'pipe', verbose ? 'pipe' : 'ignore'] });
+    child.stdin!.on('error', () => {}); // the process died: reading its response fails, and says so
+    child.on('error', () => child.stdout!.destroy()); // the process could not be started: the same
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => process.stderr.write(printable(text)));
     this.#child = child;
-    this.#lines = lines[Symbol.asyncIterator]();
+    this.#lines = linesOf(child.stdout!);
   }
 
   async #readLine(): Promise<string> {
@@ -99,6 +120,30 @@ export class ProcessAdapter implements Adapter {
   }
 }
 
+/** Reads no further than to the line that is asked for. */
+async function* linesOf(stream: Readable): AsyncGenerator<string> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      let from = 0;
+      for (let end = chunk.indexOf('\n'); end >= 0; end = chunk.indexOf('\n', from)) {
+        yield Buffer.concat([...parts, chunk.subarray(from, end)]).toString();
+        [parts, length, from] = [[], 0, end + 1];
+      }
+      parts.push(chunk.subarray(from));
+      length += chunk.length - from;
+      if (length > MAX_RESPONSE) {
+        throw new AdapterError(`a response of more than ${MAX_RESPONSE / 2 ** 20} MiB without a line feed`);
+      }
+    }
+  } catch (error) {
+    if (error instanceof AdapterError) throw error;
+    return; // the stream was destroyed
+  }
+  if (length > 0) yield Buffer.concat(parts).toString();
+}
+
 function parseResponse(line: string): Fields {
   let response: unknown;
   try {
@@ -109,5 +154,17 @@ function parseResponse(line: string): Fields {
   if (typeof response !== 'object' || response === null || Array.isArray(response)) {
     throw new AdapterError(`a response that is not a JSON object: ${line.slice(0, 100)}`);
   }
+  makeHarmless(response, MAX_DEPTH);
   return response as Fields;
+}
+
+/** Sees to it that whatever the checks do with a part of a response does not throw. */
+function makeHarmless(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === 0)
+    throw new AdapterError(`a response with more than ${MAX_DEPTH} levels of arrays and objects`);
+  // An object with a field of this name cannot become a string.
+  if (Object.prototype.hasOwnProperty.call(value, 'toString'))
+    Object.defineProperty(value, Symbol.toPrimitive, { value: () => '[object]' });
+  for (const inner of Object.values(value)) makeHarmless(inner, depth - 1);
 }

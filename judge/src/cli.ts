@@ -6,12 +6,14 @@ import { CannotRun, ProcessAdapter } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
 import { jsonLines } from './json-lines.ts';
 import { connectTo } from './live/connect.ts';
+import { type Credentials, credentialsOf } from './live/credentials.ts';
 import { listen } from './live/listen.ts';
 import { connectOverMqtt } from './live/mqtt-connect.ts';
 import { BROKER_PASSWORD, listenOverMqtt } from './live/mqtt-listen.ts';
-import { BASE, topicsOf } from './live/mqtt-topics.ts';
+import { BASE } from './live/mqtt-topics.ts';
 import type { LiveOptions } from './live/play.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
+import { printable } from './printable.ts';
 import { authorizedUrl } from './protocol.ts';
 import { exitStatus, toJson, toText, writeReport } from './report.ts';
 import { runVectors } from './run-vectors.ts';
@@ -52,49 +54,61 @@ async function judgeAdapter({
 }
 
 function judgeHub(connect: string, options: Options): Promise<Verdict[]> {
-  const urlOf = (accessKey: string = options.accessKey): string =>
+  const credentials = credentialsOf(options.identity);
+  const urlOf = (accessKey: string = credentials.accessKey): string =>
     authorizedUrl(connect, NODE_ID, accessKey, { allowPlaintext: true });
-  return connectTo({ ...liveOptions(options), urlOf });
+  return connectTo({ ...liveOptions(options, credentials), urlOf });
 }
 
 function judgeClient(options: Options): Promise<Verdict[]> {
-  const { port, accessKey, password } = options;
+  const credentials = credentialsOf(options.identity);
+  const { accessKey, shown } = credentials;
   const onListening = (url: string): void => {
-    print(`a hub for your client: ${url}\n  access key ${accessKey}\n  password   ${password}\n\n`);
-    process.stderr.write('waiting for your client to connect\n');
+    print(
+      `a hub for your client: ${url}\n  access key ${shown.accessKey}\n  password   ${shown.password}\n\n`,
+    );
+    say('waiting for your client to connect\n');
   };
-  return listen({ ...liveOptions(options), port, nodeId: NODE_ID, accessKey, onListening });
+  const { port } = options;
+  return listen({ ...liveOptions(options, credentials), port, nodeId: NODE_ID, accessKey, onListening });
 }
 
 function judgeOverMqtt(subject: 'client' | 'hub', options: Options): Promise<Verdict[]> {
-  const { port, accessKey, password } = options;
-  const { in: publish } = topicsOf(accessKey);
-  const prefix = publish.replace(/\/in$/, '');
-  const common = { ...liveOptions(options), port, accessKey };
+  const credentials = credentialsOf(options.identity);
+  const { accessKey, shown } = credentials;
+  const common = { ...liveOptions(options, credentials), port: options.port, accessKey };
   if (subject === 'hub') {
     const onListening = (url: string): void => {
       print(`a broker for your hub: ${url}\n  subscribe to ${BASE}/+/in and ${BASE}/+/status\n`);
-      print(`  its client has the access key ${accessKey}\n  and the password ${password}\n\n`);
-      process.stderr.write('waiting for your hub to subscribe\n');
+      print(`  its client has the access key ${shown.accessKey}\n  and the password ${shown.password}\n\n`);
+      say('waiting for your hub to subscribe\n');
     };
     return connectOverMqtt({ ...common, onListening });
   }
   const onListening = (url: string): void => {
-    const mqtt = { endpoint: url, username: accessKey, password: BROKER_PASSWORD, topic_prefix: prefix };
+    const mqtt = {
+      endpoint: url,
+      username: shown.accessKey,
+      password: BROKER_PASSWORD,
+      topic_prefix: `${BASE}/${shown.accessKey}`,
+    };
     const identity = {
-      access_key: accessKey,
-      password,
+      access_key: shown.accessKey,
+      password: shown.password,
       site_id: 'judge',
       protocols: { wss: false, mqtt: true },
       mqtt,
     };
     print(`a broker, and a hub behind it, for a client with this identity:\n${JSON.stringify(identity)}\n\n`);
-    process.stderr.write('waiting for your client to connect\n');
+    say('waiting for your client to connect\n');
   };
   return listenOverMqtt({ ...common, nodeId: NODE_ID, onListening });
 }
 
-function liveOptions({ password, only, specOnly, timeout: message = 5000 }: Options): LiveOptions {
+function liveOptions(
+  { only, specOnly, timeout: message = 5000 }: Options,
+  { password }: Credentials,
+): LiveOptions {
   const patience = { message, long: Math.max(message, LONG_WAIT) };
   return { password, only, isSpecOnly: specOnly, patience, onStart: showScene, onVerdict: showVerdict };
 }
@@ -111,14 +125,18 @@ async function printLines({ only, specOnly }: Options): Promise<number> {
   checkOperations(only);
   for (const line of jsonLines(only, specOnly)) {
     if (!process.stdout.writable) break;
-    if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain').catch(() => {});
+    if (!process.stdout.write(printable(`${line}\n`))) await once(process.stdout, 'drain').catch(() => {});
   }
   return 0;
 }
 
 function print(text: string): 0 {
-  process.stdout.write(text);
+  process.stdout.write(printable(text));
   return 0;
+}
+
+function say(text: string): void {
+  process.stderr.write(printable(text));
 }
 
 function finish(subject: string, verdicts: readonly Verdict[], folder: string): number {
@@ -160,7 +178,7 @@ main().then(
   (error) => {
     const isUsage = error instanceof CannotRun || error?.code?.startsWith('ERR_PARSE_ARGS');
     const message = isUsage ? error.message : `defect of the judge, please report it: ${error?.stack}`;
-    process.stderr.write(`hub-protocol-judge: ${message}\n`);
+    say(`hub-protocol-judge: ${message}\n`);
     process.exitCode = 2;
   },
 );

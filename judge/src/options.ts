@@ -10,6 +10,8 @@ interface Option {
   readonly help: string;
 }
 
+const LONGEST_WAIT = 86_400; // seconds; timers of Node take no more than 25 days
+
 const OPTIONS = {
   listen: { type: 'boolean', help: 'play a hub; your client connects to it' },
   connect: { type: 'string', argument: 'URL', help: 'play a client; it connects to your hub' },
@@ -26,17 +28,10 @@ const OPTIONS = {
     help: 'leave out what the protocol leaves open, and compare no error codes',
   },
   port: { type: 'string', argument: 'PORT', help: 'port of --listen and --mqtt (any that is free)' },
-  'access-key': {
+  identity: {
     type: 'string',
-    argument: 'KEY',
-    default: 'judge-~~~~~?????',
-    help: 'access key of the client',
-  },
-  password: {
-    type: 'string',
-    argument: 'PASSWORD',
-    default: 'correct horse battery staple',
-    help: 'password of the client',
+    argument: 'FILE',
+    help: "the client's identity, with access key and password (those that the judge prints)",
   },
   report: {
     type: 'string',
@@ -125,8 +120,8 @@ export interface Options {
   readonly timeout: number | undefined;
   readonly specOnly: boolean;
   readonly port: number;
-  readonly accessKey: string;
-  readonly password: string;
+  /** The file with the identity of the client. */
+  readonly identity: string | undefined;
   readonly report: string;
   readonly verbose: boolean;
 }
@@ -151,8 +146,10 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     throw new CannotRun(`--mqtt expects client or hub, which is what you test, got ${mqtt}`);
   }
   const seconds = values.timeout === undefined ? undefined : Number(values.timeout);
-  if (seconds !== undefined && !(seconds > 0)) {
-    throw new CannotRun(`--timeout expects a number of seconds, got ${values.timeout}`);
+  if (seconds !== undefined && !(seconds > 0 && seconds <= LONGEST_WAIT)) {
+    throw new CannotRun(
+      `--timeout expects a number of seconds, at most ${LONGEST_WAIT}, got ${values.timeout}`,
+    );
   }
   const port = Number(values.port ?? '0');
   if (!(Number.isInteger(port) && port >= 0 && port <= 65535)) {
@@ -168,8 +165,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     timeout: seconds === undefined ? undefined : seconds * 1000,
     specOnly: values['spec-only'] ?? false,
     port,
-    accessKey: values['access-key'],
-    password: values.password,
+    identity: values.identity,
     report,
     verbose,
   };

@@ -10,8 +10,9 @@ export {
 export { CheckedCrypto } from '../../src/crypto/checked.ts';
 export type { Cipher } from '../../src/crypto/crypto.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-export { RemoteError } from '../../src/errors.ts';
+export { LocalError, RemoteError } from '../../src/errors.ts';
 export { authorizedUrl } from '../../src/identity/authorized-url.ts';
+export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { MAX_CHUNK, MAX_MESSAGE } from '../../src/limits.ts';
 export { argon2id } from '../../src/noise/argon2id.ts';
 export { HandshakeState } from '../../src/noise/handshake-state.ts';

@@ -2,10 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPERATIONS } from './checks/checks.ts';
+import { printable } from './printable.ts';
 import type { Verdict } from './verdict.ts';
 
 const MAX_GROUPS = 10; // shown
 const MAX_TESTS = 3; // shown of each group
+const MAX_LINE = 1000; // characters shown
 const MAX_CAUSES = 3; // named where several explain the same failures
 
 const CHOICE = 'a choice of hub-protocol, which a port may make otherwise: --spec-only leaves it out';
@@ -51,7 +53,12 @@ export function toText(verdicts: readonly Verdict[]): string {
   const total = (field: 'passed' | 'failed' | 'declined'): number =>
     summary.reduce((sum, line) => sum + line[field], 0);
   lines.push(row('all', total('passed'), total('failed'), total('declined')));
-  return `${lines.join('\n')}\n`;
+  return `${lines.map(cut).join('\n')}\n`;
+}
+
+/** What an implementation wrote may stand in any line. */
+function cut(line: string): string {
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
 export interface Group {
@@ -197,7 +204,7 @@ function defectsToLines(verdicts: readonly Verdict[]): string[] {
 export function toJson(judge: string, subject: string, verdicts: readonly Verdict[]): string {
   const passed = exitStatus(verdicts) === 0;
   const report = { judge, subject, passed, summary: summarize(verdicts), verdicts };
-  return `${JSON.stringify(report, undefined, 1)}\n`;
+  return printable(`${JSON.stringify(report, undefined, 1)}\n`);
 }
 
 /** Writes judge.json into a folder and returns its path. */

@@ -3,7 +3,7 @@
  * when it is due and which text to give. The text itself comes only from the API. Spec, "AI-disclosure client rules".
  */
 
-import { readArgument } from '../arguments.ts';
+import { membersOf, readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isObject } from '../issued/fields.ts';
@@ -71,8 +71,13 @@ export function disclosureDue(
   situation: DisclosureSituation,
 ): Disclosure {
   return readArgument('situation', () => {
-    const { language: tag = 'en', lastGiven, isVoice, isShared } = situation;
-    const texts = source.aiDisclosure;
+    const { lastGiven } = situation;
+    const {
+      language: tag = 'en',
+      isVoice,
+      isShared,
+    } = membersOf(situation, ['language', 'isVoice', 'isShared']);
+    const { aiDisclosure: texts } = membersOf(source, ['aiDisclosure']);
     if (lastGiven !== 'never' && lastGiven !== 'earlier-session' && lastGiven !== 'this-session') {
       throw new LocalError(
         'bad-argument',
@@ -92,6 +97,7 @@ export function disclosureDue(
 
 /** A text without a language is English. An empty one counts as missing. */
 function textIn(language: 'en' | 'fr', texts: Identity['aiDisclosure']): string | undefined {
-  const text: unknown = isObject(texts) ? texts[language] : language === 'en' ? texts : undefined;
+  const english = language === 'en' ? texts : undefined;
+  const text: unknown = isObject(texts) ? membersOf(texts, [language])[language] : english;
   return typeof text === 'string' && text !== '' ? text : undefined;
 }

@@ -1,6 +1,6 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 
-import { readArgument, readOptions } from '../arguments.ts';
+import { membersOf, readArgument, readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
@@ -89,15 +89,17 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
 
 function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEndpoint | undefined {
   if (protocol === 'mqtt') {
-    if (identity.mqtt === undefined) return undefined;
-    const { url, tls } = readBrokerEndpoint(identity.mqtt);
+    const { mqtt } = membersOf(identity, ['mqtt']);
+    if (mqtt === undefined) return undefined;
+    const { url, tls } = readBrokerEndpoint(mqtt);
     return { protocol, url, tls };
   }
   assertReadable(
     identity,
     `${currentName(IDENTITY.dataPlaneEndpoints)}.${currentName(DATA_PLANE_ENDPOINTS[protocol])}`,
   );
-  const url = identity.dataPlaneEndpoints[protocol]?.trim() || defaultAddress(protocol, identity);
+  const { [protocol]: address } = membersOf(identity.dataPlaneEndpoints, [protocol]);
+  const url = address?.trim() || defaultAddress(protocol, identity);
   if (!url) return undefined;
   const scheme = splitUrl(url)?.scheme;
   if (scheme !== protocol && scheme !== WITHOUT_TLS[protocol]) {
@@ -109,7 +111,7 @@ function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEnd
 /** The address that default_master, default_port and default_path form together. */
 function defaultAddress(protocol: 'wss' | 'https', identity: Identity): string | undefined {
   assertReadable(identity, currentName(IDENTITY.defaultMaster));
-  const master = identity.defaultMaster?.trim();
+  const master = membersOf(identity, ['defaultMaster']).defaultMaster?.trim();
   if (!master) return undefined;
   const parts = splitUrl(master.indexOf('://') < 0 ? `${protocol}://${master}` : master);
   if (parts === undefined || parts.query !== '' || parts.fragment !== '') {

@@ -7,12 +7,12 @@
  */
 
 export const IDENTITY = {
-  accessKey: 'access_key|accessKey|api_key|key',
+  accessKey: 'access_key|accessKey|api_key|key|apiKey',
   password: 'password',
   siteId: 'site_id|siteId|site',
   cryptoKey: 'crypto_key|cryptoKey',
   publicKey: 'public_key|publicKey',
-  defaultMaster: 'default_master|defaultMaster|hub_http_host|host|master',
+  defaultMaster: 'default_master|defaultMaster|hub_http_host|host|master|hubHttpHost',
   defaultPort: 'default_port|defaultPort|hub_http_port|port',
   defaultPath: 'default_path|defaultPath|hub_http_path|path|uri_path',
   dataPlaneEndpoints: 'data_plane_endpoints|dataPlaneEndpoints|endpoints',

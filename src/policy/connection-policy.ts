@@ -3,7 +3,7 @@
  * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
  */
 
-import { assertObject, assertTime, readArgument, readOptions } from '../arguments.ts';
+import { assertObject, assertTime, membersOf, readArgument, readOptions } from '../arguments.ts';
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -315,7 +315,7 @@ function readTimes(given: object, names: readonly string[], prefix: string): Tim
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
     const label = prefix + name;
-    const { [name]: time = TIMES[name] ?? DEADLINE } = given as Times;
+    const { [name]: time = membersOf(TIMES, [name])[name] ?? DEADLINE } = given as Times;
     assertTime(time, label);
     if (!(time > 0 && time <= DAY)) {
       throw new LocalError('bad-argument', `"${label}" expected more than 0 and at most a day`);

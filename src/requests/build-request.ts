@@ -3,7 +3,7 @@
  * utterance; for actions and codes, `input` says that it is not natural language. Spec, "Client library contract".
  */
 
-import { assertObject, readArgument } from '../arguments.ts';
+import { assertObject, membersOf, readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
@@ -87,7 +87,7 @@ export function buildUtterance(request: UtteranceRequest): JsonObject {
 export function buildAction(request: ActionRequest): JsonObject {
   return readArgument('request', () => {
     assertObject(request, 'request');
-    const { title } = request;
+    const { title } = membersOf(request, ['title']);
     const payload = assertNotBlank(request.payload, 'payload');
     const input: JsonObject = { kind: 'action' };
     if (title !== undefined) input.title = assertNotBlank(title, 'title');
@@ -106,7 +106,7 @@ export function buildAction(request: ActionRequest): JsonObject {
 export function buildCode(request: CodeRequest): JsonObject {
   return readArgument('request', () => {
     assertObject(request, 'request');
-    const { kind = 'code', label } = request;
+    const { kind = 'code', label } = membersOf(request, ['kind', 'label']);
     const value = assertNotBlank(request.value, 'value');
     const input: JsonObject = { kind: assertNotBlank(kind, 'kind') };
     if (label !== undefined) input.label = assertNotBlank(label, 'label');
@@ -117,29 +117,33 @@ export function buildCode(request: CodeRequest): JsonObject {
 }
 
 function build(request: RequestFields, utterance: string, input?: JsonObject): JsonObject {
-  const { lang: given = 'en-us' } = request;
+  const { lang: given = 'en-us' } = membersOf(request, ['lang']);
   const lang = assertNotBlank(given, 'lang');
   const data: JsonObject = { utterances: [utterance], lang };
-  if (input?.exact === true) data.input = input;
+  if (input !== undefined && ownField(input, 'exact') === true) data.input = input;
   return composeEnvelope('bus', { type: UTTERANCE, data, context: contextOf(request, lang, input) });
 }
 
 /** Hubs look for the request id under two names in the context, and in its session. */
 function contextOf(request: RequestFields, lang: string, input: JsonObject | undefined): JsonObject {
-  const { sessionId, siteId } = request;
+  const { sessionId, siteId, context: given } = membersOf(request, ['sessionId', 'siteId', 'context']);
   const requestId = assertNotBlank(request.requestId, 'requestId');
-  const context = copyOf(request.context, 'context');
+  const context = copyOf(given, 'context');
   if (input !== undefined) context.input = input;
   context.request_id = requestId;
   context.thalovant_request_id = requestId;
 
   const session = copyOf(ownField(context, 'session'), 'context.session');
   if (sessionId !== undefined) session.session_id = assertNotBlank(sessionId, 'sessionId');
-  if (siteId !== undefined && siteId !== '') session.site_id ??= assertNotBlank(siteId, 'siteId');
-  session.lang ??= lang;
+  if (siteId !== undefined && siteId !== '') setDefault(session, 'site_id', assertNotBlank(siteId, 'siteId'));
+  setDefault(session, 'lang', lang);
   session.request_id = requestId;
   context.session = session;
   return context;
+}
+
+function setDefault(object: JsonObject, name: string, value: string): void {
+  object[name] = ownField(object, name) ?? value;
 }
 
 /** A shallow copy of an object; an empty object for `undefined`. */

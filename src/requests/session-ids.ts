@@ -2,8 +2,8 @@
 import { isBlank } from './white-space.ts';
 
 /**
- * Whether two session ids name the same session. To keep its clients apart, a hub rewrites every id to
- * `<namespace>:<declared>`, with a new namespace for each connection. So the ids match if they are equal, or if
+ * Whether two session ids name the same session. To keep its clients apart, a hub may rewrite every id
+ * to `<namespace>:<declared>`. So the ids match if they are equal, or if
  * everything after the first colon of the returned id equals the declared one. Never throws.
  * @param declared - the id that was sent
  * @param returned - the id that an event carries

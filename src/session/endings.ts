@@ -2,7 +2,7 @@
  * Works out how a connection ended, from what had happened on it and from how its transport closed. The tables are
  * data; the first row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
-import { readArgument } from '../arguments.ts';
+import { membersOf, readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import type { EndedEvent } from './events.ts';
@@ -141,7 +141,7 @@ export interface ReadClosing {
 export function readClosing(closing: Closing | undefined): ReadClosing {
   const isObject = typeof closing === 'object' && closing !== null;
   const { code, status, reason }: Exclude<Closing, number | 'timeout'> = isObject
-    ? readArgument('closing', () => ({ code: closing.code, status: closing.status, reason: closing.reason }))
+    ? readArgument('closing', () => membersOf(closing, ['code', 'status', 'reason']))
     : { code: closing === 'timeout' ? undefined : closing };
   if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(reason, 'string')) {
     throw new LocalError(

@@ -218,7 +218,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
       const stored = findHub(psks, event.nodeId);
       if (stored === undefined || stored.isProvisioned || stored.isSuspect) return keyring;
       const suspect = hubPsk(stored.nodeId, stored.key, { isSuspect: true });
-      return changed(keyring, { psks: withoutHub(psks, stored.nodeId).concat(suspect) });
+      return changed(keyring, { psks: psks.map((psk) => (psk === stored ? suspect : psk)) }); // stored as it was
     }
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
       return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;

@@ -16,6 +16,7 @@ import { CLIENT_OPTIONS, type ClientOptions } from './client-options.ts';
 import { ClientSession } from './client-session.ts';
 import type { HubSessionEvent, SessionEvent } from './events.ts';
 import { HUB_OPTIONS, type HubOptions, HubSession } from './hub-session.ts';
+import { isRepeat, lateInputOf, mayBeJson } from './inputs.ts';
 import { suitesOf } from './negotiation.ts';
 import { assertFunction } from './options.ts';
 import { PATTERNS } from './protocol.ts';
@@ -177,7 +178,7 @@ class Recorder {
     for (let i = 0; i < names.length; i++) {
       this.replace(session, names[i]!, (argument, state, call) => {
         const line: JsonObject = { call: names[i]!, state };
-        if (names[i] === 'receive') describe(line, argument, CLEARTEXT_STATES.indexOf(state) >= 0);
+        if (names[i] === 'receive') describe(line, argument, isCleartext(argument, state));
         this.record(line);
         const events = call() as Event[];
         this.recordEvents(events, session, argument, state);
@@ -226,7 +227,7 @@ class Recorder {
     // Once a transport message of the peer has opened, no one needs to ask why the handshake failed.
     if (!heard && this.ephemeralKey !== undefined) {
       const line: JsonObject = { ephemeralKey: bytesToHex(this.ephemeralKey) };
-      if (isBytes(argument) && CLEARTEXT_STATES.indexOf(state) < 0) line.sealed = bytesToHex(argument);
+      if (isBytes(argument) && !isCleartext(argument, state)) line.sealed = bytesToHex(argument);
       this.record(line);
     }
     wipe(this.ephemeralKey);
@@ -241,6 +242,17 @@ class Recorder {
       this.isBroken = true;
     }
   }
+}
+
+/**
+ * Whether what was received is a part of the handshake in clear. Over MQTT, where cleartext arrives as bytes, it may come
+ * once the session is encrypted too: from a hub that has forgotten the session, or as a repeat.
+ */
+function isCleartext(data: unknown, state: string): boolean {
+  if (CLEARTEXT_STATES.indexOf(state) >= 0) return true;
+  if (!isBytes(data) || !mayBeJson(data)) return false;
+  const input = lateInputOf(data, MAX_ENVELOPE);
+  return input !== undefined && isRepeat(input);
 }
 
 /** Adds what was received or is to be transmitted: cleartext whole, anything else by its length. */

@@ -1,7 +1,7 @@
 /**
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
-import { readArgument } from '../arguments.ts';
+import { membersOf, readArgument } from '../arguments.ts';
 import { assertBytes, assertFlag, type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
@@ -97,10 +97,9 @@ export class Reassembler {
 
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
-    const { maxMessage = MAX_MESSAGE, streams } = readArgument('options', () => ({
-      maxMessage: options.maxMessage,
-      streams: options.streams,
-    }));
+    const { maxMessage = MAX_MESSAGE, streams } = readArgument('options', () =>
+      membersOf(options, ['maxMessage', 'streams']),
+    );
     if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
       throw new LocalError(
         'bad-argument',

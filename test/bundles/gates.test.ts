@@ -32,7 +32,7 @@ const read = (name: string): string => readFileSync(dist(name), 'utf8');
 const CORE = [
   '.apply .call .charAt .charCodeAt .concat .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
   '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
-  'Math.max Math.min Number Object Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
+  'Math.max Math.min Number Object Object.create Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
   'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for
   '.at .buffer', // fields of ours
@@ -72,7 +72,7 @@ const FULL = [
 /** Freezing what Moddable preloads adds this. */
 const PRELOADABLE = ['Object.freeze'];
 /** Lowering to an ES5 script adds these. */
-const SCRIPT = ['.constructor .keys .values Object.create module module.exports'];
+const SCRIPT = ['.constructor .keys .values module module.exports'];
 const SCRIPT_OF_DEVICE = ['Array.from Symbol.iterator'];
 
 /** The whole of index.ts; argon2id is the reason for the last three of the first line. */

@@ -1,5 +1,5 @@
 /** `hub-protocol explain` as a program: recordings and keys from files, text and JSON, exit status. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../src/index.ts';
@@ -79,6 +79,66 @@ test('says that nothing failed, and exits with 0', async () => {
   const { code, stdout } = await explain([client]);
   assert.is(code, 0);
   assert.match(stdout, /^Nothing failed/);
+});
+
+test('says that a recording ends in the middle of the handshake, and exits with 3', async () => {
+  const [header, ...rest] = play().lines.client;
+  const path = folder.write('half.jsonl', [header, ...rest.slice(0, 2)].join('\n'));
+  const { code, stdout } = await explain([path]);
+  assert.is(code, 3);
+  assert.match(stdout, /^The recording ends in the middle of the handshake\.\n/);
+  assert.is(JSON.parse((await explain([path, '--json'])).stdout).verdict, 'unfinished');
+});
+
+/** A recording that ends with these two lines. */
+function ending(call: object, close: object): string {
+  return folder.write(
+    'made-up.jsonl',
+    [play().lines.client[0], ...[call, close].map((line) => JSON.stringify(line))].join('\n'),
+  );
+}
+
+test('shows no control character of a recording, in text or in JSON', async () => {
+  const hostile = '\u001b]0;title\u0007\u009b31m\u202e\u2028';
+  const hello = { msg_type: 'hello', payload: { [hostile]: hostile, node_id: hostile } };
+  const path = ending(
+    { call: 'receive', state: `ready${hostile}`, text: JSON.stringify(hello) },
+    { event: 'close', error: hostile, isLocal: true, code: 1008 },
+  );
+  for (const args of [[path], [path, '--json'], [path, '--hello', folder.write('hello.json', hello)]]) {
+    const { stdout, stderr } = await explain(args);
+    assert.not.match(stdout + stderr, /[^\P{C}\n]|[\u2028\u2029]/u);
+  }
+});
+
+for (const name of ['constructor', '__proto__', 'toString']) {
+  test(`takes ${name} for no error code that it knows`, async () => {
+    const { code, stdout } = await explain([
+      ending({ call: 'receive', state: name, text: '{}' }, { event: 'close', error: name, code: 1008 }),
+    ]);
+    assert.is(code, 3);
+    assert.match(stdout, /^I cannot tell/);
+  });
+}
+
+test('reads an offer whose names are not names', async () => {
+  const noise = { patterns: ['XXpsk2'], suites: [{ toString: 1 }, ['x'], null] };
+  const offer = JSON.stringify({ msg_type: 'shake', payload: { noise } });
+  const { code, stdout, stderr } = await explain([
+    ending(
+      { call: 'receive', state: 'awaiting-offer', text: offer },
+      { event: 'close', error: 'no-common-suite', code: 1008 },
+    ),
+  ]);
+  assert.is(code, 1, stderr);
+  assert.match(stdout, /^CAUSE: offer/);
+});
+
+test('reads a recording that ends in the middle of a character', async () => {
+  const lines = play({ client: { psk: () => wrongPsk } }).lines.client.join('\n');
+  const path = folder.at('cut-character.jsonl');
+  writeFileSync(path, Buffer.concat([Buffer.from(`${lines}\n{"text":"`), Buffer.of(0xe2, 0x82)]));
+  assert.is((await explain([path])).code, 1);
 });
 
 test('takes the payloads of the other side from files', async () => {

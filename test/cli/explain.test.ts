@@ -1,7 +1,9 @@
 /** `hub-protocol explain`: names each of these faults, from what each time is at hand, and says where it cannot tell. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Evidence } from '../../cli/src/explain/evidence.ts';
+import { changedMessage } from '../../cli/src/explain/arrivals.ts';
+import { strippedPayloads } from '../../cli/src/explain/differences.ts';
+import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
 import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -463,6 +465,83 @@ test('a message that was changed', () => {
   assert.match(blames({ client, hub }, 'message-changed'), /message 2 was changed/);
 });
 
+const published = (data: string | Uint8Array): Uint8Array =>
+  typeof data === 'string' ? Buffer.from(data) : data;
+
+test('a hub on MQTT that has lost the session, and greets the client again', () => {
+  for (const count of [1, 2]) {
+    let greeting: Uint8Array | undefined;
+    const { client } = play({
+      wire: (from, data, at) => {
+        if (from === 'hub' && at === count) greeting = published(data);
+        return [data];
+      },
+      after: ({ client }) => {
+        client.receive(greeting!);
+      },
+    });
+    blames({ client }, 'session-lost');
+  }
+});
+
+test('takes no repeat of message 2 for a message that opened', () => {
+  let message: Uint8Array | undefined;
+  const { client } = play({
+    wire: (from, data, count) => {
+      if (from === 'hub' && count === 3) message = published(data);
+      return [data];
+    },
+    after: ({ client }) => {
+      client.receive(message!);
+      client.closed(1008);
+    },
+  });
+  assert.is(client.opened, 0);
+  blames({ client }, 'client-key-lost', 'likely');
+});
+
+test('takes no repeat of message 1 for message 3', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => (from === 'client' && count === 1 ? [data, data] : [data]),
+  });
+  assert.equal(hub.messages, client.messages);
+  assert.is(why({ client, hub }).verdict, 'no-fault');
+});
+
+test('compares as many messages as there are, however often each was repeated', () => {
+  const { client, hub } = play();
+  let reads = 0;
+  const repeated = (count: number): Evidence['client'] => {
+    const hello = { ...hub.hello!, text: '' };
+    Object.defineProperty(hello, 'text', {
+      get: () => {
+        reads++;
+        return hub.hello!.text;
+      },
+    });
+    return { ...hub, sent: Array(count).fill(hello), received: Array(count).fill(hello) };
+  };
+  const readsFor = (count: number): number => {
+    reads = 0;
+    const examined = new Case({
+      client: { ...repeated(count)!, role: 'client', messages: client.messages },
+      hub: repeated(count)!,
+      derive,
+      mistakenPsks: () => [],
+    });
+    changedMessage(examined);
+    return reads;
+  };
+  assert.is(readsFor(2000), 2 * readsFor(1000));
+});
+
+test('tries no more than some of the fields that somebody may have removed', () => {
+  const fields = (count: number): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`field-${index}`, index]));
+  const tried = [...strippedPayloads(fields(5000), fields(5000))];
+  assert.ok(tried.length < 200, `${tried.length}`);
+});
+
 test('recordings of two connections', () => {
   const first = play({ client: { psk: () => wrongPsk } });
   const second = play({ client: { psk: () => wrongPsk } });
@@ -575,6 +654,26 @@ test('says that nothing failed', () => {
     assert.is(why({ client, hub }).verdict, 'no-fault');
     assert.is(why({ client }).verdict, 'no-fault');
   }
+});
+
+test('says that a recording ends in the middle of the handshake', () => {
+  const { client, hub } = play({ wire: (from, data, count) => (from === 'hub' && count > 2 ? [] : [data]) });
+  for (const evidence of [{ client }, { hub }, { client, hub }]) {
+    const { verdict, cause, wouldHelp } = why(evidence);
+    assert.equal([verdict, cause], ['unfinished', undefined]);
+    assert.ok(wouldHelp.some((text) => text.startsWith('the rest of the recording')));
+  }
+});
+
+test('names what differs although a recording ends in the middle of the handshake', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => {
+      if (from === 'client') return [];
+      return [count === 1 ? (data as string).replace('"hub-1"', '"hub-2"') : data];
+    },
+  });
+  assert.is(client.failure ?? hub.failure, undefined);
+  blames({ client, hub }, 'hello-changed');
 });
 
 test('cannot tell what was changed from the recording of the hub alone, and asks for that of the client', () => {

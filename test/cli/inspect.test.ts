@@ -1,7 +1,7 @@
 /** `hub-protocol inspect`: hubs on loopback that greet, refuse, stay silent or talk nonsense. */
-import { readFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -101,6 +101,43 @@ test('saves both messages byte for byte', async () => {
   assert.is(readFileSync(folder.at('seen/offer.json'), 'utf8'), text);
 });
 
+test('saves the messages for their owner alone, and through no link', async () => {
+  mkdirSync(folder.at('linked'));
+  const victim = folder.write('victim.json', 'mine');
+  symlinkSync(victim, folder.at('linked/hello.json'));
+  await inspect(says(HELLO, offer(OFFER_PAYLOAD)), '--save', folder.at('linked'));
+  assert.is(readFileSync(victim, 'utf8'), 'mine');
+  for (const name of ['linked/hello.json', 'linked/offer.json']) {
+    assert.is(lstatSync(folder.at(name)).mode & 0o777, 0o600);
+    assert.ok(lstatSync(folder.at(name)).isFile());
+  }
+  const { code, stderr } = await inspect(says(HELLO, offer(OFFER_PAYLOAD)), '--save', victim);
+  assert.is(code, 2);
+  assert.match(stderr, /cannot write to .*victim/);
+});
+
+test('hangs up on a hub that never closes its side', async () => {
+  const sockets: WebSocket[] = [];
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  const ended = new Promise((resolve) => {
+    server.on('connection', (socket) => {
+      sockets.push(socket);
+      const { _socket: raw } = socket as unknown as { _socket: Socket };
+      says(HELLO, offer(OFFER_PAYLOAD))(socket);
+      raw.removeAllListeners('data'); // so that it reads no close frame
+      raw.on('data', () => {}).on('close', resolve);
+    });
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const started = performance.now();
+  await run(['inspect', url, '--identity', identity, '--allow-plaintext']);
+  await ended;
+  assert.ok(performance.now() - started < 20_000, 'ws itself waits for 30 s');
+  for (const socket of sockets) socket.terminate();
+  server.close();
+});
+
 for (const [what, greet, code, node] of [
   ['closes with 1008', (socket: WebSocket) => socket.close(1008, 'AKEY-12345'), 'access-refused', false],
   ['drops the connection', (socket: WebSocket) => socket.terminate(), 'dropped', false],
@@ -132,10 +169,65 @@ for (const [what, greet, code, node] of [
   });
 }
 
-test('shows no control character that the hub sent', async () => {
-  const noise = { patterns: ['XXpsk2'], suites: ['\u001b[31m'] };
+test('shows no control character that the hub sent, in text or in JSON', async () => {
+  const hostile = '\u001b[31m\u009b\u202e\u2028\u061c\u200f';
+  const noise = { patterns: ['XXpsk2', hostile], suites: [hostile] };
+  const hello = `{"msg_type":"hello","payload":{"node_id":"${hostile.slice(1)}","\u009b":"\u202e"}}`;
+  for (const args of [[], ['--json']]) {
+    const { code, stdout } = await inspect(says(hello, offer({ ...OFFER_PAYLOAD, noise })), ...args);
+    assert.is(code, 1);
+    assert.not.match(stdout, /[^\P{C}\n]|[\u2028\u2029]/u);
+    if (args.length > 0) assert.equal(JSON.parse(stdout).suites, noise.suites);
+  }
+});
+
+test('names some of a thousand suites only', async () => {
+  const suites = Array.from({ length: 1000 }, (_, index) => `suite-${index}`);
+  const noise = { patterns: ['XXpsk2'], suites };
   const { stdout } = await inspect(says(HELLO, offer({ ...OFFER_PAYLOAD, noise })));
-  assert.not.ok(stdout.includes('\u001b'));
+  assert.match(stdout, /and 980 more$/m);
+});
+
+const KEY = 'AKEY-12345';
+const authorization = Buffer.from(`hub-protocol:${KEY}`).toString('base64');
+for (const [form, text, shown] of [
+  ['percent-encoded in part', 'AKEY%2d1234%35', '[access key]'],
+  ['percent-encoded as a whole', [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join(''), ''],
+  ['in hex', `<${Buffer.from(KEY).toString('hex').toUpperCase()}>`, '<[access key]>'],
+  ['in base64', Buffer.from(KEY).toString('base64'), ''],
+  ['in base64 after one byte', Buffer.from(`:${KEY}:`).toString('base64'), ''],
+  ['in the authorization', `/?authorization=${encodeURIComponent(authorization)}`, '/?authorization=aHV'],
+  ['in lower case', 'akey-12345', '[access key]'],
+] as const) {
+  test(`hides the access key that a hub repeats ${form}`, async () => {
+    const hello = { msg_type: 'hello', payload: { node_id: `at ${text}`, [text]: [text], pubkey: '' } };
+    for (const args of [[], ['--json']]) {
+      const { stdout } = await inspect(says(JSON.stringify(hello), offer(OFFER_PAYLOAD)), ...args);
+      assert.match(stdout, /\[access key\]/);
+      assert.ok(stdout.includes(shown));
+      assert.not.ok(stdout.includes(text));
+      assert.not.ok(decodings(stdout).some((decoded) => decoded.includes('12345')));
+    }
+  });
+}
+
+/** What may be read in a text in which something is encoded. */
+function decodings(text: string): string[] {
+  const runs = text.match(/[\w+/-]{4,}/g) ?? [];
+  return runs.flatMap((run) => [
+    Buffer.from(run, 'hex').toString(),
+    ...[0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), 'base64').toString('latin1')),
+  ]);
+}
+
+test('hides the access key that a hub repeats with escapes of JSON, and as a number', async () => {
+  const hello = (key: string): string => `{"msg_type":"hello","payload":{"node_id":"hub-1","x":"${key}"}}`;
+  const { stdout } = await inspect(says(hello('\\u0041KEY-12345'), offer(OFFER_PAYLOAD)), '--json');
+  assert.match(JSON.parse(stdout).hello, /"x":"\[access key\]"/);
+  const digits = folder.write('digits.json', { ...IDENTITY, access_key: '1234567890' });
+  const text = hello('').replace('""', '[1234567890,12345678901.50,7]');
+  const second = await inspect(says(text, offer(OFFER_PAYLOAD)), '--json', '--identity', digits);
+  assert.match(JSON.parse(second.stdout).hello, /"x":\["\[access key\]","\[access key\]",7\]/);
 });
 
 for (const [status, code] of [
@@ -171,6 +263,11 @@ for (const [what, args, message] of [
   ['a URL for another protocol', ['https://hub', '--identity', identity], /bad-endpoint/],
   ['what is no URL', ['hub', '--identity', identity], /expected a URL/],
   ['a timeout that is no number', ['--identity', identity, '--timeout', 'soon'], /number of seconds/],
+  [
+    'a timeout that is longer than timers take',
+    ['--identity', identity, '--timeout', '1e99'],
+    /at most 86400/,
+  ],
   ['a certificate that is missing', ['--identity', identity, '--ca', '/nowhere.pem'], /no such file/],
 ] as const) {
   test(`refuses ${what}`, async () => {

@@ -1,5 +1,5 @@
 /** The prompt for a password, on a stream that stands for a terminal. */
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
@@ -56,6 +56,16 @@ test('refuses piped input that is not UTF-8', async () => {
   input.end(Buffer.of(0xff, 0x0a));
   const error = await readPassword('', input).catch((error) => error);
   assert.instance(error, CannotRun);
+});
+
+test('reads no more of a pipe than a password can have', async () => {
+  let taken = 0;
+  function* endless(): Generator<Buffer> {
+    for (; taken < 1000; taken++) yield Buffer.alloc(65536, 'a');
+  }
+  const error = await readPassword('', Readable.from(endless())).catch((error) => error);
+  assert.instance(error, CannotRun);
+  assert.ok(taken < 100, `${taken} times 64 KiB`);
 });
 
 test.run();

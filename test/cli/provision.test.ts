@@ -1,10 +1,21 @@
 /** `hub-protocol provision`: the keyring it writes, who can read it, and what it refuses. */
-import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import fs, {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type KeyPair, type Keyring, parseKeyring } from '../../src/index.ts';
-import { Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
+import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
 let folder: Folder;
@@ -117,6 +128,109 @@ test('refuses to replace a file that others could read', async () => {
   const { code, stderr } = await provision('--force');
   assert.is(code, 2);
   assert.match(stderr, /others may read/);
+});
+
+test('writes nothing through a link that leads nowhere', async () => {
+  symlinkSync(folder.at('victim'), out);
+  for (const args of [[], ['--force']]) {
+    assert.is((await provision(...args)).code, 2);
+    assert.is(existsSync(folder.at('victim')), false);
+  }
+});
+
+/** Calls a function of node:fs with another one in its place. */
+async function replacing<Name extends 'openSync' | 'fstatSync' | 'linkSync'>(
+  name: Name,
+  by: (original: (typeof fs)[Name]) => (typeof fs)[Name],
+  body: () => Promise<void>,
+): Promise<void> {
+  const original = fs[name];
+  fs[name] = by(original);
+  syncBuiltinESMExports();
+  try {
+    await body();
+  } finally {
+    fs[name] = original;
+    syncBuiltinESMExports();
+  }
+}
+
+for (const [what, prepare] of [
+  ['file', (path: string) => writeFileSync(path, '', { mode: 0o666 })],
+  ['link', (path: string) => symlinkSync(folder.at('victim'), path)],
+] as const) {
+  test(`writes into no ${what} that somebody put where the draft goes`, async () => {
+    await provision();
+    const before = readFileSync(out);
+    const preparing =
+      (original: typeof fs.openSync): typeof fs.openSync =>
+      (path, flags, mode) => {
+        if (typeof flags === 'number' && (flags & fs.constants.O_CREAT) !== 0) prepare(String(path));
+        return original(path, flags, mode);
+      };
+    await replacing('openSync', preparing, async () => {
+      const { code, stderr } = await provision('--force');
+      assert.is(code, 2);
+      assert.match(stderr, /there is a file of that name/);
+    });
+    assert.equal(readFileSync(out), before);
+    assert.is(existsSync(folder.at('victim')), false);
+  });
+}
+
+test('replaces no file that appears while it writes', async () => {
+  const appearing =
+    (original: typeof fs.linkSync): typeof fs.linkSync =>
+    (from, to) => {
+      writeFileSync(to, 'mine');
+      original(from, to);
+    };
+  await replacing('linkSync', appearing, async () => {
+    assert.match((await provision()).stderr, /there is a file of that name/);
+  });
+  assert.is(readFileSync(out, 'utf8'), 'mine');
+  assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
+});
+
+test('writes no secret where the file system lets others read every file', async () => {
+  const open = (original: typeof fs.fstatSync): typeof fs.fstatSync =>
+    ((file: number) => Object.assign(original(file), { mode: 0o100777 })) as typeof fs.fstatSync;
+  await replacing('fstatSync', open, async () => {
+    assert.match((await provision()).stderr, /lets others read every file/);
+  });
+  assert.equal(readdirSync(folder.path), ['identity.json']);
+});
+
+test('leaves the old file and no draft if the disk takes a part of the new one only', async () => {
+  const pins = Array.from({ length: 40 }, (_, index) => ['--pin', `hub-${index}=${KEY}`]).flat();
+  await provision(...pins);
+  const before = readFileSync(out);
+  assert.ok(before.length > 2048);
+  // No file may be longer than 2 blocks of 512 or 1024 bytes, so writing takes a part and then fails.
+  const command = `ulimit -f 2; exec "$0" "$@"`;
+  const args = [CLI, 'provision', identity, '--keyring', out, '--out', out, '--force'];
+  const env = { ...process.env, NODE_V8_COVERAGE: undefined };
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, ...args], {
+    encoding: 'utf8',
+    env,
+  });
+  assert.is(status, 2, stdout);
+  assert.match(stderr, /cannot write/);
+  assert.equal(readFileSync(out), before);
+  assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
+});
+
+test('refuses a directory below one in which others may write', async () => {
+  mkdirSync(folder.at('shared/own'), { recursive: true });
+  chmodSync(folder.at('shared'), 0o777);
+  chmodSync(folder.at('shared/own'), 0o700);
+  symlinkSync(folder.at('shared/own'), folder.at('link'));
+  for (const path of ['shared/own/keyring.json', 'link/keyring.json']) {
+    out = folder.at(path);
+    const { code, stderr } = await provision();
+    assert.is(code, 2);
+    assert.match(stderr, /others may write to the directory .*shared, /);
+  }
 });
 
 test('refuses a directory in which others may write', async () => {

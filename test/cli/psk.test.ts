@@ -51,6 +51,7 @@ for (const [what, args, input, message] of [
   ['two node ids', ['--node-id', 'a', '--hello', 'b'], 'x', /--node-id ID and --hello FILE/],
   ['an empty node id', ['--node-id', ''], 'x', /--node-id ID and --hello FILE/],
   ['an unknown format', ['--node-id', 'a', '--format', 'hax'], 'x', /hex or base64, got hax/],
+  ['a format that every object has', ['--node-id', 'a', '--format', 'constructor'], 'x', /hex or base64/],
   ['no password', ['--node-id', 'a'], '\n', /no password was given/],
   ['two lines', ['--node-id', 'a'], 'correct horse\nbattery\n', /more than one line/],
   ['a HELLO that is missing', ['--hello', '/nowhere/hello.json'], 'x', /there is no such file/],

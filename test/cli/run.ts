@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
 
-const CLI = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
+/** The program that was built. */
+export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
 
 export interface Run {
   code: number;

@@ -80,6 +80,31 @@ test('redact shows a keyring without its secrets, from standard input too', asyn
   assert.equal(json.psks, [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }]);
 });
 
+for (const [what, path] of [
+  ['a device that never ends', '/dev/zero'],
+  ['a pipe that never ends', '-'],
+] as const) {
+  test(`redact refuses ${what}`, async () => {
+    const { code, stdout, stderr } = await run(
+      ['redact', path],
+      path === '-' ? '0'.repeat(2 ** 25 + 1) : undefined,
+    );
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, /longer than 32 MiB/);
+  });
+}
+
+test('redact shows no control character, in text or in JSON', async () => {
+  const path = folder.write('hostile.json', { ...IDENTITY, site_id: '\u009b31m\u202e\u2028', '\u009b': 1 });
+  for (const args of [[], ['--json']]) {
+    const { code, stdout } = await run(['redact', path, ...args]);
+    assert.is(code, 0);
+    assert.not.match(stdout, /[^\P{C}\n]|[\u2028\u2029]/u);
+    assert.is(JSON.parse(stdout).siteId, '\u009b31m\u202e\u2028');
+  }
+});
+
 for (const [what, contents] of [
   ['neither an identity nor JSON', 'correct horse'],
   ['an identity without a password', { access_key: 'AKEY-12345' }],

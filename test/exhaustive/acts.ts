@@ -1,5 +1,6 @@
 /** What can happen next in a world: what happens by itself or by chance, and what an attacker does. */
 import type { Data, Item, Side } from './connection.ts';
+import { HUB_KEY } from './scenarios.ts';
 import type { World } from './world.ts';
 
 /** Something that can happen, by its name. */
@@ -178,6 +179,7 @@ function changes({ kind, data }: Item): [string, Data][] {
     added,
     message('damage the key of', (bytes) => flipped(bytes, 0)),
     message('put zeros for the key of', (bytes) => bytes.fill(0, 0, Math.min(32, bytes.length))),
+    message('put the key of the hub for the key of', (bytes) => Buffer.concat([HUB_KEY, bytes.subarray(32)])),
     message('damage the static key of', (bytes) => flipped(bytes, 40)),
     message('damage the end of', (bytes) => flipped(bytes, bytes.length - 1)),
     message('cut', (bytes) => bytes.subarray(0, 20)),

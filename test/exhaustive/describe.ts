@@ -5,12 +5,14 @@ import type { World } from './world.ts';
 /** @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded */
 export function describe(world: World, isWatched: boolean): string {
   const { connection, keyring, policy, recorded, pinned, asked } = world;
-  const { phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt } = policy as unknown as {
-    [field: string]: unknown;
-  };
+  const { phase, hasOldTimer, hasHeard, hasLostSession, hasDiffered, isPskFresh, leavesOutKk, readyAt } =
+    policy as unknown as {
+      [field: string]: unknown;
+    };
   const facts: unknown[] = [
     storedLabel(keyring), pinned && short(pinned), asked,
-    phase, hasOldTimer, hasHeard, hasLostSession, leavesOutKk, readyAt === undefined,
+    phase, hasOldTimer, hasHeard, hasLostSession, hasDiffered, isPskFresh, leavesOutKk,
+    readyAt === undefined,
   ]; // biome-ignore format: facts
   if (isWatched) facts.push(...Object.keys(recorded).sort());
   if (connection !== undefined) {
@@ -31,7 +33,7 @@ export function describe(world: World, isWatched: boolean): string {
 }
 
 export function storedLabel({ pins, psks, staticKeyIsFresh }: Keyring): string {
-  const psk = psks.map(({ key, isProvisioned }) => `${short(key)}${isProvisioned}`);
+  const psk = psks.map(({ key, isProvisioned, isSuspect }) => `${short(key)}${isProvisioned}${isSuspect}`);
   return `${pins.map(({ key }) => short(key))}/${psk}/${staticKeyIsFresh}`;
 }
 

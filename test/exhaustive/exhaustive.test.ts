@@ -10,7 +10,8 @@ import {
   type SessionEvent,
 } from '../../src/index.ts';
 import { toyCrypto } from '../toy-crypto.ts';
-import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, SCENARIOS } from './scenarios.ts';
+import { same } from './laws.ts';
+import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, PSK, SCENARIOS } from './scenarios.ts';
 import { type Found, search } from './search.ts';
 
 function explore(name: string, acts: number): Found {
@@ -68,6 +69,27 @@ test('finds a client that drops a pin which it was to keep', () => {
     state === 'failed' ? [{ type: 'unpin', nodeId: NODE_ID }, ...events] : events,
   );
   assert.match(foundWith(ClientSession.prototype, 'receive', unpins, 'known hub'), 'pin was dropped');
+});
+
+test('finds a client that stores a PSK which no hub has proved', () => {
+  const key = new Uint8Array(PSK);
+  const stores = changing((events, { state }) =>
+    state === 'awaiting-psk' ? [...events, { type: 'psk', nodeId: NODE_ID, key }] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', stores, 'first contact'), 'not proved');
+});
+
+test('finds a client that takes a shared secret equal to the last one for a repeat', () => {
+  let last: Uint8Array | undefined;
+  type Provide = ClientSession['provideSharedSecret'];
+  const repeats = (provide: Provide): Provide =>
+    function (this: ClientSession, secret) {
+      const isRepeat = this.state === 'opening-message-2' && last !== undefined && same(last, secret);
+      last = secret;
+      return isRepeat ? [] : provide.call(this, secret);
+    };
+  const found = foundWith(ClientSession.prototype, 'provideSharedSecret', repeats, 'key kept elsewhere');
+  assert.match(found, 'changed nothing');
 });
 
 test('finds a session that does something after its end', () => {

@@ -45,8 +45,21 @@ export function checkHub({ ready: { client } }: Connection, ready: ReadyHub): vo
 }
 
 /** An event has changed what a client stores. */
-export function checkStored({ isInsider, onKkFailure }: Scenario, before: Keyring, after: Keyring): void {
+export function checkStored(
+  { isInsider, onKkFailure }: Scenario,
+  { isImpostor, sent }: Connection,
+  before: Keyring,
+  after: Keyring,
+): void {
   const { pins, psks } = after;
+  const hasAnswered = sent.some(({ from, kind }) => from === 'hub' && kind === 'message');
+  const isProved = hasAnswered && (!isImpostor || isInsider);
+  for (const { nodeId, key } of psks) {
+    const isNew = !before.psks.some((psk) => psk.nodeId === nodeId && same(psk.key, key));
+    if (isNew && (!isProved || nodeId !== NODE_ID || !same(key, PSK)))
+      violation('a PSK was stored that was not proved');
+  }
+  if (psks.length < before.psks.length) violation('a PSK is gone');
   if (new Set(pins.map(({ nodeId }) => nodeId)).size < pins.length) violation('two pins for one hub');
   for (const { key } of pins) {
     const isNew = !before.pins.some((pin) => same(pin.key, key));

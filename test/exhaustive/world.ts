@@ -15,7 +15,6 @@ import {
   type Pattern,
   RemoteError,
   type SessionEvent,
-  storePsk,
   updateKeyring,
 } from '../../src/index.ts';
 import { outOfOrder, toyCrypto } from '../toy-crypto.ts';
@@ -76,7 +75,7 @@ export class World {
     this.scenario = scenario;
     this.keyring = scenario.keyring;
     this.pinned = scenario.pinned;
-    this.policy = newPolicy();
+    this.policy = this.newPolicy();
   }
 
   /** A world like this one, in which something else can happen. */
@@ -85,6 +84,15 @@ export class World {
       policy: copied(this.policy),
       connection: this.connection && copyConnection(this.connection),
     });
+  }
+
+  private get onKkFailure(): 'unpin' | 'keep-pin' {
+    return this.scenario.onKkFailure ?? 'keep-pin';
+  }
+
+  private newPolicy(): ConnectionPolicy {
+    const { onKkFailure } = this;
+    return new ConnectionPolicy({ randomBytes: (length) => new Uint8Array(length), onKkFailure });
   }
 
   /** Whether both sides are ready, and have heard each other. */
@@ -112,7 +120,7 @@ export class World {
     const dialled = this.policy.begin(this.now);
     if (dialled === undefined) violation('begin() returned nothing where a connection was due');
     const { scenario, keyring } = this;
-    const { onKkFailure, trust, isKeyElsewhere, isPaced, isInsider } = scenario;
+    const { trust, isKeyElsewhere, isPaced, isInsider } = scenario;
     const keys = keyringOptions(keyring);
     const id = ++this.connections;
     const options: ClientOptions = {
@@ -124,10 +132,9 @@ export class World {
       ...(isPaced && { paced: true }),
       trust,
       ...dialled,
-      ...(onKkFailure && { onKkFailure }),
       ...(how === 'unreadable' && { pin: unreadable }),
     };
-    if (dialled.onKkFailure !== 'keep-pin') violation('the policy does not keep the pin');
+    if (dialled.onKkFailure !== this.onKkFailure) violation('the policy changes what happens to the pin');
     const pin = keys.pin(NODE_ID);
     const hub = new HubSession({
       crypto: toyCrypto,
@@ -172,6 +179,7 @@ export class World {
   answer(): void {
     const connection = this.connection!;
     const { pending, pendingKey } = connection;
+    const { state } = connection.client;
     connection.pending = undefined;
     if (pending === 'psk-needed') {
       connection.derivedPsk = true;
@@ -180,6 +188,9 @@ export class World {
       const secret = toyCrypto.x25519.sharedSecret(CLIENT_STATIC, pendingKey!);
       this.step('client', 'dh', (client) => client.provideSharedSecret(secret));
     } else this.step('client', 'resume', (client) => client.resume());
+    const { connection: after } = this;
+    if (after !== undefined && after.client.state === state && after.pending === undefined)
+      violation('an answer changed nothing');
   }
 
   /** So much time passes that the policy counts the connection as steady. */
@@ -241,7 +252,7 @@ export class World {
   /** The device restarts: what is stored is kept, and nothing else. */
   restart(): void {
     if (this.connection !== undefined) this.end(1006);
-    this.policy = newPolicy();
+    this.policy = this.newPolicy();
     this.asked = undefined;
   }
 
@@ -382,9 +393,7 @@ export class World {
   private store(event: SessionEvent): void {
     const before = this.keyring;
     this.keyring = updateKeyring(before, event);
-    if (event.type === 'ready' && this.connection!.derivedPsk)
-      this.keyring = storePsk(this.keyring, NODE_ID, PSK);
-    checkStored(this.scenario, before, this.keyring);
+    checkStored(this.scenario, this.connection!, before, this.keyring);
   }
 
   /** Records what each side sent before anything was done to it. */
@@ -400,10 +409,6 @@ export class World {
 
 function unreadable(): never {
   throw new Error('the flash is worn out');
-}
-
-function newPolicy(): ConnectionPolicy {
-  return new ConnectionPolicy({ randomBytes: (length) => new Uint8Array(length) });
 }
 
 function kindOf(data: Data): Item['kind'] {

@@ -78,6 +78,31 @@ test('finds a session that throws, goes on after its end, or emits what it shoul
   }
 });
 
+test('finds a client that stores a PSK before the hub has proved it', () => {
+  const { receive } = ClientSession.prototype;
+  const stores: typeof receive = function (this: ClientSession, data) {
+    const events = receive.call(this, data);
+    const asked = events.find((event) => event.type === 'psk-needed');
+    return asked ? [...events, { type: 'psk', nodeId: asked.nodeId, key: new Uint8Array(32) }] : events;
+  };
+  withFault(ClientSession.prototype, 'receive', stores, () => {
+    for (const name of ['sessions', 'outsiders'])
+      assert.match(search(name, 400)?.message ?? '', /not proved|changed the PSKs/);
+  });
+});
+
+test('finds a client that tells noise from what does not open', () => {
+  const { prototype } = ClientSession as unknown as {
+    prototype: { explained(error: RemoteError): RemoteError };
+  };
+  withFault(
+    prototype,
+    'explained',
+    (error) => error,
+    () => assert.match(search('outsiders', 400)?.message ?? '', /guess that is right shows/),
+  );
+});
+
 test('accepts the errors of the library, each where it belongs, and no others', () => {
   const throwing = (error: unknown) => (): never => {
     throw error;

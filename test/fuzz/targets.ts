@@ -4,6 +4,7 @@ import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';
 import { identities } from './targets/identities.ts';
 import { keyrings } from './targets/keyrings.ts';
+import { outsiders } from './targets/outsiders.ts';
 import { policy } from './targets/policy.ts';
 import { requests } from './targets/requests.ts';
 import { sessions } from './targets/sessions.ts';
@@ -18,6 +19,7 @@ export interface Target {
 
 export const TARGETS: { readonly [name: string]: Target } = {
   sessions: { run: sessions, cases: 21 },
+  outsiders: { run: outsiders, cases: 6 },
   calls: { run: calls, cases: 2 },
   crypto: { run: crypto, cases: 2 },
   values: { run: values, cases: 60 },

@@ -1,5 +1,6 @@
 /** The client in Go over flynn/noise, which shares no code with this library, against its hubs and its Noise. */
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -100,7 +101,9 @@ check('none', 'an access key that the hub does not know', async () => {
 });
 
 check('both', 'every scene of the judge, which plays a hub', async () => {
-  const asked = ['--listen', '--access-key', ACCESS_KEY, '--password', PASSWORD];
+  const identity = join(folder, 'judged.json');
+  writeFileSync(identity, JSON.stringify({ access_key: ACCESS_KEY, password: PASSWORD }));
+  const asked = ['--listen', '--identity', identity];
   const judge = spawn(process.execPath, [JUDGE, ...asked, '--report', join(folder, 'report')], {
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: 120_000,

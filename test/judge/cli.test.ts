@@ -1,7 +1,7 @@
 /** The judge as a program: its output and exit status for adapters that are right, wrong, broken or missing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,7 +101,44 @@ test('waits for a response as long as --timeout says', async () => {
   assert.match(stdout, /no response within 3 s/);
 });
 
+test('shows no control character of an adapter, in text or in the report', async () => {
+  const hostile = '\\u001b[31m\\u009b\\u202e\\u2028';
+  for (const code of [
+    `say({ error: "${hostile}" });`,
+    `console.log("${hostile}");`,
+    `say({ ["${hostile}"]: 1, pattern: "${hostile}" });`,
+    `console.error("${hostile}"); say({ id: "${hostile}" });`,
+  ]) {
+    const { stdout, stderr } = await judge(
+      `if (request.id % 2) { ${RIGHT} } else { ${code} }`,
+      ...SELECT,
+      '--verbose',
+    );
+    const written = readFileSync(join(folder, 'judge.json'), 'utf8');
+    for (const text of [stdout, stderr, written]) {
+      assert.not.match(text, /[^\P{C}\n]|[\u2028\u2029]/u);
+    }
+    assert.match(written, /\\u009b/);
+  }
+});
+
 for (const [what, code, fault] of [
+  [
+    'that never ends',
+    `process.stdout.write('x'.repeat(2 ** 24 + 1));`,
+    /more than 16 MiB without a line feed/,
+  ],
+  [
+    'with a thousand levels',
+    `process.stdout.write('{"a":' + '['.repeat(1000) + ']'.repeat(1000) + '}\\n');`,
+    /more than 200 levels/,
+  ],
+  [
+    'with an error that is no string',
+    `say({ error: { toString: 1, valueOf: 1 } });`,
+    /the error \{"toString":1/,
+  ],
+  ['with an id of a million characters', `say({ id: 'x'.repeat(1e6) });`, /id "x{199}… to request/],
   ['that is not JSON', `console.log('oops');`, /not JSON: oops/],
   ['that is not an object', `console.log('[1]');`, /not a JSON object/],
   ['with another id', `say({ id: 'x' });`, /id "x" to request/],
@@ -120,6 +157,18 @@ test('exits with 2 if the command cannot be started, and says how to find out wh
   const { code, stderr } = await run('--report', folder, '--', 'no-such-command');
   assert.is(code, 2);
   assert.match(stderr, /no-such-command: exited without a response. Start it by hand/);
+});
+
+test('ends although a process that the adapter has started keeps its output open', async () => {
+  const path = join(folder, 'pid');
+  const sleeper = `
+    const { spawn } = require('node:child_process');
+    const sleeping = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit' });
+    require('node:fs').writeFileSync(${JSON.stringify(path)}, String(sleeping.pid));
+    sleeping.unref();`;
+  const { code } = await judge(`if (request.id === 1) {${sleeper}} ${RIGHT}`, ...SELECT, '--verbose');
+  assert.is(code, 0);
+  assert.ok(process.kill(Number(readFileSync(path, 'utf8')), 'SIGKILL'));
 });
 
 test('passes on the standard error of the adapter with --verbose only', async () => {
@@ -144,23 +193,42 @@ async function startListening(...args: string[]): Promise<{ stdout: string; stde
 }
 
 test('--listen prints the address, the access key and the password, and shows that it waits', async () => {
-  const { stdout, stderr } = await startListening('--listen', '--access-key', 'kiosk-7');
-  assert.match(stdout, /ws:\/\/127\.0\.0\.1:\d+\/\n +access key kiosk-7\n +password +\w/);
+  const { stdout, stderr } = await startListening('--listen');
+  assert.match(
+    stdout,
+    /ws:\/\/127\.0\.0\.1:\d+\/\n +access key judge-~~~~~\?\?\?\?\?\n +password +correct horse/,
+  );
   assert.match(stderr, /waiting for your client/);
 });
 
 for (const [subject, stdout, stderr] of [
   [
     'client',
-    /"endpoint":"mqtt:\/\/127\.0\.0\.1:\d+","username":"kiosk-7","password":"judge","topic_prefix":/,
+    /"endpoint":"mqtt:\/\/127\.0\.0\.1:\d+","username":"judge-.*","password":"judge","topic_prefix":"hivemind\/judge\/judge-/,
     /your client/,
   ],
   ['hub', /mqtt:\/\/127\.0\.0\.1:\d+\n +subscribe to hivemind\/judge\/\+\/in and /, /your hub to subscribe/],
 ] as const) {
   test(`--mqtt ${subject} prints what the other side needs, and shows that it waits`, async () => {
-    const printed = await startListening('--mqtt', subject, '--access-key', 'kiosk-7');
+    const printed = await startListening('--mqtt', subject);
     assert.match(printed.stdout, stdout);
     assert.match(printed.stderr, stderr);
+  });
+}
+
+/** Writes an identity, and returns the arguments that name it. */
+function identity(fields: object): string[] {
+  const path = join(folder, 'identity.json');
+  writeFileSync(path, JSON.stringify(fields));
+  return ['--identity', path];
+}
+
+for (const mode of [['--listen'], ['--mqtt', 'client'], ['--mqtt', 'hub']]) {
+  test(`${mode.join(' ')} takes access key and password from an identity, and shows neither`, async () => {
+    const args = identity({ access_key: 'AKEY-7', password: 'correct battery' });
+    const { stdout } = await startListening(...mode, ...args);
+    assert.match(stdout, /\[of .*identity\.json\]/);
+    assert.not.match(stdout, /AKEY|battery/);
   });
 }
 
@@ -169,6 +237,13 @@ test('--listen checks the names of scenes before it opens its port', async () =>
   assert.is(code, 2);
   assert.is(stdout, '');
   assert.match(stderr, /no scene first-contcat; there are first-contact, /);
+});
+
+test('--mqtt refuses an access key that fits no topic, and does not repeat it', async () => {
+  const { code, stderr } = await run('--mqtt', 'hub', ...identity({ access_key: 'AKEY/7', password: 'x' }));
+  assert.is(code, 2);
+  assert.match(stderr, /a level of topics/);
+  assert.not.match(stderr, /AKEY/);
 });
 
 test('--listen exits with 2 if its port is taken', async () => {
@@ -244,18 +319,26 @@ for (const [what, args, message] of [
     ['--mqtt', 'broker'],
     /client or hub, which is what you test, got broker/,
   ],
+  ['a password as an argument', ['--listen', '--password', 'correct horse'], /Unknown option '--password'/],
   [
-    'an access key that fits no topic',
-    ['--mqtt', 'hub', '--access-key', 'a/b'],
-    /a level of topics.* got a\/b/,
+    'an identity that is missing',
+    ['--listen', '--identity', '/nowhere.json'],
+    /identity, \/nowhere.json: ENOENT/,
   ],
+  ['an identity that never ends', ['--listen', '--identity', '/dev/zero'], /too long for an identity/],
+  [
+    'what is no identity',
+    ['--listen', '--identity', '/dev/null'],
+    /cannot read the identity, \/dev\/null: \w/,
+  ],
+  ['a timeout that is longer than timers take', ['--timeout', '1e99', '--', 'x'], /at most 86400, got 1e99/],
   ['an unknown option', ['--listne'], /--listne/],
   [
     'an unknown operation',
     ['--only', 'selekt', '--', 'x'],
     /no operation selekt; there are canonical-json, /,
   ],
-  ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds, got soon/],
+  ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
   ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],
 ] as const) {
   test(`refuses ${what}`, async () => {

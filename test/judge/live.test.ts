@@ -4,10 +4,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket from 'ws';
 import { connectTo } from '../../judge/src/live/connect.ts';
-import type { Connection } from '../../judge/src/live/connection.ts';
+import { Connection } from '../../judge/src/live/connection.ts';
 import { listen } from '../../judge/src/live/listen.ts';
 import { playScenes, type Scene } from '../../judge/src/live/play.ts';
-import type { Verdict } from '../../judge/src/verdict.ts';
+import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import type { ClientOptions, HubOptions } from '../../src/index.ts';
@@ -73,6 +73,19 @@ function failures(verdicts: readonly Verdict[]): string {
   );
 }
 
+test('fails whoever sends more than anybody waits for', async () => {
+  let closed: number | undefined;
+  const line = { send: () => {}, close: (code: number) => (closed = code) };
+  const connection = new Connection(line, PATIENCE);
+  const message = new Uint8Array(2 ** 20);
+  for (let count = 0; count < 120; count++) connection.received(message);
+  assert.is(await connection.receive('a message'), message);
+  assert.is(closed, undefined);
+  for (let count = 0; count < 10; count++) connection.received(message);
+  assert.is(closed, 1008);
+  const error = await connection.receive('a message').catch((error) => error);
+  assert.instance(error, Failure);
+});
 /** An offer without the required suite, which the client of this library refuses. */
 const AESGCM_ALONE = 'suite 25519_AESGCM_SHA256';
 

@@ -31,6 +31,12 @@ const FAILED: Verdict = {
 const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, causes: ['big-endian'] } };
 const DEFECT: Verdict = { ...PASSED, result: 'defect', defect: 'Error: oops\n at x' };
 
+test('cuts lines in which an implementation wrote much', () => {
+  const difference = { where: 'publish', expected: 'aa', got: 'b'.repeat(1e6) };
+  const text = toText([{ ...FAILED, failure: { difference, causes: ['c'.repeat(1e6)] } }]);
+  assert.ok(text.length < 5000);
+});
+
 test('finds the first byte in which hexadecimal strings differ', () => {
   assert.equal(firstDifference('message', '00112233445566778899', '0011223344556677ff99'), {
     where: 'message',

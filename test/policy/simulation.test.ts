@@ -15,13 +15,7 @@ import { CLIENTS, returnOf } from './simulation/restart.ts';
 const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
 
 /** The hubs that are in trouble for good, and those that need a person. */
-const FOR_GOOD = [
-  'breaks after',
-  'is silent',
-  'is up for 20 s',
-  'refuses',
-  'is full',
-];
+const FOR_GOOD = ['breaks after', 'is silent', 'is up for 20 s', 'refuses', 'is full'];
 const FOR_PEOPLE: { readonly [name: string]: string } = {
   'has another password': 'psk-differs',
   'has changed the password': 'psk-differs',

@@ -440,6 +440,31 @@ test('records the ephemeral key also if an envelope was repeated on the encrypte
   assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
 });
 
+/** What arrives over MQTT, where cleartext is bytes too. */
+const published = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+
+test('records a greeting in bytes on the encrypted session as what it is, and not as sealed', () => {
+  const recorded = ready({}, {}, { ephemeralKey: true });
+  const offer = textOf(record().hub.start().at(-1)!);
+  recorded.client.receive(published(offer));
+  const received = linesWith(recorded.clientLines, 'call').filter(({ call }) => call === 'receive');
+  assert.equal(received.at(-1), { call: 'receive', state: 'ready', text: offer });
+  const [end] = linesWith(recorded.clientLines, 'ephemeralKey');
+  assert.equal(end, { ephemeralKey: hex(EPHEMERAL) });
+});
+
+test('records other cleartext in bytes on the encrypted session by its length', () => {
+  const { client, clientLines } = ready();
+  const data = published('{"msg_type":"bus","payload":{}}');
+  client.receive(data);
+  assert.equal(linesWith(clientLines, 'call').at(-1), {
+    call: 'receive',
+    state: 'ready',
+    isText: false,
+    length: data.length,
+  });
+});
+
 test('records no ephemeral key if the first transport message opens and breaks the rules', () => {
   const { client, hub, clientLines } = ready({}, {}, { ephemeralKey: true });
   const { transport } = hub as unknown as { transport: Transport };

@@ -78,7 +78,7 @@ def build():
         files.group("AuthorizedUrl", [files.SPECIFICATION, "Python base64 and urllib.parse"], authorization.tests()),
         files.group("Disclosure", [files.SPECIFICATION], disclosure.tests()),
     ]
-    choices = ["Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UserAgent"]
+    choices = ["Alias", "Authorization", "Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UserAgent"]
     description = (
         "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
         "people are told that they talk to an AI."

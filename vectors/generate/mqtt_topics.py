@@ -111,4 +111,4 @@ def build():
         files.group("Presence", CURRENT_LAYOUT, topics.presences()),
     ]
     description = "MQTT: topics derived and issued, addresses of brokers, client ids, presence."
-    files.write("mqtt-topics", description, NOTES, groups, ["ClientId", "Plaintext"])
+    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId", "Plaintext"])

@@ -23,7 +23,7 @@ NOTES = {
     ),
     "Context": "The caller's context travels along, and the ids are the request's. A failure most likely replaces one.",
     "Sessions": (
-        "Hubs put a namespace and a colon before a session id. A failure most likely compares for equality, or takes "
+        "A hub may put a namespace and a colon before a session id. A failure most likely compares for equality, or takes "
         "any end of an id."
     ),
     "Utterance": "A bus message in an envelope of eight fields. A failure most likely leaves out the empty ones.",
@@ -202,4 +202,4 @@ def build():
         *reply_scheduler.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
-    files.write("requests", description, NOTES, groups, ["RequestScheduler"])
+    files.write("requests", description, NOTES, groups, ["RequestScheduler", "ReturnedSession", "Sessions"])

@@ -64,6 +64,7 @@ const STATUS: { readonly [verdict in Explanation['verdict']]: Status } = {
   'no-fault': 0,
   fault: 1,
   unknown: 3,
+  unfinished: 3,
 };
 
 async function evidenceOf(args: Arguments): Promise<Evidence> {
@@ -137,6 +138,7 @@ function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): 
     if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item)));
   };
   if (verdict === 'no-fault') lines.push('Nothing failed in what was recorded.');
+  else if (verdict === 'unfinished') lines.push('The recording ends in the middle of the handshake.');
   else if (cause === undefined) lines.push('I cannot tell why this handshake failed.');
   else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`));
   list('What happened', happened);

@@ -1,9 +1,11 @@
 /** `inspect`: what a hub says before the handshake, and what a client would choose. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFileAtomically } from '../../../examples/atomic-file.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { readAs, readFile, readIdentityFile, readKeyringFile } from '../files.ts';
+import { readAs, readFile, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
 import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
+import { hiding, hidingInJson } from '../hidden.ts';
 import {
   authorizedUrl,
   bytesToUtf8,
@@ -22,6 +24,7 @@ import {
 import { shown, shownList } from '../shown.ts';
 
 const PROGRAM = 'hub-protocol';
+const LONGEST_WAIT = 86_400; // seconds; timers of Node take no more than 25 days
 
 export const INSPECT: Command = {
   name: 'inspect',
@@ -65,7 +68,9 @@ async function inspect(args: Arguments): Promise<Result> {
   const keyring = keyringPath === undefined ? undefined : readKeyringFile(keyringPath, identity.accessKey);
   const ca = args.text('ca');
   const timeout = Number(args.text('timeout') ?? '10') * 1000;
-  if (!(timeout > 0)) throw new CannotRun('--timeout expects a number of seconds');
+  if (!(timeout > 0 && timeout <= LONGEST_WAIT * 1000)) {
+    throw new CannotRun(`--timeout expects a number of seconds, at most ${LONGEST_WAIT}`);
+  }
   const allowPlaintext = args.flag('allow-plaintext');
   const given = args.positionals.length === 0 ? undefined : readUrl(args.only('URL'));
   const address =
@@ -96,11 +101,11 @@ function readUrl(url: string): string {
 
 function save(folder: string, { hello, offer }: Greeting): void {
   try {
-    mkdirSync(folder, { recursive: true });
-    if (hello !== undefined) writeFileSync(join(folder, 'hello.json'), hello.text);
-    if (offer !== undefined) writeFileSync(join(folder, 'offer.json'), offer.text);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (hello !== undefined) writeFileAtomically(join(folder, 'hello.json'), hello.text, true);
+    if (offer !== undefined) writeFileAtomically(join(folder, 'offer.json'), offer.text, true);
   } catch (error) {
-    throw new CannotRun(`cannot write to ${folder}: ${(error as NodeJS.ErrnoException).code}`);
+    throw new CannotRun(`cannot write to ${folder}: ${reasonOf(error)}`);
   }
 }
 
@@ -136,7 +141,8 @@ function report(greeting: Greeting, { accessKey }: Identity, keyring: Keyring | 
   const findings = examine(greeting, keyring);
   const { node_id, patterns, suites, chosen, fault } = findings;
   const { hello, offer } = greeting;
-  const hide = (text: string): string => text.split(accessKey).join('[access key]'); // hubs may repeat it
+  const hide = hiding(accessKey);
+  const hideInJson = hidingInJson(accessKey);
   const othersIn = ({ payload, text }: Received, known: readonly string[]): string => {
     const others = Object.keys(payload).filter((name) => !known.includes(name));
     return `${Buffer.byteLength(text)} bytes; further fields: ${shownList(others.map(hide))}`;
@@ -159,8 +165,8 @@ function report(greeting: Greeting, { accessKey }: Identity, keyring: Keyring | 
     chosen,
     fault,
     notes,
-    hello: hello && hide(hello.text),
-    offer: offer && hide(offer.text),
+    hello: hello && hideInJson(hello.text),
+    offer: offer && hideInJson(offer.text),
   };
   return { status: fault === undefined ? 0 : 1, text: `${lines.join('\n')}\n`, json };
 }

@@ -7,10 +7,10 @@ import { nodeIdOfFile } from '../payloads.ts';
 import { bytesToBase64, bytesToHex } from '../protocol.ts';
 import { shown } from '../shown.ts';
 
-const FORMATS: { readonly [name: string]: (bytes: Uint8Array) => string } = {
-  hex: bytesToHex,
-  base64: bytesToBase64,
-};
+const FORMATS: ReadonlyMap<string, (bytes: Uint8Array) => string> = new Map([
+  ['hex', bytesToHex],
+  ['base64', bytesToBase64],
+]);
 
 export const PSK: Command = {
   name: 'psk',
@@ -46,7 +46,7 @@ async function psk(args: Arguments): Promise<Result> {
     );
   }
   const format = args.text('format') ?? 'hex';
-  const encode = FORMATS[format];
+  const encode = FORMATS.get(format);
   if (encode === undefined) throw new CannotRun(`--format expects hex or base64, got ${format}`);
   const nodeId = readNodeIdOption(args);
   const identity = args.text('identity');

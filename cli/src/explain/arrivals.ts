@@ -53,12 +53,11 @@ export function changedMessage(examined: Case): Cause | undefined {
 
 /** A message that did not arrive, or not before a later one. */
 function missing(writer: Recording, reader: Recording): Cause | undefined {
-  const order = arrivals(writer, reader);
-  const skipped = writer.sent.findIndex((_, index) => !order.includes(index) && index < Math.max(...order));
+  const arrived = arrivals(writer, reader);
+  const last = [...arrived].reduce((last, index) => Math.max(last, index), -1);
+  const at = writer.sent.findIndex((_, index) => !arrived.has(index));
   const isWaiting = reader.failure !== undefined && !reader.failure.isOwn;
-  const at =
-    skipped >= 0 ? skipped : isWaiting ? writer.sent.findIndex((_, index) => !order.includes(index)) : -1;
-  if (at < 0) return undefined;
+  if (at < 0 || !(at < last || isWaiting)) return undefined;
   const message = describe(writer.sent[at]!);
   return reader.failure?.isOwn
     ? {
@@ -73,14 +72,21 @@ function missing(writer: Recording, reader: Recording): Cause | undefined {
       };
 }
 
-/** Where in what was sent each message stands that was received; -1 for one that was not sent so often, or not so. */
-function arrivals(writer: Recording, reader: Recording): number[] {
-  const taken = new Set<number>();
-  return reader.received.map(({ text }) => {
-    const at = writer.sent.findIndex((sent, index) => sent.text === text && !taken.has(index));
-    taken.add(at);
-    return at;
-  });
+/** Where in what was sent the messages stand that were received. Of equal ones, each stands for one. */
+function arrivals(writer: Recording, reader: Recording): Set<number> {
+  const places = new Map<string, number[]>(); // of each text, the last first
+  for (let index = writer.sent.length - 1; index >= 0; index--) {
+    const { text } = writer.sent[index]!;
+    const others = places.get(text);
+    if (others === undefined) places.set(text, [index]);
+    else others.push(index);
+  }
+  const arrived = new Set<number>();
+  for (const { text } of reader.received) {
+    const index = places.get(text)?.pop();
+    if (index !== undefined) arrived.add(index);
+  }
+  return arrived;
 }
 
 function describe({ type }: Passed): string {

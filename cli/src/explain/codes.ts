@@ -1,6 +1,7 @@
 /** What the error codes of the sessions say that failed themselves. */
 import { isJsonObject, ownField } from '../protocol.ts';
 import { shownList } from '../shown.ts';
+import { namesIn } from './differences.ts';
 import type { Case, Cause, CauseName } from './evidence.ts';
 import type { Failure, Recording } from './recording.ts';
 
@@ -85,21 +86,17 @@ function speaking({ role, offer, header }: Recording, { code, state }: Failure):
   if (code === 'no-common-suite' || code === 'no-common-pattern') {
     const list = code === 'no-common-suite' ? 'suites' : 'patterns';
     const noise = offer && ownField(offer.payload, 'noise');
-    const offered = isJsonObject(noise) ? strings(noise[list]) : [];
-    const text = `the hub offers ${shownList(offered)}, and the client may use ${shownList(strings(header[list]))}`;
+    const offered = isJsonObject(noise) ? namesIn(noise, list) : [];
+    const text = `the hub offers ${shownList(offered)}, and the client may use ${shownList(namesIn(header, list))}`;
     return { name: 'offer', certainty: 'certain', text: `no common ${list.slice(0, -1)}: ${text}` };
   }
-  const known = SPEAKING[code];
+  const known = Object.prototype.hasOwnProperty.call(SPEAKING, code) ? SPEAKING[code] : undefined;
   if (known === undefined) return undefined;
   return {
     name: known[0],
     certainty: 'certain',
     text: `${known[1]} (${code}, at the ${role} in state ${state})`,
   };
-}
-
-function strings(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }
 
 /** A transport message that does not open although earlier ones did. */

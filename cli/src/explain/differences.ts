@@ -81,7 +81,7 @@ function firstDifference(path: string, hub: Json | undefined, client: Json | und
     const names = [...new Set([...Object.keys(hub), ...Object.keys(client)])];
     names.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))); // as in canonical JSON
     for (const name of names) {
-      const field = /^[\w-]+$/.test(name)
+      const field = /^[\w-]{1,60}$/.test(name)
         ? path === ''
           ? name
           : `${path}.${name}`
@@ -118,8 +118,7 @@ function strippedFrom(
   for (const list of ['patterns', 'suites'] as const) {
     const [offered, seen] = [hub, client].map((offer) => {
       const noise = ownField(offer, 'noise');
-      const names = isJsonObject(noise) ? ownField(noise, list) : undefined;
-      return Array.isArray(names) ? names.map(String) : [];
+      return isJsonObject(noise) ? namesIn(noise, list) : [];
     }) as [string[], string[]];
     const removed = offered.filter((name) => !seen.includes(name));
     const kept = offered.filter((name) => seen.includes(name));
@@ -127,6 +126,19 @@ function strippedFrom(
   }
   return undefined;
 }
+
+/** The names in a list of an offer. What should be a name may be any JSON, which is shown as such. */
+export function namesIn(object: JsonObject, list: string): string[] {
+  const names = ownField(object, list);
+  return Array.isArray(names) ? names.map(nameOf) : [];
+}
+
+function nameOf(value: Json): string {
+  return typeof value === 'string' ? value : stringifyJson(value);
+}
+
+/** Of more fields than these, the further ones are not tried: each takes as long as the payload has bytes. */
+const MOST_FIELDS = 64;
 
 /** Offers and HELLOs from which something was taken on the way, to be tried. */
 export function* strippedPayloads(
@@ -139,7 +151,7 @@ export function* strippedPayloads(
     if (!isJsonObject(noise) || !Array.isArray(names) || names.length > 8) continue;
     for (let kept = 0; kept < 2 ** names.length - 1; kept++) {
       const left = names.filter((_, index) => (kept >> index) % 2 === 1);
-      const removed = names.filter((_, index) => (kept >> index) % 2 === 0).map(String);
+      const removed = names.filter((_, index) => (kept >> index) % 2 === 0).map(nameOf);
       yield {
         name: `${list}-stripped`,
         text: `the client did not see ${shownList(removed)} in noise.${list}, which the hub offered: somebody removed it on the way`,
@@ -148,12 +160,12 @@ export function* strippedPayloads(
       };
     }
   }
-  for (const name of Object.keys(hello)) {
+  for (const name of Object.keys(hello).slice(0, MOST_FIELDS)) {
     const { [name]: _, ...rest } = hello;
     const text = `the client did not see the field ${shown(name)} of HELLO: somebody removed it on the way`;
     yield { name: 'hello-changed', text, hello: rest, offer };
   }
-  for (const name of Object.keys(offer)) {
+  for (const name of Object.keys(offer).slice(0, MOST_FIELDS)) {
     const { [name]: _, ...rest } = offer;
     const text = `the client did not see the field ${shown(name)} of HANDSHAKE: somebody removed it on the way`;
     yield { name: 'offer-changed', text, hello, offer: rest };

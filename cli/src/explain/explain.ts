@@ -10,7 +10,8 @@ import type { Failure, Recording, Role } from './recording.ts';
 import { comparePsks, PASSWORD, tryMistakes } from './trials.ts';
 
 export interface Explanation {
-  readonly verdict: 'no-fault' | 'fault' | 'unknown';
+  /** `unfinished`: a recording ends in the middle of the handshake, and nothing says that it failed. */
+  readonly verdict: 'no-fault' | 'fault' | 'unknown' | 'unfinished';
   readonly cause: Cause | undefined;
   /** What each side recorded about the end. */
   readonly happened: readonly string[];
@@ -42,7 +43,8 @@ export function explain(evidence: Evidence): Explanation {
     checked: examined.checked,
     wouldHelp: verdict === 'no-fault' || cause?.certainty === 'certain' ? [] : [...examined.wouldHelp],
   });
-  if (examined.failures.length === 0) return finish('no-fault');
+  const isUnfinished = examined.failures.length === 0;
+  if (isUnfinished && examined.recordings.every(({ isReady }) => isReady)) return finish('no-fault');
   for (const step of STEPS) {
     const cause = step(examined);
     if (cause !== undefined) return finish('fault', cause);
@@ -56,7 +58,11 @@ export function explain(evidence: Evidence): Explanation {
     examined.wouldHelp.add(
       "the client's recording, or the HELLO and HANDSHAKE as it saw them (--hello, --offer)",
     );
-  return finish('unknown');
+  if (!isUnfinished) return finish('unknown');
+  examined.wouldHelp.add(
+    'the rest of the recording: a session records its end if the program calls closed() when the connection has gone',
+  );
+  return finish('unfinished');
 }
 
 function howMany({ role, sessions }: Recording): string {
@@ -130,7 +136,7 @@ function byElimination(examined: Case): Cause | undefined {
     const cause = leftOver(recording, failure, examined);
     if (cause !== undefined) return cause;
   }
-  const code = failures[0]!.failure.code;
+  const code = failures[0]?.failure.code ?? '';
   if (/^kk-/.test(code)) {
     wouldHelp.add(
       "a recording of the next attempt with patterns: ['XXpsk2'], which tells password, pin and static key apart",

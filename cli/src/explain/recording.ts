@@ -2,7 +2,6 @@
 import { CannotRun } from '../command.ts';
 import {
   bytesToHex,
-  bytesToUtf8,
   hexToBytes,
   isJsonObject,
   type Json,
@@ -72,10 +71,7 @@ export interface Recording {
 
 /** @param path - for messages */
 export function readRecording(path: string, contents: Uint8Array): Recording {
-  const all = linesOf(path, contents);
-  // A program may append one session after the other: the last one counts.
-  const headers = all.flatMap((line, index) => (line.recording === undefined ? [] : [index]));
-  const lines = all.slice(headers.at(-1) ?? 0);
+  const { lines, sessions } = linesOf(path, contents);
   const header = lines[0];
   const role = header && ownField(header, 'role');
   if (header === undefined || (role !== 'client' && role !== 'hub')) {
@@ -103,7 +99,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const opened = countOpened(lines);
   return {
     path,
-    sessions: headers.length,
+    sessions,
     role,
     publicKey: bytesToHex(publicKey),
     header,
@@ -125,24 +121,52 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   };
 }
 
-function linesOf(path: string, contents: Uint8Array): JsonObject[] {
-  const lines = (bytesToUtf8(contents) ?? '').split('\n').filter((line) => line.trim() !== '');
-  return lines.map((line, index) => {
-    let value: Json | undefined;
-    try {
-      value = parseJson(line);
-    } catch {
-      // Recordings may end in the middle of a line, where a program was killed.
-      if (index === lines.length - 1 && index > 0) return {};
+/** The lines of the last session, and how many sessions there are: a program may append one after the other. */
+function linesOf(path: string, contents: Uint8Array): { lines: JsonObject[]; sessions: number } {
+  let lines: JsonObject[] = [];
+  let [sessions, count, next] = [0, 0, 0];
+  for (let from = 0; from < contents.length; from = next + 1) {
+    const end = contents.indexOf(LINE_FEED, from);
+    next = end < 0 ? contents.length : end;
+    const line = contents.subarray(from, next);
+    if (line.every(isBlank)) continue;
+    count++;
+    const value = parseLine(line);
+    // A program that was killed leaves a line that ends in its middle.
+    const isCut = value === undefined && count > 1 && contents.subarray(next).every(isBlank);
+    if (isCut) break;
+    if (!isJsonObject(value)) {
+      throw new CannotRun(`${path} is not a recording: line ${count} is not a JSON object`);
     }
-    if (isJsonObject(value)) return value;
-    throw new CannotRun(`${path} is not a recording: line ${index + 1} is not a JSON object`);
-  });
+    if (value.recording !== undefined) {
+      lines = [];
+      sessions++;
+    }
+    lines.push(value);
+  }
+  return { lines, sessions };
+}
+
+const LINE_FEED = 0x0a;
+const isBlank = (byte: number): boolean => byte <= 0x20;
+
+function parseLine(line: Uint8Array): Json | undefined {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
 }
 
 function text(line: JsonObject, name: string): string | undefined {
   const value = ownField(line, name);
   return typeof value === 'string' ? value : undefined;
+}
+
+/** A state or an error code. What has another form comes from no session. */
+function nameIn(line: JsonObject | undefined, field: string): string {
+  const name = (line && text(line, field)) ?? '';
+  return /^[a-z][a-z0-9-]{0,50}$/.test(name) ? name : 'unknown';
 }
 
 function keyIn(path: string, line: JsonObject, name: string): Uint8Array {
@@ -174,7 +198,14 @@ function messagesOf(
   const own = sent.filter(({ type }) => type === 'message');
   const others = received.filter(({ type }) => type === 'message');
   const [client, hub] = role === 'client' ? [own, others] : [others, own];
-  return [client[0], hub[0], client[1]].map((message) => message && bytesOf(message));
+  // Message 1 may be repeated before message 3 comes; only message 1 names a pattern or a suite.
+  const third = client.slice(1).find(({ payload }) => !namesPatternOrSuite(payload));
+  return [client[0], hub[0], third].map((message) => message && bytesOf(message));
+}
+
+function namesPatternOrSuite(payload: JsonObject): boolean {
+  const noise = readNoise(payload) ?? {};
+  return ownField(noise, 'pattern') !== undefined || ownField(noise, 'suite') !== undefined;
 }
 
 function bytesOf({ payload }: Passed): Uint8Array | undefined {
@@ -185,20 +216,19 @@ function bytesOf({ payload }: Passed): Uint8Array | undefined {
   }
 }
 
-const CLEARTEXT = /^(?:new|awaiting-(?:hello|offer|psk|message-[123])|(?:sealing|opening)-message-[123])$/;
+const ENCRYPTED = ['ready', 'awaiting-first-message'];
 
 /** Transport messages that arrived and did not end the session. */
 function countOpened(lines: readonly JsonObject[]): number {
-  return lines.filter(
-    ({ call, state, isText }, index) =>
-      call === 'receive' &&
-      isText === false &&
-      !CLEARTEXT.test(String(state)) &&
-      state !== 'failed' &&
-      state !== 'closed' &&
-      lines[index + 1]?.event !== 'close' &&
-      lines[index + 1]?.threw === undefined,
-  ).length;
+  let opened = 0;
+  let isOpen = false; // whether the call before this line is such a message, as far as is known
+  for (const line of lines) {
+    if (line.event === 'close' || line.threw !== undefined) isOpen = false;
+    if (line.call === undefined) continue;
+    if (isOpen) opened++;
+    isOpen = line.call === 'receive' && line.isText === false && ENCRYPTED.includes(nameIn(line, 'state'));
+  }
+  return isOpen ? opened + 1 : opened;
 }
 
 /** Endings that say nothing about the handshake once the peer was heard. */
@@ -213,10 +243,10 @@ function failureOf(lines: readonly JsonObject[], opened: number): Failure | unde
     .at(-1);
   const last = lines[ended] ?? {};
   return {
-    code: text(lines[at]!, 'error') ?? 'unknown',
+    code: nameIn(lines[at], 'error'),
     isOwn: close >= 0,
     isLocal: lines[at]!.isLocal === true,
-    state: (call && text(call, 'state')) ?? 'unknown',
+    state: nameIn(call, 'state'),
     closeCode: numberOf(last.code),
     status: numberOf(last.status),
   };

@@ -30,7 +30,10 @@ function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes 
       `markers: middle chunks have the marker of the first one, ${markers[0]}; they have ${MARKER_MIDDLE}`,
     ];
   }
-  const longest = Math.max(...frames.map((frame: Fields | null) => Number(frame?.length)));
+  const longest = frames.reduce(
+    (most: number, frame: Fields | null) => Math.max(most, Number(frame?.length)),
+    0,
+  );
   if (frames.length > 1 && longest !== MAX_CHUNK) {
     return [`chunk limit: chunks hold ${longest} bytes; they hold ${MAX_CHUNK}, not counting the marker`];
   }

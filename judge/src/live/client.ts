@@ -50,7 +50,7 @@ const NEW_STATIC_KEY = 'static key: the hub has another one than before; it keep
 
 const PASSWORD =
   'password: the payload of message 2 does not open, though the static key before it does, so the hub has another psk. ' +
-  'If it passes the vectors of psk and handshake, compare its password with --password; if not, fix these first';
+  'If it passes the vectors of psk and handshake, compare its password with the judge’s; if not, fix these first';
 
 const HELLO = writeEnvelope('hello', { pubkey: '', session: { session_id: 'judge' }, site_id: 'judge' });
 

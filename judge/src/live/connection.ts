@@ -17,6 +17,8 @@ interface Closing {
 }
 
 const SILENCE = 1500;
+const MAX_QUEUED = 128 * 1024 * 1024; // bytes that nobody has waited for; one message may have 32 MiB
+const OVERHEAD = 100; // bytes that a message takes in memory beside its own
 const OPENING_BRACE = 0x7b;
 const TOO_BIG = 1009;
 const LIMIT =
@@ -42,6 +44,7 @@ export class Connection {
   readonly #line: Line;
   readonly #patience: Patience;
   readonly #queue: (string | Uint8Array)[] = [];
+  #queued = 0;
   #failure: Failure | undefined;
   #wake: (() => void) | undefined;
 
@@ -52,8 +55,16 @@ export class Connection {
 
   /** Takes what the other side sent. */
   received(data: string | Uint8Array): void {
-    this.#queue.push(data);
-    this.#wake?.();
+    this.#queued += data.length + OVERHEAD;
+    if (this.#queued <= MAX_QUEUED) {
+      this.#queue.push(data);
+      this.#wake?.();
+      return;
+    }
+    this.forget();
+    this.#line.close(1008);
+    const got = `more than ${MAX_QUEUED / 2 ** 20} MiB of them`;
+    this.fail(new Failure({ where: 'messages', expected: 'those that are due', got }));
   }
 
   /** The other side has closed the connection. */
@@ -72,6 +83,7 @@ export class Connection {
   /** Forgets what has arrived and was not waited for. */
   forget(): void {
     this.#queue.length = 0;
+    this.#queued = 0;
   }
 
   send(data: string | Uint8Array): void {
@@ -148,7 +160,10 @@ export class Connection {
     }
     if (this.#failure !== undefined) throw this.#failure;
     const data = this.#queue.shift();
-    if (data !== undefined) return { data };
+    if (data !== undefined) {
+      this.#queued -= data.length + OVERHEAD;
+      return { data };
+    }
     return this.isClosed ? 'closed' : 'late';
   }
 }
@@ -157,7 +172,10 @@ export class Connection {
 export function overWebSocket(socket: WebSocket, patience: Patience): Connection {
   const line = {
     send: (data: string | Uint8Array) => socket.send(data),
-    close: (code: number) => socket.close(code),
+    close: (code: number) => {
+      socket.close(code);
+      setTimeout(() => socket.terminate(), patience.message).unref(); // the other side may never close its own
+    },
   };
   const connection = new Connection(line, patience);
   socket.on('message', (data: RawData, isBinary: boolean) => {

@@ -61,7 +61,7 @@ const NEW_STATIC_KEY =
 
 const PASSWORD =
   'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +
-  'psk and handshake, compare its password with --password; if not, fix these first';
+  'psk and handshake, compare its password with the judge’s; if not, fix these first';
 
 /** What makes a hub, for one client. */
 interface Secrets {

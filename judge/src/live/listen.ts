@@ -1,6 +1,7 @@
 /** Plays a hub to the clients that connect. */
 import { WebSocketServer } from 'ws';
 import { CannotRun } from '../adapter.ts';
+import { show } from '../difference.ts';
 import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { Arrivals } from './arrivals.ts';
@@ -67,15 +68,14 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
     {
       where: 'the URL',
       expected: '?authorization= with the percent-encoded base64 of <user agent>:<access key>',
-      got:
-        got === undefined ? `${JSON.stringify(url)}, which holds none` : `access key ${JSON.stringify(got)}`,
+      got: got === undefined ? `${show(url)}, which holds none` : `access key ${JSON.stringify(got)}`,
     },
     cause === undefined ? [] : [`authorization: ${cause}`],
   );
 }
 
 const OTHER_KEY =
-  'access key: the client has another one than the judge, which takes the one of --access-key; give both the same';
+  'access key: the client has another one than the judge, which takes the one that it prints, or that of --identity; give both the same';
 
 /** The access key in the authorization of a request, and what is wrong with its form. */
 function readAuthorization(url: string): { got?: string; cause?: string } {

@@ -1,4 +1,6 @@
 /** Plays a hub over MQTT, and the broker before it: a broker of somebody else would not show the will. */
+
+import { show } from '../difference.ts';
 import { startBroker } from '../mqtt/broker.ts';
 import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
@@ -27,7 +29,7 @@ export async function listenOverMqtt(options: ListenOptions): Promise<Verdict[]>
     port,
     admits({ username, password: own }) {
       const isRight = username === accessKey && own === BROKER_PASSWORD;
-      const got = `${JSON.stringify(username ?? null)} and ${own === BROKER_PASSWORD ? 'the right' : 'another'} password`;
+      const got = `${show(username ?? null)} and ${own === BROKER_PASSWORD ? 'the right' : 'another'} password`;
       const difference = { where: 'CONNECT', expected: `the account ${JSON.stringify(accessKey)}`, got };
       if (!isRight) arrivals.fail(new Failure(difference, [OTHER_ACCOUNT]));
       return isRight;

@@ -14,7 +14,7 @@ export interface ClientTopics {
 export function topicsOf(accessKey: string): ClientTopics {
   if (/[+#/]/.test(accessKey)) {
     throw new CannotRun(
-      `over MQTT the access key is a level of topics, which contains no +, # or /, got ${accessKey}`,
+      'over MQTT the access key is a level of topics, which contains no +, # or /: give the client another one',
     );
   }
   const prefix = `${BASE}/${accessKey}`;

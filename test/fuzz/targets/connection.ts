@@ -5,6 +5,7 @@ import {
   type Closing,
   dropPin,
   type HubOptions,
+  type HubPsk,
   HubSession,
   type HubSessionEvent,
   keyringOptions,
@@ -12,7 +13,6 @@ import {
   type Pattern,
   RemoteError,
   type SessionEvent,
-  storePsk,
   updateKeyring,
 } from '../../../src/index.ts';
 import {
@@ -68,6 +68,8 @@ export class Connection {
   /** What the client waits for from its program. */
   #pending: SessionEvent | undefined;
   #received = 0;
+  /** Whether the hub has sent message 2. */
+  #hasAnswered = false;
   readonly #secrets: Set<string> | undefined;
 
   constructor(random: Random, home: Home) {
@@ -257,6 +259,7 @@ export class Connection {
   }
 
   #transmit(from: Side, data: Data): void {
+    if (from === 'hub' && this.#hub.state !== 'awaiting-message-1') this.#hasAnswered = true;
     const item: Item = { from, data: typeof data === 'string' ? data : data.slice() };
     this.#queues[from === 'client' ? 'hub' : 'client'].push(item);
     const { recorded } = this.#home;
@@ -340,18 +343,20 @@ export class Connection {
   /** What a client stores. */
   #keep(event: SessionEvent): void {
     const home = this.#home;
-    const { pins } = home.keyring;
-    const provisioned = home.keyring.psks.filter(({ isProvisioned }) => isProvisioned).length;
-    home.keyring = updateKeyring(home.keyring, event);
-    if (event.type === 'ready' && this.#clientPsk !== undefined) {
-      home.keyring = storePsk(home.keyring, event.nodeId, this.#clientPsk);
-    }
+    const before = home.keyring;
+    home.keyring = updateKeyring(before, event);
     const after = home.keyring;
-    if (after.pins !== pins && event.type !== 'pin' && event.type !== 'unpin')
+    if (after.pins !== before.pins && event.type !== 'pin' && event.type !== 'unpin')
       breach(`${event.type} changed a pin`);
     if (new Set(after.pins.map(({ nodeId }) => nodeId)).size < after.pins.length)
       breach('two pins for one hub');
-    if (after.psks.filter(({ isProvisioned }) => isProvisioned).length < provisioned)
+    for (const { nodeId, key } of after.psks) {
+      const isNew = !before.psks.some((psk) => psk.nodeId === nodeId && same(psk.key, key));
+      const isProved = event.type === 'psk' && this.#hasAnswered && same(key, this.#hubOptions.psk);
+      if (isNew && !(isProved && nodeId === home.nodeId)) breach('a PSK was stored that was not proved');
+    }
+    if (after.psks.length < before.psks.length) breach('a PSK is gone');
+    if (before.psks.some(isProvisioned) && !after.psks.some(isProvisioned))
       breach('a provisioned PSK is gone');
     home.policy?.take(event, home.now);
   }
@@ -488,6 +493,10 @@ export class Connection {
       if (this.#secrets.has(String(bytes))) breach('a client that is over still holds a key');
     }
   }
+}
+
+function isProvisioned({ isProvisioned }: HubPsk): boolean {
+  return isProvisioned;
 }
 
 function nextStates(side: Side, state: string): string[] {

@@ -60,6 +60,8 @@ function anyEvent(random: Random, nodeId: string): SessionEvent {
       'pin',
       'pin',
       'unpin',
+      'psk',
+      'psk',
       'psk-suspect',
       'ready',
       'message',
@@ -93,12 +95,25 @@ function check(
   }
   if (after.pins.length < before.pins.length && event !== undefined && event.type !== 'unpin')
     breach(`${event.type} dropped a pin`);
+  if (event !== undefined) checkPsks(before, after, event?.type);
   for (const nodeId of provisioned) {
     if (!after.psks.some((psk) => psk.nodeId === nodeId && psk.isProvisioned))
       breach('a provisioned PSK is gone');
   }
   if (before.staticKeyIsFresh !== after.staticKeyIsFresh && after.staticKeyIsFresh)
     breach('a static key became fresh');
+}
+
+/** Events add and replace PSKs only with `psk`, and remove none. */
+function checkPsks(before: Keyring, after: Keyring, type: SessionEvent['type'] | undefined): void {
+  for (const { nodeId, key, isSuspect } of after.psks) {
+    const old = before.psks.find((psk) => psk.nodeId === nodeId);
+    if (type !== 'psk' && !(old && Buffer.compare(old.key, key) === 0)) breach(`${type} stored a PSK`);
+    if (type !== 'psk-suspect' && isSuspect && !old?.isSuspect) breach(`${type} made a PSK suspect`);
+  }
+  if (after.psks.length < before.psks.length) breach(`${type} removed a PSK`);
+  if (type === 'psk-suspect' && serializeKeyring(after) !== serializeKeyring(before))
+    breach('it is stored that a PSK is suspect');
 }
 
 /** A keyring that was stored is read as it was; one whose text was changed is read to a keyring or to an error. */

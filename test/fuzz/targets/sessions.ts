@@ -53,7 +53,10 @@ export function sessions(random: Random): void {
     keyring: createKeyring({ accessKey: 'key', staticKey: clientStatic, ...(random.oneIn(2) && { crypto }) }),
     devicePsk: psk,
     policy: random.oneIn(2)
-      ? new ConnectionPolicy({ randomBytes: (length) => random.bytes(length) })
+      ? new ConnectionPolicy({
+          randomBytes: (length) => random.bytes(length),
+          onKkFailure: random.pick([undefined, 'unpin', 'keep-pin']),
+        })
       : undefined,
     recorded: [],
     forms: undefined,

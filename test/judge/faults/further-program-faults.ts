@@ -19,7 +19,7 @@ const ITEMS = 'src/requests/display-items.ts';
 
 export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   // Connecting
-  'P-2': [same('client-leaves-out-padding'), same('client-writes-base64url')],
+  'P-170': [same('client-leaves-out-padding'), same('client-writes-base64url')],
   'P-3': [
     broken('a user agent may have a colon', [
       AUTHORIZED,

@@ -661,7 +661,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('request-without-input', 'request', /code travels|Code|input/, [
     'src/requests/build-request.ts',
-    'if (input?.exact === true) data.input = input;',
+    "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
     '',
   ]),
   fault('argon2id-own-lane-only', 'argon2id', /lanes/i, [

@@ -26,7 +26,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ...SESSION_RULES,
 
   // Connecting
-  'P-2': same('client-escapes-no-plus'),
+  'P-2': none('those of P-170 show the form, percent-encoded'),
+  'P-170': same('client-escapes-no-plus'),
   'P-3': broken('an authorization that is there already is kept', [
     'src/identity/authorized-url.ts',
     "field !== '' && nameOf(field) !== 'authorization'",
@@ -230,8 +231,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-127': same('https-before-wss'),
   'P-128': broken('default_master counts before the address', [
     'src/identity/endpoint.ts',
-    'identity.dataPlaneEndpoints[protocol]?.trim() || defaultAddress(protocol, identity)',
-    'defaultAddress(protocol, identity) || identity.dataPlaneEndpoints[protocol]?.trim()',
+    'address?.trim() || defaultAddress(protocol, identity)',
+    'defaultAddress(protocol, identity) || address?.trim()',
   ]),
   'P-129': broken('delimiters are accepted in a host', [
     'src/issued/url.ts',

@@ -1,0 +1,18 @@
+/**
+ * Makes text safe for a terminal. What a peer, a file or an adapter wrote may contain characters that move the cursor, send
+ * the terminal commands, turn text around, or show nothing.
+ */
+
+/** Controls (C0 and C1), format characters (such as those of direction), line and paragraph separators, lone surrogates. */
+const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+/**
+ * Writes each unsafe character as `\u` and four digits. Line feeds and tabs stay. JSON remains JSON with the same value,
+ * since such characters stand in its strings only.
+ */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
+    return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+  });
+}
