@@ -64,42 +64,35 @@ function serve(socket: WebSocket, accessKey: string, options: HubOptions): void 
     socket.close(1008);
     return;
   }
-  const session = new HubSession({ crypto: nodeCrypto, nodeId, staticKey, randomBytes, ...client });
+  const { psk, clientKey } = client;
+  const session = new HubSession({
+    crypto: nodeCrypto,
+    nodeId,
+    staticKey,
+    randomBytes,
+    psk,
+    clientKey,
+  });
+
   const assistant = new Assistant(session, hear);
   const handle = (events: HubSessionEvent[]): void => {
     try {
       carryOut(events);
     } catch (error) {
+      session.closed();
       socket.terminate(); // what one client sends must not end the connections of the others
       fault?.(error);
     }
   };
   const carryOut = (events: HubSessionEvent[]): void => {
     for (const event of events) {
-      if (event.type === 'pin') {
-        // A connection that was faster may have pinned a key since this session began. The first pin stays.
-        client.clientKey ??= event.key;
-        if (Buffer.compare(client.clientKey, event.key) !== 0) {
-          session.closed();
-          socket.close(1008);
-          return;
-        }
-      }
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'pin' && !pin(client, event.key)) {
+        session.closed(); // what this client sends before the socket is closed is not heard
         socket.close(1008); // a faster session of this access key has pinned another key
         return;
       } else if (event.type === 'close') socket.close(event.code);
       for (const message of assistant.handle(event)) socket.send(message);
-    }
-  };
-  /** Whatever one client causes ends its own connection, not the hub of all. */
-  const guard = (work: () => void): void => {
-    try {
-      work();
-    } catch (error) {
-      console.error(error);
-      socket.terminate();
     }
   };
   // Time for a slow client to derive its PSK.
@@ -107,18 +100,18 @@ function serve(socket: WebSocket, accessKey: string, options: HubOptions): void 
     if (session.state !== 'ready') socket.terminate();
   }, 120_000);
   socket.on('message', (data, isBinary) =>
-    guard(() => handle(session.receive(isBinary ? (data as Buffer) : data.toString()))),
+    handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
   );
   socket.on('close', (code) => {
     clearTimeout(deadline);
-    guard(() => handle(session.closed(code)));
+    handle(session.closed(code));
   });
-  guard(() => handle(session.start()));
+  handle(session.start());
 }
 
 /**
  * The access key in `?authorization=base64(<user agent>:<access key>)`. Some clients do not percent-encode the base64, so
- * its + arrives as a space. Anybody can send any path, and `new URL` throws for some, such as `//`.
+ * its + arrives as a space.
  */
 function accessKeyOf(url: string): string {
   // The path is whatever a stranger sends, and not always one that `new URL` takes.

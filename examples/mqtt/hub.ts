@@ -27,7 +27,6 @@ export interface Hub {
 }
 
 interface Peer {
-  client: { psk: Uint8Array; clientKey?: Uint8Array };
   session: HubSession;
   assistant: Assistant;
   idle: NodeJS.Timeout;
@@ -53,7 +52,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
       return;
     }
     peer.idle.refresh();
-    handle(accessKey, peer, peer.session.receive(payload));
+    handle(accessKey, peer.assistant, peer.session.receive(payload));
   };
   /** The message itself does not matter: a HELLO contains nothing that is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
@@ -61,9 +60,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
     const assistant = new Assistant(session, hear);
-    const peer = { client, session, assistant, idle: setTimeout(() => forget(accessKey), idle) };
-    peers.set(accessKey, peer);
-    handle(accessKey, peer, session.start());
+    peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
+    handle(accessKey, assistant, session.start());
   };
   const forget = (accessKey: string): void => {
     const peer = peers.get(accessKey);
@@ -72,7 +70,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     clearTimeout(peer.idle);
     peer.session.closed();
   };
-  const handle = (accessKey: string, { client, assistant }: Peer, events: HubSessionEvent[]): void => {
+  const handle = (accessKey: string, assistant: Assistant, events: HubSessionEvent[]): void => {
     const send = (data: string | Uint8Array): void => {
       const payload = typeof data === 'string' ? data : Buffer.from(data);
       connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
@@ -95,15 +93,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   connection.on('message', (topic, payload, { retain }) => {
     if (retain) return; // a retained message belongs to no session
     const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
-    if (kind === 'in') {
-      try {
-        receive(accessKey, payload);
-      } catch (error) {
-        // Whatever one client causes ends its own session, not the hub of all.
-        console.error(error);
-        forget(accessKey);
-      }
-    } else if (payload.toString() === 'offline') forget(accessKey);
+    if (kind === 'in') receive(accessKey, payload);
+    else if (payload.toString() === 'offline') forget(accessKey);
   });
   connection.on('close', () => [...peers.keys()].forEach(forget));
   await connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 });
