@@ -80,6 +80,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
     try {
       carryOut(events);
     } catch (error) {
+      session.closed();
       socket.terminate(); // what one client sends must not end the connections of the others
       fault?.(error);
     }
@@ -88,6 +89,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
     for (const event of events) {
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'pin' && !pin(client, event.key)) {
+        session.closed(); // what this client sends before the socket is closed is not heard
         socket.close(1008); // a faster session of this access key has pinned another key
         return;
       } else if (event.type === 'close') socket.close(event.code);

@@ -1,0 +1,189 @@
+/** What strangers and single clients can send to the example hubs without ending them for everybody. */
+import { connect as connectTcp } from 'node:net';
+import { ClientSession, createKeyring, type JsonObject, keyringOptions, parseJson } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import WebSocket from 'ws';
+import { type Hub, startHub } from '../../examples/hub.ts';
+import { servePage } from '../../examples/page/server.ts';
+
+const test = suite('the example hubs');
+const psk = randomBytes(32);
+const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
+const heard: string[] = [];
+const faults: unknown[] = [];
+let hub: Hub;
+let sockets: WebSocket[] = [];
+
+test.before.each(async () => {
+  heard.length = 0;
+  faults.length = 0;
+  clients.clear();
+  clients.set('kiosk-7', { psk });
+  clients.set('kiosk-8', { psk });
+  hub = await startHub({
+    nodeId: 'hub-1',
+    staticKey: randomBytes(32),
+    clients,
+    fault: (error) => faults.push(error),
+    hear(utterance) {
+      heard.push(utterance);
+      if (utterance === 'fail') throw new Error('the application failed');
+    },
+  });
+});
+test.after.each(async () => {
+  for (const socket of sockets) socket.terminate();
+  sockets = [];
+  await hub.stop();
+});
+
+/** A client that provides its PSK when `gate` resolves, and notes what it gets. */
+function dial(accessKey: string, gate: Promise<void> = Promise.resolve()) {
+  const staticKey = randomBytes(32);
+  const keyring = createKeyring({ accessKey, staticKey, crypto });
+  const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', ...keyringOptions(keyring) });
+  const url = `${hub.url}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
+  const socket = new WebSocket(url);
+  sockets.push(socket);
+  const seen: string[] = [];
+  const replies: JsonObject[] = [];
+  let look = (): void => {};
+  const run = (events: ReturnType<ClientSession['receive']>): void => {
+    for (const event of events) {
+      if (event.type === 'transmit') socket.send(event.data);
+      else seen.push(event.type);
+      if (event.type === 'psk-needed') gate.then(() => run(session.providePsk(psk)));
+      if (event.type === 'message' && event.kind === 'json')
+        replies.push(parseJson(event.text) as JsonObject);
+    }
+    look();
+  };
+  socket.on('message', (data, isBinary) => run(session.receive(isBinary ? (data as Buffer) : String(data))));
+  socket.on('close', (code) => run(session.closed(code)));
+  const reaches = (...types: string[]): Promise<void> =>
+    new Promise((resolve) => {
+      look = () => types.some((type) => seen.includes(type)) && resolve();
+      look();
+    });
+  const say = (text: string): void => session.sendJson(text).forEach((message) => void socket.send(message));
+  return { publicKey: crypto.x25519.publicKey(staticKey), seen, replies, reaches, say };
+}
+
+/** Sends a request as it is, and resolves with the first line of the response. */
+function requested(port: string, request: string): Promise<string> {
+  return new Promise((resolve) => {
+    let response = '';
+    const socket = connectTcp(Number(port), '127.0.0.1', () => socket.write(request));
+    socket.on('data', (data) => {
+      response += data;
+      if (response.includes('\r\n')) socket.destroy();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(response.split('\r\n')[0]!));
+  });
+}
+
+const UPGRADE =
+  'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==';
+const PATHS = [
+  '//',
+  '///',
+  '//[',
+  '/?authorization=%',
+  '/?authorization',
+  '*',
+  'http://[',
+  '/?a=1?authorization=//',
+];
+
+for (const path of PATHS) {
+  test(`a hub outlives a request of ${path}`, async () => {
+    const { port } = new URL(hub.url);
+    const status = await requested(port, `GET ${path} HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`);
+    assert.match(status, /^HTTP\/1.1 (101|400) /);
+    await dial('kiosk-7').reaches('ready');
+  });
+}
+
+test('the server of the page outlives a request of any path', async () => {
+  const page = await servePage(0);
+  try {
+    for (const path of [...PATHS, '/hub//', '/%', '/%00', '/..%2f', '/../server.ts']) {
+      const status = await requested(new URL(page.url).port, `GET ${path} HTTP/1.1\r\nHost: hub\r\n\r\n`);
+      assert.match(status, /^HTTP\/1.1 [24]0/, path);
+    }
+  } finally {
+    await page.stop();
+  }
+});
+
+const utter = (data: string, context = '{}'): string =>
+  `{"msg_type":"bus","payload":{"type":"recognizer_loop:utterance","data":${data},"context":${context}}}`;
+const NO_TEXT = '{"toString":1,"valueOf":1}';
+const HOSTILE = [
+  utter(`{"utterances":[${NO_TEXT}]}`),
+  utter('{"utterances":["a"]}', `{"session":{"session_id":${NO_TEXT}}}`),
+  utter('{"utterances":["a"]}', `{"session":{"session_id":[${NO_TEXT}],"__proto__":null}}`),
+  utter('{"utterances":["a"]}', `{"session":${NO_TEXT},"__proto__":{"session":1}}`),
+  utter('{"utterances":["a"]}', '[[[1e999]]]'),
+  utter('{"utterances":{"0":"a","length":-1}}'),
+  utter('null'),
+  utter('{"utterances":[1e999]}', '1e999'),
+  '{"msg_type":"bus","payload":{"type":"constructor","data":{},"context":{"__proto__":1}}}',
+  '{"msg_type":{"toString":1},"payload":[]}',
+  '[]',
+  'null',
+];
+
+test('no JSON of a client ends its connection, or the hub', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  for (const text of HOSTILE) client.say(text);
+  client.say(utter('{"utterances":["and now?"]}'));
+  while (!client.replies.some(({ payload }) => JSON.stringify(payload).includes('You said: and now?'))) {
+    assert.not.ok(client.seen.includes('ended'));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});
+
+test('an object as the session id of a HELLO does no harm', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  client.say(`{"msg_type":"hello","payload":{"session":{"session_id":${NO_TEXT}}}}`);
+  client.say(utter('{"utterances":["a"]}'));
+  await client.reaches('message');
+});
+
+test('an exception while the hub handles one client ends the connection of that client alone', async () => {
+  const [failing, other] = [dial('kiosk-7'), dial('kiosk-8')];
+  await Promise.all([failing.reaches('ready'), other.reaches('ready')]);
+  failing.say(utter('{"utterances":["fail"]}'));
+  await failing.reaches('ended');
+  assert.equal(faults.map(String), ['Error: the application failed']);
+  other.say(utter('{"utterances":["hello"]}'));
+  await other.reaches('message');
+  assert.equal(heard, ['fail', 'hello']);
+});
+
+test('the first key of a client that is pinned stays, and a slower connection with another is refused', async () => {
+  let open = (): void => {};
+  const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)));
+  await slow.reaches('psk-needed');
+  const fast = dial('kiosk-7');
+  await fast.reaches('ready');
+  fast.say(utter('{"utterances":["hello"]}'));
+  await fast.reaches('message');
+  const pinned = clients.get('kiosk-7')!.clientKey!;
+  assert.equal(pinned, fast.publicKey);
+  open();
+  await slow.reaches('ready');
+  slow.say(utter('{"utterances":["from another key"]}')); // before the hub's close arrives
+  await slow.reaches('ended', 'message');
+  assert.not.ok(slow.seen.includes('message'));
+  assert.equal(clients.get('kiosk-7')!.clientKey, pinned);
+  assert.equal(heard, ['hello']);
+});
+
+test.run();
