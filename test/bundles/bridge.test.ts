@@ -8,7 +8,7 @@ import { type PolicyDecision, parseIdentity, type SessionEvent } from 'hub-proto
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBridge } from '../../examples/bridge/bridge.ts';
+import { type BridgeOptions, eventIn, lineOf, startBridge } from '../../examples/bridge/bridge.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
 
 const test = suite('the bridge');
@@ -107,7 +107,7 @@ test.after.each(() => {
 });
 test.after(() => hub.stop());
 
-function bridgeFor(device: Device, accessKey = 'sensor-1') {
+function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions['times'] = {}) {
   const asked: string[] = [];
   const seen: string[] = [];
   let waiting: { name: string; resolve: () => void }[] = [];
@@ -120,7 +120,7 @@ function bridgeFor(device: Device, accessKey = 'sensor-1') {
       data_plane_endpoints: { wss: hub.url },
     }),
     allowPlaintext: true,
-    times: { basePause: 20, maxPause: 100 },
+    times: { basePause: 20, maxPause: 100, ...policy },
     ask: (code) => asked.push(code),
     observe(what: SessionEvent | PolicyDecision) {
       const name = 'do' in what ? what.do : what.type;
@@ -142,7 +142,7 @@ test('a device makes first contact, gets its answer, and stores the pin', async 
   assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
   assert.match(device.logged[0]!, 'You said: hello');
   assert.equal(Object.keys(JSON.parse(device.files['hub.json']!).pins), ['=hub-1']);
-  assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"keep-pin"}', 'connected']);
+  assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"unpin"}', 'connected']);
 });
 
 test('after a loss it connects again with the stored pin, and so does a device that restarted', async () => {
@@ -161,9 +161,9 @@ test('after a loss it connects again with the stored pin, and so does a device t
   assert.equal(bridge.asked, []);
 });
 
-test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked', async () => {
+test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked if the pin is kept', async () => {
   const device = newDevice({ '=hub-1': hex(PSK) });
-  const bridge = bridgeFor(device);
+  const bridge = bridgeFor(device, 'sensor-1', { onKkFailure: 'keep-pin' });
   device.boot();
   await bridge.next('message');
   const asking = bridge.next('ask');
@@ -204,11 +204,60 @@ test('a device ignores lines of a connection for which it has no session', async
 test('noise on the line does nothing', async () => {
   const device = newDevice({ '=hub-1': hex(PSK) });
   const bridge = bridgeFor(device);
-  for (const noise of ['\0\xff\n', 'event\n', 'event {"state\n', 'abc\n', '\n'])
+  for (const noise of ['\0\xff\n', 'event\n', 'event {"state\n', 'event null\n', 'event 7\n', 'abc\n', '\n'])
     device.line.push(Buffer.from(noise, 'latin1'));
   device.boot();
   await bridge.next('message');
   assert.equal(bridge.asked, []);
+});
+
+test('text of the hub becomes a line only if it is a JSON object, so that no hub writes lines of the bridge', () => {
+  const line = (text: string) => lineOf(Buffer.from(text), false);
+  for (const text of [
+    'connecting {"onKkFailure":"unpin"}',
+    'disconnected {',
+    'hello',
+    '00ff',
+    '"x"',
+    '[]',
+    '{',
+    '{}\nhello',
+    '',
+  ]) {
+    assert.is(line(text), undefined, text);
+  }
+  assert.is(line(' {"msg_type":\n"hello",\r\n\t"payload":{}} '), '{"msg_type": "hello",   "payload":{}}');
+  assert.is(lineOf(Buffer.from('connecting {}'), true), hex(Buffer.from('connecting {}')));
+});
+
+test('of an event of the device only names are taken, since they reach logs', () => {
+  assert.equal(eventIn('event {"state":"ready","type":"ready","code":1,"text":"x","__proto__":{}}'), {
+    state: 'ready',
+    type: 'ready',
+  });
+  for (const line of [
+    'event {"type":"\\u001b[2J"}',
+    'event {"type":"ended"}',
+    'event {"type":{}}',
+    'event null',
+  ]) {
+    assert.is(eventIn(line), undefined, line);
+  }
+});
+
+test('a damaged line does not stop the device', () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  device.boot();
+  for (const line of [
+    'connecting',
+    'connecting {',
+    'connecting null',
+    'connecting {}',
+    'disconnected {',
+    'disconnected',
+  ]) {
+    device.line.write(`${line}\n`);
+  }
 });
 
 test.run();
