@@ -81,7 +81,8 @@ export class Line {
   #handle(events: SessionEvent[]): void {
     for (const event of events) {
       this.events.push(event);
-      this.#kiosk.keyring = updateKeyring(this.#kiosk.keyring, event);
+      // So that each connection asks for the PSK, and waits until the test provides it.
+      if (event.type !== 'psk') this.#kiosk.keyring = updateKeyring(this.#kiosk.keyring, event);
       if (event.type !== 'transmit') continue;
       const data = typeof event.data === 'string' ? event.data : Buffer.from(event.data);
       this.broker.publish(`${this.#kiosk.topics}/in`, data, { qos: 1 });
