@@ -111,7 +111,10 @@ test('the server of the page outlives a request of any path', async () => {
   const page = await servePage(0);
   try {
     for (const path of [...PATHS, '/hub//', '/%', '/%00', '/..%2f', '/../server.ts']) {
-      const status = await requested(new URL(page.url).port, `GET ${path} HTTP/1.1\r\nHost: hub\r\n\r\n`);
+      const status = await requested(
+        new URL(page.url).port,
+        `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      );
       assert.match(status, /^HTTP\/1.1 [24]0/, path);
     }
   } finally {
