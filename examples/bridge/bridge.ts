@@ -19,8 +19,8 @@ export interface BridgeOptions
   line: Duplex; // the serial one
   /** Is called with an error code when a person has to act. `resume` connects again. */
   ask: (code: string) => void;
-  /** Is told what the device and the policy say, for a log. */
-  observe?: (what: SessionEvent | PolicyDecision) => void;
+  /** Is told what the device and the policy say, and which lines of the device were ignored, for a log. */
+  observe?: (what: SessionEvent | PolicyDecision | { type: 'ignored'; line: string }) => void;
 }
 
 const BYTES = /^(?:[0-9a-f]{2})+$/;
@@ -79,24 +79,23 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
   }
 
   createInterface({ input: line }).on('line', (text) => {
+    const event = text.startsWith('event ') ? eventIn(text) : undefined;
     if (text === 'start') {
       socket?.terminate();
       socket = undefined;
       if (policy.state === 'idle') connect();
       else if (policy.state === 'connecting' || policy.state === 'ready') take(LOST);
-    } else if (text.startsWith('event ')) {
-      const event = eventIn(text);
-      if (event === undefined) return; // noise on the line
+    } else if (event !== undefined) {
       if (event.type === 'close' || event.type === 'psk-needed') socket?.close(1000);
       if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
       if (event.type === 'ended') socket = undefined;
       waitFor(event.state);
       take(event);
       if (event.type === 'psk-needed') options.ask('psk-needed');
-    } else if (socket?.readyState === WebSocket.OPEN) {
-      if (BYTES.test(text)) socket.send(Buffer.from(text, 'hex'));
-      else if (text.startsWith('{')) socket.send(text);
-    }
+    } else if (BYTES.test(text) || text.startsWith('{')) {
+      if (socket?.readyState === WebSocket.OPEN)
+        socket.send(BYTES.test(text) ? Buffer.from(text, 'hex') : text);
+    } else if (text !== '') observe?.({ type: 'ignored', line: text.slice(0, 80) }); // noise on the line
   });
   line.on('drain', () => socket?.resume());
   tell('hello'); // a device that is running answers `start`
@@ -119,9 +118,9 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
  */
 export function lineOf(data: Buffer, isBinary: boolean): string | undefined {
   if (isBinary) return data.toString('hex');
-  const text = data.toString().trim();
-  const isObject = text.startsWith('{') && parsed(text) !== undefined;
-  return isObject ? text.replace(/[\r\n\t]/g, ' ') : undefined; // which stand between tokens
+  const text = data.toString();
+  const isObject = text.trimStart().startsWith('{') && parsed(text) !== undefined;
+  return isObject ? text.replace(/[\r\n\t]/g, ' ').trim() : undefined; // which stand between tokens
 }
 
 function parsed(text: string): unknown {

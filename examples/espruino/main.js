@@ -152,7 +152,8 @@ function received(message) {
   const isEnvelope = message[0] === '{';
   const space = message.indexOf(' ');
   const word = isEnvelope || space < 0 ? message : message.substr(0, space);
-  const options = isEnvelope ? undefined : parsed(message.substr(space + 1));
+  const hasOptions = word === 'connecting' || word === 'disconnected'; // and is short, unlike a transport message
+  const options = hasOptions && parsed(message.substr(space + 1));
   if (word === 'hello') Serial1.println('start');
   else if (word === 'connecting') options && connecting(options);
   else if (session === undefined || word === 'connected') return;

@@ -4,10 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { Duplex } from 'node:stream';
-import { type PolicyDecision, parseIdentity, type SessionEvent } from 'hub-protocol';
+import { parseIdentity } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocketServer } from 'ws';
 import { type BridgeOptions, eventIn, lineOf, startBridge } from '../../examples/bridge/bridge.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
 
@@ -122,7 +123,7 @@ function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions
     allowPlaintext: true,
     times: { basePause: 20, maxPause: 100, ...policy },
     ask: (code) => asked.push(code),
-    observe(what: SessionEvent | PolicyDecision) {
+    observe(what: Parameters<NonNullable<BridgeOptions['observe']>>[0]) {
       const name = 'do' in what ? what.do : what.type;
       seen.push('error' in what && what.error !== undefined ? `${name} ${what.error.code}` : name);
       for (const one of waiting) if (one.name === name) one.resolve();
@@ -201,14 +202,39 @@ test('a device ignores lines of a connection for which it has no session', async
   assert.match(device.logged[0]!, 'You said: hello');
 });
 
-test('noise on the line does nothing', async () => {
+test('a line that the bridge does not know is noted and does nothing', async () => {
   const device = newDevice({ '=hub-1': hex(PSK) });
   const bridge = bridgeFor(device);
-  for (const noise of ['\0\xff\n', 'event\n', 'event {"state\n', 'event null\n', 'event 7\n', 'abc\n', '\n'])
-    device.line.push(Buffer.from(noise, 'latin1'));
+  const lines = ['\0\xff', 'event', 'event {"state', 'event null', 'event 7', 'abc'];
+  device.line.push(Buffer.from(`${lines.join('\n')}\n\n`, 'latin1'));
   device.boot();
   await bridge.next('message');
+  assert.equal(bridge.seen.slice(0, lines.length + 1), [...lines.map(() => 'ignored'), 'pin']);
   assert.equal(bridge.asked, []);
+});
+
+test('a hub that sends a line of the bridge is hung up on, and the device keeps its pin', async () => {
+  const device = newDevice({ '=hub-1': hex(PSK) });
+  const bridge = bridgeFor(device);
+  device.boot();
+  await bridge.next('message');
+  const kept = device.files['hub.json'];
+  const { port } = new URL(hub.url);
+  await hub.stop();
+  const impostor = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
+  impostor.on('connection', (socket) =>
+    socket.send('connecting {"onKkFailure":"unpin","patterns":["KKpsk0"]}'),
+  );
+  try {
+    await new Promise((resolve) => impostor.once('connection', resolve));
+    await bridge.next('dial');
+    assert.not.ok(device.lines.some((line) => line.includes('"KKpsk0"')));
+    assert.is(device.lines.at(-1), 'disconnected {}');
+    assert.is(device.files['hub.json'], kept);
+  } finally {
+    for (const socket of impostor.clients) socket.terminate();
+    await new Promise((resolve) => impostor.close(resolve));
+  }
 });
 
 test('text of the hub becomes a line only if it is a JSON object, so that no hub writes lines of the bridge', () => {
@@ -222,6 +248,8 @@ test('text of the hub becomes a line only if it is a JSON object, so that no hub
     '[]',
     '{',
     '{}\nhello',
+    '\ufeff{}',
+    '{"a":"\x13"}',
     '',
   ]) {
     assert.is(line(text), undefined, text);
