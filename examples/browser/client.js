@@ -58,7 +58,9 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
       show({ type: 'sent', message });
     };
     const pings = setInterval(() => {
-      if (session.state === 'ready') send(PING);
+      if (socket.bufferedAmount > 0)
+        closed('timeout'); // nothing of the last ping has left: the hub does not read
+      else if (session.state === 'ready') send(PING);
     }, PING_EVERY);
 
     const closed = (closing) => run(session.closed(closing));

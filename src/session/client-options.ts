@@ -37,7 +37,10 @@ export interface ClientOptions extends SessionOptions {
   staticKeyIsFresh?: boolean | undefined;
   /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id` (default none). */
   hello?: JsonObject | undefined;
-  /** Sent in message 1: whether binary frames are preferred (default false). */
+  /**
+   * Sent in message 1: whether binary frames are preferred (default false). HiveMind's hub then sends bus messages in a binary form
+   * of its own, which this library delivers as bytes and does not read: leave it out unless your application does.
+   */
   binarize?: boolean | undefined;
   /** Sent in message 1: the JSON encodings that the client understands (default none). */
   encodings?: string[] | undefined;

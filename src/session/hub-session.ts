@@ -47,7 +47,7 @@ import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
 /** The options of a HubSession. Its static key must be 32 bytes, or a key pair with `privateKey` or `sharedSecret`. */
 export interface HubOptions extends SessionOptions {
-  /** The node id, under which clients pin this hub's static key; not empty. */
+  /** The node id, under which clients pin this hub's static key; not empty, and at most 4096 bytes of UTF-8. */
   nodeId: string;
   /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
   psk: Uint8Array;
