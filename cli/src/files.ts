@@ -1,7 +1,7 @@
 /** Reads files, with errors that say what to do, and writes secrets where nobody else can read them. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { NotPrivate, writeFileAtomically } from '../../examples/atomic-file.ts';
+import { NotPrivate, replaceFile, writeFileAtomically } from '../../examples/atomic-file.ts';
 import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
 import { CannotRun } from './command.ts';
 import {
@@ -165,12 +165,16 @@ function assertOthersMayNotWrite(directory: string): void {
 /**
  * Writes a secret into a file that only its owner can read. An existing file is replaced in one step, so that a failure
  * leaves the old one.
+ * @param before - what the file said when the secret was made from it. If it says something else, it stays
  */
-export function writePrivate(path: string, secret: string, mayReplace: boolean): void {
+export function writePrivate(path: string, secret: string, mayReplace: boolean, before?: string): void {
   const place = assertPrivate(path, mayReplace);
+  let isDone = true;
   try {
-    writeFileAtomically(place, secret, mayReplace);
+    if (before === undefined) writeFileAtomically(place, secret, mayReplace);
+    else isDone = replaceFile(place, before, secret);
   } catch (error) {
     throw new CannotRun(`cannot write ${path}: ${reasonOf(error)}`);
   }
+  if (!isDone) throw new CannotRun(`another program has changed ${path} meanwhile: run the command again`);
 }

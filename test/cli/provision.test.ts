@@ -192,6 +192,25 @@ test('replaces no file that appears while it writes', async () => {
   assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
 });
 
+test('replaces no keyring that a running program has changed since it was read', async () => {
+  await provision();
+  const changed = readFileSync(out, 'utf8').replace('}', '} ');
+  const changing =
+    (original: typeof fs.openSync): typeof fs.openSync =>
+    (path, flags, mode) => {
+      if (typeof flags === 'number' && (flags & fs.constants.O_CREAT) !== 0) writeFileSync(out, changed);
+      return original(path, flags, mode);
+    };
+  await replacing('openSync', changing, async () => {
+    const { code, stderr } = await provision('--keyring', out, '--force', '--pin', `hub-1=${KEY}`);
+    assert.is(code, 2);
+    assert.match(stderr, /another program has changed/);
+  });
+  assert.is(readFileSync(out, 'utf8'), changed);
+  assert.is((await provision('--keyring', out, '--force', '--pin', `hub-1=${KEY}`)).code, 0);
+  assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
+});
+
 test('writes no secret where the file system lets others read every file', async () => {
   const open = (original: typeof fs.fstatSync): typeof fs.fstatSync =>
     ((file: number) => Object.assign(original(file), { mode: 0o100777 })) as typeof fs.fstatSync;

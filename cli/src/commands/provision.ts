@@ -1,7 +1,7 @@
 /** `provision`: makes the keyring of a device from its identity. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
-import { assertPrivate, readIdentityFile, readKeyringFile, writePrivate } from '../files.ts';
+import { assertPrivate, readFile, readIdentityFile, readKeyringFile, writePrivate } from '../files.ts';
 import { nodeIdOfFile } from '../payloads.ts';
 import {
   createKeyring,
@@ -70,6 +70,8 @@ function provision(args: Arguments): Result {
   const hubs = new Set([...args.texts('hub'), ...args.texts('hello').map(nodeIdOfFile)]);
   if (hubs.has('')) throw new CannotRun('--hub expects a node id, got nothing');
   const base = args.text('keyring');
+  // A program that runs with this keyring may store a pin in it during the slow part.
+  const before = base === out ? Buffer.from(readFile(out, 'the keyring')).toString() : undefined;
   let keyring: Keyring =
     base === undefined
       ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32), crypto: nodeCrypto })
@@ -80,7 +82,7 @@ function provision(args: Arguments): Result {
     const psk = deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
   }
-  writePrivate(out, `${serializeKeyring(keyring)}\n`, args.flag('force'));
+  writePrivate(out, `${serializeKeyring(keyring)}\n`, args.flag('force'), before);
   const summary = summarize(keyring);
   return {
     status: 0,
