@@ -2,6 +2,7 @@
  * HiveMind's own code as a second witness of the vectors: all that the protocol demands and that its packages compute.
  * `npm run vectors:check` runs this, too.
  */
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -32,6 +33,7 @@ const what = `the vectors of the judge for ${OPERATIONS.join(', ')}, without cho
 
 compare(test, { ...row, role: 'both', pattern: 'both', suite: 'both', what }, async () => {
   const [command, ...launcher] = HIVEMIND;
+  execFileSync(command!, [...launcher, 'python', '-c', '']); // installs the packages, which takes minutes at first
   const script = fileURLToPath(new URL('hivemind_adapter.py', import.meta.url));
   const args = [...launcher, 'python', script];
   const adapter = new ProcessAdapter({ command: command!, args, timeout: 60_000, verbose: true });
