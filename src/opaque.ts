@@ -61,8 +61,8 @@ export function hideFields<T extends object>(object: T, names?: readonly (keyof 
   for (let i = hidden.length - 1; i >= 0; i--) {
     const name = hidden[i]!;
     values.push(object[name]);
-    // To define a field anew takes V8 a third of the time that it takes to change it, which MicroQuickJS does not do right.
-    delete object[name];
+    // To define all fields anew takes V8 a third of the time that it takes to change them.
+    if (names === undefined) delete object[name];
   }
   for (let i = 0; i < hidden.length; i++) {
     // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
