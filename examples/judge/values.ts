@@ -127,6 +127,7 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
       : { type, payload: Buffer.from(canonicalJson(fields.payload)).toString() };
   }
   const json: Fields = { type, ...fields };
+  delete json.toJSON; // which enumerates in MicroQuickJS, and would leave out the key of `psk`
   for (const name of BYTES) {
     const bytes = (event as Fields)[name]; // the key of `psk` does not enumerate
     if (bytes !== undefined) json[name] = toHex(bytes);

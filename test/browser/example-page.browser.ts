@@ -56,6 +56,7 @@ test('derives the PSK in a worker, shows the progress, and makes first contact',
   assert.ok(new Set(await seen('progress')).size > 20);
   const rows = await drawn();
   assert.match(rows.splice(3, 1)[0]!, /^Derives the pre-shared key from the password: \d+\.\d{3} s$/);
+  assert.is(rows.splice(5, 1)[0], 'Stores the pre-shared key');
   assert.match(rows.splice(5, 1)[0]!, /^Pins the hub’s key: (?:[0-9a-f]{4} ){4}…$/);
   assert.equal(rows, [
     'Connection 1',

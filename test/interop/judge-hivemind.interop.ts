@@ -1,6 +1,6 @@
 /** HiveMind's own hub and client before the judge. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +22,9 @@ test.after(() => hub.stop());
 /** Runs the judge with --spec-only. `onLine` hears what it prints. Returns the scenes that failed or were not played. */
 async function judge(place: string, words: string[], onLine?: (line: string) => void): Promise<string[]> {
   const report = join(folder, place);
-  const asked = ['--spec-only', '--access-key', ACCESS_KEY, '--password', PASSWORD, '--report', report];
+  const identity = join(folder, 'identity.json'); // secrets are no arguments, which other users can see
+  writeFileSync(identity, JSON.stringify({ access_key: ACCESS_KEY, password: PASSWORD }), { mode: 0o600 });
+  const asked = ['--spec-only', '--identity', identity, '--report', report];
   const child = spawn(process.execPath, [JUDGE, ...words, ...asked], {
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 180_000,

@@ -147,7 +147,9 @@ async def run_hub(options):
         try:
             patterns = ["XXpsk2"] + (["KKpsk0"] if client_key else [])
             hello = {"node_id": options["nodeId"], **HELLO_FIELDS}
-            noise_offer = {"patterns": patterns, "suites": [options["suite"]]}
+            required = "25519_ChaChaPoly_SHA256"  # which a client refuses to do without
+            suites = [required] if options["suite"] == required else [required, options["suite"]]
+            noise_offer = {"patterns": patterns, "suites": suites}
             offer = {"max_protocol_version": 3, "noise": noise_offer, **OFFER_FIELDS}
             await socket.send(envelope("hello", hello))
             await socket.send(envelope("shake", offer))

@@ -112,13 +112,13 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
   ]),
   fault('any-node-id', 'session', /node_id is a text that is not empty/, [
     SESSION,
-    'if not isinstance(self.node_id, str) or not self.node_id:',
+    'if not isinstance(self.node_id, str) or not 0 < len(protocol.encode(self.node_id)) <= MAX_NODE_ID:',
     'if self.node_id is None:',
   ]),
   fault('pinned-before-the-psk', 'session', /^cause: pin: it is told before all of message 2 has opened/, [
     SESSION,
-    '            is_payload = refused.code == "payload-not-authentic"\n',
-    '            is_payload = refused.code == "payload-not-authentic"\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
+    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
+    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
   ]),
   fault('pinned-after-message-3', 'session', /^cause: order: the events are transmit of an envelope, pin/, [
     SESSION,
