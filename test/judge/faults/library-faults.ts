@@ -644,7 +644,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "return returned === declared || returned.slice(returned.indexOf(':') + 1) === declared;",
     'return returned === declared;',
   ]),
-  fault('first-completion-ends', 'reply schedule', /completes the reply|handled/, [
+  fault('first-completion-ends', 'reply schedule', /completes the reply|handled|names the session/, [
     COLLECTOR,
     "completion: 'completed',",
     "completion: 'handled',",

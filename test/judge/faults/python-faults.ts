@@ -192,11 +192,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     /^cause: key order: shorter keys come first/,
     [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value, key=lambda key: (len(key), key)))'],
   ),
-  fault('nulls-dropped', 'canonical-json prologue session', /^cause: fields: those that are null/, [
-    PROTOCOL,
-    'for key in sorted(value))',
-    'for key in sorted(value) if value[key] is not None)',
-  ]),
+  fault(
+    'nulls-dropped',
+    'canonical-json prologue session',
+    /^cause: (?:fields: those that are null|HELLO: .* lacks pubkey)/,
+    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value) if value[key] is not None)'],
+  ),
   fault(
     'big-integers-rounded',
     'canonical-json prologue session',
