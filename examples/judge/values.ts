@@ -126,12 +126,10 @@ export function eventToJson(event: { type: string }, byHash: boolean): Fields {
       ? { type, error: fields.error.code }
       : { type, payload: Buffer.from(canonicalJson(fields.payload)).toString() };
   }
+  // Its key does not enumerate, but in MicroQuickJS, where what hides it enumerates too.
+  if (type === 'psk') return { type, nodeId: fields.nodeId, key: toHex((event as Fields).key) };
   const json: Fields = { type, ...fields };
-  delete json.toJSON; // which enumerates in MicroQuickJS, and would leave out the key of `psk`
-  for (const name of BYTES) {
-    const bytes = (event as Fields)[name]; // the key of `psk` does not enumerate
-    if (bytes !== undefined) json[name] = toHex(bytes);
-  }
+  for (const name of BYTES) if (fields[name] !== undefined) json[name] = toHex(fields[name]);
   if (fields.error !== undefined) json.error = fields.error.code;
   if (type === 'ready' && 'hubKey' in fields) {
     json.sessionId = fields.sessionId ?? null;
