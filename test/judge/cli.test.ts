@@ -1,13 +1,14 @@
 /** The judge as a program: its output and exit status for adapters that are right, wrong, broken or missing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { parseResponse } from '../../judge/src/adapter.ts';
 import { OPERATIONS } from '../../judge/src/checks/checks.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
@@ -159,16 +160,31 @@ test('exits with 2 if the command cannot be started, and says how to find out wh
   assert.match(stderr, /no-such-command: exited without a response. Start it by hand/);
 });
 
+test('fails an event that is null', async () => {
+  const { code, stdout } = await judge('say({ events: [null] });', '--only', 'reassemble');
+  assert.is(code, 1);
+  assert.not.match(stdout, /DEFECT/);
+});
+
+test('reads a response whose fields have the names of methods', () => {
+  const { error, events } = parseResponse(
+    '{"id":1,"error":{"toString":1,"valueOf":1},"events":[{"toString":null}]}',
+  );
+  assert.not.throws(() => `${error} ${events}`);
+});
+
 test('ends although a process that the adapter has started keeps its output open', async () => {
-  const path = join(folder, 'pid');
+  const [pid, over] = [join(folder, 'pid'), join(folder, 'over')];
+  const sleeps = `setTimeout(() => require('node:fs').writeFileSync(${JSON.stringify(over)}, ''), 60000)`;
   const sleeper = `
     const { spawn } = require('node:child_process');
-    const sleeping = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)'], { stdio: 'inherit' });
-    require('node:fs').writeFileSync(${JSON.stringify(path)}, String(sleeping.pid));
+    const sleeping = spawn(process.execPath, ['-e', ${JSON.stringify(sleeps)}], { stdio: 'inherit' });
+    require('node:fs').writeFileSync(${JSON.stringify(pid)}, String(sleeping.pid));
     sleeping.unref();`;
   const { code } = await judge(`if (request.id === 1) {${sleeper}} ${RIGHT}`, ...SELECT, '--verbose');
+  assert.is(existsSync(over), false);
+  process.kill(Number(readFileSync(pid, 'utf8')), 'SIGKILL');
   assert.is(code, 0);
-  assert.ok(process.kill(Number(readFileSync(path, 'utf8')), 'SIGKILL'));
 });
 
 test('passes on the standard error of the adapter with --verbose only', async () => {

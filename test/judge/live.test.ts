@@ -86,6 +86,7 @@ test('fails whoever sends more than anybody waits for', async () => {
   const error = await connection.receive('a message').catch((error) => error);
   assert.instance(error, Failure);
 });
+
 /** An offer without the required suite, which the client of this library refuses. */
 const AESGCM_ALONE = 'suite 25519_AESGCM_SHA256';
 

@@ -66,7 +66,7 @@ const ENDED =
   'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; it is dropped, told, and the session goes on';
 
 function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, response: Fields): Causes {
-  const got: Fields[] = Array.isArray(response.events) ? response.events : [];
+  const got: Fields[] = Array.isArray(response.events) ? response.events.map((event) => event ?? {}) : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
   const expected = events[index];
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
