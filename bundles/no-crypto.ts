@@ -17,9 +17,8 @@ export {
   createKeyring,
   dropPin,
   forgetPsks,
-  keyringOptions,
   storePsk,
   updateKeyring,
-} from '../src/session/keyring.ts';
-export { parseKeyring, serializeKeyring } from '../src/session/keyring-text.ts';
+} from '../src/keyring/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
 export * from './core.ts';

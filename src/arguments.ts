@@ -58,6 +58,9 @@ export function membersOf<Members extends object, Name extends keyof Members & s
   return read;
 }
 
+/** The names of options. The compiler refuses a list that lacks one. */
+export type OptionNames<Options> = { readonly [name in keyof Required<Options>]: true };
+
 /**
  * Copies options, so that each is read only once. Unknown options are refused, so that a misspelt one is not ignored.
  * @param name - of the argument, for the error message
@@ -67,7 +70,7 @@ export function membersOf<Members extends object, Name extends keyof Members & s
 export function readOptions<Options extends object>(
   options: Options,
   name: string,
-  known: readonly (keyof Options & string)[],
+  known: OptionNames<Options>,
 ): Options {
   return readArgument(name, () => {
     assertObject(options, name);
@@ -75,8 +78,8 @@ export function readOptions<Options extends object>(
     const given = Object.keys(options) as (keyof Options & string)[];
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;
-      if (known.indexOf(option) < 0) {
-        throw new LocalError('bad-argument', `"${name}.${option}" is no option: is it misspelt?`);
+      if (!Object.prototype.hasOwnProperty.call(known, option)) {
+        throw new LocalError('bad-argument', `unknown option "${name}.${option}"`);
       }
       copy[option] = options[option];
     }

@@ -24,7 +24,6 @@ export type LocalCode =
   | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
   | 'wrong-state' // a method called in a state that does not allow it
   | 'session-over' // sending on a session that failed or closed
-  | 'trust-unreadable' // pin() threw, or returned neither undefined nor 32 bytes
   | 'identity-not-json'
   | 'identity-not-an-object'
   | 'identity-access-key'
@@ -201,4 +200,10 @@ export class RemoteError extends ProtocolError<RemoteCode> {
     super('RemoteError', code, message, undefined);
     if (status !== undefined) define(this, 'status', status, true);
   }
+}
+
+/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
+export function failureOf(error: unknown): LocalError | RemoteError {
+  if (error instanceof LocalError || error instanceof RemoteError) return error;
+  return new LocalError('crypto-failed', 'the cryptography could not be completed: see the cause', error);
 }

@@ -22,6 +22,19 @@ export { parseIdentity } from './identity/parse-identity.ts';
 export { type RedactedIdentity, redactIdentity } from './identity/redact.ts';
 export { serializeIdentity } from './identity/serialize.ts';
 export type { PlaintextOptions } from './issued/plaintext.ts';
+export {
+  createKeyring,
+  dropPin,
+  forgetPsks,
+  type HubPin,
+  type HubPsk,
+  type Keyring,
+  type KeyringFields,
+  type StaticKey,
+  storePsk,
+  updateKeyring,
+} from './keyring/keyring.ts';
+export { parseKeyring, serializeKeyring } from './keyring/keyring-text.ts';
 export { type BrokerEndpoint, brokerEndpoint } from './mqtt-topics/broker-endpoint.ts';
 export { clientId } from './mqtt-topics/client-id.ts';
 export type { Mqtt } from './mqtt-topics/mqtt.ts';
@@ -74,34 +87,20 @@ export {
 } from './requests/request-scheduler.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
 export type { ClientOptions } from './session/client-options.ts';
-export { ClientSession, type ClientState } from './session/client-session.ts';
+export { ClientSession } from './session/client-session.ts';
 export type { Closing } from './session/endings.ts';
 export type * from './session/events.ts';
-export { type HubOptions, HubSession, type HubState } from './session/hub-session.ts';
-export {
-  createKeyring,
-  dropPin,
-  forgetPsks,
-  type HubPin,
-  type HubPsk,
-  type Keyring,
-  type KeyringOptions,
-  keyringOptions,
-  storePsk,
-  updateKeyring,
-} from './session/keyring.ts';
-export { parseKeyring, serializeKeyring } from './session/keyring-text.ts';
+export type { HubOptions } from './session/hub-handshake.ts';
+export { HubSession } from './session/hub-session.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
-export type { OutgoingMessage } from './session/outgoing.ts';
 export type { Pattern, Suite } from './session/protocol.ts';
 export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';
-export { type RecordingOptions, recordClientSession, recordHubSession } from './session/recording.ts';
+export type { ClientState, HubState } from './session/transitions.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';
 export { buildPrologue } from './wire/prologue.ts';
 export {
-  type ChunkEvent,
   type DroppedEvent,
   type MessageEvent,
   type Reassembled,

@@ -29,8 +29,8 @@ export {
   keyringOptions,
   storePsk,
   updateKeyring,
-} from '../../src/session/keyring.ts';
-export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.ts';
+} from '../../src/keyring/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../../src/keyring/keyring-text.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';

@@ -1,7 +1,7 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
 import { readArgument } from '../arguments.ts';
 import { assertBytes, type Bytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { LocalError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
 
@@ -46,21 +46,15 @@ function field(object: unknown, name: string, key: string): unknown {
 }
 
 /**
- * Checks that an argument is a key of this side: a private key of 32 bytes, or a key pair.
+ * Checks the halves of a static key, of which one may be missing.
  * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`
  */
-export function assertOwnKey(key: unknown, name: string): asserts key is Uint8Array | KeyPair {
-  if (typeof key !== 'object' || isBytes(key)) {
-    assertKey(key, name);
-    return;
-  }
-  assertKey(field(key, name, 'publicKey'), `${name}.publicKey`);
-  const privateKey = field(key, name, 'privateKey');
+export function assertHalves(publicKey: unknown, privateKey: unknown, name: string): void {
+  if (publicKey !== undefined || privateKey === undefined) assertKey(publicKey, `${name}.publicKey`);
   if (privateKey !== undefined) assertKey(privateKey, `${name}.privateKey`);
-  assertOptionalFunction(key, name, 'sharedSecret');
 }
 
-function assertKey(key: unknown, name: string): void {
+function assertKey(key: unknown, name: string): asserts key is Uint8Array {
   assertBytes(key, name, KEY_LENGTH);
   if (isZero(key)) {
     throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
@@ -82,18 +76,16 @@ function attempt<Result>(name: string, call: () => Result): Result {
   try {
     return call();
   } catch (error) {
-    throw new LocalError('crypto-failed', `the injected ${name}() threw: see the cause`, error);
+    throw injectedThrew(name, error);
   }
+}
+
+function injectedThrew(name: string, error: unknown): LocalError {
+  return new LocalError('crypto-failed', `the injected ${name}() threw: see the cause`, error);
 }
 
 function wrongResult(name: string, expected: string): LocalError {
   return new LocalError('crypto-failed', `the injected ${name}() did not return ${expected}`);
-}
-
-/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
-export function failureOf(error: unknown): LocalError | RemoteError {
-  if (error instanceof LocalError || error instanceof RemoteError) return error;
-  return new LocalError('crypto-failed', 'the cryptography could not be completed: see the cause', error);
 }
 
 /**
@@ -164,14 +156,23 @@ export class CheckedCrypto {
     }
   }
 
-  /** Makes the key pair of a key that `assertOwnKey` accepts. If the private key is in memory, the pair has a copy. */
-  ownKeyPair(key: Uint8Array | KeyPair): CheckedKeyPair {
+  /**
+   * Makes the key pair of a key of this side: a private key of 32 bytes, or an object with `privateKey`, `publicKey` or both.
+   * If the private key is in memory, the result has a copy.
+   * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`; `crypto-failed`
+   */
+  ownKey(key: unknown, name: string): CheckedKeyPair {
     if (key instanceof CheckedKeyPair) return key;
-    if (isBytes(key)) return this.keyPair(copyBytes(key));
-    const { privateKey, publicKey } = key;
-    return privateKey === undefined
-      ? new CheckedKeyPair(key)
-      : this.keyPair(copyBytes(privateKey), publicKey);
+    if (typeof key !== 'object' || isBytes(key)) {
+      assertKey(key, name);
+      return this.keyPair(copyBytes(key));
+    }
+    const publicKey = field(key, name, 'publicKey') as Uint8Array | undefined;
+    const privateKey = field(key, name, 'privateKey') as Uint8Array | undefined;
+    assertHalves(publicKey, privateKey, name);
+    if (privateKey !== undefined) return this.keyPair(copyBytes(privateKey), publicKey);
+    assertOptionalFunction(key, name, 'sharedSecret');
+    return new CheckedKeyPair(key as KeyPair);
   }
 
   hasCipher(cipherName: CipherName): boolean {
@@ -271,11 +272,15 @@ export class CheckedCipher {
     sealed: Uint8Array,
     inPlace: boolean,
   ): Bytes | undefined {
-    const plaintext: unknown = attempt('open', () =>
-      inPlace && this.cipher.openInPlace !== undefined
-        ? this.cipher.openInPlace(nonce, associatedData, sealed)
-        : this.cipher.open(nonce, associatedData, sealed),
-    );
+    let plaintext: unknown;
+    try {
+      plaintext =
+        inPlace && this.cipher.openInPlace !== undefined
+          ? this.cipher.openInPlace(nonce, associatedData, sealed)
+          : this.cipher.open(nonce, associatedData, sealed);
+    } catch (error) {
+      throw injectedThrew('open', error);
+    }
     if (plaintext === undefined) return undefined;
     if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
       throw wrongResult('open', 'the plaintext or undefined');

@@ -66,7 +66,7 @@ export type CipherFactory = (key: Uint8Array) => Cipher;
  *
  * const { publicKey, sharedSecret } = chip.x25519;
  * const crypto: Crypto = { ...nobleCrypto, x25519: { publicKey, sharedSecret } }; // no importKey, which would be used instead
- * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32) });
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring: { staticKey: randomBytes(32) } });
  * console.log(session.state); // awaiting-hello
  */
 export interface Crypto {

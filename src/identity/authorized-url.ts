@@ -34,7 +34,7 @@ export function authorizedUrl(
   assertString(url, 'url');
   assertString(userAgent, 'userAgent');
   assertString(accessKey, 'accessKey');
-  const given = readOptions(options, 'options', ['allowPlaintext']);
+  const given = readOptions(options, 'options', { allowPlaintext: true });
   const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
   if (userAgent.indexOf(':') >= 0) {
     throw new LocalError(

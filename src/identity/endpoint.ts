@@ -58,7 +58,7 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  */
 export function selectEndpoint(identity: Identity, options: EndpointOptions = {}): SelectedEndpoint {
   return readArgument('identity', () => {
-    const given = readOptions(options, 'options', ['supported', 'requested', 'allowPlaintext']);
+    const given = readOptions(options, 'options', { supported: true, requested: true, allowPlaintext: true });
     const { supported = PREFERENCE, requested } = given;
     const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     if (!Array.isArray(supported)) {

@@ -35,7 +35,7 @@ export function serializeIdentity(
   options: { secrets?: boolean | undefined } = {},
 ): string {
   return readArgument('identity', () => {
-    const { secrets } = readOptions(options, 'options', ['secrets']);
+    const { secrets } = readOptions(options, 'options', { secrets: true });
     if (!assertFlag(secrets, 'secrets')) return JSON.stringify(redactIdentity(identity));
     return stringifyJson(issuedOf(identityOf(identity))!.fields);
   });

@@ -44,7 +44,7 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  */
 export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): BrokerEndpoint {
   return readArgument('mqtt', () => {
-    const given = readOptions(options, 'options', ['allowPlaintext']);
+    const given = readOptions(options, 'options', { allowPlaintext: true });
     const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     const endpoint = readBrokerEndpoint(mqtt);
     if (!endpoint.tls && !allowPlaintext) throw plaintextEndpoint('the broker’s address');

@@ -65,7 +65,7 @@ interface Scope {
  */
 export function deriveTopics(mqtt: object, options: { accessKey?: string | undefined } = {}): Topics {
   return readArgument('mqtt', () => {
-    const { accessKey } = readOptions(options, 'options', ['accessKey']);
+    const { accessKey } = readOptions(options, 'options', { accessKey: true });
     if (accessKey !== undefined) assertString(accessKey, 'accessKey');
     const fields = mqttFields(mqtt);
     const issued = readMqtt(fields);

@@ -1,5 +1,5 @@
 /** What Argon2id is computed from, as the caller gives it. */
-import { readOptions } from '../arguments.ts';
+import { type OptionNames, readOptions } from '../arguments.ts';
 import { assertBytes, copyBytes, kindOf, utf8ToBytes } from '../bytes.ts';
 import { assertOptionalFunction } from '../crypto/checked.ts';
 import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
@@ -34,19 +34,19 @@ export interface Argon2idOptions {
   onProgress?: ((progress: number) => void) | undefined;
 }
 
-const NAMES: readonly (keyof Argon2idOptions)[] = [
-  'crypto',
-  'password',
-  'salt',
-  'passes',
-  'memoryKiB',
-  'parallelism',
-  'length',
-  'secret',
-  'associatedData',
-  'memory',
-  'onProgress',
-];
+const NAMES: OptionNames<Argon2idOptions> = {
+  crypto: true,
+  password: true,
+  salt: true,
+  passes: true,
+  memoryKiB: true,
+  parallelism: true,
+  length: true,
+  secret: true,
+  associatedData: true,
+  memory: true,
+  onProgress: true,
+};
 
 export const SLICES = 4; // SL, the synchronization points of a pass
 export const BLOCK_BYTES = 1024;

@@ -5,8 +5,8 @@
  * 32-bit words, the low one first. Blocks are filled slice by slice, and within a slice lane by lane.
  */
 import { type Bytes, concatBytes, wipe } from '../bytes.ts';
-import { callInjected, failureOf } from '../crypto/checked.ts';
-import { LocalError } from '../errors.ts';
+import { callInjected } from '../crypto/checked.ts';
+import { failureOf, LocalError } from '../errors.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import {
   type Argon2idInputs,

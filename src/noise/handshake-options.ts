@@ -1,7 +1,7 @@
 /** The options of a HandshakeState, and the form in which it keeps them. */
-import { readOptions } from '../arguments.ts';
+import { type OptionNames, readOptions } from '../arguments.ts';
 import { assertBytes, assertFlag, kindOf } from '../bytes.ts';
-import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
+import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -23,7 +23,7 @@ export interface HandshakeOptions {
   psk: Uint8Array;
   /**
    * Our static key: the private key, 32 bytes; or a key pair, whose public key need not be computed. If that has neither
-   * `privateKey` nor `sharedSecret`, use `write`, `read` and `resume`.
+   * `privateKey` nor `sharedSecret`, `resume` is given the shared secrets.
    */
   staticKey: Uint8Array | KeyPair;
   /** The peer's static public key, 32 bytes: required for KKpsk0, refused for XXpsk2, which transmits it (default none). */
@@ -37,26 +37,25 @@ export interface HandshakeOptions {
   ephemeralKey?: Uint8Array | KeyPair | undefined;
   /**
    * Whether each `resume()` does only one step (default false), for callers who have something else to do in between: it
-   * computes one shared secret, processes one token of the pattern, or seals or opens the payload. Needs `write`, `read` and
-   * `resume`. Public keys that are not given are computed as ever: that of `staticKey` in the constructor, that of the
+   * computes one shared secret, processes one token of the pattern, or seals or opens the payload. Public keys that are not given are computed as ever: that of `staticKey` in the constructor, that of the
    * ephemeral key with its token.
    */
   paced?: boolean | undefined;
 }
 
-const NAMES: readonly (keyof HandshakeOptions)[] = [
-  'crypto',
-  'role',
-  'pattern',
-  'suite',
-  'prologue',
-  'psk',
-  'staticKey',
-  'remoteStaticKey',
-  'randomBytes',
-  'ephemeralKey',
-  'paced',
-];
+const NAMES: OptionNames<HandshakeOptions> = {
+  crypto: true,
+  role: true,
+  pattern: true,
+  suite: true,
+  prologue: true,
+  psk: true,
+  staticKey: true,
+  remoteStaticKey: true,
+  randomBytes: true,
+  ephemeralKey: true,
+  paced: true,
+};
 
 /** The options, read once and checked. */
 export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto' | 'paced'> {
@@ -68,7 +67,7 @@ export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto' | 'pace
 export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs {
   const read = readOptions(options, 'options', NAMES);
   const crypto = new CheckedCrypto(read.crypto);
-  const { role, pattern, suite, prologue, psk, staticKey, remoteStaticKey, randomBytes, ephemeralKey } = read;
+  const { role, pattern, suite, prologue, psk, remoteStaticKey, randomBytes, ephemeralKey } = read;
   if (role !== 'initiator' && role !== 'responder') {
     throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
   }
@@ -84,10 +83,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   }
   assertBytes(prologue, 'prologue');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  assertOwnKey(staticKey, 'staticKey');
-  if (ephemeralKey !== undefined) {
-    assertOwnKey(ephemeralKey, 'ephemeralKey');
-  } else if (typeof randomBytes !== 'function') {
+  if (ephemeralKey === undefined && typeof randomBytes !== 'function') {
     throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
   }
   if (PATTERNS[pattern].staticKeysKnown) assertBytes(remoteStaticKey, 'remoteStaticKey', KEY_LENGTH);

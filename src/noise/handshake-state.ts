@@ -4,9 +4,10 @@
  * for a caller who paces it.
  */
 import { assertBytes, type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
-import { type CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../crypto/checked.ts';
+import { type CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { failureOf, LocalError, RemoteError } from '../errors.ts';
+import { Guard } from '../guard.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type HandshakeOptions, readHandshakeOptions } from './handshake-options.ts';
@@ -50,7 +51,7 @@ interface MessageInProgress {
  * const [sender, receiver] = [initiator.split(), responder.split()];
  * console.log(receiver.decrypt(sender.encrypt(new Uint8Array([1, 2, 3]))).join()); // 1,2,3
  */
-export class HandshakeState {
+export class HandshakeState<Unfinished extends undefined = never> {
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
   private readonly pattern: HandshakePattern;
@@ -64,9 +65,7 @@ export class HandshakeState {
   private re: Uint8Array | undefined = undefined;
   private nextMessage = 0;
   private work: MessageInProgress | undefined = undefined;
-  private isBusy = false;
-  private isOver = false;
-  private failure: LocalError | RemoteError | undefined = undefined;
+  private readonly guard = new Guard();
 
   /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
   constructor(options: HandshakeOptions) {
@@ -79,11 +78,11 @@ export class HandshakeState {
     this.pattern = PATTERNS[pattern];
     this.randomBytes = inputs.randomBytes;
     this.isPaced = inputs.paced;
-    this.s = crypto.ownKeyPair(staticKey);
+    this.s = crypto.ownKey(staticKey, 'staticKey');
     this.psk = copyBytes(psk);
     try {
       if (inputs.ephemeralKey !== undefined) {
-        this.e = crypto.ownKeyPair(inputs.ephemeralKey);
+        this.e = crypto.ownKey(inputs.ephemeralKey, 'ephemeralKey');
         if (this.e.isAsynchronous) throw new LocalError('bad-argument', '"ephemeralKey" has no private key');
       }
       this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
@@ -102,13 +101,15 @@ export class HandshakeState {
 
   /** Whether all messages are written and read, so that only `split` remains. */
   get isFinished(): boolean {
-    return !this.isOver && this.nextMessage === this.pattern.messages.length;
+    return this.guard.failure === undefined && this.nextMessage === this.pattern.messages.length;
   }
 
   /** The peer's static public key, 32 bytes, if it was given or a whole message that contains it was read. */
   get remoteStaticKey(): Bytes | undefined {
-    const isSettled = !this.isOver && (this.pattern.staticKeysKnown || this.work === undefined);
-    return isSettled && this.rs !== undefined ? copyBytes(this.rs) : undefined;
+    const isSettled = this.pattern.staticKeysKnown || this.work === undefined;
+    return this.guard.failure === undefined && isSettled && this.rs !== undefined
+      ? copyBytes(this.rs)
+      : undefined;
   }
 
   /**
@@ -122,37 +123,14 @@ export class HandshakeState {
 
   /**
    * Writes the next message.
-   * @param payload - at most 65535 bytes less the keys and tags of the message
-   * @returns the message
+   * @param payload - at most 65535 bytes less the keys and tags of the message (default: empty)
+   * @returns the message; `undefined` if `resume` has to be called first, which happens only if the handshake is paced or
+   *   its static private key is kept elsewhere
    * @throws LocalError `bad-argument`, `wrong-state` or `message-too-long`, which change nothing; `bad-random`,
    *   `crypto-failed`; `low-order-key` if `remoteStaticKey` is of low order
    * @throws RemoteError `low-order-key` if a public key in an earlier message of the peer is of low order
    */
-  writeMessage(payload: Uint8Array = EMPTY): Bytes {
-    this.assertSynchronous('write');
-    return this.write(payload)!;
-  }
-
-  /**
-   * Reads the next message.
-   * @param message - at most 65535 bytes
-   * @returns its payload
-   * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
-   * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
-   *   `payload-not-authentic`
-   */
-  readMessage(message: Uint8Array): Bytes {
-    this.assertSynchronous('read');
-    return this.read(message)!;
-  }
-
-  /**
-   * Writes the next message with any static key, and at any pace.
-   * @param payload - as for `writeMessage`
-   * @returns the message; or `undefined` if `resume` has to be called first
-   * @throws LocalError, RemoteError as {@link writeMessage}
-   */
-  write(payload: Uint8Array = EMPTY): Bytes | undefined {
+  writeMessage(payload: Uint8Array = EMPTY): Bytes | Unfinished {
     assertBytes(payload, 'payload');
     this.assertTurn(true);
     const longest = MAX_NOISE_MESSAGE - this.shortestMessage();
@@ -166,37 +144,32 @@ export class HandshakeState {
   }
 
   /**
-   * Reads the next message with any static key, and at any pace.
+   * Reads the next message.
    * @param message - at most 65535 bytes
    * @param maxPayload - the longest payload to open, in bytes (default: what fits into a message)
-   * @returns its payload; or `undefined` if `resume` has to be called first
-   * @throws LocalError, RemoteError as {@link readMessage}; a payload over `maxPayload` is `message-too-long`
+   * @returns its payload; `undefined` as from `writeMessage`
+   * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
+   * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
+   *   `payload-not-authentic`
    */
-  read(message: Uint8Array, maxPayload: number = MAX_NOISE_MESSAGE): Bytes | undefined {
+  readMessage(message: Uint8Array, maxPayload: number = MAX_NOISE_MESSAGE): Bytes | Unfinished {
     assertBytes(message, 'message');
     this.assertTurn(false);
     return this.begin(message, maxPayload);
   }
 
   /**
-   * Goes on with the message for which `write` or `read` returned `undefined`.
-   * @param sharedSecret - of our static key with the public key of `dhNeeded`: 32 bytes, which stay yours to wipe. Leave
-   *   it out where `dhNeeded` is `undefined`: it is computed then
-   * @returns what `write` or `read` would have returned; or `undefined` if `resume` has to be called again
+   * Goes on with the message for which `writeMessage` or `readMessage` returned `undefined`.
+   * @param sharedSecret - of our static key with the public key of `dhNeeded`: 32 bytes, which stay yours to wipe. Omit it
+   *   if `dhNeeded` is `undefined`
+   * @returns the message or its payload; `undefined` if `resume` has to be called again
    * @throws LocalError `wrong-state` if there is no such message, `bad-argument`, `bad-length`: these change nothing;
-   *   otherwise as `write` or as `read`
-   * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as `write`
-   *   or as `read`
+   *   otherwise as `writeMessage` or `readMessage`
+   * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as
+   *   `writeMessage` or `readMessage`
    */
-  resume(sharedSecret?: Uint8Array): Bytes | undefined {
-    this.assertUsable();
-    if (this.work === undefined)
-      throw new LocalError('wrong-state', 'resume() where no message is unfinished');
-    const { awaited } = this.work;
-    if (awaited !== undefined) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
-    else if (sharedSecret !== undefined) {
-      throw new LocalError('bad-argument', '"sharedSecret" expected nothing, since dhNeeded is undefined');
-    }
+  resume(sharedSecret?: Uint8Array): Bytes | Unfinished {
+    const { awaited } = this.assertResumable(sharedSecret);
     return this.run((work) => {
       if (awaited === undefined) return this.step(work);
       work.awaited = undefined;
@@ -206,14 +179,33 @@ export class HandshakeState {
   }
 
   /**
+   * Checks that `resume` may be called with this shared secret. Used by sessions, which check it before anything changes.
+   * @throws LocalError `wrong-state`, `bad-argument`, `bad-length`
+   */
+  assertResumable(sharedSecret: Uint8Array | undefined): { readonly awaited: Uint8Array | undefined } {
+    this.guard.assertUsable();
+    if (this.work === undefined) {
+      throw new LocalError('wrong-state', 'resume() where no message is unfinished');
+    }
+    if (this.work.awaited !== undefined) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    else if (sharedSecret !== undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"sharedSecret" expected nothing, since no public key was given for one',
+      );
+    }
+    return this.work;
+  }
+
+  /**
    * Ends the handshake, and returns the keys of the session.
    * @returns what seals and opens transport messages
    * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {
-    this.assertUsable();
+    this.guard.assertUsable();
     if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
-    this.isBusy = true;
+    this.guard.enter();
     try {
       const handshakeHash = this.symmetricState.handshakeHash();
       const { initiator, responder } = this.symmetricState.split();
@@ -225,7 +217,7 @@ export class HandshakeState {
     } catch (error) {
       throw this.fail(error);
     } finally {
-      this.isBusy = false;
+      this.guard.leave();
     }
   }
 
@@ -234,44 +226,20 @@ export class HandshakeState {
    * @throws LocalError `wrong-state` when called by injected code, during another method
    */
   destroy(): void {
-    this.assertNotBusy();
+    this.guard.assertIdle();
     this.end();
   }
 
-  private assertUsable(): void {
-    if (this.isOver) {
-      this.failure ??= new LocalError('wrong-state', 'this handshake is over: make a new HandshakeState');
-      throw this.failure;
-    }
-    this.assertNotBusy();
-  }
-
-  private assertSynchronous(method: string): void {
-    if (!this.isOver && this.mayWait()) {
-      throw new LocalError(
-        'wrong-state',
-        `${method}Message() of a handshake that is paced or has an asynchronous key: use ${method}() and resume()`,
-      );
-    }
-  }
-
-  /** Injected code is called in the middle of a step, when a second one would use a nonce or a key twice. */
-  private assertNotBusy(): void {
-    if (this.isBusy) {
-      throw new LocalError('wrong-state', 'injected code must not call the handshake that called it');
-    }
-  }
-
   private assertTurn(isWriting: boolean): void {
-    this.assertUsable();
+    this.guard.assertUsable();
     const due = this.isFinished
       ? 'split'
       : this.work !== undefined
         ? 'resume'
         : this.isOurTurn()
-          ? 'write'
-          : 'read';
-    const method = isWriting ? 'write' : 'read';
+          ? 'writeMessage'
+          : 'readMessage';
+    const method = isWriting ? 'writeMessage' : 'readMessage';
     if (due !== method) throw new LocalError('wrong-state', `${method}() where ${due}() is due`);
   }
 
@@ -297,14 +265,9 @@ export class HandshakeState {
     return this.pattern.messages[this.nextMessage]!;
   }
 
-  /** Whether `write` and `read` may return before the message is finished. */
-  private mayWait(): boolean {
-    return this.isPaced || this.s.isAsynchronous;
-  }
-
-  private begin(input: Uint8Array, maxPayload: number): Bytes | undefined {
+  private begin(input: Uint8Array, maxPayload: number): Bytes | Unfinished {
     // While the message is unfinished, the caller may reuse the array.
-    const kept = this.mayWait() ? copyBytes(input) : input;
+    const kept = this.isPaced || this.s.isAsynchronous ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
     return this.run((work) => {
       if (!this.isOurTurn()) {
@@ -316,17 +279,17 @@ export class HandshakeState {
   }
 
   /** Goes on to the end of the message, or until `resume` has to be called: if it is paced, after the first step. */
-  private run(first: (work: MessageInProgress) => Bytes | undefined): Bytes | undefined {
-    this.isBusy = true;
+  private run(first: (work: MessageInProgress) => Bytes | undefined): Bytes | Unfinished {
+    this.guard.enter();
     try {
       const work = this.work!;
       let result = first(work);
       while (result === undefined && !this.isPaced && work.awaited === undefined) result = this.step(work);
-      return result;
+      return result as Bytes | Unfinished;
     } catch (error) {
       throw this.fail(error);
     } finally {
-      this.isBusy = false;
+      this.guard.leave();
     }
   }
 
@@ -416,13 +379,13 @@ export class HandshakeState {
 
   /** Ends everything for good; returns what every later call throws. */
   private fail(error: unknown): LocalError | RemoteError {
-    this.failure ??= failureOf(error);
+    const failure = this.guard.fail(error);
     this.end();
-    return this.failure;
+    return failure;
   }
 
   private end(): void {
-    this.isOver = true;
+    this.guard.end('this handshake is over: make a new HandshakeState');
     this.work = undefined;
     this.wipeKeys();
     this.symmetricState.destroy();

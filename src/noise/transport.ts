@@ -1,7 +1,7 @@
 /** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
 import { assertBytes, type Bytes, copyBytes, wipe } from '../bytes.ts';
-import { failureOf } from '../crypto/checked.ts';
 import { LocalError, RemoteError } from '../errors.ts';
+import { Guard } from '../guard.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { CipherState } from './cipher-state.ts';
@@ -19,9 +19,7 @@ export class Transport {
   readonly remoteStaticKey: Bytes;
   private readonly sending: CipherState;
   private readonly receiving: CipherState;
-  private isBusy = false;
-  private isOver = false;
-  private failure: LocalError | RemoteError | undefined = undefined;
+  private readonly guard = new Guard();
 
   /**
    * Called by HandshakeState only.
@@ -52,9 +50,16 @@ export class Transport {
    */
   encrypt(plaintext: Uint8Array): Bytes {
     assertBytes(plaintext, 'plaintext');
-    this.assertUsable();
+    this.guard.assertUsable();
     assertAtMost(MAX_NOISE_MESSAGE - TAG_LENGTH, plaintext, 'plaintext');
-    return this.run(() => this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext));
+    this.guard.enter();
+    try {
+      return this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext);
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.guard.leave();
+    }
   }
 
   /**
@@ -65,7 +70,7 @@ export class Transport {
    */
   encryptInPlace(buffer: Uint8Array): Bytes {
     assertBytes(buffer, 'buffer');
-    this.assertUsable();
+    this.guard.assertUsable();
     if (buffer.length < TAG_LENGTH) {
       throw new LocalError(
         'bad-length',
@@ -73,7 +78,14 @@ export class Transport {
       );
     }
     assertAtMost(MAX_NOISE_MESSAGE, buffer, 'buffer');
-    return this.run(() => this.sending.encryptInPlace(NO_ASSOCIATED_DATA, buffer));
+    this.guard.enter();
+    try {
+      return this.sending.encryptInPlace(NO_ASSOCIATED_DATA, buffer);
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.guard.leave();
+    }
   }
 
   /**
@@ -87,11 +99,16 @@ export class Transport {
    */
   decrypt(message: Uint8Array, inPlace = false): Bytes {
     assertBytes(message, 'message');
-    this.assertUsable();
-    return this.run(() => {
+    this.guard.assertUsable();
+    this.guard.enter();
+    try {
       assertMessageLength(message, TAG_LENGTH);
       return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
-    });
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.guard.leave();
+    }
   }
 
   /**
@@ -99,44 +116,18 @@ export class Transport {
    * @throws LocalError `wrong-state` when called by the injected cipher
    */
   destroy(): void {
-    this.assertNotBusy();
+    this.guard.assertIdle();
     this.end();
-  }
-
-  private assertUsable(): void {
-    if (this.isOver) {
-      this.failure ??= new LocalError('wrong-state', 'this transport is destroyed: complete a new handshake');
-      throw this.failure;
-    }
-    this.assertNotBusy();
-  }
-
-  /** A message sealed while another one is being sealed would use its nonce. */
-  private assertNotBusy(): void {
-    if (this.isBusy) {
-      throw new LocalError('wrong-state', 'an injected cipher must not call the transport that called it');
-    }
-  }
-
-  private run(step: () => Bytes): Bytes {
-    this.isBusy = true;
-    try {
-      return step();
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      this.isBusy = false;
-    }
   }
 
   private fail(error: unknown): LocalError | RemoteError {
-    this.failure ??= failureOf(error);
+    const failure = this.guard.fail(error);
     this.end();
-    return this.failure;
+    return failure;
   }
 
   private end(): void {
-    this.isOver = true;
+    this.guard.end('this transport is destroyed: complete a new handshake');
     this.sending.destroy();
     this.receiving.destroy();
     wipe(this.handshakeHash);

@@ -3,16 +3,21 @@
  * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
  */
 
-import { assertObject, assertTime, membersOf, readArgument, readOptions } from '../arguments.ts';
+import {
+  assertObject,
+  assertTime,
+  membersOf,
+  type OptionNames,
+  readArgument,
+  readOptions,
+} from '../arguments.ts';
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import type { ClientOptions } from '../session/client-options.ts';
-import type { ClientState } from '../session/client-session.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
-import { isRepeat } from '../session/inputs.ts';
 import { assertChoice, assertFunction } from '../session/options.ts';
-import { CLIENT_TRANSITIONS, type Input, type TransitionTable } from '../session/transitions.ts';
+import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
 import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
 
 /** Call `begin` after so many milliseconds, and connect if it returns options. */
@@ -40,16 +45,8 @@ export type PolicyDecision = DialDecision | AskDecision | RestDecision;
 /** The options of a ClientSession that the policy decides. */
 export type DialOptions = Pick<ClientOptions, 'patterns' | 'onKkFailure'>;
 
-/**
- * The states of a ClientSession that wait for the hub, as far as the handshake goes: `awaiting-hello`, `awaiting-offer` and
- * `awaiting-message-2`.
- */
-export type AwaitingState = {
-  [State in ClientState]: keyof (typeof CLIENT_TRANSITIONS)[State]['on'] &
-    ('hello' | 'offer' | 'message-1' | 'later-message') extends never
-    ? never
-    : State;
-}[ClientState];
+/** The states of a ClientSession that wait for the hub, until the handshake is done. */
+export type AwaitingState = Extract<ClientState, `awaiting-${'hello' | 'offer' | 'message-2'}`>;
 
 /** The options of a ConnectionPolicy. All times are in milliseconds, greater than 0 and at most a day. */
 export interface PolicyOptions {
@@ -70,11 +67,21 @@ export interface PolicyOptions {
   deadlines?: { readonly [state in AwaitingState]?: number | undefined } | undefined;
 }
 
-const TABLE: TransitionTable = CLIENT_TRANSITIONS;
-const SESSION_STATES: readonly string[] = /* @__PURE__ */ Object.keys(TABLE);
-const AWAITING_STATES = /* @__PURE__ */ SESSION_STATES.filter((state) =>
-  Object.keys(TABLE[state]!.on).some((input) => isRepeat(input as Input)),
-) as AwaitingState[];
+const POLICY_OPTIONS: OptionNames<PolicyOptions> = {
+  randomBytes: true,
+  basePause: true,
+  maxPause: true,
+  steadyAfter: true,
+  onKkFailure: true,
+  deadlines: true,
+};
+const DEADLINES: OptionNames<{ [state in AwaitingState]: number }> = {
+  'awaiting-hello': true,
+  'awaiting-offer': true,
+  'awaiting-message-2': true,
+};
+
+const SESSION_STATES: readonly string[] = /* @__PURE__ */ Object.keys(CLIENT_TRANSITIONS);
 
 /** Times in milliseconds, by the names of their options. */
 interface Times {
@@ -105,7 +112,7 @@ const EARLY = 1000;
  * const now = () => performance.now();
  *
  * const options = policy.begin(now()); // then connect
- * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey: randomBytes(32), ...options });
+ * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring: { staticKey: randomBytes(32) }, ...options });
  * console.log(policy.deadline(session.state, now())! > 29_000); // true: close the transport after half a minute
  *
  * for (const event of session.closed(1006)) { // the connection was lost
@@ -145,21 +152,14 @@ export class ConnectionPolicy {
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: PolicyOptions) {
-    const own = readOptions(options, 'options', [
-      'randomBytes',
-      'basePause',
-      'maxPause',
-      'steadyAfter',
-      'onKkFailure',
-      'deadlines',
-    ]);
+    const own = readOptions(options, 'options', POLICY_OPTIONS);
     const { randomBytes, deadlines = {} } = own;
     assertFunction(randomBytes, 'randomBytes');
     this.randomBytes = randomBytes;
     this.times = readTimes(own, Object.keys(TIMES), '');
     this.waits = readTimes(
-      readOptions(deadlines, 'deadlines', AWAITING_STATES),
-      AWAITING_STATES,
+      readOptions(deadlines, 'deadlines', DEADLINES),
+      Object.keys(DEADLINES),
       'deadlines.',
     );
     this.limit = this.times.basePause!;
@@ -186,7 +186,7 @@ export class ConnectionPolicy {
     if (next === undefined || (isEarly && this.hasOldTimer)) return undefined;
     if (isEarly) this.hasOldTimer = true;
     this.phase = next;
-    this.sessionState = AWAITING_STATES[0]!;
+    this.sessionState = 'awaiting-hello';
     this.sessionStateSince = at;
     const { onKkFailure } = this;
     return this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure } : { onKkFailure };
@@ -226,7 +226,7 @@ export class ConnectionPolicy {
       assertObject(event as unknown, 'event');
       const { type } = event;
       if (type === 'ended') return this.end(event as EndedEvent, at);
-      if (type === 'message' || type === 'chunk' || type === 'dropped') this.hasHeard = true;
+      if (type === 'message' || type === 'dropped') this.hasHeard = true;
       if (type === 'psk-needed') this.isPskFresh = true;
       const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
       if (next !== undefined) {

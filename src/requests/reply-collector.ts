@@ -172,7 +172,7 @@ export class ReplyCollector {
       requestId,
       sessionId,
       type = UTTERANCE,
-    } = readOptions(options, 'options', ['requestId', 'sessionId', 'type']);
+    } = readOptions(options, 'options', { requestId: true, sessionId: true, type: true });
     this.requestId = assertNotBlank(requestId, 'requestId');
     this.declaredSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
     this.type = assertNotBlank(type, 'type');

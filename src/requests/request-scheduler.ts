@@ -60,6 +60,7 @@ export interface ReplyDeadlines {
 
 /** The deadlines of the public clients. */
 export const DEADLINES: ReplyDeadlines = { waiting: 12000, speaking: 250, unmatched: 5000, completed: 5000 };
+const DEADLINE_NAMES = { waiting: true, speaking: true, unmatched: true, completed: true } as const;
 
 /**
  * How long a message may still be refused after it was sent, in milliseconds. Hubs refuse within milliseconds; this is
@@ -125,11 +126,8 @@ export class RequestScheduler {
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: SchedulerOptions = {}) {
-    const { sessionId, returnsRequestIds, deadlines } = readOptions(options, 'options', [
-      'sessionId',
-      'returnsRequestIds',
-      'deadlines',
-    ]);
+    const known = { sessionId: true, returnsRequestIds: true, deadlines: true } as const;
+    const { sessionId, returnsRequestIds, deadlines } = readOptions(options, 'options', known);
     this.ownSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
     this.isConcurrent = assertFlag(returnsRequestIds, 'returnsRequestIds');
     this.deadlines = readDeadlines(deadlines);
@@ -317,7 +315,7 @@ function wasSent({ sentAt }: Scheduled): boolean {
 function readDeadlines(given: unknown): ReplyDeadlines {
   if (given === undefined) return DEADLINES;
   const states = Object.keys(DEADLINES) as (keyof ReplyDeadlines)[];
-  const own = readOptions(given as Partial<ReplyDeadlines>, 'deadlines', states);
+  const own = readOptions(given as Partial<ReplyDeadlines>, 'deadlines', DEADLINE_NAMES);
   const deadlines: { [state: string]: number } = {};
   for (let i = 0; i < states.length; i++) {
     const state = states[i]!;

@@ -4,9 +4,10 @@
  */
 import { membersOf, readArgument } from '../arguments.ts';
 import { kindOf } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { type ErrorCode, LocalError, RemoteError } from '../errors.ts';
 import type { EndedEvent } from './events.ts';
 import type { Pattern } from './protocol.ts';
+import type { ClientState, HubState } from './transitions.ts';
 
 /**
  * What the integrator knows about the end of the transport: a WebSocket close code, `timeout` if it gave up waiting, or
@@ -33,11 +34,11 @@ export type CloseKind =
   | 'loss'; // any other code, or none
 
 /** A row for a session that had not failed. A field that is absent matches anything. */
-export interface EndingRow {
+export interface EndingRow<State extends string> {
   /** How the transport closed. */
   readonly close?: CloseKind;
   /** The states in which the session was. */
-  readonly states?: readonly string[];
+  readonly states?: readonly State[];
   /** The handshake pattern that had been chosen. */
   readonly pattern?: Pattern;
   /** Whether a transport message of the peer has opened. */
@@ -59,12 +60,16 @@ type EndingCode =
   | 'dropped'
   | 'timeout';
 
-const BEFORE_MESSAGE_1 = ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'sealing-message-1'];
-const AWAITING_MESSAGE_2 = ['awaiting-message-2'];
-const READY = ['ready'];
+const BEFORE_MESSAGE_1: readonly ClientState[] = [
+  'awaiting-hello',
+  'awaiting-offer',
+  'awaiting-psk',
+  'sealing-message-1',
+];
+const AWAITING_MESSAGE_2: readonly ClientState[] = ['awaiting-message-2'];
 
 /** The endings of a client that had not failed. */
-export const CLIENT_ENDINGS: readonly EndingRow[] = [
+export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = [
   { close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },
   { close: 'unavailable', reason: 'dropped', retry: 'later', error: 'unavailable' },
   { close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },
@@ -80,7 +85,7 @@ export const CLIENT_ENDINGS: readonly EndingRow[] = [
   },
   { states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', unpins: true },
   {
-    states: READY,
+    states: ['ready'],
     pattern: 'XXpsk2',
     reason: 'client-key-refused',
     retry: 'never',
@@ -93,7 +98,7 @@ export const CLIENT_ENDINGS: readonly EndingRow[] = [
  * The endings of a hub that had not failed. A hub never dials, so it never retries. It ignores close codes, since many
  * clients cannot choose one.
  */
-export const HUB_ENDINGS: readonly EndingRow[] = [
+export const HUB_ENDINGS: readonly EndingRow<HubState>[] = [
   { close: 'timeout', reason: 'timeout', retry: 'never', error: 'timeout' },
   { reason: 'dropped', retry: 'never', error: 'dropped' },
 ];
@@ -101,7 +106,7 @@ export const HUB_ENDINGS: readonly EndingRow[] = [
 /** A row for a session that had failed: what its error means for the next attempt. An absent field matches anything. */
 export interface FailureRow {
   /** The code of the error. */
-  readonly error?: string;
+  readonly error?: ErrorCode;
   /** Whether the fault was on this side. */
   readonly isLocal?: boolean;
   /** Whether the handshake had been completed. */
@@ -114,7 +119,6 @@ export interface FailureRow {
 export const CLIENT_FAILURES: readonly FailureRow[] = [
   { error: 'hub-key-changed', reason: 'refused', retry: 'never' },
   { error: 'unknown-hub', reason: 'refused', retry: 'never' },
-  { error: 'trust-unreadable', reason: 'refused', retry: 'never' },
   { isLocal: true, reason: 'dropped', retry: 'later' },
   { isEstablished: true, reason: 'dropped', retry: 'now' },
   { reason: 'refused', retry: 'later' },
@@ -173,10 +177,13 @@ function isOptional(value: unknown, type: string): boolean {
   return value === undefined || typeof value === type;
 }
 
+/** How a connection ended. */
+export type Ending = Pick<EndedEvent, 'reason' | 'retry' | 'error'>;
+
 /** What decides the end of a connection. */
-export interface EndingFacts {
+export interface EndingFacts<State extends string> {
   readonly close: CloseKind;
-  readonly state: string;
+  readonly state: State;
   readonly pattern: Pattern | undefined;
   readonly heard: boolean;
   /** The HTTP status of a refused upgrade, for the error. */
@@ -184,7 +191,10 @@ export interface EndingFacts {
 }
 
 /** The first row of a table that matches. Each table ends with a row that matches everything. */
-export function findEnding(table: readonly EndingRow[], facts: EndingFacts): EndingRow {
+export function findEnding<State extends string>(
+  table: readonly EndingRow<State>[],
+  facts: EndingFacts<State>,
+): EndingRow<State> {
   for (let i = 0; ; i++) {
     const row = table[i]!;
     if (
@@ -198,19 +208,20 @@ export function findEnding(table: readonly EndingRow[], facts: EndingFacts): End
   }
 }
 
-/** The first row of a table that matches. Each table ends with a row that matches everything. */
-export function findFailure(
+/** How a session ends that had failed, by the first row of a table that matches. Each table ends with a row that matches everything. */
+export function endingAfter(
   table: readonly FailureRow[],
-  facts: { readonly error: string; readonly isLocal: boolean; readonly isEstablished: boolean },
-): FailureRow {
+  error: LocalError | RemoteError,
+  isEstablished: boolean,
+): Ending {
   for (let i = 0; ; i++) {
     const row = table[i]!;
     if (
-      matches(row.error, facts.error) &&
-      matches(row.isLocal, facts.isLocal) &&
-      matches(row.isEstablished, facts.isEstablished)
+      matches(row.error, error.code) &&
+      matches(row.isLocal, error instanceof LocalError) &&
+      matches(row.isEstablished, isEstablished)
     ) {
-      return row;
+      return { reason: row.reason, retry: row.retry, error };
     }
   }
 }
@@ -224,7 +235,7 @@ const KK_REFUSED =
   'static key for this client; or a third party interfered. The next attempt with XXpsk2 tells which';
 
 /** The error of a client's ending. Its message says what an operator can do. */
-export function clientEndingError(code: EndingCode, state: string, status?: number): RemoteError {
+export function clientEndingError(code: EndingCode, state: ClientState, status?: number): RemoteError {
   switch (code) {
     case 'timeout':
       return new RemoteError(
@@ -274,7 +285,7 @@ export function kkFailed(): RemoteError {
 }
 
 /** The error of a hub's ending. */
-export function hubEndingError(code: EndingCode, state: string): RemoteError {
+export function hubEndingError(code: EndingCode, state: HubState): RemoteError {
   if (code === 'timeout') {
     return new RemoteError(code, `no message arrived from the client in state ${state}`);
   }

@@ -48,18 +48,14 @@ export interface PskSuspectEvent {
 }
 
 /**
- * Compute X25519 of the client's static private key and `publicKey`, then call `provideSharedSecret`. Only with a
- * static key that answers later, such as one in a secure element.
+ * Call `resume`. With a `publicKey`, compute X25519 of the client's static private key and that key first, and pass the
+ * result: the keyring has no private key, since it is kept elsewhere, such as in a secure element. Without one, the session
+ * is paced: call `resume` as soon as there is time for the next step.
  */
-export interface DhNeededEvent {
-  readonly type: 'dh-needed';
+export interface WaitingEvent {
+  readonly type: 'waiting';
   /** A public key of the hub, 32 bytes. */
-  readonly publicKey: Bytes;
-}
-
-/** Call `resume`, at once or when something else has been done. Only if the session is paced. */
-export interface PausedEvent {
-  readonly type: 'paused';
+  readonly publicKey: Bytes | undefined;
 }
 
 /**
@@ -208,8 +204,7 @@ export type SessionEvent =
   | PskNeededEvent
   | PskEvent
   | PskSuspectEvent
-  | DhNeededEvent
-  | PausedEvent
+  | WaitingEvent
   | NewHubEvent
   | PinEvent
   | UnpinEvent

@@ -4,8 +4,11 @@ import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, ownField } from '../wire/json.ts';
 import type { Input } from './transitions.ts';
 
+/** The inputs that are envelopes. */
+type EnvelopeInput = 'hello' | 'offer' | 'message-1' | 'later-message' | 'other';
+
 /** The input that an envelope is before the session is encrypted. */
-export function inputOf({ type, payload }: Envelope): Input {
+export function inputOf({ type, payload }: Envelope): EnvelopeInput {
   if (type === 'hello') return 'hello';
   if (type !== 'shake') return 'other';
   const noise = ownField(payload, 'noise');
@@ -48,9 +51,9 @@ export function mayBeJson(data: Uint8Array): boolean {
 }
 
 /** The input that a cleartext message is once the session is encrypted; `undefined` if it is not an envelope. */
-export function lateInputOf(data: string | Uint8Array, maxEnvelope: number): Input | undefined {
+export function lateInputOf(data: string | Uint8Array): EnvelopeInput | undefined {
   try {
-    return inputOf(parseEnvelope(data, maxEnvelope));
+    return inputOf(parseEnvelope(data));
   } catch {
     return undefined;
   }

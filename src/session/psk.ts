@@ -1,5 +1,5 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
-import { readOptions } from '../arguments.ts';
+import { type OptionNames, readOptions } from '../arguments.ts';
 import { assertBytes, assertString, type Bytes, utf8ToBytes } from '../bytes.ts';
 import { assertFunction, callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
@@ -43,14 +43,14 @@ export type PskOptions = PskInputs &
       }
   );
 
-const OPTIONS: readonly (keyof PskOptions)[] = [
-  'crypto',
-  'password',
-  'nodeId',
-  'salt',
-  'memory',
-  'onProgress',
-];
+const OPTIONS: OptionNames<PskOptions> = {
+  crypto: true,
+  password: true,
+  nodeId: true,
+  salt: true,
+  memory: true,
+  onProgress: true,
+};
 
 /** The salt: SHA-256 of a hub's node id, 32 bytes. */
 export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {

@@ -2,7 +2,7 @@
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
 import { membersOf, readArgument } from '../arguments.ts';
-import { assertBytes, assertFlag, type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
+import { assertBytes, type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -42,26 +42,13 @@ export interface DroppedEvent {
   readonly reason: 'too-large' | 'not-utf8';
 }
 
-/** One frame's part of a message, where messages are streamed. */
-export interface ChunkEvent {
-  readonly type: 'chunk';
-  /** What the message is that the chunk belongs to. */
-  readonly kind: MessageKind;
-  /** A view of the frame. A chunk of JSON may end inside a character. */
-  readonly bytes: Bytes;
-  /** Whether this chunk ends the message. */
-  readonly last: boolean;
-}
-
 /** What a frame completes. */
-export type Reassembled = MessageEvent | DroppedEvent | ChunkEvent;
+export type Reassembled = MessageEvent | DroppedEvent;
 
 /** The options of a Reassembler. */
 export interface ReassemblerOptions {
   /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
   maxMessage?: number | undefined;
-  /** Whether to deliver each chunk as it arrives, and keep nothing (default false). */
-  streams?: boolean | undefined;
 }
 
 const EMPTY = new Uint8Array(0);
@@ -72,9 +59,6 @@ const EMPTY = new Uint8Array(0);
  *
  * A message longer than `maxMessage` is dropped: what arrived of it is freed at once, the rest is counted and discarded,
  * and its final chunk yields a `dropped` event. Every other breach of the framing rules is final.
- *
- * With `streams`, each frame yields a `chunk` event instead, and nothing is kept. Where a `dropped` event comes in place of
- * the last chunk, discard what was made of the others.
  * @see spec, "Data-plane transport framing"
  *
  * @example
@@ -88,7 +72,6 @@ const EMPTY = new Uint8Array(0);
  */
 export class Reassembler {
   private readonly maxMessage: number;
-  private readonly streams: boolean;
   private kind: MessageKind | undefined = undefined; // of the open message
   private kept: Bytes = EMPTY; // starts with what arrived of it
   private text: GrowingText | undefined = undefined; // where JSON is decoded as it arrives, and not kept
@@ -97,9 +80,7 @@ export class Reassembler {
 
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
-    const { maxMessage = MAX_MESSAGE, streams } = readArgument('options', () =>
-      membersOf(options, ['maxMessage', 'streams']),
-    );
+    const { maxMessage = MAX_MESSAGE } = readArgument('options', () => membersOf(options, ['maxMessage']));
     if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
       throw new LocalError(
         'bad-argument',
@@ -107,14 +88,13 @@ export class Reassembler {
       );
     }
     this.maxMessage = maxMessage;
-    this.streams = assertFlag(streams, 'streams');
     hideFields(this);
   }
 
   /**
    * Processes one frame.
-   * @param frame - marker and payload; a binary message of one frame, and every chunk, is a view of it
-   * @returns the message, the drop or the chunk that this frame completes, if it does
+   * @param frame - marker and payload; a binary message of one frame is a view of it
+   * @returns the message or the drop that this frame completes, if it does
    * @throws RemoteError `empty-plaintext`, `unknown-marker`, `chunk-without-start` or `message-while-open`, and the same
    *   again from every later call
    * @throws LocalError `bad-argument`, which changes nothing; `wrong-state` after `destroy`
@@ -147,7 +127,7 @@ export class Reassembler {
     if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
     if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
     this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
-    if (this.kind === 'json' && !this.streams) this.text = growingText();
+    if (this.kind === 'json') this.text = growingText();
     return this.addChunk(this.kind, payload, false);
   }
 
@@ -170,8 +150,7 @@ export class Reassembler {
     this.length += payload.length;
     if (this.length > this.maxMessage) this.forget();
     else if (this.text !== undefined) this.text.push(payload);
-    else if (!this.streams) this.keep(payload, start);
-    else if (!last) return { type: 'chunk', kind, bytes: payload, last };
+    else this.keep(payload, start);
     if (!last) return undefined;
 
     const { length, text, kept } = this;
@@ -181,11 +160,7 @@ export class Reassembler {
     this.length = 0;
     if (text !== undefined) return delivered(text.finish(), length);
     // Nothing is kept of what is too long, and a view must not reach beyond its array: Espruino would read what is there.
-    return this.complete(
-      kind,
-      this.streams ? payload : kept.subarray(0, Math.min(length, kept.length)),
-      length,
-    );
+    return this.complete(kind, kept.subarray(0, Math.min(length, kept.length)), length);
   }
 
   private keep(payload: Bytes, start: number): void {
@@ -201,10 +176,9 @@ export class Reassembler {
     this.kept.set(payload, start);
   }
 
-  /** Makes the event for the end of a message, of which `bytes` is all, or the last chunk. */
+  /** Makes the event for the end of a message, of which `bytes` is all. */
   private complete(kind: MessageKind, bytes: Bytes, length: number): Reassembled {
     if (length > this.maxMessage) return { type: 'dropped', kind, bytes: length, reason: 'too-large' };
-    if (this.streams) return { type: 'chunk', kind, bytes, last: true };
     if (kind === 'binary') return { type: 'message', kind, bytes };
     return delivered(bytesToUtf8(bytes), length);
   }

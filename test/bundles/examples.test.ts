@@ -377,7 +377,7 @@ test('a client that has only the compact AESGCM talks to a hub', () => {
     ...common,
     crypto: { ...nobleCrypto, ciphers: { AESGCM: compactAesGcm } },
     siteId: 'lobby',
-    psk: () => PSK,
+    psks: [HUB_PSK],
   });
   const toHub = (events: SessionEvent[]): HubSessionEvent[] =>
     events.flatMap((event) => (event.type === 'transmit' ? hub.receive(event.data) : []));

@@ -151,7 +151,7 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
       siteId: 'lobby',
       staticKey: CLIENT_STATIC,
       randomBytes: () => CLIENT_EPHEMERAL.slice(),
-      psk: () => PSK,
+      psks: [HUB_PSK],
       pin: () => (pattern === 'KKpsk0' ? HUB_KEY : undefined),
     },
     { write: (line) => lines.push(line), ephemeralKey: true },

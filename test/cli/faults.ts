@@ -54,7 +54,7 @@ export interface Setup {
 }
 
 /** Both pinned each other, so that KKpsk0 is chosen. */
-export const KK: Setup = { client: { pin: () => HUB_KEY }, hub: { clientKey: CLIENT_KEY } };
+export const KK: Setup = { client: { pins: [HUB_PIN] }, hub: { clientKey: CLIENT_KEY } };
 
 /** Plays a connection to its end, and returns both recordings. */
 export function play(setup: Setup = {}): {
@@ -70,7 +70,7 @@ export function play(setup: Setup = {}): {
       siteId: 'lobby',
       staticKey: CLIENT_STATIC,
       randomBytes,
-      psk: () => PSK,
+      psks: [HUB_PSK],
       ...setup.client,
     },
     { write: (line) => lines.client.push(line), ephemeralKey },

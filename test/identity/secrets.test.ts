@@ -12,7 +12,7 @@ import { redactIdentity } from '../../src/identity/redact.ts';
 import { serializeIdentity } from '../../src/identity/serialize.ts';
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-import { createKeyring, keyringOptions, storePsk, updateKeyring } from '../../src/session/keyring.ts';
+import { createKeyring, keyringOptions, storePsk, updateKeyring } from '../../src/keyring/keyring.ts';
 import { HELLO, NODE_ID, newClient, OFFER } from '../session/pair.ts';
 import { plain } from './plain.ts';
 

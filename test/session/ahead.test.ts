@@ -38,7 +38,7 @@ import {
 import { bytesIn } from './reachable.ts';
 
 const { staticKey: STORED } = PACED;
-const PINNED: Partial<ClientOptions> = { pin: () => HUB_KEY, expectedHubKey: HUB_KEY };
+const PINNED: Partial<ClientOptions> = { pins: [HUB_PIN], expectedHubKey: HUB_KEY };
 const OTHER_KEY = nodeCrypto.x25519.publicKey(new Uint8Array(32).fill(9));
 
 /** The X25519 that were computed and the random bytes that were drawn, each by the name of its function. */
@@ -143,14 +143,14 @@ test('a client expects the hub that was pinned last, by its keyring', () => {
   assert.is(keyringOptions(keyring).expectedHubKey, undefined);
   keyring = updateKeyring(keyring, { type: 'pin', nodeId: 'another', key: OTHER_KEY as Bytes });
   keyring = updateKeyring(keyring, { type: 'pin', nodeId: 'hub-1', key: HUB_KEY });
-  const [, , rest] = callsOf({ ...keyringOptions(keyring), psk: () => PSK }, KK.hub);
+  const [, , rest] = callsOf({ ...keyringOptions(keyring), psks: [HUB_PSK] }, KK.hub);
   assert.is(rest.length, 2);
 });
 
 test('the expected key decides nothing about trust', () => {
   const hubs = [
     readyPair({ client: { expectedHubKey: HUB_KEY, pin: () => undefined } }),
-    readyPair({ client: { expectedHubKey: OTHER_KEY, pin: () => HUB_KEY }, hub: KK.hub }),
+    readyPair({ client: { expectedHubKey: OTHER_KEY, pins: [HUB_PIN] }, hub: KK.hub }),
   ];
   assert.equal(
     hubs.map(({ clientEvents }) => find(clientEvents, 'ready').pattern),

@@ -13,7 +13,7 @@ function asking(): {
   client: ReturnType<typeof newClient>;
   events: ReturnType<ReturnType<typeof newClient>['receive']>;
 } {
-  const client = newClient({ psk: () => undefined });
+  const client = newClient({ psks: [] });
   client.receive(HELLO);
   return { client, events: client.receive(OFFER) };
 }

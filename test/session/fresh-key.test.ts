@@ -45,7 +45,7 @@ test('a fresh static key is reported to a pinned hub, and the session goes on', 
 
 test('a fresh static key is reported before the PSK is asked for, even if only XXpsk2 may be used', () => {
   for (const patterns of [undefined, ['XXpsk2' as const]]) {
-    const client = newClient({ pin: () => HUB_KEY, psk: undefined, staticKeyIsFresh: true, patterns });
+    const client = newClient({ pins: [HUB_PIN], psk: undefined, staticKeyIsFresh: true, patterns });
     client.receive(HELLO);
     assert.equal(types(client.receive(OFFER)), ['static-key-fresh', 'psk-needed']);
   }
@@ -56,7 +56,7 @@ test('no fresh static key is reported if the hub is unknown, the key was used be
   assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
   const used = new Pair({ ...KK, client: { ...KK.client, staticKeyIsFresh: false } }).run();
   assert.equal(types(used.clientEvents), ['transmit', 'transmit', 'ready']);
-  const client = newClient({ pin: () => HUB_KEY, staticKeyIsFresh: true });
+  const client = newClient({ pins: [HUB_PIN], staticKeyIsFresh: true });
   client.receive(HELLO);
   const noise = { patterns: [], suites: [] };
   assert.equal(types(client.receive(envelope('shake', { max_protocol_version: 3, noise }))), ['close']);
@@ -70,7 +70,7 @@ function after(
 ): Keyring {
   const pair = new Pair({
     ...options,
-    client: { ...options.client, psk: () => PSK, staticKey: CLIENT_STATIC },
+    client: { ...options.client, psks: [HUB_PSK], staticKey: CLIENT_STATIC },
   }).run();
   end(pair);
   let result = keyring;
@@ -92,7 +92,7 @@ test('a key that the hub refuses stays fresh, and the next connection warns', ()
   });
   assert.is(keyring.staticKeyIsFresh, true);
   const next = new Pair({
-    client: { ...keyringOptions(keyring), psk: () => PSK },
+    client: { ...keyringOptions(keyring), psks: [HUB_PSK] },
     hub: { clientKey: HUB_KEY },
   }).run();
   assert.is(next.clientEvents[0]?.type, 'static-key-fresh');
@@ -128,7 +128,7 @@ test('a key that has been accepted is not fresh again, whatever happens', () => 
 
 test('a client whose key was accepted is not warned again', () => {
   const keyring = after({}, (pair) => pair.goOn('client', pair.toClient(pair.hub.sendJson({}))));
-  const { clientEvents } = readyPair({ client: { ...keyringOptions(keyring), psk: () => PSK }, hub: KK.hub });
+  const { clientEvents } = readyPair({ client: { ...keyringOptions(keyring), psks: [HUB_PSK] }, hub: KK.hub });
   assert.equal(types(clientEvents), ['transmit', 'transmit', 'ready']);
 });
 

@@ -13,31 +13,39 @@ import {
   HubSession,
   type HubSessionEvent,
   type HubState,
+  type KeyringFields,
   type SessionEvent,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
 
 export const NODE_ID = 'hub-1';
 export const PSK: Bytes = new Uint8Array(32).fill(5);
+/** What a client stores of the hub. */
+export const HUB_PSK: { nodeId: string; key: Bytes } = { nodeId: NODE_ID, key: PSK };
 export const CLIENT_STATIC: Bytes = new Uint8Array(32).fill(1);
 export const HUB_STATIC: Bytes = new Uint8Array(32).fill(2);
 export const CLIENT_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(CLIENT_STATIC));
 export const HUB_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(HUB_STATIC));
+
+export const HUB_PIN: { nodeId: string; key: Bytes } = { nodeId: NODE_ID, key: HUB_KEY };
 
 export type Side = 'client' | 'hub';
 export type Data = string | Uint8Array;
 /** Sees each message on its way, and returns what arrives in its place. Messages are counted from 1. */
 export type Wire = (to: Side, data: Data, count: number) => Data[];
 
-export function newClient(options: Partial<ClientOptions> = {}): ClientSession {
-  return new ClientSession({
-    crypto: nodeCrypto,
-    siteId: 'lobby',
-    staticKey: CLIENT_STATIC,
-    randomBytes,
-    psk: () => PSK,
-    ...options,
-  });
+/** The options of a client, with the fields of its keyring among them. */
+export type ClientAndKeyring = Partial<Omit<ClientOptions, 'keyring'> & KeyringFields>;
+
+/** Options with defaults, in which the client knows the PSK and no pin. */
+export function clientOptions(options: ClientAndKeyring = {}): ClientOptions {
+  const { staticKey = CLIENT_STATIC, staticKeyIsFresh, pins, psks = [HUB_PSK], ...others } = options;
+  const keyring = { staticKey, staticKeyIsFresh, pins, psks };
+  return { crypto: nodeCrypto, siteId: 'lobby', randomBytes, keyring, ...others };
+}
+
+export function newClient(options: ClientAndKeyring = {}): ClientSession {
+  return new ClientSession(clientOptions(options));
 }
 
 export function newHub(options: Partial<HubOptions> = {}): HubSession {
@@ -52,22 +60,22 @@ export function newHub(options: Partial<HubOptions> = {}): HubSession {
 }
 
 export interface PairOptions {
-  client?: Partial<ClientOptions>;
+  client?: ClientAndKeyring;
   hub?: Partial<HubOptions>;
   wire?: Wire;
   /** The number of messages that are handed over; later ones are held back until `release`. */
   stopAfter?: number;
-  /** How often `dh-needed` and `paused` are answered (default always). */
+  /** How often `waiting` is answered (default always). */
   answers?: number;
 }
 
 /** Options with which each side holds the key of the other, so that KKpsk0 is chosen. */
-export const KK: { client: Partial<ClientOptions>; hub: Partial<HubOptions> } = {
-  client: { pin: () => HUB_KEY },
+export const KK: { client: ClientAndKeyring; hub: Partial<HubOptions> } = {
+  client: { pins: [HUB_PIN] },
   hub: { clientKey: CLIENT_KEY },
 };
 
-/** The client's static key without its private key, which is asked for by `dh-needed`. */
+/** The client's static key without its private key, so that the client has to ask for shared secrets. */
 export const LATER: { staticKey: { publicKey: Uint8Array } } = { staticKey: { publicKey: CLIENT_KEY } };
 
 /** Options of a client that is paced: its static key has to come with its public key. */
@@ -114,7 +122,7 @@ export class Pair {
       const { from, event } = next;
       if (from === 'hub') this.hubEvents.push(event as HubSessionEvent);
       else this.clientEvents.push(event as SessionEvent);
-      if ((event.type === 'dh-needed' || event.type === 'paused') && this.#answers-- > 0) {
+      if (event.type === 'waiting' && this.#answers-- > 0) {
         for (const answered of this.#answer(event)) queue.push({ from, event: answered });
       }
       if (event.type !== 'transmit') continue;
@@ -138,14 +146,13 @@ export class Pair {
     this.#answers = Number.POSITIVE_INFINITY;
     const last = this.clientEvents.at(-1);
     if (last?.type === 'psk-needed') this.goOn('client', this.client.providePsk(PSK));
-    if (last?.type === 'dh-needed' || last?.type === 'paused') this.goOn('client', this.#answer(last));
+    if (last?.type === 'waiting') this.goOn('client', this.#answer(last));
     for (const { to, data } of this.held.splice(0)) this.goOn(to, this[to].receive(data));
     return this;
   }
 
-  #answer(event: SessionEvent & { type: 'dh-needed' | 'paused' }): SessionEvent[] {
-    if (event.type === 'paused') return this.client.resume();
-    return this.client.provideSharedSecret(sharedSecretOf(event.publicKey));
+  #answer({ publicKey }: SessionEvent & { type: 'waiting' }): SessionEvent[] {
+    return this.client.resume(publicKey && sharedSecretOf(publicKey));
   }
 
   /** Hands transport messages to one side. */
@@ -172,7 +179,7 @@ const KK_LATER: PairOptions = { client: { ...KK.client, ...LATER }, hub: KK.hub 
 const CLIENT_RECIPES: { readonly [state in ClientState]: Recipe } = {
   'awaiting-hello': { stopAfter: 0 },
   'awaiting-offer': { stopAfter: 1 },
-  'awaiting-psk': { stopAfter: 2, client: { psk: () => undefined } },
+  'awaiting-psk': { stopAfter: 2, client: { psks: [] } },
   'sealing-message-1': { stopAfter: 2, answers: 0, ...KK_LATER },
   'awaiting-message-2': { stopAfter: 3 },
   'opening-message-2': { stopAfter: 4, answers: 1, ...KK_LATER },

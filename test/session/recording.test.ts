@@ -59,7 +59,7 @@ function record(
         siteId: 'lobby',
         staticKey: CLIENT_STATIC,
         randomBytes: () => EPHEMERAL.slice(),
-        psk: () => PSK,
+        psks: [HUB_PSK],
         pin: () => undefined,
         ...client,
       },
@@ -174,7 +174,7 @@ test('records whether pin and PSK were found, and the pin, which is public', () 
     { lookedUp: 'pin', found: false },
     { lookedUp: 'psk', found: true },
   ]);
-  const { clientLines } = ready({ pin: () => HUB_KEY }, { clientKey: CLIENT_KEY });
+  const { clientLines } = ready({ pins: [HUB_PIN] }, { clientKey: CLIENT_KEY });
   assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
 });
 

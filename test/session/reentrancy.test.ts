@@ -221,7 +221,7 @@ test('closed() within pin() or psk() does not revive the session with a static k
       raisesLocal(() => within.client!.closed(), 'wrong-state');
       return name === 'psk' ? PSK : undefined;
     };
-    const pair = new Pair({ client: { psk: () => PSK, [name]: lookUp, staticKey: CLIENT_STATIC } });
+    const pair = new Pair({ client: { psks: [HUB_PSK], [name]: lookUp, staticKey: CLIENT_STATIC } });
     within.client = pair.client;
     pair.run();
     const { clientKey } = pair.hubEvents.find(({ type }) => type === 'ready') as unknown as {

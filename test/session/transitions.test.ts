@@ -72,7 +72,7 @@ const amongStray = (data: Data, count: number): Data[] => (count > 1 ? [data, ..
 
 const VARIANTS: PairOptions[] = [
   {},
-  { client: { psk: () => undefined } },
+  { client: { psks: [] } },
   { wire: (_, data) => twice(data) },
   { wire: (to, data) => (to === 'client' ? withPattern(data) : [data]) },
   { wire: (_, data, count) => amongStray(data, count) },

@@ -111,7 +111,7 @@ test('a new hub is announced before the PSK is asked for', () => {
 });
 
 test('an application that does not want the new hub closes, and nothing has been sent to it', () => {
-  const client = newClient({ pin: () => undefined, hasPins: true, psk: () => undefined });
+  const client = newClient({ pin: () => undefined, hasPins: true, psks: [] });
   client.receive(HELLO);
   assert.not.ok(types(client.receive(OFFER)).includes('transmit'));
   assert.equal(types(client.closed(1000)), ['ended']);
@@ -121,7 +121,7 @@ test('no hub is announced as new if none is pinned, or if this one is', () => {
   const first = new Pair({ client: { pin: () => undefined } }).run();
   assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
   for (const options of [{}, XX]) {
-    const known = new Pair({ client: { ...pinnedClient(), psk: () => PSK, ...options }, hub: KK.hub }).run();
+    const known = new Pair({ client: { ...pinnedClient(), psks: [HUB_PSK], ...options }, hub: KK.hub }).run();
     assert.not.ok(types(known.clientEvents).includes('new-hub'));
     assert.is(known.client.state, 'ready');
   }

@@ -28,7 +28,7 @@ const CLIENT = {
   siteId: 'lobby',
   staticKey: new Uint8Array(32).fill(1),
   randomBytes,
-  psk: () => PSK,
+  psks: [HUB_PSK],
 };
 /** What moves the cursor of a terminal, or turns its text around. */
 const RAW = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -576,7 +576,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'this.establish();\n    return this.becomeReady(events) as never;',
   ]),
   fault('text-delivered-after-ready', 'session', /Text on an encrypted session/, [
-    'src/session/session.ts',
+    'src/session/channel.ts',
     "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
     "if (input !== undefined) throw textAfterReady();\n      if (typeof data === 'string') return;",
   ]),

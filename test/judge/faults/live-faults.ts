@@ -5,7 +5,7 @@ const PEERS = 'test/judge/peers.ts';
 const CLIENT = 'src/session/client-session.ts';
 const HUB = 'src/session/hub-session.ts';
 const HANDSHAKE = 'src/noise/handshake-state.ts';
-const SESSION = 'src/session/session.ts';
+const SESSION = 'src/session/channel.ts';
 const URL = 'src/identity/authorized-url.ts';
 
 const SOME = 'first-contact small-chunks still-there';

@@ -3,7 +3,7 @@ import { type Breakage, broken, none, same } from './breakage.ts';
 
 const CLIENT = 'src/session/client-session.ts';
 const HUB = 'src/session/hub-session.ts';
-const SESSION = 'src/session/session.ts';
+const SESSION = 'src/session/channel.ts';
 const TRANSITIONS = 'src/session/transitions.ts';
 const ENDINGS = 'src/session/endings.ts';
 const PAYLOADS = 'src/wire/handshake.ts';

@@ -5,7 +5,7 @@
  *
  *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto })
  *                                        : parseKeyring(stored, accessKey);
- *     const session = new ClientSession({ crypto, siteId, randomBytes, ...keyringOptions(keyring) });
+ *     const session = new ClientSession({ crypto, siteId, randomBytes, keyring });
  *     // for each event of the session
  *     const updated = updateKeyring(keyring, event);
  *     if (updated !== keyring) store(serializeKeyring((keyring = updated)));
@@ -13,7 +13,7 @@
  * Spec, "Hub connection (protocol v3)", trust on first use.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
+import { assertObject, readArgument, readOptions } from '../arguments.ts';
 import {
   assertBytes,
   assertFlag,
@@ -25,12 +25,12 @@ import {
   kindOf,
   utf8Length,
 } from '../bytes.ts';
-import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
+import { assertHalves, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
-import type { SessionEvent } from './events.ts';
+import type { SessionEvent } from '../session/events.ts';
 
 /** A pin: the static public key of a hub. */
 export interface HubPin {
@@ -57,6 +57,14 @@ export interface HubPsk {
   readonly isSuspect: boolean;
 }
 
+/** The static key of a client: its private key, its public key, or both; 32 bytes each. */
+export interface StaticKey {
+  /** The public key, if it is known. */
+  readonly publicKey?: Uint8Array | undefined;
+  /** The private key, unless it is kept elsewhere, such as in a secure element. This field does not enumerate. */
+  readonly privateKey?: Uint8Array | undefined;
+}
+
 /**
  * The keys of one client. Its fields do not enumerate, so logs and clones show none of them; `serializeKeyring` writes
  * them.
@@ -64,12 +72,8 @@ export interface HubPsk {
 export interface Keyring {
   /** The access key of the identity that the keyring belongs to. */
   readonly accessKey: string;
-  /**
-   * The client's static key, 32 bytes each: the private key and its public key; the private key alone, if its public key
-   * was not computed; or the public key alone, if the private key is kept elsewhere. Hubs pin the public key, so it is
-   * created once and never again. `privateKey` does not enumerate.
-   */
-  readonly staticKey: Uint8Array | Pick<KeyPair, 'publicKey' | 'privateKey'>;
+  /** The client's static key. Hubs pin the public key, so it is created once and never again. */
+  readonly staticKey: StaticKey;
   /** Whether no hub has accepted the static key yet. */
   readonly staticKeyIsFresh: boolean;
   /** The pins, at most one for each hub. */
@@ -78,25 +82,24 @@ export interface Keyring {
   readonly psks: readonly HubPsk[];
 }
 
-/** What a ClientSession takes from a keyring: `...keyringOptions(keyring)`. */
-export interface KeyringOptions {
-  /** The static key, as in the keyring. */
-  staticKey: Keyring['staticKey'];
-  /** Whether no hub has accepted the static key yet. */
-  staticKeyIsFresh: boolean;
-  /** Whether the keyring has any pin. */
-  hasPins: boolean;
-  /** The last pin, 32 bytes, if there is any. */
-  expectedHubKey: Bytes | undefined;
-  /** Returns the pin of a hub, 32 bytes, or `undefined`. */
-  pin: (nodeId: string) => Bytes | undefined;
-  /** Returns the PSK for a hub, 32 bytes, or `undefined` if there is none, or if it has to be derived again. */
-  psk: (nodeId: string) => Bytes | undefined;
+/** The fields of a keyring that a ClientSession reads. A device that stores them its own way can pass a literal. */
+export interface KeyringFields {
+  /** The static key: as in a Keyring, a private key of 32 bytes, or a key pair with `sharedSecret`. */
+  readonly staticKey: Uint8Array | StaticKey | KeyPair;
+  /**
+   * Whether no hub has accepted the static key yet (default false). If so, a pinned hub most likely knows another key
+   * of this client, and the session warns with the event `static-key-fresh`.
+   */
+  readonly staticKeyIsFresh?: boolean | undefined;
+  /** The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. */
+  readonly pins?: readonly HubPin[] | undefined;
+  /** The PSKs (default none: the session asks with `psk-needed`). One that `isSuspect` is not used. */
+  readonly psks?: readonly (Pick<HubPsk, 'nodeId' | 'key'> & Partial<HubPsk>)[] | undefined;
 }
 
 /**
- * Creates the keyring of a new client. Do this once for each access key, and never because a stored keyring cannot be
- * read: a hub that has pinned the lost static key refuses a client with another one.
+ * Creates the keyring of a new client. Create one per access key. Never create one to replace a keyring that you cannot read: a
+ * hub that has pinned the lost static key refuses a client with another one.
  * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
  *   elsewhere, such as in a secure element; `crypto`: computes the public key of those random bytes, which the keyring then
  *   keeps. Without it, each session computes it
@@ -114,16 +117,12 @@ export interface KeyringOptions {
  */
 export function createKeyring(options: {
   accessKey: string;
-  staticKey: Keyring['staticKey'];
+  staticKey: Uint8Array | StaticKey;
   crypto?: Crypto | undefined;
 }): Keyring {
-  const { accessKey, staticKey, crypto } = readOptions(options, 'options', [
-    'accessKey',
-    'staticKey',
-    'crypto',
-  ]);
+  const known = { accessKey: true, staticKey: true, crypto: true } as const;
+  const { accessKey, staticKey, crypto } = readOptions(options, 'options', known);
   assertUtf8(accessKey, 'accessKey');
-  assertOwnKey(staticKey, 'staticKey');
   return keyringOf({
     accessKey,
     staticKey: readArgument('staticKey', () => keptKey(staticKey, crypto)),
@@ -131,39 +130,6 @@ export function createKeyring(options: {
     pins: [],
     psks: [],
   });
-}
-
-/**
- * Returns the options that a ClientSession takes from a keyring. `pin` and `psk` look into this keyring, not into later
- * ones. The options enumerate, so that they can be spread: do not log them.
- * @param keyring - the keyring as stored
- * @returns options for the constructor of ClientSession
- * @throws LocalError `bad-argument`
- *
- * @example
- * import { ClientSession, createKeyring, keyringOptions } from 'hub-protocol';
- * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
- *
- * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
- * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', ...keyringOptions(keyring) });
- * console.log(session.state); // awaiting-hello
- */
-export function keyringOptions(keyring: Keyring): KeyringOptions {
-  assertKeyring(keyring);
-  const { staticKey, staticKeyIsFresh, pins, psks } = keyring;
-  const options: KeyringOptions = {
-    staticKey,
-    staticKeyIsFresh,
-    hasPins: pins.length > 0,
-    expectedHubKey: pins[pins.length - 1]?.key,
-    pin: (nodeId) => findHub(pins, nodeId)?.key,
-    psk: (nodeId) => {
-      const stored = findHub(psks, nodeId);
-      return stored?.isSuspect ? undefined : stored?.key;
-    },
-  };
-  opaque(options, 'KeyringOptions');
-  return options;
 }
 
 /**
@@ -223,7 +189,6 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
       return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
     case 'message':
-    case 'chunk':
     case 'dropped':
       return changed(keyring, { staticKeyIsFresh: false });
     case undefined:
@@ -259,7 +224,7 @@ export function storePsk(
   options: { isProvisioned?: boolean | undefined } = {},
 ): Keyring {
   assertKeyring(keyring);
-  const given = readOptions(options, 'options', ['isProvisioned']);
+  const given = readOptions(options, 'options', { isProvisioned: true });
   const isProvisioned = assertFlag(given.isProvisioned, 'isProvisioned');
   return withPsk(keyring, nodeId, psk, isProvisioned);
 }
@@ -289,7 +254,7 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
 }
 
 /** The entry of a hub. A list is enough, since few clients have many hubs, and a hub may be called `__proto__`. */
-function findHub<Entry extends { readonly nodeId: string }>(
+export function findHub<Entry extends { readonly nodeId: string }>(
   entries: readonly Entry[],
   nodeId: string,
 ): Entry | undefined {
@@ -363,18 +328,64 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
 }
 
 /** A copy of a static key, with its public key if that can be computed. */
-function keptKey(staticKey: Keyring['staticKey'], crypto: Crypto | undefined): Keyring['staticKey'] {
-  if (!isBytes(staticKey)) return keptPair(staticKey.publicKey, staticKey.privateKey);
-  if (crypto === undefined) return copyBytes(staticKey);
-  return keptPair(new CheckedCrypto(crypto).ownKeyPair(staticKey).publicKey, staticKey);
+function keptKey(staticKey: Uint8Array | StaticKey, crypto: Crypto | undefined): StaticKey {
+  const { publicKey, privateKey } = isBytes(staticKey) ? { privateKey: staticKey } : staticKey;
+  assertHalves(publicKey, privateKey, 'staticKey');
+  if (publicKey !== undefined || crypto === undefined) return staticKeyOf(publicKey, privateKey);
+  const pair = new CheckedCrypto(crypto).keyPair(copyBytes(privateKey!));
+  pair.destroy();
+  return staticKeyOf(pair.publicKey, privateKey);
 }
 
-/** Makes a key pair of copies. Its private key, if any, does not enumerate. */
-export function keptPair(publicKey: Uint8Array, privateKey: Uint8Array | undefined): Keyring['staticKey'] {
-  const pair = { publicKey: copyBytes(publicKey), privateKey: privateKey && copyBytes(privateKey) };
-  opaque(pair, () => ({ publicKey }));
-  hideFields(pair, ['privateKey']);
-  return pair;
+/** Makes a static key of copies. Its private key, if any, does not enumerate. */
+export function staticKeyOf(
+  publicKey: Uint8Array | undefined,
+  privateKey: Uint8Array | undefined,
+): StaticKey {
+  const key = {
+    publicKey: publicKey && copyBytes(publicKey),
+    privateKey: privateKey && copyBytes(privateKey),
+  };
+  opaque(key, () => ({ publicKey }));
+  hideFields(key, ['privateKey']);
+  return key;
+}
+
+/** A keyring as a session reads it. */
+export type ReadKeyring = { readonly [name in keyof KeyringFields]-?: NonNullable<KeyringFields[name]> };
+
+const KEYRING_FIELDS = ['accessKey', 'staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
+
+/**
+ * Checks that an argument is a keyring, or a literal with the fields of one that a session reads. The shape of its static
+ * key is checked when it becomes a key pair.
+ * @throws LocalError `bad-argument`
+ */
+export function readKeyring(keyring: KeyringFields): ReadKeyring {
+  return readArgument('keyring', () => {
+    assertObject(keyring, 'keyring');
+    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = keyring;
+    // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us; in engines that cannot hide
+    // fields, it has more of them.
+    const names = (keyring as Partial<Keyring>).accessKey === undefined ? Object.keys(keyring) : [];
+    for (let i = 0; i < names.length; i++) {
+      if (KEYRING_FIELDS.indexOf(names[i]!) < 0) {
+        throw new LocalError('bad-argument', `unknown field "keyring.${names[i]}"`);
+      }
+    }
+    if (!pins.every(isHubKey) || !psks.every(isHubKey)) {
+      throw new LocalError(
+        'bad-argument',
+        '"keyring" expected pins and psks with a nodeId and a key of 32 bytes',
+      );
+    }
+    return {
+      staticKey,
+      staticKeyIsFresh: assertFlag(staticKeyIsFresh, 'keyring.staticKeyIsFresh'),
+      pins,
+      psks,
+    };
+  });
 }
 
 /**
@@ -387,7 +398,7 @@ export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
     return (
       typeof accessKey === 'string' &&
       typeof staticKeyIsFresh === 'boolean' &&
-      isKey(isBytes(staticKey) ? staticKey : staticKey.publicKey) &&
+      isKey(staticKey.publicKey ?? staticKey.privateKey) &&
       pins.every(isHubKey) &&
       psks.every(isHubKey)
     );

@@ -1,5 +1,5 @@
 /** Writes keyrings as JSON, to be stored, and reads them. */
-import { assertString, type Bytes, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
+import { assertString, type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -11,8 +11,9 @@ import {
   type HubPsk,
   hubPsk,
   type Keyring,
-  keptPair,
   keyringOf,
+  type StaticKey,
+  staticKeyOf,
 } from './keyring.ts';
 
 const VERSION = 1;
@@ -37,9 +38,9 @@ export function serializeKeyring(keyring: Keyring): string {
   assertKeyring(keyring);
   const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring;
   const fields: JsonObject = { version: VERSION, access_key: accessKey };
-  const privateKey = isBytes(staticKey) ? staticKey : staticKey.privateKey;
+  const { publicKey, privateKey } = staticKey;
   if (privateKey !== undefined) fields.static_key = bytesToHex(privateKey);
-  if (!isBytes(staticKey)) fields.static_public_key = bytesToHex(staticKey.publicKey);
+  if (publicKey !== undefined) fields.static_public_key = bytesToHex(publicKey);
   fields.static_key_is_fresh = staticKeyIsFresh;
   fields.pins = pins.map(({ nodeId, key }) => ({ node_id: nodeId, key: bytesToHex(key) }));
   fields.psks = psks.map(({ nodeId, key, isProvisioned }) => ({
@@ -123,12 +124,13 @@ function hasOnly(fields: JsonObject, names: string[]): boolean {
   return Object.keys(fields).every((name) => names.indexOf(name) >= 0);
 }
 
-function readStaticKey(fields: JsonObject): Keyring['staticKey'] {
+function readStaticKey(fields: JsonObject): StaticKey {
   const privateKey = readStored(fields, 'static_key');
   const publicKey = readStored(fields, 'static_public_key');
-  if (publicKey !== undefined) return keptPair(publicKey, privateKey);
-  if (privateKey === undefined) throw badField('static_key or static_public_key is missing');
-  return privateKey;
+  if (publicKey === undefined && privateKey === undefined) {
+    throw badField('static_key or static_public_key is missing');
+  }
+  return staticKeyOf(publicKey, privateKey);
 }
 
 /** A key of the client, if it is there. */

@@ -1,0 +1,315 @@
+/**
+ * Records a session as JSON lines, to find out later why its handshake failed: what went in and out, the states, the
+ * events, and the codes of errors. A recording contains no secret: cleartext envelopes, which everybody between client
+ * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
+ * lines, and `hub-protocol explain` reads them.
+ */
+import { readOptions } from '../arguments.ts';
+import { assertFlag, bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
+import { CheckedCrypto } from '../crypto/checked.ts';
+import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, type RemoteError } from '../errors.ts';
+import { findHub, type KeyringFields, type StaticKey } from '../keyring/keyring.ts';
+import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
+import type { ClientOptions } from '../session/client-options.ts';
+import { ClientSession } from '../session/client-session.ts';
+import type { HubSessionEvent, SessionEvent } from '../session/events.ts';
+import type { HubOptions } from '../session/hub-handshake.ts';
+import { HubSession } from '../session/hub-session.ts';
+import { isRepeat, lateInputOf, mayBeJson } from '../session/inputs.ts';
+import { suitesOf } from '../session/negotiation.ts';
+import { assertFunction } from '../session/options.ts';
+import { PATTERNS } from '../session/protocol.ts';
+import type { ClientState, HubState } from '../session/transitions.ts';
+import { parseEnvelope } from '../wire/envelope.ts';
+import { readNodeId } from '../wire/handshake.ts';
+import { type Json, type JsonObject, setField } from '../wire/json.ts';
+import { stringifyJson } from '../wire/write-json.ts';
+
+/** The version of the format. */
+const VERSION = 1;
+
+/** Where a recording goes, and what is in it. */
+export interface RecordingOptions {
+  /** Takes each line: JSON, without a line feed. If it throws, the recording ends, and the session goes on. */
+  write: (line: string) => void;
+  /**
+   * Whether to record the private ephemeral key if the session ends before a message of the peer has arrived
+   * (default false). With it and the PSK, `explain` can recompute the handshake. Such a recording is a secret: whoever
+   * has it can try passwords against it, and can read what this side had sent before the session failed.
+   */
+  ephemeralKey?: boolean | undefined;
+}
+
+/** A session that is recorded. It has the methods of the session, and works as it does. */
+export type Recorded<Session extends ClientSession | HubSession> = Pick<Session, keyof Session>;
+
+/**
+ * Creates a client's session that is recorded.
+ * @param options - for the constructor of ClientSession
+ * @param recording - `write` takes each line
+ * @returns the session
+ * @throws LocalError the codes of the constructor; `bad-argument`; `crypto-failed`
+ *
+ * @example
+ * import { createKeyring } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ * import { recordClientSession } from 'hub-protocol/recording';
+ *
+ * const lines: string[] = []; // or a file, for `hub-protocol explain`
+ * const write = (line: string): void => void lines.push(line);
+ * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+ * const session = recordClientSession({ crypto, randomBytes, siteId: 'lobby', keyring }, { write });
+ * session.receive('{"msg_type":"hello","payload":{"node_id":"hub-1"}}');
+ * console.log(lines.length > 0); // true
+ */
+export function recordClientSession(
+  options: ClientOptions,
+  recording: RecordingOptions,
+): Recorded<ClientSession> {
+  const recorder = new Recorder(recording);
+  const session = new ClientSession(recorder.withKeptKey(options));
+  const { crypto, keyring, patterns, trust, onKkFailure } = options;
+  recorder.begin('client', crypto, keyring.staticKey, {
+    patterns: (patterns ?? PATTERNS).slice(),
+    suites: suitesOf(crypto),
+    trust: trust ?? null,
+    onKkFailure: onKkFailure ?? null,
+    hasPins: keyring.pins !== undefined && keyring.pins.length > 0,
+    staticKeyIsFresh: keyring.staticKeyIsFresh === true,
+  });
+  recorder.keyring = keyring;
+  return recorder.observe(session, ['start', 'providePsk', 'resume']);
+}
+
+/**
+ * Creates a hub's session that is recorded.
+ * @param options - for the constructor of HubSession
+ * @param recording - `write` takes each line
+ * @returns the session
+ * @throws LocalError the codes of the constructor; `bad-argument`; `crypto-failed`
+ */
+export function recordHubSession(options: HubOptions, recording: RecordingOptions): Recorded<HubSession> {
+  const recorder = new Recorder(recording);
+  const session = new HubSession(recorder.withKeptKey(options));
+  const { nodeId, clientKey, patterns, suites, crypto, staticKey } = options;
+  recorder.begin('hub', crypto, staticKey, {
+    patterns: (patterns ?? PATTERNS).slice(),
+    suites: (suites ?? suitesOf(crypto)).slice(),
+    nodeId,
+    clientKey: clientKey === undefined ? null : bytesToHex(clientKey),
+  });
+  return recorder.observe(session, ['start']);
+}
+
+/** The states in which what arrives is cleartext. */
+const CLEARTEXT_STATES: readonly (ClientState | HubState | 'failed' | 'closed')[] = [
+  'awaiting-hello',
+  'awaiting-offer',
+  'awaiting-psk',
+  'sealing-message-1',
+  'awaiting-message-1',
+  'awaiting-message-2',
+  'opening-message-2',
+  'sealing-message-3',
+  'awaiting-message-3',
+];
+
+const SENDERS = ['sendJson', 'sendBinary'];
+
+/** The fields of events that are recorded as they are: none was sealed. */
+const SHOWN = ['nodeId', 'pattern', 'suite', 'code', 'status', 'reason', 'retry', 'kind'];
+/** The fields of events that hold a public key. */
+const PUBLIC_KEYS = ['key', 'hubKey', 'clientKey'];
+
+/** The events that show that a message of the peer has arrived. */
+const HEARD = ['message', 'dropped', 'hello'];
+
+type Event = SessionEvent | HubSessionEvent;
+type State = ClientSession['state'] | HubSession['state'];
+/** A session, as far as it is recorded. */
+type Methods = { readonly [method: string]: (argument: unknown) => unknown };
+
+class Recorder {
+  private readonly write: (line: string) => void;
+  private readonly wantsEphemeralKey: boolean;
+  private ephemeralKey: Uint8Array | undefined = undefined;
+  private isBroken = false;
+  /** Whether a message of the peer has arrived. */
+  private heard = false;
+  /** Of a client. */
+  keyring: KeyringFields | undefined = undefined;
+  /** The node id in the latest HELLO of the hub. */
+  private nodeId = '';
+
+  constructor(recording: RecordingOptions) {
+    const { write, ephemeralKey } = readOptions(recording, 'recording', { write: true, ephemeralKey: true });
+    assertFunction(write, 'write');
+    this.write = write;
+    this.wantsEphemeralKey = assertFlag(ephemeralKey, 'ephemeralKey');
+  }
+
+  begin(
+    role: 'client' | 'hub',
+    crypto: Crypto,
+    staticKey: Uint8Array | StaticKey | KeyPair,
+    options: JsonObject,
+  ): void {
+    const pair = new CheckedCrypto(crypto).ownKey(staticKey, 'staticKey');
+    const line: JsonObject = { recording: VERSION, role, publicKey: bytesToHex(pair.publicKey) };
+    pair.destroy();
+    const names = Object.keys(options);
+    for (let i = 0; i < names.length; i++) setField(line, names[i]!, options[names[i]!]!);
+    this.record(line);
+  }
+
+  /** Options whose randomBytes() keeps a copy of the private ephemeral key, the only thing that sessions ask it for. */
+  withKeptKey<Options extends { randomBytes: RandomBytes }>(options: Options): Options {
+    const { randomBytes } = options;
+    if (!this.wantsEphemeralKey || typeof randomBytes !== 'function') return options;
+    const kept = (length: number): Uint8Array => {
+      const bytes = randomBytes(length);
+      if (isBytes(bytes) && bytes.length === KEY_LENGTH) this.ephemeralKey = copyBytes(bytes);
+      return bytes;
+    };
+    return { ...options, randomBytes: kept };
+  }
+
+  /** Makes an object that calls a session and records what goes in and comes out. */
+  observe<Session extends ClientSession | HubSession>(
+    session: Session,
+    methods: readonly string[],
+  ): Recorded<Session> {
+    const called = session as unknown as Methods;
+    const observed = {};
+    const add = (name: string, body: (argument: unknown, state: State) => unknown): void => {
+      const value = (argument: unknown): unknown => {
+        try {
+          return body(argument, session.state);
+        } catch (error) {
+          this.record({ threw: (error as LocalError).code });
+          throw error;
+        }
+      };
+      Object.defineProperty(observed, name, { value });
+    };
+    for (const name of methods.concat(['receive', 'closed'])) {
+      add(name, (argument, state) => {
+        const line: JsonObject = { call: name, state };
+        if (name === 'receive') describe(line, argument, isCleartext(argument, state));
+        this.record(line);
+        const events = called[name]!.call(session, argument) as Event[];
+        if (name === 'receive') this.recordLookups(argument, state, session.state);
+        this.recordEvents(events, argument, state);
+        return events;
+      });
+    }
+    for (const name of SENDERS) {
+      add(name, (argument, state) => {
+        this.record({ call: name, state });
+        const sent = called[name]!.call(session, argument) as Uint8Array[];
+        this.record({ lengths: sent.map((message) => message.length) });
+        return sent;
+      });
+    }
+    Object.defineProperty(observed, 'state', { get: () => session.state });
+    return observed as Recorded<Session>;
+  }
+
+  /** Records what the keyring has for the hub, once the session has looked for it. */
+  private recordLookups(data: unknown, before: State, after: State): void {
+    if (before !== 'awaiting-hello' && before !== 'awaiting-offer') return;
+    try {
+      const { type, payload } = parseEnvelope(data as string | Uint8Array);
+      if (type === 'hello') this.nodeId = readNodeId(payload);
+    } catch {
+      // The session has failed, and says why.
+    }
+    if (this.keyring === undefined || before !== 'awaiting-offer' || after === 'awaiting-offer') return;
+    const { pins = [], psks = [] } = this.keyring;
+    const pin = findHub(pins, this.nodeId);
+    this.record({
+      lookedUp: 'pin',
+      found: pin !== undefined,
+      ...(pin === undefined ? {} : { key: bytesToHex(pin.key) }),
+    });
+    const psk = findHub(psks, this.nodeId);
+    this.record({ lookedUp: 'psk', found: psk !== undefined && !psk.isSuspect });
+  }
+
+  private recordEvents(events: Event[], argument: unknown, state: State): void {
+    let isOver = false;
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i]!;
+      this.record(lineOf(event));
+      isOver = isOver || event.type === 'close' || event.type === 'ended';
+      this.heard = this.heard || HEARD.indexOf(event.type) >= 0;
+    }
+    if (!isOver && !this.heard) return;
+    // Once a message of the peer has arrived, no one needs to ask why the handshake failed.
+    if (!this.heard && this.ephemeralKey !== undefined) {
+      const line: JsonObject = { ephemeralKey: bytesToHex(this.ephemeralKey) };
+      if (isBytes(argument) && !isCleartext(argument, state)) line.sealed = bytesToHex(argument);
+      this.record(line);
+    }
+    wipe(this.ephemeralKey);
+    this.ephemeralKey = undefined;
+  }
+
+  private record(line: JsonObject): void {
+    if (this.isBroken) return;
+    try {
+      this.write(stringifyJson(line));
+    } catch {
+      this.isBroken = true;
+    }
+  }
+}
+
+/**
+ * Whether what was received is a part of the handshake in clear. Over MQTT, where cleartext arrives as bytes, it may come
+ * once the session is encrypted too: from a hub that has forgotten the session, or as a repeat.
+ */
+function isCleartext(data: unknown, state: State): boolean {
+  if (CLEARTEXT_STATES.indexOf(state) >= 0) return true;
+  if (!isBytes(data) || !mayBeJson(data)) return false;
+  const input = lateInputOf(data);
+  return input !== undefined && isRepeat(input);
+}
+
+/** Adds what was received or is to be transmitted: cleartext whole, anything else by its length. */
+function describe(line: JsonObject, data: unknown, isCleartext: boolean): void {
+  const text = isCleartext && isBytes(data) ? bytesToUtf8(data) : data;
+  if (isCleartext && typeof text === 'string' && text.length <= MAX_ENVELOPE && utf8Length(text) >= 0) {
+    line.text = text;
+  } else {
+    line.isText = typeof data === 'string';
+    if (isBytes(data) || typeof data === 'string') line.length = data.length;
+  }
+}
+
+function lineOf(event: Event): JsonObject {
+  const line: JsonObject = { event: event.type };
+  const fields = event as unknown as { readonly [field: string]: Json | Uint8Array | undefined };
+  if (event.type === 'transmit') {
+    describe(line, event.data, typeof event.data === 'string');
+    return line;
+  }
+  for (let i = 0; i < SHOWN.length; i++) {
+    const value = fields[SHOWN[i]!];
+    if (value !== undefined) line[SHOWN[i]!] = value as Json;
+  }
+  for (let i = 0; event.type !== 'psk' && i < PUBLIC_KEYS.length; i++) {
+    const key = fields[PUBLIC_KEYS[i]!];
+    if (isBytes(key)) line[PUBLIC_KEYS[i]!] = bytesToHex(key);
+  }
+  const { text, bytes } = event as { text?: string; bytes?: Uint8Array | number };
+  const content = text ?? bytes;
+  if (content !== undefined) line.length = typeof content === 'number' ? content : content.length;
+  const { error } = event as { error?: LocalError | RemoteError };
+  if (error !== undefined) {
+    line.error = error.code;
+    line.isLocal = error instanceof LocalError;
+  }
+  return line;
+}

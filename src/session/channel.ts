@@ -1,0 +1,290 @@
+/**
+ * The channel of one connection, the same for a client and a hub: cleartext envelopes until the handshake is done,
+ * transport messages afterwards, and a failure that is final. It looks up each input in the table of its side; what the
+ * side does with the input is in client-handshake.ts and hub-handshake.ts.
+ */
+import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes } from '../bytes.ts';
+import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, type RemoteError } from '../errors.ts';
+import { Guard } from '../guard.ts';
+import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
+import type { HandshakeState } from '../noise/handshake-state.ts';
+import type { Transport } from '../noise/transport.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import { parseEnvelope } from '../wire/envelope.ts';
+import type { Json } from '../wire/json.ts';
+import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
+import { parseJson } from '../wire/parse-json.ts';
+import { type Reassembled, Reassembler } from '../wire/reassembler.ts';
+import { jsonToBytes } from '../wire/write-json.ts';
+import { type Closing, type Ending, type EndingFacts, readClosing } from './endings.ts';
+import type { CommonEvent } from './events.ts';
+import {
+  inputOf,
+  isLateRepeat,
+  isRepeat,
+  lateInputOf,
+  mayBeJson,
+  textAfterReady,
+  unexpected,
+} from './inputs.ts';
+import type { Pattern } from './protocol.ts';
+import type { Input, Inputs, Step, TransitionTable } from './transitions.ts';
+
+/** The options that both sessions share. */
+export interface SessionOptions {
+  /** The cryptography, such as `nobleCrypto` or `nodeCrypto`. */
+  crypto: Crypto;
+  /** The random number generator, called once for the 32 bytes of the ephemeral key. */
+  randomBytes: RandomBytes;
+  /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
+  maxMessage?: number | undefined;
+  /**
+   * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
+   * second array of up to 65519 bytes, but overwrites the first one, and events contain views of it. It needs a cipher
+   * with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
+   */
+  inPlace?: boolean | undefined;
+}
+
+/** What a side does with each input that its table knows. */
+export type Handlers = { [name in Exclude<Input, 'frame'>]?: (carried: Inputs[name]) => void };
+
+/** A side of the protocol. */
+export interface Side<State extends string> extends Handlers {
+  /** Takes the message that a transport message has completed, if it has. */
+  deliver(message: Reassembled | undefined): void;
+  /** How a connection ends that had not failed. May emit events that precede `ended`. */
+  ended(facts: EndingFacts<State>): Ending;
+  /** How a connection ends that had failed. */
+  failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending;
+  /** The handshake pattern, if one is chosen. */
+  readonly pattern: Pattern | undefined;
+  /** Drops and wipes everything that only the handshake needed. */
+  forget(): void;
+}
+
+/** One connection, as either side sees it. */
+export class Channel<State extends string, Event extends { readonly type: string }> {
+  /** The current state. */
+  state: State | 'failed' | 'closed';
+  private readonly side: Side<State>;
+  private readonly transitions: TransitionTable<State>;
+  private readonly reassembler: Reassembler;
+  private readonly inPlace: boolean;
+  private readonly guard = new Guard();
+  /** The keys of the session, once the handshake is done. */
+  private transport: Transport | undefined = undefined;
+  /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
+  private heard = false;
+  /** The events of the present call. */
+  private events: (Event | CommonEvent)[] = [];
+
+  constructor(
+    { maxMessage, inPlace }: SessionOptions,
+    initial: State,
+    transitions: TransitionTable<State>,
+    side: Side<State>,
+  ) {
+    this.reassembler = new Reassembler({ maxMessage });
+    this.inPlace = assertFlag(inPlace, 'inPlace');
+    this.state = initial;
+    this.transitions = transitions;
+    this.side = side;
+    hideFields(this);
+  }
+
+  /** As {@link ClientSession.receive}. */
+  receive(data: string | Uint8Array): (Event | CommonEvent)[] {
+    if (typeof data !== 'string' && !isBytes(data)) {
+      throw new LocalError('bad-argument', `"data" expected string or Uint8Array, got ${kindOf(data)}`);
+    }
+    return this.run(() => {
+      if (this.isOver()) return;
+      if (this.transport !== undefined) this.takeSealed(data, this.transport);
+      else {
+        const envelope = parseEnvelope(data);
+        this.take(inputOf(envelope), envelope.payload);
+      }
+    });
+  }
+
+  /** As {@link ClientSession.sendJson}. */
+  sendJson(value: Json | object): Bytes[] {
+    return this.send('json', () => (typeof value === 'string' ? encodeText(value) : jsonToBytes(value)));
+  }
+
+  /** As {@link ClientSession.sendBinary}. */
+  sendBinary(bytes: Uint8Array): Bytes[] {
+    return this.send('binary', () => {
+      assertBytes(bytes, 'bytes');
+      return bytes;
+    });
+  }
+
+  /** As {@link ClientSession.closed}. */
+  closed(closing: Closing | undefined): (Event | CommonEvent)[] {
+    const { kind, code, status, closeReason } = readClosing(closing);
+    return this.run(() => {
+      if (this.state === 'closed') return;
+      const { side, heard, state } = this;
+      const { failure } = this.guard;
+      const { reason, retry, error } =
+        failure === undefined
+          ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
+          : side.failed(failure, this.transport !== undefined);
+      this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
+      this.state = 'closed';
+      this.destroy();
+    });
+  }
+
+  /** Takes an input from the integrator. */
+  call<Name extends Exclude<Input, 'frame'>>(input: Name, carried: Inputs[Name]): (Event | CommonEvent)[] {
+    return this.run(() => this.take(input, carried));
+  }
+
+  /** Whether the current state knows an input. */
+  knows(input: Input): boolean {
+    return !this.isOver() && this.transitions[this.state as State][input] !== undefined;
+  }
+
+  /** @throws LocalError `wrong-state` within a callback of this session */
+  assertIdle(): void {
+    this.guard.assertIdle();
+  }
+
+  /** Adds an event to those of the present call. */
+  emit(event: Event | CommonEvent): void {
+    this.events.push(event);
+  }
+
+  /** Goes to the state that the table names, and hands the input to the side. */
+  take<Name extends Exclude<Input, 'frame'>>(input: Name, carried: Inputs[Name]): void {
+    const row = this.transitions[this.state as State];
+    const next = row[input];
+    if (next === undefined) {
+      if (row.repeat === undefined || !isRepeat(input)) throw unexpected(input, this.state);
+      return;
+    }
+    this.state = next;
+    const handlers: Handlers = this.side;
+    handlers[input]!(carried);
+  }
+
+  /** Goes to the state that follows a step. */
+  reach(step: Step): void {
+    this.state = this.transitions[this.state as State][step]!;
+  }
+
+  /** Replaces the handshake by the keys of the session. */
+  establish(handshake: HandshakeState<undefined>): Transport {
+    const transport = handshake.split();
+    this.transport = transport;
+    this.side.forget();
+    return transport;
+  }
+
+  /** Seals a message, as transport messages of at most 65535 bytes. */
+  seal(kind: MessageKind, payload: Uint8Array): Bytes[] {
+    const messages: Bytes[] = [];
+    const count = countFrames(payload.length);
+    for (let i = 0; i < count; i++) {
+      messages.push(this.transport!.encryptInPlace(frameAt(kind, payload, i, TAG_LENGTH)));
+    }
+    return messages;
+  }
+
+  private takeSealed(data: string | Uint8Array, transport: Transport): void {
+    // Over MQTT cleartext arrives as bytes too: bytes that are an envelope were never sealed.
+    if (typeof data === 'string' || mayBeJson(data)) {
+      const input = lateInputOf(data);
+      if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
+      if (input !== undefined || typeof data === 'string') throw textAfterReady();
+    }
+    this.state = this.transitions[this.state as State].frame!;
+    const frame = transport.decrypt(data, this.inPlace);
+    this.heard = true;
+    this.side.deliver(this.reassembler.push(frame));
+  }
+
+  private send(kind: MessageKind, encode: () => Uint8Array): Bytes[] {
+    this.guard.assertIdle();
+    if (this.isOver()) {
+      throw new LocalError(
+        'session-over',
+        'the session is over: connect again with a new one',
+        this.guard.failure,
+      );
+    }
+    if (this.state !== 'ready') {
+      throw new LocalError('wrong-state', `sending in state ${this.state}: wait for the ready event`);
+    }
+    this.guard.enter();
+    try {
+      const payload = encode();
+      if (payload.length > MAX_MESSAGE) {
+        throw new LocalError(
+          'message-too-long',
+          `a message of ${payload.length} bytes, which the peer would drop: send at most ${MAX_MESSAGE}`,
+        );
+      }
+      try {
+        return this.seal(kind, payload);
+      } catch (error) {
+        throw this.fail(error);
+      }
+    } finally {
+      this.guard.leave();
+    }
+  }
+
+  /** Runs a method that returns events. If it throws, the session fails. */
+  private run(body: () => void): (Event | CommonEvent)[] {
+    this.guard.enter();
+    try {
+      body();
+    } catch (error) {
+      const code = this.transport === undefined ? 1008 : 1002;
+      this.emit({ type: 'close', code, error: this.fail(error) });
+    } finally {
+      this.guard.leave();
+    }
+    const { events } = this;
+    this.events = [];
+    return events;
+  }
+
+  private isOver(): boolean {
+    return this.state === 'failed' || this.state === 'closed';
+  }
+
+  /** Fails the session, which is final, and wipes its keys. */
+  private fail(error: unknown): LocalError | RemoteError {
+    const failure = this.guard.fail(error);
+    this.state = 'failed';
+    this.destroy();
+    return failure;
+  }
+
+  private destroy(): void {
+    this.side.forget();
+    this.transport?.destroy();
+    this.reassembler.destroy();
+  }
+}
+opaque(Channel.prototype, 'Channel');
+
+/** A string that contains JSON, as UTF-8. @throws LocalError `not-json`, `lone-surrogate` */
+function encodeText(text: string): Uint8Array {
+  const bytes = utf8ToBytes(text);
+  try {
+    parseJson(bytes);
+  } catch {
+    throw new LocalError(
+      'not-json',
+      'a string is sent as it is, so it must be JSON: wrap other text in an object',
+    );
+  }
+  return bytes;
+}

@@ -1,0 +1,332 @@
+/**
+ * The client's side of the handshake, from the hub's HELLO to the client's own. Its methods have the names of the inputs
+ * that they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
+ */
+import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import { CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
+import { failureOf, LocalError, RemoteError } from '../errors.ts';
+import { findHub } from '../keyring/keyring.ts';
+import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
+import { HandshakeState } from '../noise/handshake-state.ts';
+import { protocolName } from '../noise/patterns.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import { writeEnvelope } from '../wire/envelope.ts';
+import {
+  mergeFields,
+  readMessage2Payload,
+  readNodeId,
+  readNoiseMessage,
+  readOffer,
+} from '../wire/handshake.ts';
+import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import type { Reassembled } from '../wire/reassembler.ts';
+import { canonicalJson } from '../wire/write-json.ts';
+import { Channel, type Side } from './channel.ts';
+import { type ClientOptions, type ClientPlan, readClientOptions } from './client-options.ts';
+import {
+  CLIENT_ENDINGS,
+  CLIENT_FAILURES,
+  clientEndingError,
+  type Ending,
+  type EndingFacts,
+  endingAfter,
+  findEnding,
+  kkFailed,
+} from './endings.ts';
+import type { PskEvent, SessionEvent } from './events.ts';
+import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
+import type { Pattern, Suite } from './protocol.ts';
+import { pskSalt } from './psk.ts';
+import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
+
+export class ClientHandshake implements Side<ClientState> {
+  readonly channel: Channel<ClientState, SessionEvent>;
+  pattern: Pattern | undefined = undefined;
+  /** Until the handshake is done. */
+  noise: HandshakeState<undefined> | undefined = undefined;
+  private readonly unpins: boolean;
+  private hasUnpinned = false;
+  private nodeId = '';
+  // What follows is dropped when the handshake is done, and when the session ends.
+  private plan: ClientPlan | undefined;
+  private staticKey: CheckedKeyPair | undefined = undefined;
+  private ephemeralKey: CheckedKeyPair | undefined = undefined;
+  private suite: Suite | undefined = undefined;
+  /** The canonical JSON of the hub's HELLO payload; then the prologue. */
+  private prologue: Uint8Array | undefined = undefined;
+  private pin: Uint8Array | undefined = undefined;
+  /** Whether the PSK has to come from `providePsk`. */
+  private asksForPsk = false;
+  /** The PSK from `providePsk`, until it is proved. */
+  private derivedPsk: Bytes | undefined = undefined;
+  /** The encoding that message 2 named. */
+  private encoding: string | undefined = undefined;
+
+  constructor(options: ClientOptions) {
+    const plan = readClientOptions(options);
+    const { keyring, patterns, isPaced } = plan;
+    const crypto = new CheckedCrypto(plan.crypto);
+    this.channel = new Channel(plan, 'awaiting-hello', CLIENT_TRANSITIONS, this);
+    this.plan = plan;
+    this.unpins = plan.unpins;
+    try {
+      this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
+      this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));
+      if (keyring.pins.length === 1 && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
+        // Most likely this hub will answer: what KKpsk0 computes from its key is computed before the connection is made.
+        this.staticKey.computeAhead(keyring.pins[0]!.key);
+        this.ephemeralKey.computeAhead(keyring.pins[0]!.key);
+      }
+    } catch (error) {
+      this.forget();
+      throw failureOf(error);
+    }
+    hideFields(this);
+  }
+
+  start(): void {
+    this.channel.emit({ type: 'transmit', data: writeEnvelope('hello', { pubkey: null, site_id: '' }) });
+  }
+
+  hello(payload: JsonObject): void {
+    this.nodeId = readNodeId(payload);
+    this.prologue = canonicalJson(payload);
+  }
+
+  offer(payload: JsonObject): void {
+    const { channel, nodeId } = this;
+    const { crypto, keyring, patterns, trustsNewHubs } = this.plan!;
+    const offer = readOffer(payload);
+    assertRequired(offer);
+    const pin = findHub(keyring.pins, nodeId)?.key;
+    if (pin === undefined && !trustsNewHubs) {
+      throw new RemoteError(
+        'unknown-hub',
+        'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
+      );
+    }
+    const { pattern, suite } = selectNoise(
+      {
+        patterns: offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0),
+        suites: offer.suites,
+      },
+      { suites: suitesOf(crypto), pinned: pin !== undefined },
+    );
+    this.pin = pin;
+    this.pattern = pattern;
+    this.suite = suite;
+    this.prologue = concatBytes([
+      this.prologue!,
+      canonicalJson(payload),
+      utf8ToBytes(protocolName(pattern, suite)),
+    ]);
+    if (pin === undefined && keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
+    if (pin !== undefined && keyring.staticKeyIsFresh) {
+      channel.emit({ type: 'static-key-fresh', nodeId, error: staticKeyFresh() });
+    }
+    const stored = findHub(keyring.psks, nodeId);
+    if (stored !== undefined && !stored.isSuspect) channel.take('psk', stored.key);
+    else {
+      this.asksForPsk = true;
+      channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(pskSalt(crypto, nodeId)) });
+    }
+  }
+
+  psk(psk: Uint8Array): void {
+    const { crypto, message1Payload, isPaced } = this.plan!;
+    if (this.asksForPsk) this.derivedPsk = copyBytes(psk);
+    const noise = new HandshakeState<undefined>({
+      crypto,
+      role: 'initiator',
+      pattern: this.pattern!,
+      suite: this.suite!,
+      prologue: this.prologue!,
+      psk,
+      staticKey: this.staticKey!,
+      remoteStaticKey: this.pattern === 'KKpsk0' ? this.pin : undefined,
+      ephemeralKey: this.ephemeralKey,
+      paced: isPaced,
+    });
+    this.noise = noise;
+    this.goOn(() => noise.writeMessage(message1Payload));
+  }
+
+  'message-1'(payload: JsonObject): void {
+    this.goOn(() => this.noise!.readMessage(readNoiseMessage(payload), MAX_MESSAGE_2_PAYLOAD));
+  }
+
+  'later-message'(payload: JsonObject): void {
+    this['message-1'](payload);
+  }
+
+  resume(sharedSecret: Uint8Array | undefined): void {
+    this.goOn(() => this.noise!.resume(sharedSecret));
+  }
+
+  deliver(message: Reassembled | undefined): void {
+    if (message !== undefined) this.channel.emit(message);
+  }
+
+  /** Takes a step of the Noise handshake. If that completes a message, goes on with it. */
+  private goOn(step: () => Bytes | undefined): void {
+    const { channel } = this;
+    let message: Bytes | undefined;
+    try {
+      message = step();
+    } catch (error) {
+      throw error instanceof RemoteError ? this.explained(error) : error;
+    }
+    if (message === undefined) channel.emit({ type: 'waiting', publicKey: this.noise!.dhNeeded });
+    else if (channel.state === 'sealing-message-1') this.sendMessage1(message);
+    else if (channel.state === 'opening-message-2') this.takePayload(message);
+    else this.sendMessage3(message);
+  }
+
+  private sendMessage1(message: Bytes): void {
+    const noise: JsonObject = { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) };
+    this.channel.emit({ type: 'transmit', data: writeEnvelope('shake', { noise }) });
+    this.channel.reach('written');
+  }
+
+  /** Takes the payload of message 2. */
+  private takePayload(bytes: Bytes): void {
+    // One ciphertext can be made to open under many PSKs, and is noise under all but one of them. So noise ends as what
+    // does not open, and nothing else is decided before: the peer would learn whether one of many passwords is right.
+    const payload = readMessage2Payload(bytes);
+    if (payload === undefined) throw this.unopened();
+    this.encoding = payload.encoding;
+    const { channel, nodeId, pin } = this;
+    const noise = this.noise!;
+    // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3. Under KKpsk0
+    // the key is the pin.
+    const key = noise.remoteStaticKey!;
+    if (pin !== undefined && !equalBytes(pin, key)) {
+      throw new RemoteError(
+        'hub-key-changed',
+        'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
+      );
+    }
+    if (this.derivedPsk !== undefined) {
+      channel.emit(pskEvent(nodeId, this.derivedPsk));
+      this.derivedPsk = undefined; // the event has it now
+    }
+    if (pin === undefined) channel.emit({ type: 'pin', nodeId, key });
+    if (noise.isFinished) this.finish(noise);
+    else {
+      channel.reach('read');
+      this.goOn(() => noise.writeMessage());
+    }
+  }
+
+  private sendMessage3(message: Bytes): void {
+    this.channel.emit({
+      type: 'transmit',
+      data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }),
+    });
+    this.finish(this.noise!);
+  }
+
+  private finish(noise: HandshakeState<undefined>): void {
+    const { channel, nodeId, encoding } = this;
+    const { hello } = this.plan!;
+    const pattern = this.pattern!;
+    const suite = this.suite!;
+    const { handshakeHash, remoteStaticKey } = channel.establish(noise);
+    // The default session is this connection's own: its id comes from the handshake hash.
+    const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
+    const greeting = mergeFields({ pubkey: null, session }, hello); // in the order of other clients
+    const messages = channel.seal('json', utf8ToBytes(writeEnvelope('hello', greeting)));
+    for (let i = 0; i < messages.length; i++) channel.emit({ type: 'transmit', data: messages[i]! });
+    channel.reach('done');
+    channel.emit({
+      type: 'ready',
+      nodeId,
+      pattern,
+      suite,
+      hubKey: copyBytes(remoteStaticKey),
+      handshakeHash: copyBytes(handshakeHash),
+      sessionId: sessionIdOf(greeting),
+      encoding,
+    });
+  }
+
+  /** Emits what is in doubt if message 2 cannot be read, and returns an error that names the cause. */
+  private explained(error: RemoteError): RemoteError {
+    if (error.code === 'payload-not-authentic') return this.unopened();
+    if (this.pattern === 'KKpsk0') this.doubtPin();
+    return error;
+  }
+
+  /** Emits what is in doubt if the payload of message 2 does not open, or opens to noise, and returns the error. */
+  private unopened(): RemoteError {
+    if (this.pattern === 'KKpsk0') {
+      this.doubtPin();
+      return kkFailed();
+    }
+    this.channel.emit({ type: 'psk-suspect', nodeId: this.nodeId });
+    return new RemoteError(
+      'psk-differs',
+      'the hub has another password for this client, or a third party interfered: check the password of the identity',
+    );
+  }
+
+  /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */
+  private doubtPin(): void {
+    if (!this.unpins) return;
+    this.hasUnpinned = true;
+    this.channel.emit({ type: 'unpin', nodeId: this.nodeId });
+  }
+
+  ended(facts: EndingFacts<ClientState>): Ending {
+    const { reason, retry, error, unpins } = findEnding(CLIENT_ENDINGS, facts);
+    if (unpins) this.doubtPin();
+    return {
+      reason,
+      retry: unpins && !this.unpins ? 'later' : retry,
+      error: clientEndingError(error, facts.state, facts.status),
+    };
+  }
+
+  /** If the pin was dropped, the next attempt is a different one, so it may be made at once. */
+  failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending {
+    const { reason, retry, error } = endingAfter(CLIENT_FAILURES, failure, isEstablished);
+    return { reason, retry: this.hasUnpinned ? 'now' : retry, error };
+  }
+
+  forget(): void {
+    this.noise?.destroy();
+    wipe(this.derivedPsk);
+    this.staticKey?.destroy();
+    this.ephemeralKey?.destroy();
+    this.noise = undefined;
+    this.derivedPsk = undefined;
+    this.staticKey = undefined;
+    this.ephemeralKey = undefined;
+    this.plan = undefined;
+    this.pin = undefined;
+    this.prologue = undefined;
+  }
+}
+opaque(ClientHandshake.prototype, 'ClientHandshake');
+
+function pskEvent(nodeId: string, key: Bytes): PskEvent {
+  const event: PskEvent = { type: 'psk', nodeId, key };
+  opaque(event, () => ({ type: 'psk', nodeId }));
+  hideFields(event, ['key']);
+  return event;
+}
+
+function staticKeyFresh(): LocalError {
+  return new LocalError(
+    'static-key-fresh',
+    'this hub is pinned, but no hub has accepted the present static key yet: the hub most likely holds another key for ' +
+      'this client and will refuse this one. Restore the lost key, share one key between programs, or ask the operator ' +
+      'of the hub to reset it',
+  );
+}
+
+/** The session id in a HELLO payload; `undefined` if the `session` of the `hello` option has none. */
+function sessionIdOf({ session }: JsonObject): string | undefined {
+  const id = isJsonObject(session) ? ownField(session, 'session_id') : undefined;
+  return typeof id === 'string' ? id : undefined;
+}

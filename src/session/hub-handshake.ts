@@ -1,0 +1,356 @@
+/**
+ * The hub's side of the handshake, from its greeting to the client's HELLO. Its methods have the names of the inputs that
+ * they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
+ */
+import { type OptionNames, readOptions } from '../arguments.ts';
+import {
+  assertBytes,
+  assertString,
+  type Bytes,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  equalBytes,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
+import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
+import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, RemoteError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { HandshakeState } from '../noise/handshake-state.ts';
+import { protocolName } from '../noise/patterns.ts';
+import { hideFields, opaque } from '../opaque.ts';
+import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
+import {
+  assertProtocolVersion,
+  composePayload,
+  isStringArray,
+  type Message1Payload,
+  PROTOCOL_VERSION,
+  readMessage1Payload,
+  readNoise,
+  readNoiseMessage,
+  speaksProtocol3,
+} from '../wire/handshake.ts';
+import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import type { Reassembled } from '../wire/reassembler.ts';
+import { canonicalJson } from '../wire/write-json.ts';
+import { Channel, type SessionOptions, type Side } from './channel.ts';
+import {
+  type Ending,
+  type EndingFacts,
+  endingAfter,
+  findEnding,
+  HUB_ENDINGS,
+  HUB_FAILURES,
+  hubEndingError,
+} from './endings.ts';
+import type { HelloEvent, HubSessionEvent } from './events.ts';
+import { suitesOf } from './negotiation.ts';
+import { assertFields, assertFunction, assertPatterns } from './options.ts';
+import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { HUB_TRANSITIONS, type HubState } from './transitions.ts';
+
+/** The options of a HubSession. */
+export interface HubOptions extends SessionOptions {
+  /** The node id, under which clients pin this hub's static key; not empty, and at most 4096 bytes of UTF-8. */
+  nodeId: string;
+  /**
+   * The hub's static key: a private key of 32 bytes, or a key pair with `privateKey` or `sharedSecret`. Store it: clients pin
+   * its public key, so it must be the same after a restart.
+   */
+  staticKey: Uint8Array | KeyPair;
+  /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
+  psk: Uint8Array;
+  /** The client's pinned static key, 32 bytes (default none: KKpsk0 is not offered). */
+  clientKey?: Uint8Array | undefined;
+  /** The patterns to offer (default both). XXpsk2 must be among them. */
+  patterns?: Pattern[] | undefined;
+  /** The suites to offer (default all that the crypto supports). The one with ChaChaPoly must be among them. */
+  suites?: Suite[] | undefined;
+  /** Further fields of the HELLO payload (default none). */
+  hello?: JsonObject | undefined;
+  /** Further fields of the HANDSHAKE payload. Some older clients need `handshake: true` in it (default none). */
+  handshake?: JsonObject | undefined;
+}
+
+const HUB_OPTIONS: OptionNames<HubOptions> = {
+  crypto: true,
+  randomBytes: true,
+  maxMessage: true,
+  inPlace: true,
+  nodeId: true,
+  staticKey: true,
+  psk: true,
+  clientKey: true,
+  patterns: true,
+  suites: true,
+  hello: true,
+  handshake: true,
+};
+
+export class HubHandshake implements Side<HubState> {
+  readonly channel: Channel<HubState, HubSessionEvent>;
+  pattern: Pattern | undefined = undefined;
+  private readonly crypto: Crypto;
+  private readonly randomBytes: RandomBytes;
+  private readonly staticKey: CheckedKeyPair;
+  private readonly presharedKey: Uint8Array;
+  private readonly clientKey: Uint8Array | undefined;
+  private readonly patterns: readonly Pattern[];
+  private readonly suites: readonly Suite[];
+  /** HELLO and HANDSHAKE, until they are sent. */
+  private greeting: readonly string[];
+  /** The prologue without the protocol name, until the handshake is done. */
+  private bound: Bytes;
+  private noise: HandshakeState<undefined> | undefined = undefined;
+  private suite: Suite | undefined = undefined;
+  /** Until `ready`. */
+  private message1Payload: Message1Payload | undefined = undefined;
+  private handshakeHash: Bytes = EMPTY;
+  private remoteStaticKey: Bytes = EMPTY;
+  private expectsHello = true;
+
+  constructor(options: HubOptions) {
+    const given = readOptions(options, 'options', HUB_OPTIONS);
+    const { crypto, randomBytes, nodeId, psk, clientKey } = given;
+    const checkedCrypto = new CheckedCrypto(crypto);
+    assertFunction(randomBytes, 'randomBytes');
+    this.channel = new Channel(given, 'new', HUB_TRANSITIONS, this);
+    assertString(nodeId, 'nodeId');
+    assertBytes(psk, 'psk', KEY_LENGTH);
+    if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
+    this.crypto = crypto;
+    this.randomBytes = randomBytes;
+    this.clientKey = clientKey === undefined ? undefined : copyBytes(clientKey);
+    this.patterns = assertPatterns(given.patterns).filter(
+      (name) => name !== 'KKpsk0' || clientKey !== undefined,
+    );
+    this.suites = assertSuites(given.suites, suitesOf(crypto));
+    assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');
+    assertIncludes(this.suites, SUITES[0]!, 'suites');
+    const hello = assertFields(given.hello, 'hello');
+    const handshake = assertFields(given.handshake, 'handshake');
+    if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"hello" and "handshake" expected further fields, not node_id or noise',
+      );
+    }
+    const helloPayload = composePayload({ node_id: nodeId }, hello);
+    const offer = composePayload(
+      {
+        max_protocol_version: PROTOCOL_VERSION,
+        noise: { patterns: this.patterns.slice(), suites: this.suites.slice() },
+      },
+      handshake,
+    );
+    if (!speaksProtocol3(offer)) {
+      throw new LocalError(
+        'bad-argument',
+        `"handshake" expected a max_protocol_version of ${PROTOCOL_VERSION} or more`,
+      );
+    }
+    this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
+    this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
+    this.staticKey = checkedCrypto.ownKey(given.staticKey, 'staticKey');
+    if (this.staticKey.isAsynchronous) {
+      throw new LocalError(
+        'bad-argument',
+        '"staticKey" expected a private key, or a key pair with sharedSecret()',
+      );
+    }
+    this.presharedKey = copyBytes(psk);
+    hideFields(this);
+  }
+
+  start(): void {
+    for (let i = 0; i < this.greeting.length; i++) {
+      this.channel.emit({ type: 'transmit', data: this.greeting[i]! });
+    }
+  }
+
+  'message-1'(payload: JsonObject): void {
+    if (ownField(payload, 'max_protocol_version') !== undefined) assertProtocolVersion(payload);
+    const named = readNoise(payload)!;
+    const pattern = ownField(named, 'pattern');
+    const suite = ownField(named, 'suite');
+    if (typeof pattern !== 'string' || typeof suite !== 'string') {
+      throw withoutPattern();
+    }
+    if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {
+      throw new RemoteError('not-offered', 'message 1 names a pattern or a suite that was not offered');
+    }
+    const message = readNoiseMessage(payload);
+    this.pattern = pattern as Pattern;
+    this.suite = suite as Suite;
+    const noise = new HandshakeState<undefined>({
+      crypto: this.crypto,
+      role: 'responder',
+      pattern: this.pattern,
+      suite: this.suite,
+      prologue: concatBytes([this.bound, utf8ToBytes(protocolName(this.pattern, this.suite))]),
+      psk: this.presharedKey,
+      staticKey: this.staticKey,
+      remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,
+      randomBytes: this.randomBytes,
+    });
+    this.noise = noise;
+    this.message1Payload = readMessage1Payload(this.openMessage1(noise, message));
+    const msg = bytesToHex(noise.writeMessage(MESSAGE_2_PAYLOAD)!);
+    this.channel.emit({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });
+    if (!noise.isFinished) return;
+    this.channel.reach('written');
+    this.establish(noise);
+  }
+
+  'later-message'(payload: JsonObject): void {
+    const { noise } = this;
+    if (noise === undefined) throw withoutPattern();
+    noise.readMessage(readNoiseMessage(payload));
+    const key = noise.remoteStaticKey!;
+    if (this.clientKey === undefined) {
+      this.channel.emit({ type: 'pin', key });
+    } else if (!equalBytes(this.clientKey, key)) {
+      throw new RemoteError(
+        'client-key-changed',
+        'the client has a different static key from the one that is pinned for its access key',
+      );
+    }
+    this.establish(noise);
+    this.becomeReady(this.message1Payload!);
+  }
+
+  deliver(message: Reassembled | undefined): void {
+    if (this.message1Payload !== undefined) this.becomeReady(this.message1Payload);
+    if (message === undefined) return;
+    if (this.expectsHello) {
+      this.expectsHello = false;
+      const hello = readHello(message);
+      this.channel.emit(hello);
+      if (hello.error?.code !== 'no-hello') return;
+    }
+    this.channel.emit(message);
+  }
+
+  /** Reads message 1. If that fails, throws an error that names the cause. */
+  private openMessage1(noise: HandshakeState<undefined>, message: Uint8Array): Uint8Array {
+    try {
+      return noise.readMessage(message)!;
+    } catch (error) {
+      if (!(error instanceof RemoteError) || error.code !== 'payload-not-authentic') throw error;
+      if (this.pattern === 'KKpsk0') {
+        throw new RemoteError(
+          'kk-failed',
+          'KKpsk0 failed: the client has another password, pin, static key or prologue',
+        );
+      }
+      throw new RemoteError(
+        'prologue-differs',
+        'the client has another prologue: it bound a different HELLO or HANDSHAKE',
+      );
+    }
+  }
+
+  private establish(noise: HandshakeState<undefined>): void {
+    const { handshakeHash, remoteStaticKey } = this.channel.establish(noise);
+    this.handshakeHash = copyBytes(handshakeHash);
+    this.remoteStaticKey = copyBytes(remoteStaticKey);
+  }
+
+  private becomeReady({ binarize, encodings }: Message1Payload): void {
+    this.message1Payload = undefined;
+    this.channel.emit({
+      type: 'ready',
+      pattern: this.pattern!,
+      suite: this.suite!,
+      clientKey: this.remoteStaticKey,
+      handshakeHash: this.handshakeHash,
+      binarize,
+      encodings,
+    });
+  }
+
+  ended(facts: EndingFacts<HubState>): Ending {
+    const { reason, retry, error } = findEnding(HUB_ENDINGS, facts);
+    return { reason, retry, error: hubEndingError(error, facts.state) };
+  }
+
+  failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending {
+    return endingAfter(HUB_FAILURES, failure, isEstablished);
+  }
+
+  forget(): void {
+    this.noise?.destroy();
+    this.noise = undefined;
+    this.staticKey.destroy();
+    wipe(this.presharedKey);
+    this.greeting = [];
+    this.bound = EMPTY;
+  }
+}
+opaque(HubHandshake.prototype, 'HubHandshake');
+
+const EMPTY = new Uint8Array(0);
+
+function withoutPattern(): RemoteError {
+  return new RemoteError('bad-payload', 'message 1 names no noise.pattern or no noise.suite');
+}
+
+/** An empty object, which names no encoding. Unlike an empty payload, every client can read it. */
+const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
+
+/**
+ * Checks that the crypto supports the suites given.
+ * @returns the suites, by default all that the crypto supports
+ * @throws LocalError `bad-argument`, `suite-unavailable`
+ */
+function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
+  if (suites !== undefined && !isStringArray(suites)) {
+    throw new LocalError('bad-argument', '"suites" expected an array of suite names');
+  }
+  const offered = suites ?? own;
+  if (offered.length === 0 || !offered.every((suite) => own.indexOf(suite) >= 0)) {
+    throw new LocalError(
+      'suite-unavailable',
+      '"suites" expected suites whose cipher the injected crypto has',
+    );
+  }
+  return offered.slice();
+}
+
+function assertIncludes(offered: readonly string[], required: string, name: string): void {
+  if (offered.indexOf(required) < 0) {
+    throw new LocalError('bad-argument', `"${name}" expected ${required}, which every hub must offer`);
+  }
+}
+
+/** The client's first transport message as its HELLO (spec, step 7). */
+function readHello(message: Reassembled): HelloEvent {
+  let envelope: Envelope | undefined;
+  try {
+    if ('text' in message) envelope = parseEnvelope(message.text);
+  } catch {
+    // Whatever it is, it is not a HELLO.
+  }
+  if (envelope === undefined || envelope.type !== 'hello') {
+    const error = new RemoteError('no-hello', 'the first message of the client is not its HELLO');
+    return { type: 'hello', payload: undefined, error };
+  }
+  const { payload } = envelope;
+  const siteId = ownField(payload, 'site_id') ?? '';
+  const pubkey = ownField(payload, 'pubkey') ?? '';
+  if (
+    !isJsonObject(ownField(payload, 'session')) ||
+    typeof siteId !== 'string' ||
+    typeof pubkey !== 'string'
+  ) {
+    const error = new RemoteError(
+      'bad-hello',
+      'the HELLO of the client has a session, site_id or pubkey of the wrong type',
+    );
+    return { type: 'hello', payload: undefined, error };
+  }
+  return { type: 'hello', payload, error: undefined };
+}
