@@ -79,7 +79,7 @@ export function readOptions<Options extends object>(
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;
       if (!Object.prototype.hasOwnProperty.call(known, option)) {
-        throw new LocalError('bad-argument', `unknown option "${name}.${option}"`);
+        throw new LocalError('bad-argument', `"${name}.${option}" is an unknown option`);
       }
       copy[option] = options[option];
     }

@@ -12,6 +12,7 @@ export type {
   Crypto,
   KeyPair,
   RandomBytes,
+  StaticKey,
 } from './crypto/crypto.ts';
 export { type ErrorCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 export { authorizedUrl } from './identity/authorized-url.ts';
@@ -30,7 +31,6 @@ export {
   type HubPsk,
   type Keyring,
   type KeyringFields,
-  type StaticKey,
   storePsk,
   updateKeyring,
 } from './keyring/keyring.ts';

@@ -16,50 +16,52 @@ import {
   CLIENT_TRANSITIONS,
   HUB_TRANSITIONS,
   type Input,
+  type Step,
   type TransitionTable,
 } from '../src/session/transitions.ts';
 import { code, idOf, mermaid, table, withParts } from './draw.ts';
 
 const PAGE = new URL('../docs/sessions.md', import.meta.url);
 
-/** The name of each input in the diagrams. */
-const LABELS: { readonly [input in Input]: string } = {
+/** The names of inputs and steps in the diagrams. */
+const LABELS: { readonly [name in Input | Step]: string } = {
   hello: 'HELLO',
   offer: 'HANDSHAKE (offer)',
   'message-1': 'Noise message',
   'later-message': 'Noise message',
   other: 'other text',
   start: 'start()',
-  psk: 'providePsk()',
-  'shared-secret': 'provideSharedSecret()',
+  psk: 'PSK, stored or from providePsk()',
   resume: 'resume()',
   frame: 'transport message',
+  written: 'message written',
+  read: 'message read',
+  done: 'done',
 };
 
-/** Labels for edges that share their input with others, or that a more exact label explains. */
-const SHORTCUTS: { readonly [edge: string]: string } = {
-  'awaiting-offer → awaiting-message-2': 'HANDSHAKE, PSK stored',
-  'awaiting-offer → sealing-message-1': 'HANDSHAKE, PSK stored, static key elsewhere or paced',
-  'awaiting-psk → sealing-message-1': 'providePsk(), static key elsewhere or paced',
-  'awaiting-message-2 → opening-message-2': 'message 2, static key elsewhere or paced',
-  'awaiting-message-2 → sealing-message-3': 'message 2 of XXpsk2, static key elsewhere or paced',
-  'awaiting-message-2 → ready': 'message 2',
-  'awaiting-message-1 → awaiting-message-3': 'message 1 of XXpsk2',
-  'awaiting-message-1 → awaiting-first-message': 'message 1 of KKpsk0',
+/** Labels that are more exact than that of the input or the step. */
+const EXACT: { readonly [edge: string]: string } = {
+  'sealing-message-1 → awaiting-message-2': 'message 1 written',
+  'awaiting-message-2 → opening-message-2': 'message 2',
+  'opening-message-2 → sealing-message-3': 'message 2 of XXpsk2 read',
+  'opening-message-2 → ready': 'message 2 of KKpsk0 read',
+  'sealing-message-3 → ready': 'message 3 written',
+  'awaiting-message-1 → awaiting-message-3': 'message 1',
+  'awaiting-message-1 → failed': 'message 1 without pattern or suite',
   'awaiting-message-3 → ready': 'message 3',
+  'awaiting-message-3 → awaiting-first-message': 'message 2 of KKpsk0 written',
   'awaiting-first-message → ready': 'first transport message',
 };
 
 /** A state diagram in Mermaid. */
-function diagram(table: TransitionTable): string {
+function diagram(table: TransitionTable<string>): string {
   const states = Object.keys(table);
   const edges = new Set<string>();
   for (const state of states) {
-    for (const [input, transition] of Object.entries(table[state]!.on)) {
-      for (const next of transition.next) {
-        const label = SHORTCUTS[`${state} → ${next}`] ?? LABELS[input as Input];
-        edges.add(`    ${idOf(state)} --> ${idOf(next)}: ${label}`);
-      }
+    for (const [name, next] of Object.entries(table[state]!)) {
+      if (name === 'repeat') continue;
+      const label = EXACT[`${state} → ${next}`] ?? LABELS[name as Input | Step];
+      edges.add(`    ${idOf(state)} --> ${idOf(next)}: ${label}`);
     }
   }
   return mermaid(states, [
@@ -72,7 +74,7 @@ function diagram(table: TransitionTable): string {
 }
 
 /** The table of endings of a session that had not failed. */
-function endings(rows: readonly EndingRow[]): string {
+function endings(rows: readonly EndingRow<string>[]): string {
   return table(
     ['closed with', 'in state', 'pattern', 'hub heard', '`reason`', '`retry`', '`error.code`', 'pin'],
     rows.map(({ close, states, pattern, heard, reason, retry, error, unpins }) => [

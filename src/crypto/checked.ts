@@ -3,7 +3,7 @@ import { readArgument } from '../arguments.ts';
 import { assertBytes, type Bytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes } from './crypto.ts';
+import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
 
 const EMPTY = new Uint8Array(0);
 
@@ -46,12 +46,19 @@ function field(object: unknown, name: string, key: string): unknown {
 }
 
 /**
- * Checks the halves of a static key, of which one may be missing.
+ * Reads a key of this side: a private key of 32 bytes, or an object with `privateKey`, `publicKey` or both.
  * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`
  */
-export function assertHalves(publicKey: unknown, privateKey: unknown, name: string): void {
+export function readOwnKey(key: unknown, name: string): StaticKey {
+  if (typeof key !== 'object' || isBytes(key)) {
+    assertKey(key, name);
+    return { publicKey: undefined, privateKey: key };
+  }
+  const publicKey = field(key, name, 'publicKey');
+  const privateKey = field(key, name, 'privateKey');
   if (publicKey !== undefined || privateKey === undefined) assertKey(publicKey, `${name}.publicKey`);
   if (privateKey !== undefined) assertKey(privateKey, `${name}.privateKey`);
+  return { publicKey, privateKey };
 }
 
 function assertKey(key: unknown, name: string): asserts key is Uint8Array {
@@ -157,22 +164,17 @@ export class CheckedCrypto {
   }
 
   /**
-   * Makes the key pair of a key of this side: a private key of 32 bytes, or an object with `privateKey`, `publicKey` or both.
-   * If the private key is in memory, the result has a copy.
+   * Makes the key pair of a key of this side, as `readOwnKey` takes it. If the private key is in memory, the pair has a copy.
    * @throws LocalError `bad-argument`, also for keys of zeros; `bad-length`; `crypto-failed`
    */
   ownKey(key: unknown, name: string): CheckedKeyPair {
-    if (key instanceof CheckedKeyPair) return key;
-    if (typeof key !== 'object' || isBytes(key)) {
-      assertKey(key, name);
-      return this.keyPair(copyBytes(key));
-    }
-    const publicKey = field(key, name, 'publicKey') as Uint8Array | undefined;
-    const privateKey = field(key, name, 'privateKey') as Uint8Array | undefined;
-    assertHalves(publicKey, privateKey, name);
-    if (privateKey !== undefined) return this.keyPair(copyBytes(privateKey), publicKey);
-    assertOptionalFunction(key, name, 'sharedSecret');
-    return new CheckedKeyPair(key as KeyPair);
+    return readArgument(name, () => {
+      if (key instanceof CheckedKeyPair) return key;
+      const { publicKey, privateKey } = readOwnKey(key, name);
+      if (privateKey !== undefined) return this.keyPair(copyBytes(privateKey), publicKey);
+      assertOptionalFunction(key, name, 'sharedSecret');
+      return new CheckedKeyPair(key as KeyPair, undefined, publicKey);
+    });
   }
 
   hasCipher(cipherName: CipherName): boolean {

@@ -170,6 +170,14 @@ export interface KeyPair {
   sharedSecret?: ((publicKey: Uint8Array) => Uint8Array) | undefined;
 }
 
+/** A static key: the private key, the public key, or both; 32 bytes each. */
+export interface StaticKey {
+  /** The public key, if it is known. */
+  readonly publicKey?: Uint8Array | undefined;
+  /** The private key, unless it is kept elsewhere, such as in a secure element. This field does not enumerate. */
+  readonly privateKey?: Uint8Array | undefined;
+}
+
 /** The name of a cipher in the Noise spec. */
 export type CipherName = 'ChaChaPoly' | 'AESGCM';
 

@@ -1,5 +1,7 @@
 /** Writes keyrings as JSON, to be stored, and reads them. */
+
 import { assertString, type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
+import type { StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -12,7 +14,6 @@ import {
   hubPsk,
   type Keyring,
   keyringOf,
-  type StaticKey,
   staticKeyOf,
 } from './keyring.ts';
 

@@ -25,8 +25,8 @@ import {
   kindOf,
   utf8Length,
 } from '../bytes.ts';
-import { assertHalves, CheckedCrypto } from '../crypto/checked.ts';
-import type { Crypto, KeyPair } from '../crypto/crypto.ts';
+import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
+import type { Crypto, KeyPair, StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -55,14 +55,6 @@ export interface HubPsk {
    * been proved. This is not stored: after a restart, the PSK is tried again.
    */
   readonly isSuspect: boolean;
-}
-
-/** The static key of a client: its private key, its public key, or both; 32 bytes each. */
-export interface StaticKey {
-  /** The public key, if it is known. */
-  readonly publicKey?: Uint8Array | undefined;
-  /** The private key, unless it is kept elsewhere, such as in a secure element. This field does not enumerate. */
-  readonly privateKey?: Uint8Array | undefined;
 }
 
 /**
@@ -329,8 +321,7 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
 
 /** A copy of a static key, with its public key if that can be computed. */
 function keptKey(staticKey: Uint8Array | StaticKey, crypto: Crypto | undefined): StaticKey {
-  const { publicKey, privateKey } = isBytes(staticKey) ? { privateKey: staticKey } : staticKey;
-  assertHalves(publicKey, privateKey, 'staticKey');
+  const { publicKey, privateKey } = readOwnKey(staticKey, 'staticKey');
   if (publicKey !== undefined || crypto === undefined) return staticKeyOf(publicKey, privateKey);
   const pair = new CheckedCrypto(crypto).keyPair(copyBytes(privateKey!));
   pair.destroy();
@@ -370,7 +361,7 @@ export function readKeyring(keyring: KeyringFields): ReadKeyring {
     const names = (keyring as Partial<Keyring>).accessKey === undefined ? Object.keys(keyring) : [];
     for (let i = 0; i < names.length; i++) {
       if (KEYRING_FIELDS.indexOf(names[i]!) < 0) {
-        throw new LocalError('bad-argument', `unknown field "keyring.${names[i]}"`);
+        throw new LocalError('bad-argument', `"keyring.${names[i]}" is an unknown field`);
       }
     }
     if (!pins.every(isHubKey) || !psks.every(isHubKey)) {

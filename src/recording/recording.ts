@@ -7,10 +7,11 @@
 import { readOptions } from '../arguments.ts';
 import { assertFlag, bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
-import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, type RemoteError } from '../errors.ts';
-import { findHub, type KeyringFields, type StaticKey } from '../keyring/keyring.ts';
+import type { Crypto, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
+import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
+import { findHub, type KeyringFields } from '../keyring/keyring.ts';
 import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
+import { opaque } from '../opaque.ts';
 import type { ClientOptions } from '../session/client-options.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { HubSessionEvent, SessionEvent } from '../session/events.ts';
@@ -124,6 +125,13 @@ const PUBLIC_KEYS = ['key', 'hubKey', 'clientKey'];
 
 /** The events that show that a message of the peer has arrived. */
 const HEARD = ['message', 'dropped', 'hello'];
+/** The errors of a transport message that has opened and breaks the framing rules. */
+const HEARD_ERRORS: readonly ErrorCode[] = [
+  'empty-plaintext',
+  'unknown-marker',
+  'chunk-without-start',
+  'message-while-open',
+];
 
 type Event = SessionEvent | HubSessionEvent;
 type State = ClientSession['state'] | HubSession['state'];
@@ -213,6 +221,7 @@ class Recorder {
       });
     }
     Object.defineProperty(observed, 'state', { get: () => session.state });
+    opaque(observed, 'RecordedSession');
     return observed as Recorded<Session>;
   }
 
@@ -243,7 +252,8 @@ class Recorder {
       const event = events[i]!;
       this.record(lineOf(event));
       isOver = isOver || event.type === 'close' || event.type === 'ended';
-      this.heard = this.heard || HEARD.indexOf(event.type) >= 0;
+      if (HEARD.indexOf(event.type) >= 0) this.heard = true;
+      if (event.type === 'close' && HEARD_ERRORS.indexOf(event.error.code) >= 0) this.heard = true;
     }
     if (!isOver && !this.heard) return;
     // Once a message of the peer has arrived, no one needs to ask why the handshake failed.

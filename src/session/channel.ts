@@ -255,7 +255,8 @@ export class Channel<State extends string, Event extends { readonly type: string
     return events;
   }
 
-  private isOver(): boolean {
+  /** Whether the session has failed or is closed. */
+  isOver(): boolean {
     return this.state === 'failed' || this.state === 'closed';
   }
 

@@ -29,8 +29,8 @@ import {
   clientEndingError,
   type Ending,
   type EndingFacts,
-  endingAfter,
   findEnding,
+  findFailure,
   kkFailed,
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
@@ -288,8 +288,8 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   /** If the pin was dropped, the next attempt is a different one, so it may be made at once. */
-  failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending {
-    const { reason, retry, error } = endingAfter(CLIENT_FAILURES, failure, isEstablished);
+  failed(error: LocalError | RemoteError, isEstablished: boolean): Ending {
+    const { reason, retry } = findFailure(CLIENT_FAILURES, error, isEstablished);
     return { reason, retry: this.hasUnpinned ? 'now' : retry, error };
   }
 

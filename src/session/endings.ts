@@ -208,12 +208,12 @@ export function findEnding<State extends string>(
   }
 }
 
-/** How a session ends that had failed, by the first row of a table that matches. Each table ends with a row that matches everything. */
-export function endingAfter(
+/** The first row of a table that matches. Each table ends with a row that matches everything. */
+export function findFailure(
   table: readonly FailureRow[],
   error: LocalError | RemoteError,
   isEstablished: boolean,
-): Ending {
+): FailureRow {
   for (let i = 0; ; i++) {
     const row = table[i]!;
     if (
@@ -221,7 +221,7 @@ export function endingAfter(
       matches(row.isLocal, error instanceof LocalError) &&
       matches(row.isEstablished, isEstablished)
     ) {
-      return { reason: row.reason, retry: row.retry, error };
+      return row;
     }
   }
 }

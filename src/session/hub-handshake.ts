@@ -40,8 +40,8 @@ import { Channel, type SessionOptions, type Side } from './channel.ts';
 import {
   type Ending,
   type EndingFacts,
-  endingAfter,
   findEnding,
+  findFailure,
   HUB_ENDINGS,
   HUB_FAILURES,
   hubEndingError,
@@ -277,8 +277,9 @@ export class HubHandshake implements Side<HubState> {
     return { reason, retry, error: hubEndingError(error, facts.state) };
   }
 
-  failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending {
-    return endingAfter(HUB_FAILURES, failure, isEstablished);
+  failed(error: LocalError | RemoteError, isEstablished: boolean): Ending {
+    const { reason, retry } = findFailure(HUB_FAILURES, error, isEstablished);
+    return { reason, retry, error };
   }
 
   forget(): void {
@@ -288,6 +289,7 @@ export class HubHandshake implements Side<HubState> {
     wipe(this.presharedKey);
     this.greeting = [];
     this.bound = EMPTY;
+    if (this.channel.isOver()) this.message1Payload = undefined;
   }
 }
 opaque(HubHandshake.prototype, 'HubHandshake');

@@ -39,7 +39,7 @@ export type Step = 'written' | 'read' | 'done';
 /** For each state, the state that follows each input and each step. */
 export type TransitionTable<State extends string> = {
   readonly [state in State]: {
-    readonly [name in Input | Step]?: State;
+    readonly [name in Input | Step]?: State | 'failed';
   } & {
     /** A handshake envelope without an entry of its own, repeated by the peer or by MQTT: it is ignored. */
     readonly repeat?: State;
@@ -98,7 +98,7 @@ export const HUB_TRANSITIONS: TransitionTable<HubState> = {
   new: { start: 'awaiting-message-1' },
   'awaiting-message-1': {
     'message-1': 'awaiting-message-3',
-    'later-message': 'awaiting-message-3', // without a pattern and a suite, which is an error
+    'later-message': 'failed', // message 1 without a pattern and a suite: the error names this
     repeat: 'awaiting-message-1',
   },
   'awaiting-message-3': {

@@ -10,10 +10,11 @@ import { selectEndpoint } from '../../src/identity/endpoint.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 import { serializeIdentity } from '../../src/identity/serialize.ts';
+import { createKeyring, storePsk, updateKeyring } from '../../src/keyring/keyring.ts';
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-import { createKeyring, keyringOptions, storePsk, updateKeyring } from '../../src/keyring/keyring.ts';
-import { HELLO, NODE_ID, newClient, OFFER } from '../session/pair.ts';
+import { ClientSession } from '../../src/session/client-session.ts';
+import { clientOptions, HELLO, NODE_ID, OFFER } from '../session/pair.ts';
 import { plain } from './plain.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
@@ -252,7 +253,7 @@ test('no event and no error of a session shows a secret of its identity or its k
       ];
       for (const device of devices) {
         assertHidden(hidden, device, 'the keyring');
-        const client = newClient({ siteId: identity.siteId, ...keyringOptions(device) });
+        const client = new ClientSession({ ...clientOptions({ siteId: identity.siteId }), keyring: device });
         const events = [...client.start(), ...client.receive(HELLO), ...client.receive(OFFER)];
         const { error } = outcome(() => client.providePsk(other.subarray(1)));
         const ended = [...client.receive(secrets[0]!), ...client.closed(1008)];

@@ -59,7 +59,7 @@ test('HandshakeState names what its methods are given', () => {
     staticKey: { publicKey: publicKey(key(0x51)) },
     ephemeralKey: EPHEMERAL.initiator,
   });
-  state.write();
+  state.writeMessage();
   raisesAbout('sharedSecret', () => state.resume(NOT_BYTES));
 });
 

@@ -5,10 +5,9 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { failureOf } from '../../src/crypto/checked.ts';
 import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { LocalError, RemoteError } from '../../src/errors.ts';
+import { failureOf, LocalError, RemoteError } from '../../src/errors.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';

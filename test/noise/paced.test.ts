@@ -68,7 +68,7 @@ function countsOf(role: Role, pattern: HandshakePatternName, changes: Changes): 
   const state = counted(() => create(role, pattern, { crypto, ...changes }));
   transcriptOf(pattern).forEach((message, i) => {
     const isWriting = writerOf(i) === role;
-    let result = counted(() => (isWriting ? state.write(PAYLOADS[i]) : state.read(message)));
+    let result = counted(() => (isWriting ? state.writeMessage(PAYLOADS[i]) : state.readMessage(message)));
     while (result === undefined) {
       assert.is(state.dhNeeded, undefined);
       result = counted(() => state.resume());
@@ -108,7 +108,7 @@ for (const role of ROLES) {
       const counts = countsOf(role, pattern, { ...ahead, paced: true });
       for (const { x25519, hmac } of counts) assert.ok(x25519 === 0 ? hmac <= 4 : x25519 === 1 && hmac === 0);
       assert.is(sumOf(counts, 'x25519'), sumOf(countsOf(role, pattern, ahead), 'x25519'));
-      assert.equal(counts.slice(0, 2), Array(2).fill({ x25519: 0, hmac: 0 })); // the constructor, and write() or read()
+      assert.equal(counts.slice(0, 2), Array(2).fill({ x25519: 0, hmac: 0 })); // the constructor, and writeMessage() or readMessage()
     });
   }
 }
@@ -117,7 +117,7 @@ test('a paced handshake with an asynchronous static key is given that key’s sh
   const staticKey = { publicKey: publicKey(STATIC.initiator) };
   const state = create('initiator', 'KKpsk0', { staticKey, paced: true });
   const [message] = transcriptOf('KKpsk0');
-  assert.is(state.write(PAYLOADS[0]), undefined);
+  assert.is(state.writeMessage(PAYLOADS[0]), undefined);
   for (const _ of ['psk', 'e', 'es', 'es is mixed in', 'ss']) {
     assert.is(state.dhNeeded, undefined);
     raisesLocal(() => state.resume(key(1)), 'bad-argument');
@@ -132,15 +132,14 @@ test('a paced handshake with an asynchronous static key is given that key’s sh
 test('while a paced handshake waits, every other call is refused and changes nothing', () => {
   const state = create('initiator', 'KKpsk0', { paced: true });
   raisesLocal(() => state.resume(), 'wrong-state');
+  assert.is(state.writeMessage(PAYLOADS[0]), undefined);
   raisesLocal(() => state.writeMessage(), 'wrong-state');
-  assert.is(state.write(PAYLOADS[0]), undefined);
-  raisesLocal(() => state.write(), 'wrong-state');
-  raisesLocal(() => state.read(key(0)), 'wrong-state');
+  raisesLocal(() => state.readMessage(key(0)), 'wrong-state');
   raisesLocal(() => state.split(), 'wrong-state');
   let message = state.resume();
   while (message === undefined) message = state.resume();
   assert.equal(message, transcriptOf('KKpsk0')[0]);
-  raisesLocal(() => state.readMessage(key(0)), 'wrong-state');
+  raisesLocal(() => state.writeMessage(), 'wrong-state');
 });
 
 test('keys made ahead are copied, and no copy outlives the handshake', () => {
@@ -191,7 +190,7 @@ test('refuses keys that are not keys, and an ephemeral key that answers later', 
 test('an X25519 that fails in resume() ends the handshake', () => {
   const crypto = { ...nodeCrypto, x25519: { publicKey, sharedSecret: never } };
   const state = create('initiator', 'KKpsk0', { crypto, paced: true });
-  state.write();
+  state.writeMessage();
   for (const _ of ['psk', 'e']) state.resume();
   const failure = raisesLocal(() => state.resume(), 'crypto-failed');
   assertDead(state, failure);

@@ -2,19 +2,19 @@
 import { test } from 'uvu';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
+  type ClientOptions,
+  ClientSession,
   createKeyring,
   derivePsk,
   forgetPsks,
   type Keyring,
-  keyringOptions,
   parseKeyring,
-  recordClientSession,
-  recordHubSession,
   selectNoise,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { raisesAbout } from '../raises.ts';
 import {
   CLIENT_KEY,
@@ -41,10 +41,10 @@ const unreadable = (field: string): never =>
   }) as never;
 const { client, hub } = readyPair();
 const write = (): void => {};
-const clientOptions = {
+const OPTIONS: ClientOptions = {
   crypto: nodeCrypto,
   siteId: 'lobby',
-  staticKey: CLIENT_STATIC,
+  keyring: { staticKey: CLIENT_STATIC },
   randomBytes: () => PSK,
 };
 
@@ -52,21 +52,24 @@ const FAULTS: [name: string, call: () => unknown][] = [
   // sessions
   ['options.unknown', () => newClient(given({ unknown: 1 }))],
   ['crypto.sha256', () => newClient({ crypto: given({}) })],
-  ['staticKey', () => newClient({ staticKey: SHORT })],
-  ['staticKey', () => newClient({ paced: true })],
+  ['keyring.staticKey', () => newClient({ staticKey: SHORT })],
+  ['keyring.staticKey', () => newClient({ paced: true })],
   ['randomBytes', () => newClient({ randomBytes: given(7) })],
   ['inPlace', () => newClient({ inPlace: given(1) })],
   ['siteId', () => newClient({ siteId: given(1) })],
-  ['pin', () => newClient({ pin: given(1) })],
-  ['psk', () => newClient({ psk: given(PSK) })],
+  ['keyring', () => newClient({ pins: given(1) })],
+  ['keyring', () => newClient({ psks: given([PSK]) })],
+  ['keyring', () => new ClientSession({ ...OPTIONS, keyring: given(unreadable('pins')) })],
+  [
+    'keyring.pin',
+    () => new ClientSession({ ...OPTIONS, keyring: given({ staticKey: CLIENT_STATIC, pin: HUB_KEY }) }),
+  ],
   ['trust', () => newClient({ trust: given(1) })],
-  ['hasPins', () => newClient({ hasPins: given(1) })],
-  ['staticKeyIsFresh', () => newClient({ staticKeyIsFresh: given(1) })],
+  ['keyring.staticKeyIsFresh', () => newClient({ staticKeyIsFresh: given(1) })],
   ['hello', () => newClient({ hello: given(1) })],
   ['hello', () => newClient({ hello: unreadable('session') })],
   ['binarize', () => newClient({ binarize: given(1) })],
   ['onKkFailure', () => newClient({ onKkFailure: given(1) })],
-  ['expectedHubKey', () => newClient({ expectedHubKey: SHORT })],
   ['paced', () => newClient({ paced: given(1) })],
   ['options.unknown', () => newHub(given({ unknown: 1 }))],
   ['nodeId', () => newHub({ nodeId: '' })],
@@ -76,11 +79,10 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['clientKey', () => newHub({ clientKey: SHORT })],
   ['patterns', () => newHub({ patterns: ['KKpsk0'], clientKey: CLIENT_KEY })],
   ['suites', () => newHub({ suites: ['25519_AESGCM_SHA256'] })],
-  ['allowIncompleteOffer', () => newHub({ allowIncompleteOffer: given(1) })],
   ['hello', () => newHub({ hello: given(1) })],
   ['handshake', () => newHub({ handshake: given(1) })],
   ['psk', () => pairWithClientIn('awaiting-psk').client.providePsk(SHORT)],
-  ['sharedSecret', () => pairWithClientIn('sealing-message-3').client.provideSharedSecret(SHORT)],
+  ['sharedSecret', () => pairWithClientIn('sealing-message-3').client.resume(SHORT)],
   ['data', () => hub.receive(given(1))],
   ['bytes', () => client.sendBinary(given('text'))],
   ['closing', () => client.closed(unreadable('code'))],
@@ -89,8 +91,7 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['options.unknown', () => createKeyring(given({ unknown: 1 }))],
   ['accessKey', () => createKeyring({ accessKey: '', staticKey: CLIENT_STATIC })],
   ['staticKey', () => createKeyring({ accessKey, staticKey: SHORT })],
-  ['staticKey', () => createKeyring({ accessKey, staticKey: unreadableTwice('publicKey') })],
-  ['keyring', () => keyringOptions(given({}))],
+  ['staticKey.publicKey', () => createKeyring({ accessKey, staticKey: unreadable('publicKey') })],
   ['keyring', () => serializeKeyring(unreadable('pins'))],
   ['keyring', () => forgetPsks(given(1))],
   ['event', () => updateKeyring(keyring, unreadable('type'))],
@@ -110,9 +111,9 @@ const FAULTS: [name: string, call: () => unknown][] = [
   // recordings
   ['options.unknown', () => recordClientSession(given({ unknown: 1 }), { write })],
   ['options.unknown', () => recordHubSession(given({ unknown: 1 }), { write })],
-  ['recording.unknown', () => recordClientSession(clientOptions, given({ unknown: 1 }))],
-  ['write', () => recordClientSession(clientOptions, given({}))],
-  ['ephemeralKey', () => recordClientSession(clientOptions, { write, ephemeralKey: given(1) })],
+  ['recording.unknown', () => recordClientSession(OPTIONS, given({ unknown: 1 }))],
+  ['write', () => recordClientSession(OPTIONS, given({}))],
+  ['ephemeralKey', () => recordClientSession(OPTIONS, { write, ephemeralKey: given(1) })],
 ];
 
 /** A key pair with a field that can be read only once. */

@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, HELLO, KK, NODE_ID, newClient, OFFER, Pair, PSK, types } from './pair.ts';
+import { find, HELLO, HUB_PSK, KK, NODE_ID, newClient, OFFER, Pair, PSK, types } from './pair.ts';
 import { bytesIn } from './reachable.ts';
 
 /** A client that asks for its PSK. */
@@ -18,22 +18,10 @@ function asking(): {
   return { client, events: client.receive(OFFER) };
 }
 
-test('without a look-up the client asks', () => {
-  const client = newClient({ psk: undefined });
+test('without a PSK in its keyring the client asks', () => {
+  const client = newClient({ psks: [] });
   client.receive(HELLO);
   assert.equal(types(client.receive(OFFER)), ['psk-needed']);
-});
-
-test('the look-up is called with the node id, once', () => {
-  const asked: string[] = [];
-  const psk = (nodeId: string) => {
-    asked.push(nodeId);
-    return PSK;
-  };
-  const client = newClient({ psk });
-  client.receive(HELLO);
-  assert.equal(types(client.receive(OFFER)), ['transmit']);
-  assert.equal(asked, [NODE_ID]);
 });
 
 test('the client asks with the node id and its SHA-256, and goes on when the PSK is provided', () => {
@@ -70,19 +58,19 @@ test('a PSK before it is asked for is the caller’s mistake, and changes nothin
   assert.equal(types(client.receive(OFFER)), ['transmit']);
 });
 
-test('a stored PSK that cannot be read counts as none', () => {
-  const unreadable = () => {
-    throw new Error('cache is corrupt');
-  };
-  for (const psk of [() => new Uint8Array(31), () => 'secret' as never, () => null as never, unreadable]) {
-    const client = newClient({ psk });
+test('a PSK of another hub, or one that is suspect, counts as none', () => {
+  for (const psk of [
+    { ...HUB_PSK, nodeId: 'hub-2' },
+    { ...HUB_PSK, isSuspect: true },
+  ]) {
+    const client = newClient({ psks: [psk] });
     client.receive(HELLO);
     assert.equal(types(client.receive(OFFER)), ['psk-needed']);
   }
 });
 
 test('a PSK that was provided is announced when it has opened message 2, before the pin', () => {
-  const { clientEvents } = new Pair({ client: { psk: undefined } }).run().release();
+  const { clientEvents } = new Pair({ client: { psks: [] } }).run().release();
   assert.equal(types(clientEvents), [
     'psk-needed',
     'transmit',
@@ -98,24 +86,24 @@ test('a PSK that was provided is announced when it has opened message 2, before 
 });
 
 test('under KKpsk0 it is announced when message 2 has opened', () => {
-  const { clientEvents } = new Pair({ ...KK, client: { ...KK.client, psk: undefined } }).run().release();
+  const { clientEvents } = new Pair({ ...KK, client: { ...KK.client, psks: [] } }).run().release();
   assert.equal(types(clientEvents), ['psk-needed', 'transmit', 'psk', 'transmit', 'ready']);
 });
 
-test('a PSK that was looked up is not announced', () => {
+test('a PSK from the keyring is not announced', () => {
   assert.not.ok(types(new Pair().run().clientEvents).includes('psk'));
 });
 
 test('a PSK that does not open message 2, or a hub with another key than the pinned one, is not announced', () => {
-  const wrong = new Pair({ client: { psk: undefined }, hub: { psk: new Uint8Array(32) } }).run().release();
+  const wrong = new Pair({ client: { psks: [] }, hub: { psk: new Uint8Array(32) } }).run().release();
   assert.equal(types(wrong.clientEvents), ['psk-needed', 'transmit', 'psk-suspect', 'close']);
-  const pin = () => new Uint8Array(32).fill(9);
-  const other = new Pair({ client: { psk: undefined, pin } }).run().release();
+  const pins = [{ nodeId: NODE_ID, key: new Uint8Array(32).fill(9) }];
+  const other = new Pair({ client: { psks: [], pins } }).run().release();
   assert.equal(types(other.clientEvents), ['psk-needed', 'transmit', 'close']);
 });
 
 test('no tool shows the PSK of the event', () => {
-  const event = find(new Pair({ client: { psk: undefined } }).run().release().clientEvents, 'psk');
+  const event = find(new Pair({ client: { psks: [] } }).run().release().clientEvents, 'psk');
   const shown = [JSON.stringify(event), inspect(event), JSON.stringify(structuredClone({ ...event }))];
   for (const text of shown) assert.not.match(text, /key/);
   assert.is(JSON.stringify(event), `{"type":"psk","nodeId":"${NODE_ID}"}`);

@@ -185,8 +185,8 @@ test('ready tells the encoding that the hub names in message 2', () => {
 
 test('ready tells the encoding also if message 3 has to wait for a shared secret', () => {
   const client = newClient(LATER);
-  const { publicKey } = find(answerMessage1('{"encoding":"JSON-HEX"}', client), 'dh-needed');
-  assert.is(find(client.provideSharedSecret(sharedSecretOf(publicKey)), 'ready').encoding, 'JSON-HEX');
+  const { publicKey } = find(answerMessage1('{"encoding":"JSON-HEX"}', client), 'waiting');
+  assert.is(find(client.resume(sharedSecretOf(publicKey!)), 'ready').encoding, 'JSON-HEX');
 });
 
 test('a payload of message 2 that is not a JSON object ends the session as one that does not open', () => {
@@ -210,7 +210,8 @@ test('a payload of message 2 may have 256 bytes, and one byte more is refused be
 });
 
 test('the payload of message 2 is read before the pin is compared', () => {
-  const newPinned = () => newClient({ pin: () => new Uint8Array(HUB_KEY).fill(7), patterns: ['XXpsk2'] });
+  const newPinned = () =>
+    newClient({ pins: [{ nodeId: NODE_ID, key: new Uint8Array(32).fill(7) }], patterns: ['XXpsk2'] });
   assert.is(codeOf(answerMessage1('noise', newPinned())), 'psk-differs');
   assert.is(codeOf(answerMessage1('{}', newPinned())), 'hub-key-changed');
 });

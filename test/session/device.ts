@@ -11,7 +11,6 @@ import {
   type Crypto,
   createKeyring,
   type Keyring,
-  keyringOptions,
   type PolicyDecision,
   type SessionEvent,
   serializeKeyring,
@@ -71,7 +70,7 @@ export class Device {
       crypto: this.#crypto,
       siteId: 'lobby',
       randomBytes: (length) => new Uint8Array(length).fill(0x42),
-      ...keyringOptions(this.keyring),
+      keyring: this.keyring,
       ...this.#client,
       ...dialOptions,
     });
@@ -83,10 +82,9 @@ export class Device {
         this.log.push(noteOf(event));
         if (event.type === 'transmit') received.push(...peer.receive(event.data));
         if (event.type === 'psk-needed') take(session.providePsk(this.#derive(event.nodeId)));
-        if (event.type === 'paused') take(session.resume());
-        if (event.type === 'dh-needed') {
-          const secret = this.#crypto.x25519.sharedSecret(CLIENT_STATIC, event.publicKey);
-          take(session.provideSharedSecret(secret));
+        if (event.type === 'waiting') {
+          const { publicKey } = event;
+          take(session.resume(publicKey && this.#crypto.x25519.sharedSecret(CLIENT_STATIC, publicKey)));
         }
         if (event.type === 'psk' || event.type === 'psk-suspect') this.#unproved = undefined;
         decision = this.#policy.take(event, this.#now) ?? decision;

@@ -9,7 +9,9 @@ import {
   find,
   HELLO,
   HUB_KEY,
+  HUB_PIN,
   KK,
+  NODE_ID,
   newClient,
   newHub,
   OFFER,
@@ -237,17 +239,17 @@ function twoConnections(
     ...(cause === 'hub key' && { staticKey: new Uint8Array(32).fill(9) }),
   };
   const psk = cause === 'stale PSK' ? OTHER : PSK;
-  let pinned: Uint8Array | undefined = HUB_KEY;
+  let pins = [HUB_PIN];
   const outcomes: string[] = [];
   for (const patterns of [undefined, onKkFailure === 'keep-pin' ? ['XXpsk2' as const] : undefined]) {
     const pair = new Pair({
-      client: { pin: () => pinned, psk: () => psk, onKkFailure, patterns },
+      client: { pins, psks: [{ nodeId: NODE_ID, key: psk }], onKkFailure, patterns },
       hub,
     }).run();
     const isOver = pair.client.state !== 'ready' || pair.hub.state !== 'ready';
     for (const event of [...pair.clientEvents, ...(isOver ? pair.client.closed(1008) : [])]) {
-      if (event.type === 'unpin') pinned = undefined;
-      if (event.type === 'pin') pinned = event.key;
+      if (event.type === 'unpin') pins = [];
+      if (event.type === 'pin') pins = [event];
       if (event.type === 'psk-suspect') outcomes.push('psk-suspect');
       if (event.type === 'ended') outcomes.push(event.error.code);
       if (event.type === 'ready' && !isOver) outcomes.push(`ready ${event.pattern}`);

@@ -270,14 +270,17 @@ test('a failed KKpsk0 puts the pin in doubt and never the PSK, whatever was wron
 });
 
 test('a wrong PSK shows at message 2 of XXpsk2, at the client alone', () => {
-  const pair = new Pair({ client: { psk: () => new Uint8Array(32) } }).run();
+  const pair = new Pair({ client: { psks: [{ nodeId: NODE_ID, key: new Uint8Array(32) }] } }).run();
   assert.equal(types(pair.clientEvents), ['transmit', 'psk-suspect', 'close']);
   assert.is(codeOf(pair.clientEvents), 'psk-differs');
   assert.is(codeOf(pair.hubEvents), undefined);
 });
 
 test('a wrong PSK shows at message 1 of KKpsk0, at the hub alone', () => {
-  const pair = new Pair({ ...KK, client: { ...KK.client, psk: () => new Uint8Array(32) } }).run();
+  const pair = new Pair({
+    ...KK,
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: new Uint8Array(32) }] },
+  }).run();
   assert.is(codeOf(pair.hubEvents), 'kk-failed');
   assert.equal(types(pair.clientEvents), ['transmit']);
 });

@@ -8,12 +8,15 @@ import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
   codeOf,
+  envelope,
   find,
+  HELLO,
   HUB_KEY,
   HUB_STATIC,
   KK,
   newClient,
   newHub,
+  OFFER_PAYLOAD,
   Pair,
   PSK,
   readyPair,
@@ -53,23 +56,21 @@ const INCOMPLETE: { readonly [what: string]: Partial<HubOptions> } = {
   },
 };
 for (const [what, options] of Object.entries(INCOMPLETE)) {
-  test(`an offer ${what} is refused, since every hub must make it, and permitted for tests of clients`, () => {
-    const { message } = raisesLocal(() => newHub(options), 'bad-argument');
-    assert.match(message, 'allowIncompleteOffer');
-    raisesLocal(() => newHub({ ...options, allowIncompleteOffer: false }), 'bad-argument');
-    newHub({ ...options, allowIncompleteOffer: true }).start();
+  test(`an offer ${what} is refused, since every hub has to offer both`, () => {
+    raisesLocal(() => newHub(options), 'bad-argument');
   });
 }
 
 test('a client refuses an offer of KKpsk0 alone, or of AESGCM alone, even if it could use it', () => {
-  const kk = { ...KK.hub, patterns: ['KKpsk0' as const], allowIncompleteOffer: true };
-  assert.is(codeOf(new Pair({ client: KK.client, hub: kk }).run().clientEvents), 'bad-offer');
-  const aes = { suites: ['25519_AESGCM_SHA256' as const], allowIncompleteOffer: true };
-  assert.is(codeOf(new Pair({ hub: aes }).run().clientEvents), 'bad-offer');
-});
-
-test('an offer needs a pattern, whatever is permitted', () => {
-  raisesLocal(() => newHub({ patterns: ['KKpsk0'], allowIncompleteOffer: true }), 'bad-argument');
+  const { patterns, suites } = OFFER_PAYLOAD.noise;
+  for (const noise of [
+    { patterns: ['KKpsk0'], suites },
+    { patterns, suites: ['25519_AESGCM_SHA256'] },
+  ]) {
+    const client = newClient(KK.client);
+    client.receive(HELLO);
+    assert.is(codeOf(client.receive(envelope('shake', { ...OFFER_PAYLOAD, noise }))), 'bad-offer');
+  }
 });
 
 const BAD: { readonly [name: string]: unknown[] } = {

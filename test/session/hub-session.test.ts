@@ -150,7 +150,8 @@ test('a client key kept outside of JavaScript makes no difference to the hub', (
 /** A pair that is ready, and whose hub takes the next message for the client's first. */
 function withoutHello(): Pair {
   const pair = readyPair();
-  (pair.hub as unknown as { expectsHello: boolean }).expectsHello = true;
+  const { side } = (pair.hub as unknown as { channel: { side: { expectsHello: boolean } } }).channel;
+  side.expectsHello = true;
   return pair;
 }
 
@@ -169,7 +170,7 @@ test('a first message that is not a HELLO is reported and delivered, and the ses
 
 test('a first message that was dropped is reported as no HELLO', () => {
   const pair = withoutHello();
-  const { transport } = pair.client as unknown as { transport: Transport };
+  const { transport } = (pair.client as unknown as { channel: { transport: Transport } }).channel;
   assert.equal(types(pair.hub.receive(transport.encrypt(new Uint8Array([0, 0xff])))), ['hello', 'dropped']);
 });
 

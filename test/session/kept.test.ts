@@ -3,11 +3,13 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ClientOptions, ClientSession, HubSession } from '../../src/index.ts';
+import type { ClientSession, HubSession } from '../../src/index.ts';
 import {
   CLIENT_STATES,
+  type ClientAndKeyring,
   envelope,
-  HUB_KEY,
+  HUB_PIN,
+  HUB_PSK,
   HUB_STATES,
   KK,
   LATER,
@@ -16,7 +18,6 @@ import {
   OFFER,
   Pair,
   type PairOptions,
-  PSK,
   pairWithClientIn,
   pairWithHubIn,
   readyPair,
@@ -85,19 +86,19 @@ test('a hub that has failed or closed keeps nothing of them, in any state', () =
   }
 });
 
-test('a look-up is not kept once the client is ready, has failed or has closed', () => {
+test('the keyring is not kept once the client is ready, has failed or has closed', () => {
   const ends: ((pair: Pair) => unknown)[] = [
     (pair) => pair.run(),
     (pair) => pair.client.receive('nonsense'),
     (pair) => pair.client.closed(1006),
   ];
   for (const end of ends) {
-    const pin = () => HUB_KEY;
-    const psk = () => PSK;
-    const pair = new Pair({ client: { pin, psk }, hub: KK.hub });
-    assert.ok(reachable(pair.client).includes(pin) && reachable(pair.client).includes(psk));
+    const pins = [HUB_PIN];
+    const psks = [HUB_PSK];
+    const pair = new Pair({ client: { pins, psks }, hub: KK.hub });
+    assert.ok(reachable(pair.client).includes(pins) && reachable(pair.client).includes(psks));
     end(pair);
-    assert.not.ok(reachable(pair.client).includes(pin) || reachable(pair.client).includes(psk));
+    assert.not.ok(reachable(pair.client).includes(pins) || reachable(pair.client).includes(psks));
   }
 });
 
@@ -123,12 +124,12 @@ const { WeakRef: Reference } = globalThis as unknown as { WeakRef: new (target: 
 setFlagsFromString('--expose-gc');
 const collect: () => void = runInNewContext('gc');
 
-/** Look-ups whose closures hold something large, and references by which one can tell whether they are kept. */
-function watched(): { options: Partial<ClientOptions>; references: Weak[] } {
-  const [large, other, session] = [{ pin: HUB_KEY }, { psk: PSK }, { session_id: 'mine' }];
+/** Options with what the client need not keep, and references by which one can tell whether they are kept. */
+function watched(): { options: ClientAndKeyring; references: Weak[] } {
+  const [pins, psks, session] = [[HUB_PIN], [HUB_PSK], { session_id: 'mine' }];
   return {
-    options: { pin: () => large.pin, psk: () => other.psk, hello: { session } },
-    references: [large, other, session].map((target) => new Reference(target)),
+    options: { pins, psks, hello: { session } },
+    references: [pins, psks, session].map((target) => new Reference(target)),
   };
 }
 

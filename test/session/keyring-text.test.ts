@@ -7,13 +7,13 @@ import {
   createKeyring,
   type KeyPair,
   type Keyring,
-  keyringOptions,
   parseKeyring,
   type ReadyEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { findHub } from '../../src/keyring/keyring.ts';
 import { raisesLocal } from '../raises.ts';
 import { toHex } from '../vectors.ts';
 import { bytesOf, CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from './pair.ts';
@@ -29,8 +29,8 @@ const STORED = JSON.parse(serializeKeyring(FULL));
 const [PIN] = STORED.pins;
 const [STORED_PSK] = STORED.psks;
 const parse = (fields: object): Keyring => parseKeyring(JSON.stringify({ ...STORED, ...fields }), ACCESS_KEY);
-const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => keyringOptions(keyring).psk(nodeId);
-const pinOf = (keyring: Keyring) => keyringOptions(keyring).pin(NODE_ID);
+const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => findHub(keyring.psks, nodeId)?.key;
+const pinOf = (keyring: Keyring) => findHub(keyring.pins, NODE_ID)?.key;
 
 test('a keyring is written as versioned JSON', () => {
   assert.equal(STORED, {
@@ -49,7 +49,7 @@ test('a keyring is read from a string and from bytes, and hex in either case', (
   for (const input of [text, bytesOf(text), upperCase]) {
     const keyring = parseKeyring(input, ACCESS_KEY);
     assert.is(keyring.accessKey, ACCESS_KEY);
-    assert.equal(keyring.staticKey, CLIENT_STATIC);
+    assert.equal(keyring.staticKey.privateKey, CLIENT_STATIC);
     assert.is(keyring.staticKeyIsFresh, false);
     assert.equal(pinOf(keyring), HUB_KEY);
     assert.equal(pskOf(keyring), PSK);
@@ -83,7 +83,7 @@ test('a keyring is stored with its public key, and without one it is read as it 
   assert.is(fields.static_public_key, toHex(CLIENT_KEY));
   const { privateKey, publicKey } = parseKeyring(text, ACCESS_KEY).staticKey as KeyPair;
   assert.equal([privateKey, publicKey], [CLIENT_STATIC, CLIENT_KEY]);
-  assert.equal(parseKeyring(serializeKeyring(FRESH), ACCESS_KEY).staticKey, CLIENT_STATIC);
+  assert.equal(parseKeyring(serializeKeyring(FRESH), ACCESS_KEY).staticKey.privateKey, CLIENT_STATIC);
 });
 
 test('anything but a complete JSON object in UTF-8 is refused', () => {

@@ -1,26 +1,32 @@
 /** Keyrings: what each event of a session changes, and what a session takes from them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { ReadyEvent, SessionEvent } from '../../src/index.ts';
 import {
   createKeyring,
   dropPin,
   forgetPsks,
   type Keyring,
-  keyringOptions,
   parseKeyring,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { findHub } from '../../src/keyring/keyring.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
+  fieldsOf,
+  HELLO,
   HUB_KEY,
+  HUB_PSK,
   KK,
   LATER,
   NODE_ID,
+  newClient,
+  OFFER,
   Pair,
   PSK,
   readyPair,
@@ -34,20 +40,22 @@ const READY = { type: 'ready', pattern: 'KKpsk0' } as ReadyEvent;
 const fresh = (): Keyring => createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
 const pinned = (nodeId: string = NODE_ID, keyring: Keyring = fresh()): Keyring =>
   updateKeyring(keyring, { type: 'pin', nodeId, key: HUB_KEY });
-const pinOf = (keyring: Keyring, nodeId: string = NODE_ID) => keyringOptions(keyring).pin(nodeId);
-const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => keyringOptions(keyring).psk(nodeId);
+const pinOf = (keyring: Keyring, nodeId: string = NODE_ID) => findHub(keyring.pins, nodeId)?.key;
+const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => {
+  const psk = findHub(keyring.psks, nodeId);
+  return psk?.isSuspect ? undefined : psk?.key;
+};
 const suspect = (nodeId: string = NODE_ID): SessionEvent => ({ type: 'psk-suspect', nodeId });
 
 /** A keyring with everything in it. */
 const FULL = updateKeyring(storePsk(pinned(), NODE_ID, PSK), READY);
 
 test('a new keyring has a fresh static key, and knows no hub', () => {
-  const { staticKey, staticKeyIsFresh, hasPins, pin, psk } = keyringOptions(fresh());
-  assert.equal(staticKey, CLIENT_STATIC);
+  const { staticKey, staticKeyIsFresh, pins, psks } = fresh();
+  assert.equal(staticKey.privateKey, CLIENT_STATIC);
+  assert.is(staticKey.publicKey, undefined);
   assert.is(staticKeyIsFresh, true);
-  assert.is(hasPins, false);
-  assert.is(pin(NODE_ID), undefined);
-  assert.is(psk(NODE_ID), undefined);
+  assert.equal([pins, psks], [[], []]);
 });
 
 test('a keyring keeps copies of the keys that it is given', () => {
@@ -57,7 +65,7 @@ test('a keyring keeps copies of the keys that it is given', () => {
   const elsewhere = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey } });
   const keyring = storePsk(updateKeyring(created, { type: 'pin', nodeId: NODE_ID, key }), NODE_ID, psk);
   for (const bytes of [staticKey, key, psk, publicKey]) bytes.fill(9);
-  assert.equal(keyring.staticKey, CLIENT_STATIC);
+  assert.equal(keyring.staticKey.privateKey, CLIENT_STATIC);
   assert.equal(pinOf(keyring), new Uint8Array(32).fill(2));
   assert.equal(pskOf(keyring), new Uint8Array(32));
   assert.equal((elsewhere.staticKey as { publicKey: Uint8Array }).publicKey, CLIENT_KEY);
@@ -96,11 +104,13 @@ test('a suspect PSK is derived again, and stored as before until another is prov
   const doubted = updateKeyring(FULL, suspect());
   assert.is(serializeKeyring(doubted), serializeKeyring(FULL));
   assert.is(doubted.psks[0]?.isSuspect, true);
-  assert.is(keyringOptions(doubted).psk(NODE_ID), undefined);
+  const client = newClient(fieldsOf(doubted));
+  client.receive(HELLO);
+  assert.is(types(client.receive(OFFER)).at(-1), 'psk-needed');
   assert.is(updateKeyring(doubted, suspect()), doubted);
   const same = updateKeyring(doubted, { type: 'psk', nodeId: NODE_ID, key: new Uint8Array(PSK) });
   assert.is(same.psks[0]?.isSuspect, false);
-  assert.equal(keyringOptions(same).psk(NODE_ID), PSK);
+  assert.equal(pskOf(same), PSK);
 });
 
 test('a provisioned PSK stays in use when it is suspect, since the device may be unable to derive it', () => {
@@ -116,7 +126,7 @@ test('the same keyring is returned if nothing changes, so that it need not be st
     READY,
     { type: 'message', kind: 'json', text: '{}' },
     { type: 'new-hub', nodeId: 'hub-2' },
-    { type: 'dh-needed', publicKey: HUB_KEY },
+    { type: 'waiting', publicKey: HUB_KEY },
     { type: 'transmit', data: '' },
   ];
   for (const event of events) assert.is(updateKeyring(FULL, event), FULL, event.type);
@@ -130,10 +140,8 @@ test('the same keyring is returned if nothing changes, so that it need not be st
 
 test('a pin is stored, and dropped at unpin', () => {
   assert.equal(pinOf(pinned()), HUB_KEY);
-  assert.is(keyringOptions(pinned()).hasPins, true);
   assert.is(pinOf(updateKeyring(pinned(), { type: 'unpin', nodeId: NODE_ID })), undefined);
   assert.is(pinOf(dropPin(pinned(), NODE_ID)), undefined);
-  assert.is(keyringOptions(dropPin(pinned(), NODE_ID)).hasPins, false);
 });
 
 test('a pin is not replaced by another key: a person drops it first', () => {
@@ -204,13 +212,6 @@ test('hubs are kept apart, whatever they are called', () => {
   });
 });
 
-test('the options look into the keyring from which they were made', () => {
-  const options = keyringOptions(FULL);
-  forgetPsks(dropPin(FULL, NODE_ID));
-  assert.equal(options.pin(NODE_ID), HUB_KEY);
-  assert.equal(options.psk(NODE_ID), PSK);
-});
-
 test('arguments that could not be stored are refused', () => {
   const staticKey = CLIENT_STATIC;
   for (const accessKey of ['', undefined, 7]) {
@@ -256,7 +257,7 @@ test('a static key of zeros is refused', () => {
 function connect(keyring: Keyring): [string[], Keyring] {
   let stored = parseKeyring(serializeKeyring(keyring), ACCESS_KEY);
   const hub = stored.pins.length === 0 ? {} : KK.hub;
-  const pair = readyPair({ client: keyringOptions(stored), hub });
+  const pair = readyPair({ client: fieldsOf(stored), hub });
   pair.goOn('client', pair.toClient(pair.hub.sendJson({})));
   for (const event of pair.clientEvents) stored = updateKeyring(stored, event);
   return [types(pair.clientEvents), stored];
@@ -277,9 +278,9 @@ test('a keyring of a public key does the same, and its session asks for shared s
     PSK,
   );
   const [first, afterFirst] = connect(keyring);
-  assert.equal(first, ['transmit', 'pin', 'dh-needed', 'transmit', 'transmit', 'ready', 'message']);
+  assert.equal(first, ['transmit', 'pin', 'waiting', 'transmit', 'transmit', 'ready', 'message']);
   const [second] = connect(afterFirst);
-  assert.equal(second, ['dh-needed', 'transmit', 'dh-needed', 'transmit', 'ready', 'message']);
+  assert.equal(second, ['waiting', 'transmit', 'waiting', 'transmit', 'ready', 'message']);
 });
 
 test('the static key of a keyring may be replaced by an object that answers at once', () => {
@@ -289,7 +290,21 @@ test('the static key of a keyring may be replaced by an object that answers at o
     PSK,
   );
   const staticKey = { publicKey: CLIENT_KEY, sharedSecret: () => new Uint8Array(32).fill(1) };
-  assert.is(new Pair({ client: { ...keyringOptions(keyring), staticKey } }).run().client.state, 'ready');
+  assert.is(new Pair({ client: { ...fieldsOf(keyring), staticKey } }).run().client.state, 'ready');
+});
+
+test('a session computes the public key that a keyring lacks', () => {
+  assert.is(new Pair({ client: { ...fieldsOf(fresh()), psks: [HUB_PSK] } }).run().client.state, 'ready');
+});
+
+test('createKeyring() computes the public key with a crypto, and keeps one that it is given', () => {
+  const made = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC, crypto: nodeCrypto });
+  assert.equal(made.staticKey.publicKey, CLIENT_KEY);
+  const staticKey = { privateKey: CLIENT_STATIC, publicKey: OTHER };
+  assert.equal(
+    createKeyring({ accessKey: ACCESS_KEY, staticKey, crypto: nodeCrypto }).staticKey.publicKey,
+    OTHER,
+  );
 });
 
 test.run();

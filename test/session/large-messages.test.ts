@@ -1,4 +1,4 @@
-/** Messages that are larger than the memory of a client: a lower cap, streams, and decryption in place. */
+/** Messages that are larger than the memory of a client: a lower cap, and decryption in place. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
@@ -11,32 +11,12 @@ test('a message that is longer than maxMessage is dropped, and the session goes 
   assert.equal(types(pair.toClient(pair.hub.sendBinary(new Uint8Array(1000)))), ['message']);
 });
 
-test('with streams each part of a message is delivered as it arrives', () => {
-  const pair = readyPair({ client: { streams: true } });
-  const events = pair.toClient(pair.hub.sendBinary(new Uint8Array(150_000)));
-  assert.equal(
-    events.map((event) => event.type === 'chunk' && [event.kind, event.bytes.length, event.last]),
-    [
-      ['binary', 65000, false],
-      ['binary', 65000, false],
-      ['binary', 20000, true],
-    ],
-  );
-  const [text] = pair.toClient(pair.hub.sendJson({ a: 1 }));
-  assert.ok(text?.type === 'chunk' && text.kind === 'json' && text.last);
-  assert.is(Buffer.from(text.bytes).toString(), '{"a":1}');
-});
-
 test('with inPlace messages are decrypted in the arrays that they arrive in', () => {
-  const inPlace = { crypto: nobleCrypto, inPlace: true };
-  for (const options of [inPlace, { ...inPlace, streams: true }]) {
-    const pair = readyPair({ client: options });
-    const [sealed] = pair.hub.sendBinary(new Uint8Array([1, 2, 3]));
-    const [event] = pair.client.receive(sealed!);
-    assert.ok(event?.type === 'message' || event?.type === 'chunk');
-    assert.ok('bytes' in event && event.bytes.buffer === sealed!.buffer);
-    assert.equal([...event.bytes], [1, 2, 3]);
-  }
+  const pair = readyPair({ client: { crypto: nobleCrypto, inPlace: true } });
+  const [sealed] = pair.hub.sendBinary(new Uint8Array([1, 2, 3]));
+  const [event] = pair.client.receive(sealed!);
+  assert.ok(event?.type === 'message' && event.kind === 'binary' && event.bytes.buffer === sealed!.buffer);
+  assert.equal([...event.bytes], [1, 2, 3]);
 });
 
 test('without inPlace those arrays stay as they are', () => {

@@ -9,6 +9,7 @@ import {
   type Cipher,
   type ClientSession,
   type Crypto,
+  type HubOptions,
   type HubSession,
   LocalError,
   RemoteError,
@@ -18,6 +19,8 @@ import {
   CLIENT_KEY,
   CLIENT_STATIC,
   find,
+  HUB_KEY,
+  HUB_PIN,
   HUB_STATIC,
   KK,
   newClient,
@@ -35,7 +38,7 @@ type Fault = (result: unknown) => unknown;
 
 /** Injected code of which the nth call goes wrong. `calls` counts the calls. */
 interface Injected {
-  readonly options: { crypto: Crypto; staticKey: Uint8Array; randomBytes: typeof randomBytes };
+  readonly options: Pick<HubOptions, 'crypto' | 'staticKey' | 'randomBytes'>;
   readonly calls: () => number;
 }
 
@@ -60,7 +63,7 @@ function inject(side: Side, nth: number, fault: Fault): Injected {
       },
     },
   };
-  const staticKey = side === 'client' ? CLIENT_STATIC : HUB_STATIC;
+  const staticKey = side === 'client' ? CLIENT_STATIC : { privateKey: HUB_STATIC, publicKey: HUB_KEY };
   return {
     options: { crypto, staticKey, randomBytes: (length) => spoil(randomBytes(length)) },
     calls: () => calls,
@@ -112,13 +115,16 @@ const FAULTS: Fault[] = [
   (result) => new Uint8Array(((result as Uint8Array).length ?? 0) + 1),
 ];
 
+/** A client that expects neither of its hubs, so that all its shared secrets are computed after the offer. */
+const TWO_PINS: PairOptions = { ...KK, client: { pins: [HUB_PIN, { ...HUB_PIN, nodeId: 'hub-2' }] } };
+
 /** The public keys and the random bytes. */
 const CALLS_OF_CONSTRUCTOR = 3;
 
 for (const side of ['client', 'hub'] as const) {
   for (const [pattern, options] of [
     ['XXpsk2', {}],
-    ['KKpsk0', KK],
+    ['KKpsk0', TWO_PINS],
   ] as const) {
     test(`injected code of a ${side} that fails at any moment of ${pattern} is a local fault, and costs neither pin nor PSK`, () => {
       const whole = inject(side, -1, (result) => result);
@@ -146,8 +152,8 @@ for (const side of ['client', 'hub'] as const) {
 test('a local fault is no reason to dial at once, and drops no pin when the hub closes', () => {
   const x25519 = { publicKey: nodeCrypto.x25519.publicKey, sharedSecret: raise(bus) };
   const { client, clientEvents } = new Pair({
-    ...KK,
-    client: { ...KK.client, crypto: { ...nodeCrypto, x25519 } },
+    ...TWO_PINS,
+    client: { ...TWO_PINS.client, crypto: { ...nodeCrypto, x25519 } },
   }).run();
   assert.equal(types(clientEvents), ['close']);
   assert.is(find(clientEvents, 'close').error.cause, bus);

@@ -13,6 +13,7 @@ import {
   HubSession,
   type HubSessionEvent,
   type HubState,
+  type Keyring,
   type KeyringFields,
   type SessionEvent,
 } from '../../src/index.ts';
@@ -42,6 +43,11 @@ export function clientOptions(options: ClientAndKeyring = {}): ClientOptions {
   const { staticKey = CLIENT_STATIC, staticKeyIsFresh, pins, psks = [HUB_PSK], ...others } = options;
   const keyring = { staticKey, staticKeyIsFresh, pins, psks };
   return { crypto: nodeCrypto, siteId: 'lobby', randomBytes, keyring, ...others };
+}
+
+/** The fields of a keyring, which do not enumerate, as options. */
+export function fieldsOf({ staticKey, staticKeyIsFresh, pins, psks }: Keyring): KeyringFields {
+  return { staticKey, staticKeyIsFresh, pins, psks };
 }
 
 export function newClient(options: ClientAndKeyring = {}): ClientSession {

@@ -11,18 +11,19 @@ import {
   derivePsk,
   type HubOptions,
   type Keyring,
-  keyringOptions,
   parseKeyring,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { findHub } from '../../src/keyring/keyring.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
   changeMessage,
   type Data,
+  fieldsOf,
   find,
   flip,
   HUB_KEY,
@@ -71,7 +72,7 @@ class Device {
       client: {
         crypto: CRYPTO,
         onKkFailure: this.#policy,
-        ...keyringOptions(this.keyring),
+        ...fieldsOf(this.keyring),
         ...(isSecondTry && { patterns: ['XXpsk2'] }),
       },
       hub,
@@ -204,9 +205,9 @@ test('a derived PSK that message 2 of XXpsk2 puts in doubt is asked for again, a
   device.connect({});
   assert.equal(device.attempts, ['psk-differs, later']);
   assert.equal(device.keyring.psks[0]?.key, NEW_PSK);
-  const pair = new Pair({ client: keyringOptions(device.keyring) }).run();
+  const pair = new Pair({ client: fieldsOf(device.keyring) }).run();
   assert.is(pair.clientEvents.at(-1)?.type, 'psk-needed');
-  assert.equal(keyringOptions(device.stored).psk(NODE_ID), NEW_PSK); // it is tried again after a restart
+  assert.equal(findHub(device.stored.psks, NODE_ID)?.key, NEW_PSK); // it is tried again after a restart
   const updated = updateKeyring(device.keyring, find(pair.release().clientEvents, 'psk'));
   assert.equal(updated.psks[0]?.key, PSK);
   assert.is(updated.psks.length, 1);
@@ -227,7 +228,7 @@ test('a derived PSK survives a failed KKpsk0, since it is the next XXpsk2 that t
 test('a password that changes on both sides needs a new provisioned PSK, and nothing else', () => {
   const device = provisioned('keep-pin');
   const keyring = storePsk(device.keyring, NODE_ID, NEW_PSK, { isProvisioned: true });
-  readyPair({ client: { crypto: CRYPTO, ...keyringOptions(keyring) }, hub: CHANGED });
+  readyPair({ client: { crypto: CRYPTO, ...fieldsOf(keyring) }, hub: CHANGED });
 });
 
 test.run();

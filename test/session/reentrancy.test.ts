@@ -9,9 +9,8 @@ import { type ClientSession, type Crypto, type HubSession, LocalError } from '..
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
-  CLIENT_STATIC,
+  find,
   HELLO,
-  HUB_KEY,
   KK,
   newClient,
   OFFER,
@@ -32,11 +31,9 @@ const CLIENT_METHODS: { [name: string]: (client: ClientSession) => unknown } = {
   'receive() of bytes': (client) => client.receive(new Uint8Array(20)),
   'providePsk()': (client) => client.providePsk(PSK),
   'resume()': (client) => client.resume(),
-  'provideSharedSecret()': (client) => client.provideSharedSecret(SECRET),
+  'resume() with a shared secret': (client) => client.resume(SECRET),
   'sendJson()': (client) => client.sendJson({}),
   'sendBinary()': (client) => client.sendBinary(SECRET),
-  'streamJson()': (client) => client.streamJson({}),
-  'streamBinary()': (client) => client.streamBinary(SECRET),
   'closed()': (client) => client.closed(),
 };
 const HUB_METHODS: { [name: string]: (hub: HubSession) => unknown } = {
@@ -45,8 +42,6 @@ const HUB_METHODS: { [name: string]: (hub: HubSession) => unknown } = {
   'receive() of bytes': (hub) => hub.receive(new Uint8Array(20)),
   'sendJson()': (hub) => hub.sendJson({}),
   'sendBinary()': (hub) => hub.sendBinary(SECRET),
-  'streamJson()': (hub) => hub.streamJson({}),
-  'streamBinary()': (hub) => hub.streamBinary(SECRET),
   'closed()': (hub) => hub.closed(),
 };
 
@@ -83,16 +78,11 @@ function cryptoThat(first: Within): Crypto {
 }
 
 const CLIENT_CALLBACKS: { [name: string]: (first: Within) => PairOptions['client'] } = {
-  'pin()': (first) => ({ pin: () => after(first, () => HUB_KEY) }),
-  'psk()': (first) => ({ psk: () => after(first, () => PSK) }),
   'the crypto': (first) => ({ crypto: cryptoThat(first) }),
   'the sharedSecret() of a static key': (first) => ({
     staticKey: { publicKey: CLIENT_KEY, sharedSecret: (key) => after(first, () => sharedSecretOf(key)) },
   }),
-  'the look-ups, where the PSK is asked for': (first) => ({
-    pin: () => after(first, () => undefined),
-    psk: () => after(first, () => undefined),
-  }),
+  'the crypto, where the PSK is asked for': (first) => ({ crypto: cryptoThat(first), psks: [] }),
 };
 const HUB_CALLBACKS: { [name: string]: (first: Within) => PairOptions['hub'] } = {
   'randomBytes()': (first) => ({ randomBytes: (length) => after(first, () => randomBytes(length)) }),
@@ -186,13 +176,6 @@ test('every method within a getter of a value that is sent is refused, and the m
 });
 
 test('a refusal that a callback does not catch counts as the callback’s own error', () => {
-  const recursive = (of: (client: ClientSession) => unknown) => () => of(client) as never;
-  let client = newClient({ pin: recursive((client) => client.receive(OFFER)) });
-  client.receive(HELLO);
-  assert.is((client.receive(OFFER)[0] as { error: LocalError }).error.code, 'trust-unreadable');
-  client = newClient({ psk: recursive((client) => client.closed()) });
-  client.receive(HELLO);
-  assert.equal(types(client.receive(OFFER)), ['psk-needed']);
   const pair = readyPair();
   const value = {
     get a(): never {
@@ -214,30 +197,21 @@ test('a session can be used again once a callback has thrown', () => {
   assert.equal(types(pair.toHub(pair.client.sendJson({}))), ['message']);
 });
 
-test('closed() within pin() or psk() does not revive the session with a static key of zeros', () => {
-  for (const name of ['pin', 'psk'] as const) {
-    const within: { client?: ClientSession } = {};
-    const lookUp = () => {
-      raisesLocal(() => within.client!.closed(), 'wrong-state');
-      return name === 'psk' ? PSK : undefined;
-    };
-    const pair = new Pair({ client: { psks: [HUB_PSK], [name]: lookUp, staticKey: CLIENT_STATIC } });
-    within.client = pair.client;
-    pair.run();
-    const { clientKey } = pair.hubEvents.find(({ type }) => type === 'ready') as unknown as {
-      clientKey: Uint8Array;
-    };
-    assert.equal(clientKey, CLIENT_KEY);
-  }
+test('closed() within the crypto does not revive the session with a static key of zeros', () => {
+  const within: { client?: ClientSession } = {};
+  const crypto = cryptoThat(() => {
+    const { client } = within;
+    if (client !== undefined) raisesLocal(() => client.closed(), 'wrong-state');
+  });
+  const pair = new Pair({ client: { crypto } });
+  within.client = pair.client;
+  pair.run();
+  assert.equal(find(pair.hubEvents, 'ready').clientKey, CLIENT_KEY);
 });
 
 test('one session may be used within a callback of another', () => {
   const other = newClient();
-  const psk = () => {
-    other.receive(HELLO);
-    return PSK;
-  };
-  readyPair({ client: { psk } });
+  readyPair({ client: { crypto: cryptoThat(() => other.receive(HELLO)) } });
   assert.is(other.state, 'awaiting-offer');
 });
 

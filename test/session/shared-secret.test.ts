@@ -1,13 +1,15 @@
-/** Static keys outside of JavaScript: key pairs with `sharedSecret`, and keys whose shared secrets `dh-needed` asks for. */
+/** Static keys outside of JavaScript: key pairs with `sharedSecret`, and keys whose shared secrets `waiting` asks for. */
 import { createPrivateKey, createPublicKey, diffieHellman } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bytesToHex } from '../../src/bytes.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
+import { ClientSession } from '../../src/session/client-session.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
+  clientOptions,
   codeOf,
   envelope,
   find,
@@ -57,13 +59,13 @@ test('a client and a hub whose keys only Node’s OpenSSL holds are the same pee
 
 test('under XXpsk2 a key that answers later is asked once, for message 3', () => {
   const { clientEvents } = readyPair({ client: LATER });
-  assert.equal(types(clientEvents), ['transmit', 'pin', 'dh-needed', 'transmit', 'transmit', 'ready']);
-  assert.is(find(clientEvents, 'dh-needed').publicKey.length, 32);
+  assert.equal(types(clientEvents), ['transmit', 'pin', 'waiting', 'transmit', 'transmit', 'ready']);
+  assert.is(find(clientEvents, 'waiting').publicKey?.length, 32);
 });
 
 test('under KKpsk0 a key that answers later is asked for message 1 and for message 2', () => {
   const { clientEvents } = readyPair({ ...KK, client: { ...KK.client, ...LATER } });
-  assert.equal(types(clientEvents), ['dh-needed', 'transmit', 'dh-needed', 'transmit', 'ready']);
+  assert.equal(types(clientEvents), ['waiting', 'transmit', 'waiting', 'transmit', 'ready']);
   const [first, , second] = clientEvents as { publicKey: Uint8Array }[];
   assert.equal(first!.publicKey, HUB_KEY);
   assert.not.equal(second!.publicKey, HUB_KEY); // the ephemeral key of the hub
@@ -91,58 +93,58 @@ test('the array of a message may be used again while the session waits', () => {
   const last = pair.clientEvents.at(-1) as { publicKey: Uint8Array };
   const secret = sharedSecretOf(last.publicKey);
   last.publicKey.fill(0);
-  pair.goOn('client', pair.client.provideSharedSecret(secret)).release();
+  pair.goOn('client', pair.client.resume(secret)).release();
   assert.is(pair.client.state, 'ready');
 });
 
 test('a shared secret that comes twice, or after the end, does nothing', () => {
   const pair = pairWithClientIn('sealing-message-3');
-  const { publicKey } = find(pair.clientEvents, 'dh-needed');
-  const secret = sharedSecretOf(publicKey);
-  assert.equal(types(pair.client.provideSharedSecret(secret)), ['transmit', 'transmit', 'ready']);
-  assert.equal(pair.client.provideSharedSecret(secret), []);
+  const { publicKey } = find(pair.clientEvents, 'waiting');
+  const secret = sharedSecretOf(publicKey!);
+  assert.equal(types(pair.client.resume(secret)), ['transmit', 'transmit', 'ready']);
+  assert.equal(pair.client.resume(secret), []);
   pair.client.closed(1006);
-  assert.equal(pair.client.provideSharedSecret(secret), []);
+  assert.equal(pair.client.resume(secret), []);
   const failed = newClient();
   failed.receive('nonsense');
-  assert.equal(failed.provideSharedSecret(secret), []);
+  assert.equal(failed.resume(secret), []);
   const waiting = pairWithClientIn('sealing-message-3');
   waiting.client.closed(1006);
-  assert.equal(waiting.client.provideSharedSecret(secret), []);
+  assert.equal(waiting.client.resume(secret), []);
 });
 
 test('a shared secret that is provided again before the next question does nothing', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const first = sharedSecretOf(HUB_KEY);
-  pair.goOn('client', pair.client.provideSharedSecret(first));
-  assert.equal(pair.client.provideSharedSecret(first), []);
+  pair.goOn('client', pair.client.resume(first));
+  assert.equal(pair.client.resume(first), []);
   assert.is(pair.client.state, 'awaiting-message-2');
 });
 
 test('two equal shared secrets answer two questions: a hub may repeat its static key as its ephemeral one', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const first = sharedSecretOf(HUB_KEY);
-  pair.goOn('client', pair.client.provideSharedSecret(first));
+  pair.goOn('client', pair.client.resume(first));
   const msg = bytesToHex(HUB_KEY) + '00'.repeat(18);
   const [question] = pair.client.receive(envelope('shake', { noise: { msg } }));
   assert.equal((question as { publicKey: Uint8Array }).publicKey, HUB_KEY);
-  assert.is(codeOf(pair.client.provideSharedSecret(first)), 'kk-failed');
+  assert.is(codeOf(pair.client.resume(first)), 'kk-failed');
 });
 
 test('the session keeps no copy of a shared secret', () => {
   const { client } = pairWithClientIn('sealing-message-1');
   const secret = sharedSecretOf(HUB_KEY);
-  client.provideSharedSecret(secret);
+  client.resume(secret);
   assert.equal(
     bytesIn(client).filter((bytes) => Buffer.compare(bytes, secret) === 0),
     [],
   );
 });
 
-test('a shared secret that is not asked for is the caller’s mistake, and changes nothing', () => {
+test('a shared secret while the session does not wait changes nothing', () => {
   for (const state of ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'awaiting-message-2'] as const) {
     const pair = pairWithClientIn(state);
-    raisesLocal(() => pair.client.provideSharedSecret(new Uint8Array(32)), 'wrong-state');
+    assert.equal(pair.client.resume(new Uint8Array(32)), []);
     assert.is(pair.release().client.state, 'ready');
   }
 });
@@ -152,10 +154,10 @@ test('a shared secret of the wrong type or length is refused, and can be provide
   for (const state of states) {
     const pair = pairWithClientIn(state);
     for (const length of [0, 31, 33]) {
-      raisesLocal(() => pair.client.provideSharedSecret(new Uint8Array(length)), 'bad-length');
+      raisesLocal(() => pair.client.resume(new Uint8Array(length)), 'bad-length');
     }
     for (const secret of [null, undefined, 'secret', [1], {}]) {
-      raisesLocal(() => pair.client.provideSharedSecret(secret as never), 'bad-argument');
+      raisesLocal(() => pair.client.resume(secret as never), 'bad-argument');
     }
     assert.is(pair.release().client.state, 'ready');
   }
@@ -164,20 +166,20 @@ test('a shared secret of the wrong type or length is refused, and can be provide
 test('the shared secret of another key fails where the hub or the client notices', () => {
   const wrong = randomBytes(32);
   const first = pairWithClientIn('sealing-message-1');
-  first.goOn('client', first.client.provideSharedSecret(wrong)).release();
+  first.goOn('client', first.client.resume(wrong)).release();
   assert.is(find(first.hubEvents, 'close').error.code, 'kk-failed');
   const second = pairWithClientIn('opening-message-2');
-  second.goOn('client', second.client.provideSharedSecret(wrong));
+  second.goOn('client', second.client.resume(wrong));
   assert.is(find(second.clientEvents, 'close').error.code, 'kk-failed');
   const third = pairWithClientIn('sealing-message-3');
-  third.goOn('client', third.client.provideSharedSecret(wrong)).release();
+  third.goOn('client', third.client.resume(wrong)).release();
   assert.is(find(third.hubEvents, 'close').error.code, 'payload-not-authentic');
 });
 
 test('a shared secret of zeros is refused', () => {
   for (const state of ['sealing-message-1', 'opening-message-2', 'sealing-message-3'] as const) {
     const { client } = pairWithClientIn(state);
-    const { error } = find(client.provideSharedSecret(new Uint8Array(32)), 'close');
+    const { error } = find(client.resume(new Uint8Array(32)), 'close');
     assert.is(error.code, 'low-order-key');
     assert.is(error.name, state === 'sealing-message-1' ? 'LocalError' : 'RemoteError'); // whose key it was
   }
@@ -186,7 +188,7 @@ test('a shared secret of zeros is refused', () => {
 test('the shared secret stays the caller’s to wipe', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const secret = sharedSecretOf(HUB_KEY);
-  pair.client.provideSharedSecret(secret);
+  pair.client.resume(secret);
   assert.equal(secret, sharedSecretOf(HUB_KEY));
 });
 
@@ -205,7 +207,7 @@ test('a bad message 2 fails before a shared secret is asked for, where it can', 
     client: { ...KK.client, ...LATER },
     wire: (_, data, count) => [count === 4 ? (data as string).replace(/"msg":"[^"]*"/, '"msg":"00"') : data],
   }).run();
-  assert.equal(types(pair.clientEvents), ['dh-needed', 'transmit', 'unpin', 'close']);
+  assert.equal(types(pair.clientEvents), ['waiting', 'transmit', 'unpin', 'close']);
   assert.is(find(pair.clientEvents, 'close').error.code, 'message-too-short');
 });
 
@@ -227,7 +229,8 @@ test('a static key that is not one is refused when the session is created', () =
     { publicKey: new Uint8Array(32) },
   ];
   for (const staticKey of keys) {
-    raisesLocal(() => newClient({ staticKey: staticKey as never }), 'bad-argument');
+    const keyring = { staticKey: staticKey as never };
+    raisesLocal(() => new ClientSession({ ...clientOptions(), keyring }), 'bad-argument');
     raisesLocal(() => newHub({ staticKey: staticKey as never }), 'bad-argument');
   }
   for (const length of [0, 31, 33]) {

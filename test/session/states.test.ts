@@ -77,7 +77,7 @@ test('every method of a client in every state', () => {
     start: (client) => client.start(),
     receive: (client) => client.receive(HELLO),
     providePsk: (client) => client.providePsk(PSK),
-    provideSharedSecret: (client) => client.provideSharedSecret(SECRET),
+    resume: (client) => client.resume(SECRET),
     sendJson: (client) => client.sendJson({}),
     sendBinary: (client) => client.sendBinary(SECRET),
     closed: (client) => client.closed(),
@@ -86,23 +86,22 @@ test('every method of a client in every state', () => {
     start: REFUSED,
     receive: 'nothing',
     providePsk: 'nothing',
-    provideSharedSecret: REFUSED,
+    resume: 'nothing',
     sendJson: REFUSED,
     sendBinary: REFUSED,
     closed: 'ended',
   };
-  const after = { ...before, provideSharedSecret: 'nothing' };
   assert.equal(found, {
     'awaiting-hello': { ...before, start: 'transmit', providePsk: REFUSED },
     'awaiting-offer': { ...before, providePsk: REFUSED },
     'awaiting-psk': { ...before, providePsk: 'transmit' },
-    'sealing-message-1': { ...before, provideSharedSecret: 'transmit' },
+    'sealing-message-1': { ...before, resume: 'transmit' },
     'awaiting-message-2': before,
-    'opening-message-2': { ...before, provideSharedSecret: 'unpin close' }, // the secret of another key
-    'sealing-message-3': { ...before, provideSharedSecret: 'transmit transmit ready' },
-    ready: { ...after, sendJson: '1 sealed', sendBinary: '1 sealed' },
-    failed: { ...after, sendJson: OVER, sendBinary: OVER },
-    closed: { ...after, sendJson: OVER, sendBinary: OVER, closed: 'nothing' },
+    'opening-message-2': { ...before, resume: 'unpin close' }, // the secret of another key
+    'sealing-message-3': { ...before, resume: 'transmit transmit ready' },
+    ready: { ...before, sendJson: '1 sealed', sendBinary: '1 sealed' },
+    failed: { ...before, sendJson: OVER, sendBinary: OVER },
+    closed: { ...before, sendJson: OVER, sendBinary: OVER, closed: 'nothing' },
   });
 });
 
@@ -139,8 +138,8 @@ test('bad arguments are refused in every state in which they would be read', () 
     raisesLocal(() => client.closed('lost' as never), 'bad-argument');
     if (state === 'awaiting-psk') raisesLocal(() => client.providePsk('psk' as never), 'bad-argument');
     if (/sealing|opening/.test(state)) {
-      raisesLocal(() => client.provideSharedSecret('secret' as never), 'bad-argument');
-      raisesLocal(() => client.provideSharedSecret(new Uint8Array(31)), 'bad-length');
+      raisesLocal(() => client.resume('secret' as never), 'bad-argument');
+      raisesLocal(() => client.resume(new Uint8Array(31)), 'bad-length');
     }
     assert.is(client.state, state);
   }

@@ -18,6 +18,7 @@ import {
   type TransitionTable,
 } from '../../src/session/transitions.ts';
 import { drawn } from '../../tools/session-tables.ts';
+import { nextStates } from './next-states.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each type of group has fields of its own
 const groups: any[] = [...readVectorFile('tables').testGroups];
@@ -51,12 +52,16 @@ for (const { role, table, endings, failures } of SIDES) {
     }[];
     assert.equal([...new Set(rows.map(({ state }) => state))].sort(), Object.keys(table).sort());
     for (const { state, input, form, next, ignored } of rows) {
-      const { on, ignoresRepeats } = (table as TransitionTable)[state]!;
-      assert.equal(on[input]?.next ?? [], next ?? [], `${state}, ${input}`);
+      const row = (table as TransitionTable<string>)[state]!;
+      assert.equal(
+        nextStates(table as TransitionTable<string>, state, input),
+        next ?? [],
+        `${state}, ${input}`,
+      );
       if (!ENVELOPES.includes(input)) continue; // a call that comes too late is handled by its method
       const isIgnored =
-        on[input] === undefined &&
-        ignoresRepeats &&
+        row[input] === undefined &&
+        row.repeat !== undefined &&
         (form === undefined ? isRepeat(input) : isLateRepeat(input, form === 'text'));
       assert.is(isIgnored, ignored === true, `${state}, ${input}, ${form}`);
     }

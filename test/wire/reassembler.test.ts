@@ -334,47 +334,10 @@ test('holds no more than a lower limit', () => {
   assert.is((reassembler as unknown as { kept: Uint8Array }).kept.length, 0);
 });
 
-test('delivers chunks as they arrive with streams, and keeps nothing', () => {
-  const reassembler = new Reassembler({ streams: true });
-  const chunk = (kind: string, bytes: Buffer, last: boolean) => ({ type: 'chunk', kind, bytes, last });
-  const push = (marker: number, payload: string | Uint8Array) => {
-    const event = reassembler.push(frame(marker, payload));
-    assert.is((reassembler as unknown as { kept: Uint8Array }).kept.length, 0);
-    return event?.type === 'chunk' ? { ...event, bytes: Buffer.from(event.bytes) } : event;
-  };
-  const half = Buffer.from('ü').subarray(0, 1); // a chunk may end inside a character
-  assert.equal(push(0x02, half), chunk('json', half, false));
-  assert.equal(push(0x04, ''), chunk('json', Buffer.alloc(0), false));
-  assert.equal(push(0x05, half), chunk('json', half, true));
-  assert.equal(push(0x03, 'a'), chunk('binary', Buffer.from('a'), false));
-  assert.equal(push(0x05, 'b'), chunk('binary', Buffer.from('b'), true));
-  assert.equal(push(0x00, '{}'), chunk('json', Buffer.from('{}'), true));
-  assert.equal(push(0x01, 'c'), chunk('binary', Buffer.from('c'), true));
-});
-
-test('ends a stream that becomes too long with a drop, and goes on', () => {
-  const reassembler = new Reassembler({ streams: true, maxMessage: 3 });
-  assert.is(reassembler.push(frame(0x03, 'ab'))?.type, 'chunk');
-  assert.is(reassembler.push(frame(0x04, 'c'))?.type, 'chunk');
-  assert.is(reassembler.push(frame(0x04, 'd')), undefined);
-  const dropped = { type: 'dropped', kind: 'binary', bytes: 5, reason: 'too-large' };
-  assert.equal(reassembler.push(frame(0x05, 'e')), dropped);
-  assert.equal(reassembler.push(frame(0x01, 'abcd')), { ...dropped, bytes: 4 });
-  assert.is(reassembler.push(frame(0x01, 'abc'))?.type, 'chunk');
-});
-
-test('applies the framing rules to streams', () => {
-  raisesRemote(() => new Reassembler({ streams: true }).push(frame(0x04, 'a')), 'chunk-without-start');
-  const reassembler = new Reassembler({ streams: true });
-  reassembler.push(frame(0x03, 'a'));
-  raisesRemote(() => reassembler.push(frame(0x01, 'b')), 'message-while-open');
-});
-
 test('refuses a limit that is not a number of bytes, or above 32 MiB', () => {
   for (const maxMessage of [-1, CAP + 1, Number.NaN, '5' as unknown as number]) {
     raisesLocal(() => new Reassembler({ maxMessage }), 'bad-argument');
   }
-  raisesLocal(() => new Reassembler({ streams: 1 as unknown as boolean }), 'bad-argument');
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   raisesLocal(() => new Reassembler(proxy), 'bad-argument');
