@@ -101,8 +101,12 @@ export function connect(
       }),
   );
   const client = new ClientSession({
-    ...{ crypto, randomBytes, siteId: 'lobby', staticKey: clientKeys.staticKey, psk: () => psk },
-    pin: () => (pattern === 'KKpsk0' ? hubKeys.publicKey : undefined),
+    ...{ crypto, randomBytes, siteId: 'lobby' },
+    keyring: {
+      staticKey: clientKeys.staticKey,
+      pins: pattern === 'KKpsk0' ? [{ nodeId: 'hub-1', key: hubKeys.publicKey }] : [],
+      psks: [{ nodeId: 'hub-1', key: psk }],
+    },
   });
   const toClient = (events: ReturnType<HubSession['start']>): void => {
     for (const event of events) {

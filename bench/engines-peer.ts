@@ -38,19 +38,22 @@ export interface Transcript {
 /** Talks to a client in Node that has the same keys as the one in the engine, and so sends the same. */
 export class Peer {
   readonly #crypto = { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } };
-  readonly #pin: Uint8Array | undefined;
+  readonly #knows: boolean;
   readonly #client: ClientSession;
   readonly #hub: HubSession;
 
   constructor(pattern: 'XXpsk2' | 'KKpsk0' = 'XXpsk2') {
     const { x25519 } = this.#crypto;
     const knows = pattern === 'KKpsk0';
-    this.#pin = knows ? x25519.publicKey(hubKeys.staticKey) : undefined;
+    this.#knows = knows;
     this.#client = new ClientSession({
-      ...{ crypto: this.#crypto, siteId: 'lobby', staticKey: keys.staticKey },
+      ...{ crypto: this.#crypto, siteId: 'lobby' },
       randomBytes: () => new Uint8Array(keys.ephemeralKey),
-      psk: () => keys.psk,
-      pin: () => this.#pin,
+      keyring: {
+        staticKey: keys.staticKey,
+        pins: knows ? [{ nodeId: 'hub-1', key: x25519.publicKey(hubKeys.staticKey) }] : [],
+        psks: [{ nodeId: 'hub-1', key: keys.psk }],
+      },
     });
     this.#hub = new HubSession({
       ...{ crypto: this.#crypto, nodeId: 'hub-1', staticKey: hubKeys.staticKey, psk: keys.psk },
@@ -79,7 +82,7 @@ export class Peer {
         publicKey: hex(nodeCrypto.x25519.publicKey(staticKey)),
         ephemeralKey: hex(ephemeralKey),
         psk: hex(psk),
-        pin: this.#pin && hex(this.#pin),
+        pin: this.#knows ? hex(nodeCrypto.x25519.publicKey(hubKeys.staticKey)) : undefined,
       },
       hello: sent[0]!,
       offer: sent[1]!,

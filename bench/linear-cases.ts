@@ -100,10 +100,8 @@ const client = (): ClientSession =>
   new ClientSession({
     crypto: nodeCrypto,
     siteId: 'lobby',
-    staticKey: STATIC_KEY,
     randomBytes,
-    psk: () => PSK,
-    maxEnvelope: 2 ** 24,
+    keyring: { staticKey: STATIC_KEY, psks: [{ nodeId: 'hub', key: PSK }] },
   });
 const envelope = (type: string, payload: object): string => JSON.stringify({ msg_type: type, payload });
 const hello = (further: Json): string => envelope('hello', { node_id: 'hub', further });

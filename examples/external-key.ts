@@ -7,14 +7,22 @@
  */
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { ClientSession, derivePsk, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
+import {
+  ClientSession,
+  derivePsk,
+  HubSession,
+  type HubSessionEvent,
+  type KeyPair,
+  type SessionEvent,
+  type StaticKey,
+} from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 
 const { subtle } = webcrypto;
 const X25519 = { name: 'X25519' };
 
-/** The key pair of a KeyObject, for the option `staticKey`. */
-export function nodeKey(privateKey: KeyObject): NonNullable<ClientSessionKey> {
+/** The key pair of a KeyObject, for the `staticKey` of a keyring. */
+export function nodeKey(privateKey: KeyObject): KeyPair {
   const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return {
     publicKey: new Uint8Array(Buffer.from(x!, 'base64url')),
@@ -26,7 +34,7 @@ export function nodeKey(privateKey: KeyObject): NonNullable<ClientSessionKey> {
   };
 }
 
-/** Computes what `provideSharedSecret` needs after `dh-needed`, with a WebCrypto key. */
+/** Computes the shared secret for `resume`, with a WebCrypto key. */
 export async function webSharedSecret(
   privateKey: webcrypto.CryptoKey,
   publicKey: Uint8Array,
@@ -35,17 +43,16 @@ export async function webSharedSecret(
   return new Uint8Array(await subtle.deriveBits({ ...X25519, public: peer }, privateKey, 256));
 }
 
-type ClientSessionKey = ConstructorParameters<typeof ClientSession>[0]['staticKey'];
-
 /** Connects to a hub in the same process, and returns what the hub pinned. */
 async function connect(
-  staticKey: ClientSessionKey,
+  staticKey: StaticKey | KeyPair,
   sharedSecret?: (publicKey: Uint8Array) => Promise<Uint8Array>,
 ): Promise<Uint8Array> {
   const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
   const common = { crypto: nodeCrypto, randomBytes };
   const hub = new HubSession({ ...common, nodeId: 'hub-1', staticKey: randomBytes(32), psk });
-  const client = new ClientSession({ ...common, siteId: 'lobby', staticKey, psk: () => psk });
+  const keyring = { staticKey, psks: [{ nodeId: 'hub-1', key: psk }] };
+  const client = new ClientSession({ ...common, siteId: 'lobby', keyring });
   let pinned: Uint8Array | undefined;
 
   const onHub = (events: HubSessionEvent[]): SessionEvent[] =>
@@ -56,9 +63,7 @@ async function connect(
   const queue = onHub(hub.start());
   for (let event = queue.shift(); event !== undefined; event = queue.shift()) {
     if (event.type === 'transmit') queue.push(...onHub(hub.receive(event.data)));
-    if (event.type === 'dh-needed') {
-      queue.push(...client.provideSharedSecret(await sharedSecret!(event.publicKey)));
-    }
+    if (event.type === 'waiting') queue.push(...client.resume(await sharedSecret!(event.publicKey!)));
     if (event.type === 'close') throw event.error;
   }
   if (client.state !== 'ready' || pinned === undefined) throw new Error('the handshake did not complete');
@@ -68,7 +73,7 @@ async function connect(
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { privateKey } = generateKeyPairSync('x25519');
   const own = nodeKey(privateKey);
-  const isOwn = Buffer.from(await connect(own)).equals((own as { publicKey: Uint8Array }).publicKey);
+  const isOwn = Buffer.from(await connect(own)).equals(own.publicKey);
   console.log(`KeyObject: ready, and the hub pinned ${isOwn ? 'its public key' : 'ANOTHER KEY'}`);
 
   const pair = (await subtle.generateKey(X25519, false, ['deriveBits'])) as webcrypto.CryptoKeyPair;

@@ -8,7 +8,6 @@ import {
   type Closing,
   ConnectionPolicy,
   type JsonObject,
-  keyringOptions,
   type SessionEvent,
   updateKeyring,
 } from 'hub-protocol';
@@ -47,8 +46,8 @@ export function stayConnected(options: ClientOptions, open: (connection: Connect
   function connect(): void {
     const dialOptions = policy.begin(performance.now());
     if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
-    const keys = keyringOptions(keyring.load());
-    const session = new ClientSession({ crypto, randomBytes, siteId, ...keys, ...dialOptions });
+    const keys = keyring.load();
+    const session = new ClientSession({ crypto, randomBytes, siteId, keyring: keys, ...dialOptions });
     let deadline: NodeJS.Timeout | undefined;
     const write = (data: string | Bytes): void => {
       observe?.({ type: 'transmit', data });

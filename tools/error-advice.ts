@@ -33,8 +33,6 @@ export const LOCAL_ADVICE: { readonly [code in LocalCode]: string } = {
   'wrong-state':
     'Call the method when its turn comes, and never from a callback of the same object. Nothing has changed.',
   'session-over': 'Make a new session on a new connection.',
-  'trust-unreadable':
-    'Restore the pin store. Do not delete it, and do not return `undefined` from `pin` instead: the client would trust a stranger.',
   'identity-not-json': 'Pass the identity as it was issued.',
   'identity-not-an-object':
     'Pass the identity itself, not a list of identities or an answer that contains one.',

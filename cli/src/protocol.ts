@@ -18,19 +18,19 @@ export type { Identity } from '../../src/identity/identity.ts';
 export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
 export { splitUrl } from '../../src/issued/url.ts';
+export {
+  createKeyring,
+  findHub,
+  type Keyring,
+  storePsk,
+  updateKeyring,
+} from '../../src/keyring/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../../src/keyring/keyring-text.ts';
 export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { PATTERNS as TOKENS, protocolName } from '../../src/noise/patterns.ts';
-export {
-  createKeyring,
-  type Keyring,
-  keyringOptions,
-  storePsk,
-  updateKeyring,
-} from '../../src/keyring/keyring.ts';
-export { parseKeyring, serializeKeyring } from '../../src/keyring/keyring-text.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';

@@ -1,5 +1,5 @@
 /** What may be shown of a keyring. */
-import { bytesToHex, isBytes, type Keyring, nodeCrypto } from './protocol.ts';
+import { bytesToHex, type Keyring, nodeCrypto } from './protocol.ts';
 import { shown } from './shown.ts';
 
 export interface KeyringSummary {
@@ -11,7 +11,8 @@ export interface KeyringSummary {
 }
 
 export function summarize({ staticKey, staticKeyIsFresh, pins, psks }: Keyring): KeyringSummary {
-  const clientKey = isBytes(staticKey) ? nodeCrypto.x25519.publicKey(staticKey) : staticKey.publicKey;
+  const { publicKey, privateKey } = staticKey;
+  const clientKey = publicKey ?? nodeCrypto.x25519.publicKey(privateKey!);
   return {
     client_key: bytesToHex(clientKey),
     static_key_is_fresh: staticKeyIsFresh,

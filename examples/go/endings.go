@@ -78,7 +78,7 @@ func (s *Session) ending(kind closing) Ended {
 
 func (s *Session) failure() Ended {
 	switch {
-	case s.err == ErrHubKeyChanged || s.err == ErrUnknownHub || s.err == ErrTrustUnreadable:
+	case s.err == ErrHubKeyChanged || s.err == ErrUnknownHub:
 		return Ended{"refused", "never", s.err}
 	case s.isOwnFault:
 		return Ended{"dropped", "later", s.err}

@@ -38,7 +38,6 @@ const (
 	ErrBadHandshakePayload   Error = "bad-handshake-payload"
 	ErrUnknownHub            Error = "unknown-hub"
 	ErrHubKeyChanged         Error = "hub-key-changed"
-	ErrTrustUnreadable       Error = "trust-unreadable"
 	ErrTextAfterReady        Error = "text-after-ready"
 	ErrNotAuthentic          Error = "not-authentic"
 	ErrNonceExhausted        Error = "nonce-exhausted"

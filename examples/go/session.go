@@ -23,7 +23,6 @@ type Config struct {
 	Hello        map[string]any    // further fields of the payload of HELLO
 	KeepPin      bool              // keep the pin of a hub whose KKpsk0 failed (P-115)
 	PinnedOnly   bool              // trust pinned hubs only (P-121)
-	TellNewHub   bool              // tell when a hub is not pinned (P-121)
 	KeyIsFresh   bool              // no hub has accepted the static key yet: warn before a pinned one sees it (P-122)
 }
 
@@ -73,6 +72,13 @@ type Session struct {
 func NewSession(config Config) (*Session, error) {
 	if len(config.StaticKey) != 32 {
 		return nil, ErrBadLength
+	}
+	for _, stored := range []map[string][]byte{config.Pins, config.PSKs} {
+		for _, key := range stored {
+			if len(key) != 32 {
+				return nil, ErrBadLength // an unreadable pin does not mean that the hub was never seen (P-120)
+			}
+		}
 	}
 	if config.Suites == nil {
 		config.Suites = []string{ChaChaPoly, AESGCM}
@@ -170,9 +176,6 @@ func (s *Session) takeOffer(payload map[string]any) []Event {
 	}
 	s.offer = payload
 	pin, isPinned := s.config.Pins[s.nodeID]
-	if isPinned && len(pin) != 32 {
-		return s.fail(ErrTrustUnreadable)
-	}
 	if !isPinned && s.config.PinnedOnly {
 		return s.fail(ErrUnknownHub)
 	}
@@ -182,13 +185,13 @@ func (s *Session) takeOffer(payload map[string]any) []Event {
 		return s.fail(err)
 	}
 	var events []Event
-	if !isPinned && s.config.TellNewHub {
+	if !isPinned && len(s.config.Pins) > 0 {
 		events = append(events, NewHub{s.nodeID})
 	}
 	if isPinned && s.config.KeyIsFresh {
 		events = append(events, StaticKeyFresh{s.nodeID})
 	}
-	if psk := s.config.PSKs[s.nodeID]; len(psk) == 32 {
+	if psk, isStored := s.config.PSKs[s.nodeID]; isStored {
 		return append(events, s.sendMessage1(psk)...)
 	}
 	s.state = awaitingPSK

@@ -18,7 +18,7 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 
-export function hex(digits: string): Uint8Array {
+export function hex(digits: string): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(digits, 'hex'));
 }
 
@@ -83,22 +83,27 @@ export function openSession(crypto: Crypto, request: Fields): ClientSession | Hu
   );
   const common = {
     crypto: { ...crypto, ciphers }, // their order is the order of preference
-    staticKey: hex(staticKey),
     randomBytes: () => hex(ephemeralKey),
     hello: hello && (parseJson(hello) as JsonObject),
     patterns,
   };
   if (request.role === 'client') {
-    const lookUp = (keys: { [nodeId: string]: string }) => (nodeId: string) =>
-      Object.prototype.hasOwnProperty.call(keys, nodeId) ? hex(keys[nodeId]!) : undefined;
-    const stores = { pin: lookUp(request.pins), psk: lookUp(request.psks) };
-    const { siteId, onKkFailure, trust, hasPins, staticKeyIsFresh } = request;
-    return new ClientSession({ ...common, ...stores, siteId, onKkFailure, trust, hasPins, staticKeyIsFresh });
+    const entriesOf = (keys: { [nodeId: string]: string }) =>
+      Object.entries(keys).map(([nodeId, key]) => ({ nodeId, key: hex(key) }));
+    const { siteId, onKkFailure, trust, staticKeyIsFresh, pins, psks } = request;
+    const keyring = {
+      staticKey: hex(staticKey),
+      staticKeyIsFresh,
+      pins: entriesOf(pins),
+      psks: entriesOf(psks),
+    };
+    return new ClientSession({ ...common, siteId, keyring, onKkFailure, trust });
   }
   const { nodeId, psk, clientKey, handshake } = request;
   return new HubSession({
     ...common,
     nodeId,
+    staticKey: hex(staticKey),
     psk: hex(psk),
     clientKey: clientKey && hex(clientKey),
     handshake: handshake && (parseJson(handshake) as JsonObject),

@@ -160,7 +160,6 @@ def open_session(request):
     pins, psks = ({hub: unhex(key) for hub, key in request[name].items()} for name in ("pins", "psks"))
     own["unpins"] = request.get("onKkFailure") != "keep-pin"
     own["trusts_new_hubs"] = request.get("trust") != "pinned-only"
-    own["has_pins"] = request.get("hasPins", False)
     own["key_is_fresh"] = request.get("staticKeyIsFresh", False)
     return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, **own)
 

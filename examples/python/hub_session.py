@@ -142,18 +142,19 @@ def check_sent(text):
 
 class ClientSession(Session):
     def __init__(self, site_id, static_key, suites, pins, psks, hello=NO_FIELDS, patterns=protocol.PATTERNS,
-                 unpins=True, trusts_new_hubs=True, has_pins=False, key_is_fresh=False, ephemeral_key=None):
+                 unpins=True, trusts_new_hubs=True, key_is_fresh=False, ephemeral_key=None):
         """`pins` and `psks` are stored under each hub's node id; `hello` contains further fields of our HELLO.
 
-        `unpins`: drop the pin after a failed KKpsk0. `trusts_new_hubs`: pin a hub that is not pinned. `has_pins`: some
-        hub is pinned, so report one that is not. `key_is_fresh`: no hub has accepted our static key yet, so warn before a
-        pinned one sees it.
+        `unpins`: drop the pin after a failed KKpsk0. `trusts_new_hubs`: pin a hub that is not pinned. `key_is_fresh`: no
+        hub has accepted our static key yet, so warn before a pinned one sees it.
         """
         super().__init__(static_key, ephemeral_key)
+        for key in [*pins.values(), *psks.values()]:
+            protocol.check_key(key)  # an unreadable pin does not mean that the hub was never seen
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": None, "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
-        self.trusts_new_hubs, self.has_pins, self.key_is_fresh = trusts_new_hubs, has_pins, key_is_fresh
+        self.trusts_new_hubs, self.key_is_fresh = trusts_new_hubs, key_is_fresh
         self.retry = "later"  # after a refusal
         self.pattern = self.unproved_psk = None
         self.announced = False
@@ -198,8 +199,6 @@ class ClientSession(Session):
         if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:
             raise Refused("bad-offer")  # an impostor would choose what it attacks
         self.pin = self.pins.get(self.node_id)
-        if self.pin is not None and len(self.pin) != protocol.KEY:
-            raise Refused("trust-unreadable")  # which does not mean that the hub was never seen
         if self.pin is None and not self.trusts_new_hubs:
             raise Refused("unknown-hub")
         patterns = [pattern for pattern in noise["patterns"] if pattern in self.patterns]
@@ -207,12 +206,12 @@ class ClientSession(Session):
         self.pattern, self.suite = protocol.select_noise(patterns, noise["suites"], self.suites, pinned)
         self.offer = payload
         self.state = "awaiting-psk"
-        if self.has_pins and self.pin is None:
+        if self.pins and self.pin is None:
             yield event("new-hub", nodeId=self.node_id)
         if self.key_is_fresh and self.pin is not None:
             yield event("static-key-fresh", nodeId=self.node_id)
-        psk = self.psks.get(self.node_id, b"")
-        if len(psk) == protocol.KEY:
+        psk = self.psks.get(self.node_id)
+        if psk is not None:
             yield from self.send_message_1(psk)
         else:
             yield event("psk-needed", nodeId=self.node_id, salt=protocol.psk_salt(self.node_id))
@@ -282,7 +281,7 @@ class ClientSession(Session):
     def outcome(self, close):
         """Reason, retry and error."""
         is_kk, after_kk = self.pattern == "KKpsk0", "now" if self.unpins else "later"
-        if self.failure in ("hub-key-changed", "trust-unreadable", "unknown-hub"):
+        if self.failure in ("hub-key-changed", "unknown-hub"):
             return "refused", "never", self.failure  # until a person has acted
         if self.failure is not None:
             return ("dropped", "now", self.failure) if self.established else ("refused", self.retry, self.failure)

@@ -84,9 +84,11 @@ export interface KeyringFields {
    */
   readonly staticKeyIsFresh?: boolean | undefined;
   /** The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. */
-  readonly pins?: readonly HubPin[] | undefined;
+  readonly pins?: readonly { readonly nodeId: string; readonly key: Uint8Array }[] | undefined;
   /** The PSKs (default none: the session asks with `psk-needed`). One that `isSuspect` is not used. */
-  readonly psks?: readonly (Pick<HubPsk, 'nodeId' | 'key'> & Partial<HubPsk>)[] | undefined;
+  readonly psks?:
+    | readonly { readonly nodeId: string; readonly key: Uint8Array; readonly isSuspect?: boolean }[]
+    | undefined;
 }
 
 /**
@@ -402,7 +404,7 @@ export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
   }
 }
 
-function isHubKey({ nodeId, key }: HubPin): boolean {
+function isHubKey({ nodeId, key }: { readonly nodeId: unknown; readonly key: unknown }): boolean {
   return typeof nodeId === 'string' && isKey(key);
 }
 

@@ -1,6 +1,6 @@
 /**
  * A page: the client's static key is a non-extractable key of WebCrypto, so the session asks for shared secrets with
- * `dh-needed`. The hub is in the page too. The outcome is posted to /result.
+ * the event `waiting`. The hub is in the page too. The outcome is posted to /result.
  */
 
 import { nobleCrypto as crypto } from '../../src/crypto/noble.ts';
@@ -42,9 +42,11 @@ async function connect(
     crypto,
     randomBytes,
     siteId: 'page',
-    staticKey: { publicKey },
-    psk: () => psk,
-    pin: () => hubKey,
+    keyring: {
+      staticKey: { publicKey },
+      pins: hubKey === undefined ? [] : [{ nodeId: 'hub-1', key: hubKey as Bytes }],
+      psks: [{ nodeId: 'hub-1', key: psk }],
+    },
   });
   let asked = 0;
   let pattern = 'none';
@@ -55,11 +57,11 @@ async function connect(
     if (event.type === 'transmit') queue.push(...fromHub(hub.receive(event.data)));
     if (event.type === 'ready') pattern = event.pattern;
     if (event.type === 'close') throw event.error;
-    if (event.type === 'dh-needed') {
+    if (event.type === 'waiting') {
       asked++;
-      const peer = await subtle.importKey('raw', event.publicKey, 'X25519', true, []);
+      const peer = await subtle.importKey('raw', event.publicKey!, 'X25519', true, []);
       const secret = await subtle.deriveBits({ name: 'X25519', public: peer }, pair.privateKey, 256);
-      queue.push(...client.provideSharedSecret(new Uint8Array(secret)));
+      queue.push(...client.resume(new Uint8Array(secret)));
     }
   }
   return { pattern: hub.state === 'ready' ? pattern : 'not ready', asked };

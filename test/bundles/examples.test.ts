@@ -366,18 +366,19 @@ test('the cryptography of the Moddable example computes what that of Node.js doe
 });
 
 test('a client that has only the compact AESGCM talks to a hub', () => {
-  const common = { randomBytes, staticKey: randomBytes(32) };
+  const staticKey = randomBytes(32);
   const hub = new HubSession({
-    ...common,
+    randomBytes,
+    staticKey,
     crypto: nodeCrypto,
     nodeId: 'hub-1',
     psk: PSK,
   });
   const client = new ClientSession({
-    ...common,
+    randomBytes,
     crypto: { ...nobleCrypto, ciphers: { AESGCM: compactAesGcm } },
     siteId: 'lobby',
-    psks: [HUB_PSK],
+    keyring: { staticKey, psks: [{ nodeId: 'hub-1', key: PSK }] },
   });
   const toHub = (events: SessionEvent[]): HubSessionEvent[] =>
     events.flatMap((event) => (event.type === 'transmit' ? hub.receive(event.data) : []));

@@ -135,7 +135,7 @@ test('reads an offer whose names are not names', async () => {
 });
 
 test('reads a recording that ends in the middle of a character', async () => {
-  const lines = play({ client: { psk: () => wrongPsk } }).lines.client.join('\n');
+  const lines = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } }).lines.client.join('\n');
   const path = folder.at('cut-character.jsonl');
   writeFileSync(path, Buffer.concat([Buffer.from(`${lines}\n{"text":"`), Buffer.of(0xe2, 0x82)]));
   assert.is((await explain([path])).code, 1);
@@ -155,7 +155,7 @@ test('takes the payloads of the other side from files', async () => {
 });
 
 test('takes keys from files: as they are, in hex and in base64', async () => {
-  const { client } = record({ client: { psk: () => wrongPsk } });
+  const { client } = record({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   const psk = folder.write('psk.hex', `${hex(wrongPsk)}\n`);
   for (const hubPsk of [hex(PSK), Buffer.from(PSK).toString('base64'), Buffer.from(PSK).toString('latin1')]) {
     const { stdout } = await explain([client, '--psk', psk, '--hub-psk', folder.write('hub.psk', hubPsk)]);
@@ -194,7 +194,7 @@ test('takes the pin from the keyring, if the client made no recording', async ()
 
 test('takes the password from an identity', async () => {
   const psk = Buffer.from('a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41', 'hex');
-  const { client } = record({ hub: { psk }, client: { psk: () => wrongPsk }, ephemeralKey: true });
+  const { client } = record({ hub: { psk }, client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] }, ephemeralKey: true });
   const identity = folder.write('identity.json', IDENTITY);
   const { code, stdout } = await explain([client, '--identity', identity]);
   assert.is(code, 1);
@@ -204,7 +204,7 @@ test('takes the password from an identity', async () => {
 });
 
 test('explains the last session of a recording that has several', async () => {
-  const failed = play({ client: { psk: () => wrongPsk } }).lines.client;
+  const failed = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } }).lines.client;
   const path = folder.write('several.jsonl', [...play().lines.client, ...failed].join('\n'));
   const { code, stdout } = await explain([path]);
   assert.is(code, 1);
@@ -212,7 +212,7 @@ test('explains the last session of a recording that has several', async () => {
 });
 
 test('reads a recording that ends in the middle of a line', async () => {
-  const { client } = play({ client: { psk: () => wrongPsk } }).lines;
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } }).lines;
   const path = folder.write('cut.jsonl', `${client.join('\n')}\n{"event":"en`);
   assert.is((await explain([path])).code, 1);
 });

@@ -10,8 +10,8 @@ import { CLIENT_STATIC, HUB_STATIC, KK, PSK, play, replacing } from './faults.ts
 const RUNS = Number(process.env.FUZZ_RUNS ?? 40);
 
 const PLAYED = [
-  play({ client: { psk: () => new Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
-  play({ ...KK, client: { ...KK.client, psk: () => new Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
+  play({ client: { psks: [{ nodeId: NODE_ID, key: new }] Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
+  play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: new }] Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
   play({ wire: replacing('"hub-1"', '"hub-2"') }).lines,
 ];
 

@@ -16,10 +16,9 @@ import {
   type JsonObject,
   type Pattern,
   protocolName,
-  recordClientSession,
-  recordHubSession,
   splitMessage,
 } from '../../src/index.ts';
+import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage } from '../../src/wire/handshake.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../session/pair.ts';
@@ -149,10 +148,12 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
     {
       crypto: nodeCrypto,
       siteId: 'lobby',
-      staticKey: CLIENT_STATIC,
       randomBytes: () => CLIENT_EPHEMERAL.slice(),
-      psks: [HUB_PSK],
-      pin: () => (pattern === 'KKpsk0' ? HUB_KEY : undefined),
+      keyring: {
+        staticKey: CLIENT_STATIC,
+        pins: pattern === 'KKpsk0' ? [{ nodeId: NODE_ID, key: HUB_KEY }] : [],
+        psks: [{ nodeId: NODE_ID, key: PSK }],
+      },
     },
     { write: (line) => lines.push(line), ephemeralKey: true },
   );

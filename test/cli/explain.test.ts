@@ -80,19 +80,19 @@ const secrets = { ephemeralKey: true };
 // Passwords and PSKs
 
 test('a wrong password, from the recording of the client alone', () => {
-  const { client } = play({ client: { psk: () => wrongPsk } });
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   assert.match(blames({ client }, 'psk-differs', 'likely'), /password is wrong on one side/);
 });
 
 test('a wrong password, from both PSKs', () => {
-  const { client } = play({ client: { psk: () => wrongPsk } });
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   blames({ client, clientPsk: wrongPsk, hubPsk: PSK }, 'psk-differs');
 });
 
 test('a wrong password at the client, from the right one', () => {
   const { client } = play({
     hub: { psk: derive(PASSWORD, NODE_ID) },
-    client: { psk: () => wrongPsk },
+    client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
     ...secrets,
   });
   assert.match(blames({ client, password: PASSWORD }, 'psk-stale'), /stored/);
@@ -103,13 +103,13 @@ test('a wrong password at the client, from the right one', () => {
 });
 
 test('a wrong password at the client, from the PSK of the hub', () => {
-  const { client } = play({ client: { psk: () => wrongPsk }, ...secrets });
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] }, ...secrets });
   assert.match(blames({ client, hubPsk: PSK }, 'psk-stale'), /message 2 opens with the PSK given/);
 });
 
 test('a wrong password at the hub, from the right one, which the client has', () => {
   const psk = derive(PASSWORD, NODE_ID);
-  const { client } = play({ client: { psk: () => psk }, hub: { psk: wrongPsk }, ...secrets });
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: psk }] }, hub: { psk: wrongPsk }, ...secrets });
   const evidence = { client, clientPsk: psk, password: PASSWORD };
   blames(evidence, 'psk-differs', 'likely');
   const { checked } = why(evidence);
@@ -118,12 +118,12 @@ test('a wrong password at the hub, from the right one, which the client has', ()
 });
 
 test('a wrong password under KKpsk0, by elimination from both recordings', () => {
-  const { client, hub } = play({ ...KK, client: { ...KK.client, psk: () => wrongPsk } });
+  const { client, hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   blames({ client, hub }, 'psk-differs', 'likely');
 });
 
 test('a wrong password under KKpsk0, by computing what the hub read', () => {
-  const { hub } = play({ ...KK, client: { ...KK.client, psk: () => derive(PASSWORD, NODE_ID) } });
+  const { hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: derive }](PASSWORD, NODE_ID) } });
   const { clientKey } = KK.hub!;
   assert.ok(clientKey);
   const evidence = {
@@ -147,7 +147,7 @@ for (const [what, change, cause] of [
 ] as const) {
   test(`a PSK derived with other ${what}, from the password and that PSK`, () => {
     const psk = otherPsk(PASSWORD, change);
-    const { client } = play({ client: { psk: () => psk } });
+    const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: psk }] } });
     assert.match(
       blames({ client, clientPsk: psk, password: PASSWORD, ...trying(cause) }, 'psk-derivation'),
       cause,
@@ -159,7 +159,7 @@ test('a PSK that the hub derives with another salt, by computing message 2', () 
   const salt = nodeCrypto.sha256(Buffer.from(PASSWORD));
   const psk = derive(PASSWORD, NODE_ID);
   const { client } = play({
-    client: { psk: () => psk },
+    client: { psks: [{ nodeId: NODE_ID, key: psk }] },
     hub: { psk: otherPsk(PASSWORD, { salt }) },
     ...secrets,
   });
@@ -543,8 +543,8 @@ test('tries no more than some of the fields that somebody may have removed', () 
 });
 
 test('recordings of two connections', () => {
-  const first = play({ client: { psk: () => wrongPsk } });
-  const second = play({ client: { psk: () => wrongPsk } });
+  const first = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
+  const second = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   assert.match(
     blames({ client: first.client, hub: second.hub }, 'message-changed', 'likely'),
     /two connections/,
@@ -599,14 +599,8 @@ test('a later transport message that was lost', () => {
 // What a side says itself
 
 test('a fault of the own side', () => {
-  const { client } = play({
-    client: {
-      pin: () => {
-        throw new Error('disk');
-      },
-    },
-  });
-  assert.match(blames({ client }, 'own-fault'), /trust-unreadable/);
+  const { hub } = play({ hub: { randomBytes: () => new Uint8Array(31) } });
+  assert.match(blames({ hub }, 'own-fault'), /bad-random/);
 });
 
 for (const [what, from, to, name] of [
@@ -697,7 +691,7 @@ test('cannot tell why a hub closes after a message 1 that is right', () => {
 });
 
 test('cannot tell more of KKpsk0 from one side without its keys', () => {
-  const { client, hub } = play({ ...KK, client: { ...KK.client, psk: () => wrongPsk } });
+  const { client, hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   cannotTell({ client });
   cannotTell({ hub });
 });
@@ -715,7 +709,7 @@ test('cannot tell why a hub stays silent or is lost', () => {
 });
 
 test('cannot tell from PSKs that agree', () => {
-  const { client } = play({ client: { psk: () => wrongPsk } });
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
 });
 

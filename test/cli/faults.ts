@@ -8,7 +8,6 @@ import { bytesToHex } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   argon2id,
-  type ClientOptions,
   type Crypto,
   canonicalJson,
   HandshakeState,
@@ -16,15 +15,24 @@ import {
   type Json,
   type JsonObject,
   protocolName,
-  recordClientSession,
-  recordHubSession,
   selectNoise,
 } from '../../src/index.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
+import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { SUITES } from '../../src/session/protocol.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
-import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../session/pair.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  type ClientAndKeyring,
+  clientOptions,
+  HUB_KEY,
+  HUB_PIN,
+  HUB_STATIC,
+  NODE_ID,
+  PSK,
+} from '../session/pair.ts';
 
 export { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK };
 
@@ -38,7 +46,7 @@ export interface Side {
 }
 
 export interface Setup {
-  client?: Partial<ClientOptions>;
+  client?: ClientAndKeyring;
   hub?: Partial<HubOptions>;
   /** Sees each message on its way, and returns what arrives in its place. Messages of a side are counted from 1. */
   wire?: (from: Role, data: Data, count: number) => Data[];
@@ -64,17 +72,10 @@ export function play(setup: Setup = {}): {
 } {
   const { wire = (_from, data) => [data], ephemeralKey = false, around = {} } = setup;
   const lines: Record<Role, string[]> = { client: [], hub: [] };
-  const client = recordClientSession(
-    {
-      crypto: nodeCrypto,
-      siteId: 'lobby',
-      staticKey: CLIENT_STATIC,
-      randomBytes,
-      psks: [HUB_PSK],
-      ...setup.client,
-    },
-    { write: (line) => lines.client.push(line), ephemeralKey },
-  );
+  const client = recordClientSession(clientOptions(setup.client), {
+    write: (line) => lines.client.push(line),
+    ephemeralKey,
+  });
   const hub = recordHubSession(
     { crypto: nodeCrypto, nodeId: NODE_ID, staticKey: HUB_STATIC, randomBytes, psk: PSK, ...setup.hub },
     { write: (line) => lines.hub.push(line), ephemeralKey },

@@ -1,6 +1,6 @@
 /** What strangers and single clients can send to the example hubs without ending them for everybody. */
 import { connect as connectTcp } from 'node:net';
-import { ClientSession, createKeyring, type JsonObject, keyringOptions, parseJson } from 'hub-protocol';
+import { ClientSession, createKeyring, type JsonObject, parseJson } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -43,7 +43,7 @@ test.after.each(async () => {
 function dial(accessKey: string, gate: Promise<void> = Promise.resolve()) {
   const staticKey = randomBytes(32);
   const keyring = createKeyring({ accessKey, staticKey, crypto });
-  const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', ...keyringOptions(keyring) });
+  const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
   const url = `${hub.url}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
   const socket = new WebSocket(url);
   sockets.push(socket);

@@ -11,7 +11,6 @@ import {
   dropPin,
   HubSession,
   type Keyring,
-  keyringOptions,
   type Pattern,
   RemoteError,
   type SessionEvent,

@@ -165,6 +165,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   const reinstalled = { ...account, staticKey: randomBytes(32) };
 
   check('KKpsk0', 'lost static key: refused', async () => {
+    reinstalled.nodeId = account.nodeId;
     reinstalled.pin = account.pin;
     reinstalled.psk = account.psk;
     const ended = await new Connection(reinstalled).first('ended');

@@ -5,6 +5,7 @@ import {
   ClientSession,
   derivePsk,
   type Identity,
+  type KeyringFields,
   type Pattern,
   type SessionEvent,
   type Suite,
@@ -22,8 +23,19 @@ export interface Account {
   /** The only suite that its crypto supports. */
   suite: Suite;
   patterns?: Pattern[];
+  /** Of the hub, once it is known. */
+  nodeId?: string;
   pin?: Uint8Array | undefined;
   psk?: Uint8Array | undefined;
+}
+
+/** What the account has stored. */
+function keyringOf({ staticKey, nodeId = '', pin, psk }: Account): KeyringFields {
+  return {
+    staticKey,
+    pins: pin === undefined ? [] : [{ nodeId, key: pin }],
+    psks: psk === undefined ? [] : [{ nodeId, key: psk }],
+  };
 }
 
 /** The longest time for a connection, in milliseconds. */
@@ -44,10 +56,8 @@ export class Connection {
     this.#session = new ClientSession({
       crypto: { ...nodeCrypto, ciphers: ciphersOf(account.suite) },
       siteId: account.identity.siteId,
-      staticKey: account.staticKey,
       randomBytes,
-      pin: () => account.pin,
-      psk: () => account.psk,
+      keyring: keyringOf(account),
       patterns: account.patterns,
     });
     this.#socket = new WebSocket(account.url, { ca: account.ca });
@@ -113,6 +123,7 @@ export class Connection {
     for (const event of events) {
       this.events.push(event);
       if (event.type === 'transmit') this.#socket.send(event.data);
+      if (event.type === 'psk-needed') this.#account.nodeId = event.nodeId;
       if (event.type === 'pin') this.#account.pin = event.key;
       if (event.type === 'unpin') this.#account.pin = undefined;
       if (event.type === 'psk') this.#account.psk = event.key;

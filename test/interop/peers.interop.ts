@@ -139,6 +139,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   });
 
   compare(test, { ...row, role: 'hub', pattern: 'KKpsk0', what: 'wrong password' }, async () => {
+    wrong.nodeId = NODE_ID;
     wrong.pin = account.pin;
     const connection = new Connection(wrong);
     assert.is((await connection.first('ended')).error.code, 'kk-refused');

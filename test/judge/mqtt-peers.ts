@@ -10,7 +10,7 @@ import {
   presence,
   type SessionEvent,
 } from '../../src/index.ts';
-import { NODE_ID, Pause, type Faults as PeerFaults, pskFor, sharedPsk } from './peers.ts';
+import { entriesOf, NODE_ID, Pause, type Faults as PeerFaults, pskFor, sharedPsk } from './peers.ts';
 
 export interface Faults extends PeerFaults<ClientOptions> {
   /** Options of the connection to the broker, in place of the right ones. */
@@ -54,10 +54,8 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
     const session = new ClientSession({
       crypto: nodeCrypto,
       siteId: 'lobby',
-      staticKey,
       randomBytes,
-      pin: (nodeId) => pins.get(nodeId),
-      psk: (nodeId) => psks.get(nodeId),
+      keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
       ...(onlyXx && { patterns: ['XXpsk2'] as const }),
       ...faults.options?.(),
     });

@@ -72,6 +72,11 @@ function handle(
   }
 }
 
+/** What is stored of hubs, as in a keyring. */
+export function entriesOf(keys: ReadonlyMap<string, Uint8Array>): { nodeId: string; key: Uint8Array }[] {
+  return Array.from(keys, ([nodeId, key]) => ({ nodeId, key }));
+}
+
 /** Starts a client that connects to the hub at this address, again after each close. */
 export function startClient(
   address: string,
@@ -92,10 +97,8 @@ export function startClient(
     const session = new ClientSession({
       crypto: nodeCrypto,
       siteId,
-      staticKey,
       randomBytes,
-      pin: (nodeId) => pins.get(nodeId),
-      psk: (nodeId) => psks.get(nodeId),
+      keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
       ...faults.options?.(),
     });
     const take = (events: SessionEvent[]): void => {

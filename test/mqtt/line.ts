@@ -1,13 +1,6 @@
 /** A client whose steps a test controls, for orders and client ids that examples/mqtt/client.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  buildUtterance,
-  ClientSession,
-  keyringOptions,
-  presence,
-  type SessionEvent,
-  updateKeyring,
-} from 'hub-protocol';
+import { buildUtterance, ClientSession, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import { connectTo, PORT } from './broker.ts';
@@ -49,7 +42,7 @@ export class Line {
       crypto: nodeCrypto,
       siteId: this.#kiosk.identity().siteId,
       randomBytes,
-      ...keyringOptions(this.#kiosk.keyring),
+      keyring: this.#kiosk.keyring,
     });
     this.#handle(this.session.start());
   }

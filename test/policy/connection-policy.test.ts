@@ -276,7 +276,7 @@ test('takes an ended event without an error, as one that was written by hand may
 
 test('asks with the error of this side too', () => {
   const policy = newPolicy();
-  const error = new LocalError('trust-unreadable', 'restore it');
+  const error = new LocalError('crypto-failed', 'restore it');
   policy.begin(0);
   assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
 });

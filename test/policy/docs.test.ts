@@ -3,13 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  ClientSession,
-  ConnectionPolicy,
-  createKeyring,
-  keyringOptions,
-  type SessionEvent,
-} from '../../src/index.ts';
+import { ClientSession, ConnectionPolicy, createKeyring, type SessionEvent } from '../../src/index.ts';
 import { CLIENT_STATIC, PSK, TROUBLES } from './simulation/hubs.ts';
 import { type ClientLink, type Data, dial, type Hub } from './simulation/network.ts';
 import { seeded, World } from './simulation/world.ts';
@@ -78,7 +72,6 @@ function start(hub: Hub): Run {
     randomBytes: (length: number) => (length === 3 ? pauses : randomBytes)(length),
     siteId: 'lobby',
     keyring: createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC }),
-    keyringOptions,
     url: 'wss://hub',
     performance: { now: () => world.now },
     setTimeout: (run: (why?: unknown) => void, delay: number, why?: unknown) =>

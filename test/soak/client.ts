@@ -6,7 +6,6 @@ import {
   createKeyring,
   type EndedEvent,
   type Keyring,
-  keyringOptions,
   type SessionEvent,
   storePsk,
   updateKeyring,
@@ -80,7 +79,7 @@ export class Client {
       crypto: nodeCrypto,
       randomBytes,
       siteId: 'soak',
-      ...keyringOptions(this.#keyring),
+      keyring: this.#keyring,
       ...options,
     });
     this.#session = session;

@@ -113,7 +113,7 @@ REFUSED_CLIENT = ending("refusal", "ready", "XXpsk2")
 TEXT = failing("text-after-ready", "XXpsk2", is_established=True)
 TEXT_KK = failing("text-after-ready", "KKpsk0", is_established=True)
 OWN_FAULT = {"type": "ended", "reason": "dropped", "retry": "later", "error": "crypto-failed", "pattern": "XXpsk2"}
-NEVER = {error: failing(error) for error in ("hub-key-changed", "unknown-hub", "trust-unreadable")}
+NEVER = {error: failing(error) for error in ("hub-key-changed", "unknown-hub")}
 READY = {"type": "ready"}
 PSK_NEEDED = {"type": "psk-needed"}
 MESSAGE = {"type": "message"}

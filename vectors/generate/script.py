@@ -260,8 +260,7 @@ class Client(Script):
         hub_psk=None,
         has_psk=True,
         suites=None,
-        pins=None,
-        psks=None,
+        other_pins=None,
         session=GREETING_PAYLOAD["session"],
         seed="",
         **options,
@@ -272,9 +271,9 @@ class Client(Script):
         self.has_psk = has_psk
         self.session = session
         self.keeps_pin = options.get("onKkFailure") == "keep-pin"
-        self.has_pins = options.get("hasPins", False)
         self.has_fresh_key = options.get("staticKeyIsFresh", False)
         self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
+        self.pins = {**({self.node_id: self.pin.hex()} if self.pin else {}), **(other_pins or {})}
         self.hello_payload = hello
         suites_offered = [CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM]  # the required one always
         self.offer_payload = offer or offer_of(["XXpsk2", "KKpsk0"] if pattern == "KKpsk0" else ["XXpsk2"], suites_offered)
@@ -286,8 +285,8 @@ class Client(Script):
             siteId=SITE_ID,
             staticKey=keys.client_static.hex(),
             ephemeralKey=keys.client_ephemeral.hex(),
-            pins=pins or ({self.node_id: self.pin.hex()} if self.pin else {}),
-            psks=psks or ({self.node_id: keys.psk.hex()} if has_psk else {}),
+            pins=self.pins,
+            psks={self.node_id: keys.psk.hex()} if has_psk else {},
             suites=suites or [suite],
             hello=compact({} if session is None else {"session": session}),
             **options,
@@ -299,7 +298,7 @@ class Client(Script):
 
     def offer(self):
         self.state = "awaiting-psk"
-        warning = [new_hub(self.node_id)] if self.has_pins and self.pin is None else []
+        warning = [new_hub(self.node_id)] if self.pins and self.pin is None else []
         if self.has_fresh_key and self.pin is not None:
             warning.append(static_key_fresh(self.node_id))
         asked = self.message_1() if self.has_psk else psk_needed(self.node_id)

@@ -35,7 +35,6 @@ CHOICES = [
     "NotUtf8",
     "NumberToken",
     "PayloadFirst",
-    "PinUnreadable",
     "Repeat",
     "RequiredOffer",
     "StoredPsk",
@@ -227,10 +226,6 @@ NOTES = {
         "A pin counts under XXpsk2 too: a key that matches is not pinned again. A failure most likely pins at every "
         "XXpsk2."
     ),
-    "PinUnreadable": (
-        "A stored pin that is not 32 bytes is not the same as none: the connection ends before message 1. Whoever "
-        "goes on trusts a stranger because a file was damaged."
-    ),
     "PrologueDiffers": (
         "A client that bound other payloads shows under XXpsk2 in message 1. A failure most likely does not mix the "
         "prologue, or mixes what the client says."
@@ -266,8 +261,7 @@ NOTES = {
         "fails most likely adds an id of its own to a session that was given to it."
     ),
     "StoredPsk": (
-        "A PSK from the store is used without asking; one that is not 32 bytes counts as none. A failure most likely "
-        "asks nevertheless, or fails on what can be derived again."
+        "A PSK from the store is used without asking. A failure most likely asks nevertheless."
     ),
     "TextAfterReady": (
         "Text on an encrypted session that repeats nothing ends it, and so does an envelope that arrives as bytes. "

@@ -19,6 +19,7 @@ UNKNOWN_FIELDS = [
     ("escapes, and what needs none", "Escape", {"text": '"\\/\b\f\n\r\t\x01\x7f\u2028<>&\xe9\U0001f600', "\n": "\x00"}),
     ("keys out of order, at every depth", "KeyOrder", {"z": {"10": 1, "9": [{"b": 1, "a": 2}]}, "Z": 2, "": 3, "_": 4}),
 ]
+ELSEWHERE = {"hub-2": Keys("another hub").hub_public.hex()}  # the pin of another hub
 PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VuAyEA\n-----END PUBLIC KEY-----\n"
 
 
@@ -83,7 +84,7 @@ def choices():
         client("KKpsk0 is offered to a client without a pin"),
         client(
             "KKpsk0 is offered to a client with a pin for another hub",
-            pins={"hub-2": Keys("another hub").hub_public.hex()},
+            other_pins=ELSEWHERE,
         ),
         client("KKpsk0 is not offered to a client with a pin", "PinEnforced", pin=KNOWN, patterns_offered=["XXpsk2"]),
         client(
@@ -198,19 +199,18 @@ def trust(pattern):
     def client(comment, **options):
         return Client(comment, ["NewHub"], pattern, **options)
 
-    elsewhere = {"hub-2": Keys("another hub").hub_public.hex()}
     if pattern == "KKpsk0":
         tests = [
             client("a pinned hub, where only pinned hubs are trusted", trust="pinned-only"),
-            client("a pinned hub, where hubs are pinned", hasPins=True),
+            client("a pinned hub, where others are pinned too", other_pins=ELSEWHERE),
         ]
     else:
         tests = [
             client("a hub that is not pinned, where first use is trusted", trust="first-use"),
-            client("a hub that is not pinned, where others are", hasPins=True, pins=elsewhere),
-            client("a hub that is not pinned, where others are, and the PSK is asked for", hasPins=True, has_psk=False),
-            client("a hub that is not pinned, where none is", hasPins=False),
-            client("a pinned hub that does not offer KKpsk0, where hubs are pinned", hasPins=True, pin=KNOWN),
+            client("a hub that is not pinned, where others are", other_pins=ELSEWHERE),
+            client("a hub that is not pinned, where others are, and the PSK is asked for", other_pins=ELSEWHERE, has_psk=False),
+            client("a hub that is not pinned, where none is"),
+            client("a pinned hub that does not offer KKpsk0, where others are pinned too", other_pins=ELSEWHERE, pin=KNOWN),
             client(
                 "a pinned hub that does not offer KKpsk0, where only pinned hubs are trusted",
                 trust="pinned-only",
@@ -240,8 +240,6 @@ def local_errors():
     early.refuse_to_send("{}", "wrong-state").offer().refuse_to_send(b"", "wrong-state").answer().hear("{}").end()
     short = Client("a PSK of 31 bytes is refused, and then the right one taken", ["LocalError"], has_psk=False)
     short.hello().offer().refuse("psk", "bad-length", psk=bytes(31).hex()).psk().answer()
-    psks = {"hub-1": bytes(31).hex()}
-    stored = Client("a stored PSK of 31 bytes counts as none", ["StoredPsk"], has_psk=False, psks=psks).connect()
     hasty = Client("a PSK before it was asked for is refused", ["LocalError"], has_psk=False)
     hasty.refuse("psk", "wrong-state", psk=hasty.keys.psk.hex()).hello()
     hasty.refuse("psk", "wrong-state", psk=hasty.keys.psk.hex()).offer().psk().answer()
@@ -249,4 +247,4 @@ def local_errors():
     twice.refuse("start", "wrong-state").connect().refuse("start", "wrong-state").hear("{}").end()
     late = Client("a start after the hub spoke is refused", ["LocalError", "Mqtt"]).hello()
     late.refuse("start", "wrong-state").offer().answer()
-    return [test.test() for test in [early, short, stored, hasty, twice, late]]
+    return [test.test() for test in [early, short, hasty, twice, late]]

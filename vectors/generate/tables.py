@@ -210,7 +210,6 @@ FAILURES = {
     "client": [
         row("another key than the pinned one", "OwnFailure", error="hub-key-changed", reason="refused", retry="never"),
         row("a hub that is not pinned and must be", "OwnFailure", error="unknown-hub", reason="refused", retry="never"),
-        row("a pin that cannot be read", "OwnFailure", error="trust-unreadable", reason="refused", retry="never"),
         row("a fault of the client's own side", "OwnFailure", isLocal=True, reason="dropped", retry="later"),
         row("an error after the handshake", "OwnFailure", isEstablished=True, reason="dropped", retry="now"),
         row("an error before the end of the handshake", "OwnFailure", reason="refused", retry="later"),
@@ -226,7 +225,7 @@ FAILURES = {
 # bytes, and over MQTT a hub greets only a client that it does not know, so it has lost the session.
 
 ENVELOPES = ["hello", "offer", "message-1", "later-message", "other"]
-CALLS = ["start", "psk", "shared-secret", "resume"]
+CALLS = ["start", "psk", "resume"]
 IGNORED = dict.fromkeys(ENVELOPES[:-1])
 UNEXPECTED = {"other": "unexpected-message"}
 ENCRYPTED = {
@@ -238,7 +237,7 @@ ENCRYPTED = {
     "later-message": None,
     "other": "text-after-ready",
 }
-TOO_EARLY = {"psk": "wrong-state", "shared-secret": "wrong-state", "resume": None}
+TOO_EARLY = {"psk": "wrong-state", "resume": None}
 AFTER_MESSAGE_2 = ["opening-message-2", "sealing-message-3", "ready"]
 
 TRANSITIONS = {
@@ -263,14 +262,12 @@ TRANSITIONS = {
             **IGNORED,
             **UNEXPECTED,
             "psk": ["sealing-message-1", "awaiting-message-2"],
-            "shared-secret": "wrong-state",
             "resume": None,
         },
         "sealing-message-1": {
             **IGNORED,
             **UNEXPECTED,
             "psk": None,
-            "shared-secret": ["sealing-message-1", "awaiting-message-2"],
             "resume": ["sealing-message-1", "awaiting-message-2"],
         },
         "awaiting-message-2": {
@@ -280,24 +277,21 @@ TRANSITIONS = {
             "later-message": AFTER_MESSAGE_2,
             **UNEXPECTED,
             "psk": None,
-            "shared-secret": "wrong-state",
             "resume": None,
         },
         "opening-message-2": {
             **IGNORED,
             **UNEXPECTED,
             "psk": None,
-            "shared-secret": ["opening-message-2", "ready"],
             "resume": AFTER_MESSAGE_2,
         },
         "sealing-message-3": {
             **IGNORED,
             **UNEXPECTED,
             "psk": None,
-            "shared-secret": ["sealing-message-3", "ready"],
             "resume": ["sealing-message-3", "ready"],
         },
-        "ready": {**ENCRYPTED, "psk": None, "shared-secret": None, "resume": None, "frame": ["ready"]},
+        "ready": {**ENCRYPTED, "psk": None, "resume": None, "frame": ["ready"]},
     },
     "hub": {
         "new": {**dict.fromkeys(ENVELOPES, "wrong-state"), "start": ["awaiting-message-1"]},
@@ -403,7 +397,7 @@ def ending(role, close, state, pattern, heard):
 
 
 def failure(role, error, is_established):
-    """The row for a session that had failed because of an error of its peer, or of a pin that it could not read."""
+    """The row for a session that had failed because of an error of its peer."""
     for row in FAILURES[role]:
         if (
             row.get("error", error) == error

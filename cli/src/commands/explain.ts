@@ -8,7 +8,7 @@ import { type Recording, readRecording } from '../explain/recording.ts';
 import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
-import { bytesToHex, isBytes, type Keyring, keyringOptions } from '../protocol.ts';
+import { bytesToHex, findHub, isBytes, type Keyring } from '../protocol.ts';
 import { wrapped } from '../shown.ts';
 
 export const EXPLAIN: Command = {
@@ -88,8 +88,9 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
   const keyringPath = args.text('keyring');
   const keyring = keyringPath === undefined ? undefined : readAnyKeyring(keyringPath);
   const { nodeId } = new Case({ client, hub, hello, offer, derive, mistakenPsks: () => [] });
-  const stored = keyring && nodeId !== undefined ? keyringOptions(keyring) : undefined;
-  const pin = stored?.pin(nodeId!);
+  const isKnown = keyring !== undefined && nodeId !== undefined;
+  const pin = isKnown ? findHub(keyring.pins, nodeId)?.key : undefined;
+  const psk = isKnown ? findHub(keyring.psks, nodeId)?.key : undefined;
   return {
     client,
     hub,
@@ -98,7 +99,7 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     derive,
     mistakenPsks: (password, nodeId) => Object.values(mistakenPsks(password, nodeId)).flat(),
     password: await passwordOf(args),
-    clientPsk: key('psk', 'the PSK') ?? stored?.psk(nodeId!),
+    clientPsk: key('psk', 'the PSK') ?? psk,
     clientPin: pin && bytesToHex(pin),
     hubPsk: key('hub-psk', 'the PSK'),
     clientStatic: key('client-key', 'a private key') ?? (keyring && privateKeyOf(keyring)),

@@ -9,9 +9,9 @@ import { hiding, hidingInJson } from '../hidden.ts';
 import {
   authorizedUrl,
   bytesToUtf8,
+  findHub,
   type Identity,
   type Keyring,
-  keyringOptions,
   RemoteError,
   readNodeId,
   readOffer,
@@ -128,7 +128,7 @@ function examine({ hello, offer, fault }: Greeting, keyring: Keyring | undefined
     }
     Object.assign(findings, readOffer(offer!.payload));
     const { patterns, suites } = findings as Required<Findings>;
-    const pinned = keyring !== undefined && keyringOptions(keyring).pin(findings.node_id!) !== undefined;
+    const pinned = keyring !== undefined && findHub(keyring.pins, findings.node_id!) !== undefined;
     findings.chosen = selectNoise({ patterns, suites }, { suites: SUITES, pinned });
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
@@ -172,8 +172,8 @@ function report(greeting: Greeting, { accessKey }: Identity, keyring: Keyring | 
 }
 
 function inKeyring(keyring: Keyring, nodeId: string): string[] {
-  const psk = keyring.psks.find((psk) => psk.nodeId === nodeId);
-  const isPinned = keyringOptions(keyring).pin(nodeId) !== undefined;
+  const psk = findHub(keyring.psks, nodeId);
+  const isPinned = findHub(keyring.pins, nodeId) !== undefined;
   const kind =
     psk === undefined ? 'none, so it is derived' : psk.isProvisioned ? 'provisioned' : 'derived before';
   return [`pin       ${isPinned ? 'in the keyring' : 'none in the keyring'}`, `PSK       ${kind}`];

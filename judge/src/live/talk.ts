@@ -90,8 +90,7 @@ export class Talk {
       const message = this.#reassembler.push(this.#transport.decrypt(sealed));
       if (message === undefined) return undefined;
       if (message.type !== 'message') {
-        const got = message.type === 'dropped' ? `one that is ${message.reason}` : message.type;
-        throw new Failure({ where: what, expected: 'a message', got });
+        throw new Failure({ where: what, expected: 'a message', got: `one that is ${message.reason}` });
       }
       const bytes = message.kind === 'json' ? utf8ToBytes(message.text) : message.bytes;
       return { kind: message.kind, bytes };

@@ -71,7 +71,7 @@ export function calls(random: Random): void {
       if (event.type === 'transmit') queue.push([other, event.data]);
       if (event.type === 'close') breach(`misuse made a session fail with ${event.error.code}`, event.error);
       if (event.type === 'psk-needed') handle(client, client.providePsk(psk));
-      if (event.type === 'dh-needed') {
+      if (event.type === 'waiting') {
         handle(
           client,
           client.provideSharedSecret(toyCrypto.x25519.sharedSecret(clientStatic, event.publicKey)),

@@ -8,7 +8,6 @@ import {
   type HubPsk,
   HubSession,
   type HubSessionEvent,
-  keyringOptions,
   LocalError,
   type Pattern,
   RemoteError,

@@ -4,7 +4,6 @@ import {
   dropPin,
   forgetPsks,
   type Keyring,
-  keyringOptions,
   parseKeyring,
   type SessionEvent,
   serializeKeyring,

@@ -1,5 +1,6 @@
 /** Every public function, with arguments that are right but for a part of one of them. */
 import * as library from '../../../src/index.ts';
+import { recordClientSession, recordHubSession } from '../../../src/recording/recording.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
 import { hostile, spoiled } from '../hostile.ts';
 import { ask, breach, type Outcome, read } from '../law.ts';
@@ -18,15 +19,18 @@ const noise = {
   randomBytes: (length: number): Uint8Array => new Uint8Array(length).fill(7),
 };
 const client = {
-  crypto: toyCrypto, siteId: 'lobby', staticKey: KEY, randomBytes: noise.randomBytes, hello: { a: 1 }, encodings: ['a'],
-  binarize: true, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'unpin', maxMessage: 99, maxEnvelope: 999,
-  inPlace: true, streams: false, hasPins: true, staticKeyIsFresh: true, expectedHubKey: PEER, paced: false,
-  pin: () => undefined, psk: () => KEY,
+  crypto: toyCrypto, siteId: 'lobby', randomBytes: noise.randomBytes, hello: { a: 1 }, encodings: ['a'],
+  binarize: true, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'unpin', maxMessage: 99,
+  inPlace: true, paced: false,
+  keyring: {
+    staticKey: KEY, staticKeyIsFresh: true,
+    pins: [{ nodeId: 'hub-1', key: PEER }], psks: [{ nodeId: 'hub-1', key: KEY }],
+  },
 }; // biome-ignore format: options
 const hub = {
   crypto: toyCrypto, nodeId: 'hub-1', staticKey: KEY, randomBytes: noise.randomBytes, psk: KEY, clientKey: PEER,
   patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_ChaChaPoly_SHA256'], hello: { a: 1 }, handshake: { b: [1] },
-  allowIncompleteOffer: false, maxMessage: 99, maxEnvelope: 999, inPlace: true,
+  maxMessage: 99, inPlace: true,
 }; // biome-ignore format: options
 const issued = {
   access_key: 'ak', password: 'pw', site_id: 'lobby', default_master: 'wss://hub', default_port: 5678,
@@ -113,7 +117,6 @@ export const LOCAL: { readonly [name: string]: Call } = {
   clientId: [library.clientId, ['kiosk', 'ak']],
   presence: [library.presence, [{ status: 'hivemind/u/status' }]],
   createKeyring: [library.createKeyring, [{ accessKey: 'ak', staticKey: KEY, crypto: toyCrypto }]],
-  keyringOptions: [library.keyringOptions, [keyring]],
   updateKeyring: [library.updateKeyring, [keyring, { type: 'pin', nodeId: 'hub-2', key: PEER }]],
   storePsk: [library.storePsk, [keyring, 'hub-2', KEY, { isProvisioned: true }]],
   forgetPsks: [library.forgetPsks, [keyring]],
@@ -122,8 +125,8 @@ export const LOCAL: { readonly [name: string]: Call } = {
   parseKeyring: [library.parseKeyring, [library.serializeKeyring(keyring), 'ak']],
   argon2id: [library.argon2id, [argon]],
   Argon2id: [make(library.Argon2id), [argon]],
-  recordClientSession: [library.recordClientSession, [client, { write: () => {}, ephemeralKey: true }]],
-  recordHubSession: [library.recordHubSession, [hub, { write: () => {}, ephemeralKey: true }]],
+  recordClientSession: [recordClientSession, [client, { write: () => {}, ephemeralKey: true }]],
+  recordHubSession: [recordHubSession, [hub, { write: () => {}, ephemeralKey: true }]],
   sessionIdsMatch: [library.sessionIdsMatch, ['a', 'b']],
 }; // biome-ignore format: one call a line
 

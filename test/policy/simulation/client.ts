@@ -6,7 +6,6 @@ import {
   type ConnectionPolicy,
   createKeyring,
   type Keyring,
-  keyringOptions,
   type PolicyDecision,
   type SessionEvent,
   storePsk,
@@ -79,7 +78,7 @@ export function startClient(
       crypto: nodeCrypto,
       randomBytes,
       siteId: 'lobby',
-      ...keyringOptions(keyring),
+      keyring,
       ...options,
     });
     let timer: number | undefined;

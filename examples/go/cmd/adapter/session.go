@@ -19,7 +19,6 @@ type sessionRequest struct {
 	Suites, Patterns        []string
 	Hello                   string
 	OnKKFailure, Trust      string
-	HasPins                 bool
 	StaticKeyIsFresh        bool
 
 	Text   *string
@@ -83,7 +82,6 @@ func (c *client) open(request sessionRequest) error {
 		Suites: request.Suites, Patterns: request.Patterns,
 		KeepPin:    request.OnKKFailure == "keep-pin" || request.OnKKFailure == "" && request.Trust == "pinned-only",
 		PinnedOnly: request.Trust == "pinned-only",
-		TellNewHub: request.HasPins,
 		KeyIsFresh: request.StaticKeyIsFresh,
 	}
 	for nodeID, pin := range request.Pins {
