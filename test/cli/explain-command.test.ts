@@ -194,7 +194,11 @@ test('takes the pin from the keyring, if the client made no recording', async ()
 
 test('takes the password from an identity', async () => {
   const psk = Buffer.from('a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41', 'hex');
-  const { client } = record({ hub: { psk }, client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] }, ephemeralKey: true });
+  const { client } = record({
+    hub: { psk },
+    client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
+    ephemeralKey: true,
+  });
   const identity = folder.write('identity.json', IDENTITY);
   const { code, stdout } = await explain([client, '--identity', identity]);
   assert.is(code, 1);

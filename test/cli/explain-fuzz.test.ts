@@ -5,13 +5,18 @@ import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
 import { explain } from '../../cli/src/explain/explain.ts';
 import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
-import { CLIENT_STATIC, HUB_STATIC, KK, PSK, play, replacing } from './faults.ts';
+import { CLIENT_STATIC, HUB_STATIC, KK, NODE_ID, PSK, play, replacing } from './faults.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 40);
 
 const PLAYED = [
-  play({ client: { psks: [{ nodeId: NODE_ID, key: new }] Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
-  play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: new }] Uint8Array(32).fill(9) }, ephemeralKey: true }).lines,
+  play({ client: { psks: [{ nodeId: NODE_ID, key: new Uint8Array(32).fill(9) }] }, ephemeralKey: true })
+    .lines,
+  play({
+    ...KK,
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: new Uint8Array(32).fill(9) }] },
+    ephemeralKey: true,
+  }).lines,
   play({ wire: replacing('"hub-1"', '"hub-2"') }).lines,
 ];
 

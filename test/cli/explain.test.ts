@@ -109,7 +109,11 @@ test('a wrong password at the client, from the PSK of the hub', () => {
 
 test('a wrong password at the hub, from the right one, which the client has', () => {
   const psk = derive(PASSWORD, NODE_ID);
-  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: psk }] }, hub: { psk: wrongPsk }, ...secrets });
+  const { client } = play({
+    client: { psks: [{ nodeId: NODE_ID, key: psk }] },
+    hub: { psk: wrongPsk },
+    ...secrets,
+  });
   const evidence = { client, clientPsk: psk, password: PASSWORD };
   blames(evidence, 'psk-differs', 'likely');
   const { checked } = why(evidence);
@@ -118,12 +122,18 @@ test('a wrong password at the hub, from the right one, which the client has', ()
 });
 
 test('a wrong password under KKpsk0, by elimination from both recordings', () => {
-  const { client, hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
+  const { client, hub } = play({
+    ...KK,
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
+  });
   blames({ client, hub }, 'psk-differs', 'likely');
 });
 
 test('a wrong password under KKpsk0, by computing what the hub read', () => {
-  const { hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: derive }](PASSWORD, NODE_ID) } });
+  const { hub } = play({
+    ...KK,
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: derive }](PASSWORD, NODE_ID) },
+  });
   const { clientKey } = KK.hub!;
   assert.ok(clientKey);
   const evidence = {
@@ -691,7 +701,10 @@ test('cannot tell why a hub closes after a message 1 that is right', () => {
 });
 
 test('cannot tell more of KKpsk0 from one side without its keys', () => {
-  const { client, hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
+  const { client, hub } = play({
+    ...KK,
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
+  });
   cannotTell({ client });
   cannotTell({ hub });
 });
