@@ -145,7 +145,6 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['message', () => collector.push({ ...EVENT, ...DENIED, data: hostile('denied_type') }, true)],
   ['options.unknown', () => new RequestScheduler(UNKNOWN)],
   ['sessionId', () => new RequestScheduler({ sessionId: ' ' })],
-  ['returnsRequestIds', () => new RequestScheduler(given({ returnsRequestIds: 1 }))],
   ['deadlines.unknown', () => new RequestScheduler({ deadlines: UNKNOWN })],
   ['deadlines.waiting', () => new RequestScheduler({ deadlines: given({ waiting: '1' }) })],
   ['envelope', () => scheduler.request({}, 0)],

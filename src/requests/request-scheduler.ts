@@ -1,11 +1,10 @@
 /**
- * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event
- * belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md lists the
- * rules.
+ * RequestScheduler: the requests in flight on one connection, one in each session. It decides when to send each, which
+ * reply an event belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time.
+ * docs/requests.md lists the rules.
  */
 
 import { assertTime, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { assertNotBlank } from './arguments.ts';
@@ -71,11 +70,6 @@ const REFUSAL_WINDOW = 10000;
 export interface SchedulerOptions {
   /** The id of the connection's session, from the `ready` event. Requests that declare no session belong to it (default none). */
   sessionId?: string | undefined;
-  /**
-   * Whether every event with which the hub answers a request carries the request's id (default false). If not, only one
-   * request is in flight in each session, and further ones wait.
-   */
-  returnsRequestIds?: boolean | undefined;
   /** The deadlines that differ from the defaults (default none: see ReplyDeadlines). */
   deadlines?: Partial<ReplyDeadlines> | undefined;
 }
@@ -115,7 +109,6 @@ interface Scheduled {
  */
 export class RequestScheduler {
   private readonly ownSession: string | undefined;
-  private readonly isConcurrent: boolean;
   private readonly deadlines: ReplyDeadlines;
   /** All requests that have not ended, in the order in which they were made. */
   private requests: Scheduled[] = [];
@@ -125,13 +118,8 @@ export class RequestScheduler {
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: SchedulerOptions = {}) {
-    const { sessionId, returnsRequestIds, deadlines } = readOptions(options, 'options', [
-      'sessionId',
-      'returnsRequestIds',
-      'deadlines',
-    ]);
+    const { sessionId, deadlines } = readOptions(options, 'options', ['sessionId', 'deadlines']);
     this.ownSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
-    this.isConcurrent = assertFlag(returnsRequestIds, 'returnsRequestIds');
     this.deadlines = readDeadlines(deadlines);
   }
 
@@ -300,7 +288,7 @@ export class RequestScheduler {
     for (let i = 0; i < left.length; i++) {
       const request = left[i]!;
       const key = `:${request.session}`; // prefixed, since a session may be called `__proto__`
-      if (request.sentAt === undefined && (this.isConcurrent || busy[key] !== true)) {
+      if (request.sentAt === undefined && busy[key] !== true) {
         request.sentAt = request.since = now;
         decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
       }

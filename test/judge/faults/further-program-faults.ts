@@ -344,11 +344,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-154': [
-    broken('requests wait although ids are returned', [
-      SCHEDULER,
-      '(this.isConcurrent || busy[key] !== true)',
-      '(busy[key] !== true)',
-    ]),
     broken('a reply has 13 seconds', [SCHEDULER, 'waiting: 12000', 'waiting: 13000']),
     broken('speech has half a second', [SCHEDULER, 'speaking: 250', 'speaking: 500']),
     broken('a request waits for its whole time in each state', [

@@ -298,8 +298,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-154': broken('all requests are sent at once', [
     SCHEDULER,
-    '(this.isConcurrent || busy[key] !== true)',
-    '(this.isConcurrent || busy[key] !== false)',
+    'request.sentAt === undefined && busy[key] !== true',
+    'request.sentAt === undefined',
   ]),
   'P-155': broken('requests outlive their connection', [
     SCHEDULER,
