@@ -76,7 +76,6 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['clientKey', () => newHub({ clientKey: SHORT })],
   ['patterns', () => newHub({ patterns: ['KKpsk0'], clientKey: CLIENT_KEY })],
   ['suites', () => newHub({ suites: ['25519_AESGCM_SHA256'] })],
-  ['allowIncompleteOffer', () => newHub({ allowIncompleteOffer: given(1) })],
   ['hello', () => newHub({ hello: given(1) })],
   ['handshake', () => newHub({ handshake: given(1) })],
   ['psk', () => pairWithClientIn('awaiting-psk').client.providePsk(SHORT)],

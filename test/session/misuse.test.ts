@@ -229,7 +229,7 @@ const CLIENT_OPTIONS =
   'crypto siteId staticKey randomBytes pin psk trust hasPins staticKeyIsFresh hello binarize encodings patterns ' +
   'onKkFailure streams expectedHubKey paced inPlace maxMessage maxEnvelope';
 const HUB_OPTIONS =
-  'crypto nodeId staticKey randomBytes psk clientKey patterns suites allowIncompleteOffer hello handshake inPlace ' +
+  'crypto nodeId staticKey randomBytes psk clientKey patterns suites hello handshake inPlace ' +
   'maxMessage maxEnvelope';
 
 for (const [kind, values] of [

@@ -26,7 +26,7 @@ const client = {
 const hub = {
   crypto: toyCrypto, nodeId: 'hub-1', staticKey: KEY, randomBytes: noise.randomBytes, psk: KEY, clientKey: PEER,
   patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_ChaChaPoly_SHA256'], hello: { a: 1 }, handshake: { b: [1] },
-  allowIncompleteOffer: false, maxMessage: 99, maxEnvelope: 999, inPlace: true,
+  maxMessage: 99, maxEnvelope: 999, inPlace: true,
 }; // biome-ignore format: options
 const issued = {
   access_key: 'ak', password: 'pw', site_id: 'lobby', default_master: 'wss://hub', default_port: 5678,
