@@ -17,7 +17,6 @@ export { selectEndpoint } from '../../src/identity/endpoint.ts';
 export type { Identity } from '../../src/identity/identity.ts';
 export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
-export { splitUrl } from '../../src/issued/url.ts';
 export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
@@ -34,6 +33,7 @@ export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.t
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
+export { splitUrl } from '../../src/url.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';
 export { readNodeId, readNoise, readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 export { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../../src/wire/json.ts';

@@ -6,8 +6,7 @@
 import { readArgument, readOptions } from '../arguments.ts';
 import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
-import { splitUrl } from '../issued/url.ts';
+import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';
 
 /** The address of an MQTT broker. */

@@ -235,7 +235,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'defaultAddress(protocol, identity) || address?.trim()',
   ]),
   'P-129': broken('delimiters are accepted in a host', [
-    'src/issued/url.ts',
+    'src/url.ts',
     "return host !== '' && !DELIMITERS.test(host);",
     "return host !== '';",
   ]),
