@@ -30,7 +30,7 @@ export { Argon2id, argon2id } from './noise/argon2id.ts';
 export type { Argon2idOptions } from './noise/argon2id-options.ts';
 export type { HandshakeOptions } from './noise/handshake-options.ts';
 export { HandshakeState } from './noise/handshake-state.ts';
-export { protocolName } from './noise/patterns.ts';
+export { protocolName, type Suite } from './noise/patterns.ts';
 export type { Transport } from './noise/transport.ts';
 export {
   type AskDecision,
@@ -92,7 +92,7 @@ export {
 export { parseKeyring, serializeKeyring } from './session/keyring-text.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
 export type { OutgoingMessage } from './session/outgoing.ts';
-export type { Pattern, Suite } from './session/protocol.ts';
+export type { Pattern } from './session/protocol.ts';
 export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';
 export { type RecordingOptions, recordClientSession, recordHubSession } from './session/recording.ts';
 export type { PlaintextOptions } from './url.ts';

@@ -4,8 +4,15 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertObject, assertTime, readArgument, readOptions } from '../src/arguments.ts';
-import { assertBytes, assertFlag, assertString } from '../src/bytes.ts';
+import {
+  assertBytes,
+  assertFlag,
+  assertObject,
+  assertString,
+  assertTime,
+  readArgument,
+  readOptions,
+} from '../src/arguments.ts';
 import {
   authorizedUrl,
   brokerEndpoint,

@@ -21,7 +21,7 @@ export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-export { PATTERNS as TOKENS, protocolName } from '../../src/noise/patterns.ts';
+export { PATTERNS, protocolName, type Suite } from '../../src/noise/patterns.ts';
 export {
   createKeyring,
   type Keyring,
@@ -31,7 +31,7 @@ export {
 } from '../../src/session/keyring.ts';
 export { parseKeyring, serializeKeyring } from '../../src/session/keyring-text.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
-export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
+export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { splitUrl } from '../../src/url.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';

@@ -1,7 +1,6 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 
-import { membersOf, readArgument, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
+import { assertFlag, membersOf, readArgument, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
 import { currentName } from '../issued/fields.ts';

@@ -3,8 +3,7 @@
  * turns mqtt: into mqtts: and ws: into wss:, and never turns TLS off.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
+import { assertFlag, readArgument, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';

@@ -7,8 +7,8 @@
  * those of public hubs and clients.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { assertString, readArgument, readOptions } from '../arguments.ts';
+import { bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
 import { MQTT } from '../issued/aliases.ts';

@@ -3,7 +3,15 @@
  * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
  */
 
-import { assertObject, assertTime, membersOf, readArgument, readOptions } from '../arguments.ts';
+import {
+  assertChoice,
+  assertFunction,
+  assertObject,
+  assertTime,
+  membersOf,
+  readArgument,
+  readOptions,
+} from '../arguments.ts';
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -11,7 +19,6 @@ import type { ClientOptions } from '../session/client-options.ts';
 import type { ClientState } from '../session/client-session.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { isRepeat } from '../session/inputs.ts';
-import { assertChoice, assertFunction } from '../session/options.ts';
 import { CLIENT_TRANSITIONS, type Input, type TransitionTable } from '../session/transitions.ts';
 import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
 

@@ -7,9 +7,9 @@
 import { assertTime, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import { assertNotBlank } from './arguments.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
+import { assertNotBlank } from './white-space.ts';
 
 /** Pass `envelope` to `sendJson`, and write everything that it returns. */
 export interface SendDecision {

@@ -1,11 +1,12 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
-import { assertBytes, assertFlag, type Bytes, copyBytes, isBytes, kindOf } from '../bytes.ts';
+import { assertBytes, assertChoice, assertFlag, assertFunction, kindOf } from '../arguments.ts';
+import { type Bytes, copyBytes, isBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
-import { assertChoice, assertFields, assertFunction, assertPatterns } from './options.ts';
+import { assertFields, assertPatterns } from './options.ts';
 import type { Pattern } from './protocol.ts';
 import { SESSION_OPTIONS, type SessionOptions } from './session.ts';
 

@@ -2,9 +2,8 @@
  * ClientSession: the client's side of protocol 3, for one connection to a hub. Spec, "Hub connection (protocol v3)".
  */
 
-import { readOptions } from '../arguments.ts';
+import { assertBytes, assertChoice, readOptions } from '../arguments.ts';
 import {
-  assertBytes,
   type Bytes,
   bytesToHex,
   concatBytes,
@@ -18,6 +17,7 @@ import { CheckedCrypto, type CheckedKeyPair, failureOf, randomKey } from '../cry
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
+import type { Suite } from '../noise/patterns.ts';
 import { protocolName } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
@@ -41,8 +41,7 @@ import {
 } from './endings.ts';
 import type { EndedEvent, PskEvent, SessionEvent } from './events.ts';
 import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
-import { assertChoice } from './options.ts';
-import type { Pattern, Suite } from './protocol.ts';
+import type { Pattern } from './protocol.ts';
 import { pskSalt } from './psk.ts';
 import { type Incoming, Session } from './session.ts';
 import { type After, CLIENT_TRANSITIONS } from './transitions.ts';

@@ -3,23 +3,13 @@
  * and for ports. Spec, "Hub connection (protocol v3)".
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import {
-  assertBytes,
-  assertFlag,
-  assertString,
-  bytesToHex,
-  concatBytes,
-  copyBytes,
-  equalBytes,
-  isBytes,
-  utf8ToBytes,
-  wipe,
-} from '../bytes.ts';
+import { assertBytes, assertFlag, assertString, readArgument, readOptions } from '../arguments.ts';
+import { bytesToHex, concatBytes, copyBytes, equalBytes, isBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
+import type { Suite } from '../noise/patterns.ts';
 import { protocolName } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
@@ -41,7 +31,7 @@ import { type EndingFacts, findEnding, HUB_ENDINGS, HUB_FAILURES, hubEndingError
 import type { EndedEvent, HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
 import { assertFields, assertPatterns } from './options.ts';
-import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
 import { type Incoming, SESSION_OPTIONS, Session, type SessionOptions } from './session.ts';
 import { type After, HUB_TRANSITIONS } from './transitions.ts';
 
@@ -150,8 +140,8 @@ export class HubSession extends Session<HubState, HubSessionEvent> {
     );
     this.suites = assertSuites(given.suites, suitesOf(this.crypto));
     if (!assertFlag(given.allowIncompleteOffer, 'allowIncompleteOffer')) {
-      assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');
-      assertIncludes(this.suites, SUITES[0]!, 'suites');
+      assertIncludes(this.patterns, OFFERED_PATTERNS[0]!, 'patterns');
+      assertIncludes(this.suites, OFFERED_SUITES[0]!, 'suites');
     }
     if (this.patterns.length === 0) {
       throw new LocalError(

@@ -1,5 +1,6 @@
 /** Writes keyrings as JSON, to be stored, and reads them. */
-import { assertString, type Bytes, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
+import { assertString } from '../arguments.ts';
+import { type Bytes, bytesToHex, hexToBytes, isBytes, isZero } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';

@@ -13,18 +13,8 @@
  * Spec, "Hub connection (protocol v3)", trust on first use.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import {
-  assertBytes,
-  assertFlag,
-  assertString,
-  type Bytes,
-  copyBytes,
-  equalBytes,
-  isBytes,
-  kindOf,
-  utf8Length,
-} from '../bytes.ts';
+import { assertBytes, assertFlag, assertString, kindOf, readArgument, readOptions } from '../arguments.ts';
+import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
 import { assertOwnKey, CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';

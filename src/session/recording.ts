@@ -4,8 +4,8 @@
  * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
  * lines, and `hub-protocol explain` reads them.
  */
-import { readOptions } from '../arguments.ts';
-import { assertFlag, bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
+import { assertFlag, assertFunction, readOptions } from '../arguments.ts';
+import { bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -18,8 +18,7 @@ import type { HubSessionEvent, SessionEvent } from './events.ts';
 import { HUB_OPTIONS, type HubOptions, HubSession } from './hub-session.ts';
 import { isRepeat, lateInputOf, mayBeJson } from './inputs.ts';
 import { suitesOf } from './negotiation.ts';
-import { assertFunction } from './options.ts';
-import { PATTERNS } from './protocol.ts';
+import { OFFERED_PATTERNS } from './protocol.ts';
 import type { SessionOptions } from './session.ts';
 
 /** The version of the format. */
@@ -64,7 +63,7 @@ export function recordClientSession(options: ClientOptions, recording: Recording
   recorder.keepRandomBytes(given);
   const session = new ClientSession(given);
   recorder.begin('client', given, {
-    patterns: (patterns ?? PATTERNS).slice(),
+    patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: suitesOf(given.crypto),
     trust: trust ?? null,
     onKkFailure: onKkFailure ?? null,
@@ -89,7 +88,7 @@ export function recordHubSession(options: HubOptions, recording: RecordingOption
   const session = new HubSession(given);
   const { nodeId, clientKey, patterns, suites, crypto } = given;
   recorder.begin('hub', given, {
-    patterns: (patterns ?? PATTERNS).slice(),
+    patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: (suites ?? suitesOf(crypto)).slice(),
     nodeId,
     clientKey: clientKey === undefined ? null : bytesToHex(clientKey),

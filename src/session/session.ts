@@ -3,7 +3,8 @@
  * messages from then on, and a failure that is final. What happens in which state is data: see transitions.ts and
  * endings.ts.
  */
-import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes } from '../bytes.ts';
+import { assertBytes, assertFlag, assertFunction, kindOf } from '../arguments.ts';
+import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import { assertCrypto, assertOwnKey, failureOf } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -26,7 +27,7 @@ import {
   textAfterReady,
   unexpected,
 } from './inputs.ts';
-import { assertFunction, assertMaxEnvelope } from './options.ts';
+import { assertMaxEnvelope } from './options.ts';
 import { allOf, encodeText, type OutgoingMessage } from './outgoing.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, TransitionTable } from './transitions.ts';

@@ -21,7 +21,7 @@ import {
   selectNoise,
 } from '../../src/index.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
-import { SUITES } from '../../src/session/protocol.ts';
+import { OFFERED_SUITES } from '../../src/session/protocol.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../session/pair.ts';
@@ -122,7 +122,7 @@ export class StrangeClient implements Side {
       return [];
     }
     if (this.#handshake === undefined) {
-      const choice = selectNoise(readOffer(payload), { suites: SUITES, pinned: false });
+      const choice = selectNoise(readOffer(payload), { suites: OFFERED_SUITES, pinned: false });
       this.#handshake = new HandshakeState({
         crypto: nodeCrypto,
         role: 'initiator',
