@@ -22,6 +22,8 @@ export interface ClientOptions {
   ca?: string;
   /** Whether the server may be without TLS. */
   allowPlaintext?: boolean;
+  /** `pinned-only`: connect to no hub whose key is not in the keyring, as `hub-protocol provision --pin` puts it there. */
+  trust?: 'first-use' | 'pinned-only';
   derive?: (password: string, salt: Uint8Array) => Promise<Uint8Array>;
   /** Options of the policy: its times, and what to do with the pin after a failed KKpsk0. */
   times?: Omit<PolicyOptions, 'randomBytes'>;

@@ -35,7 +35,7 @@ export interface Transport {
 
 /** @param open - opens a transport. It calls nothing of the connection before it has returned. */
 export function stayConnected(options: ClientOptions, open: (connection: Connection) => Transport): Client {
-  const { identity, keyring, observe, derive = deriveInWorker } = options;
+  const { identity, keyring, observe, trust, derive = deriveInWorker } = options;
   const { siteId, password } = identity;
   const policy = new ConnectionPolicy({ randomBytes, ...options.times });
   let requests: Requests | undefined; // of the connection that is ready
@@ -46,8 +46,11 @@ export function stayConnected(options: ClientOptions, open: (connection: Connect
   function connect(): void {
     const dialOptions = policy.begin(performance.now());
     if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
-    const keys = keyring.load();
-    const session = new ClientSession({ crypto, randomBytes, siteId, keyring: keys, ...dialOptions });
+    const session = new ClientSession({
+      ...{ crypto, randomBytes, siteId, trust },
+      keyring: keyring.load(),
+      ...dialOptions,
+    });
     let deadline: NodeJS.Timeout | undefined;
     const write = (data: string | Bytes): void => {
       observe?.({ type: 'transmit', data });

@@ -1,5 +1,5 @@
-/** Reads what callers pass. Whatever they pass, the result is a value or a LocalError. */
-import { kindOf } from './bytes.ts';
+/** Reads and checks what callers pass. Whatever they pass, the result is a value or a LocalError. */
+import { isBytes } from './bytes.ts';
 import { LocalError } from './errors.ts';
 
 /**
@@ -15,6 +15,66 @@ export function readArgument<T>(name: string, read: () => T): T {
     if (error instanceof LocalError) throw error;
     throw new LocalError('bad-argument', `"${name}" cannot be read: pass a plain object`, error);
   }
+}
+
+/** Names the type of a value for an error message, without showing the value. Never throws. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  try {
+    return Array.isArray(value) ? 'array' : typeof value;
+  } catch {
+    return 'revoked Proxy';
+  }
+}
+
+/**
+ * Checks that an argument is bytes.
+ * @param length - the length it must have, in bytes (default any)
+ * @throws LocalError `bad-argument` for anything but a Uint8Array, and for one whose memory was transferred elsewhere;
+ *   `bad-length` for another length
+ */
+export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
+  if (!isBytes(value)) {
+    throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
+  }
+  if (value.length === 0) {
+    try {
+      value.subarray(0, 0);
+    } catch {
+      throw new LocalError(
+        'bad-argument',
+        `"${name}" expected Uint8Array, got one that was transferred to a worker: pass a copy`,
+      );
+    }
+  }
+  if (length !== undefined && value.length !== length) {
+    throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
+  }
+}
+
+/**
+ * Checks that an argument is a string, and not the empty one.
+ * @throws LocalError `bad-argument`
+ */
+export function assertString(value: unknown, name: string): asserts value is string {
+  if (typeof value !== 'string' || value === '') {
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected a non-empty string, got ${value === '' ? 'an empty one' : kindOf(value)}`,
+    );
+  }
+}
+
+/**
+ * Checks that an argument is a boolean or not given.
+ * @returns the boolean, false by default
+ * @throws LocalError `bad-argument`
+ */
+export function assertFlag(value: unknown, name: string): boolean {
+  if (value !== undefined && typeof value !== 'boolean') {
+    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
+  }
+  return value ?? false;
 }
 
 /**
@@ -38,6 +98,77 @@ export function assertObject(
 export function assertTime(value: unknown, name: string): number {
   if (typeof value === 'number' && isFinite(value)) return value;
   throw new LocalError('bad-argument', `"${name}" expected milliseconds, got ${kindOf(value)}`);
+}
+
+/**
+ * Checks that an argument is an integer within limits.
+ * @throws LocalError `bad-argument`
+ */
+export function assertInteger(value: unknown, name: string, least: number, most: number): void {
+  if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
+    const got = typeof value === 'number' ? value : kindOf(value);
+    throw new LocalError(
+      'bad-argument',
+      `"${name}" expected an integer from ${least} to ${most}, got ${got}`,
+    );
+  }
+}
+
+/**
+ * Checks that an option is one of a few strings.
+ * @returns the string, by default the first
+ * @throws LocalError `bad-argument`
+ */
+export function assertChoice<Choice extends string>(
+  value: Choice | undefined,
+  name: string,
+  choices: readonly Choice[],
+): Choice {
+  if (value === undefined) return choices[0]!;
+  if (choices.indexOf(value) < 0) {
+    throw new LocalError('bad-argument', `"${name}" expected "${choices.join('" or "')}"`);
+  }
+  return value;
+}
+
+/**
+ * Checks that an argument is a function.
+ * @throws LocalError `bad-argument`
+ */
+export function assertFunction(value: unknown, name: string): void {
+  if (typeof value !== 'function') {
+    throw new LocalError('bad-argument', `"${name}" expected function, got ${kindOf(value)}`);
+  }
+}
+
+/**
+ * Checks that an argument is an object with these functions.
+ * @param required - the names of the functions that it must have
+ * @param optional - the names of those that it may have
+ * @throws LocalError `bad-argument`, which names the function that is missing
+ */
+export function assertMethods(
+  object: unknown,
+  name: string,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): void {
+  const keys = required.concat(optional);
+  for (let i = 0; i < keys.length; i++) {
+    const value = readField(object, name, keys[i]!);
+    if (i < required.length || value !== undefined) assertFunction(value, `${name}.${keys[i]!}`);
+  }
+}
+
+/**
+ * Reads a field of an argument.
+ * @throws LocalError `bad-argument` for anything but an object, and for a getter that throws
+ */
+export function readField(object: unknown, name: string, key: string): unknown {
+  return readArgument(`${name}.${key}`, () => {
+    assertObject(object, name);
+    return object[key];
+  });
 }
 
 /**

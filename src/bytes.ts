@@ -1,5 +1,5 @@
 /**
- * Bytes: type checks, copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
+ * Bytes: copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
  * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
 import { engine } from './engine.ts';
@@ -18,72 +18,6 @@ export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 export function isBytes(value: unknown): value is Uint8Array {
   if (typeof ArrayBuffer.isView === 'function' && !ArrayBuffer.isView(value)) return false;
   return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
-}
-
-/**
- * Checks that an argument is bytes.
- * @param length - the length it must have, in bytes (default any)
- * @throws LocalError `bad-argument` for anything but a Uint8Array, and for one whose memory was transferred elsewhere;
- *   `bad-length` for another length
- */
-export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
-  if (!isBytes(value)) {
-    throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
-  }
-  if (value.length === 0 && isDetached(value)) {
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected Uint8Array, got one that was transferred to a worker: pass a copy`,
-    );
-  }
-  if (length !== undefined && value.length !== length) {
-    throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
-  }
-}
-
-/** Whether an array of length 0 has lost its memory, after which its methods throw. */
-function isDetached(empty: Uint8Array): boolean {
-  try {
-    empty.subarray(0, 0);
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-/**
- * Checks that an argument is a string, and not the empty one.
- * @throws LocalError `bad-argument`
- */
-export function assertString(value: unknown, name: string): asserts value is string {
-  if (typeof value !== 'string' || value === '') {
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected a non-empty string, got ${value === '' ? 'an empty one' : kindOf(value)}`,
-    );
-  }
-}
-
-/**
- * Checks that an argument is a boolean or not given.
- * @returns the boolean, false by default
- * @throws LocalError `bad-argument`
- */
-export function assertFlag(value: unknown, name: string): boolean {
-  if (value !== undefined && typeof value !== 'boolean') {
-    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
-  }
-  return value ?? false;
-}
-
-/** Names the type of a value for an error message, without showing the value. Never throws. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  try {
-    return Array.isArray(value) ? 'array' : typeof value;
-  } catch {
-    return 'revoked Proxy';
-  }
 }
 
 /**

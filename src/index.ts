@@ -22,7 +22,6 @@ export type { Endpoints, Identity, Protocols } from './identity/identity.ts';
 export { parseIdentity } from './identity/parse-identity.ts';
 export { type RedactedIdentity, redactIdentity } from './identity/redact.ts';
 export { serializeIdentity } from './identity/serialize.ts';
-export type { PlaintextOptions } from './issued/plaintext.ts';
 export {
   createKeyring,
   dropPin,
@@ -44,7 +43,7 @@ export { Argon2id, argon2id } from './noise/argon2id.ts';
 export type { Argon2idOptions } from './noise/argon2id-options.ts';
 export type { HandshakeOptions } from './noise/handshake-options.ts';
 export { HandshakeState } from './noise/handshake-state.ts';
-export { protocolName } from './noise/patterns.ts';
+export { protocolName, type Suite } from './noise/patterns.ts';
 export type { Transport } from './noise/transport.ts';
 export {
   type AskDecision,
@@ -93,9 +92,10 @@ export type * from './session/events.ts';
 export type { HubOptions } from './session/hub-handshake.ts';
 export { HubSession } from './session/hub-session.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
-export type { Pattern, Suite } from './session/protocol.ts';
+export type { Pattern } from './session/protocol.ts';
 export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';
 export type { ClientState, HubState } from './session/transitions.ts';
+export type { PlaintextOptions } from './url.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';

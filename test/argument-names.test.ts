@@ -4,8 +4,15 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertObject, assertTime, readArgument, readOptions } from '../src/arguments.ts';
-import { assertBytes, assertFlag, assertString } from '../src/bytes.ts';
+import {
+  assertBytes,
+  assertFlag,
+  assertObject,
+  assertString,
+  assertTime,
+  readArgument,
+  readOptions,
+} from '../src/arguments.ts';
 import {
   authorizedUrl,
   brokerEndpoint,
@@ -145,7 +152,6 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['message', () => collector.push({ ...EVENT, ...DENIED, data: hostile('denied_type') }, true)],
   ['options.unknown', () => new RequestScheduler(UNKNOWN)],
   ['sessionId', () => new RequestScheduler({ sessionId: ' ' })],
-  ['returnsRequestIds', () => new RequestScheduler(given({ returnsRequestIds: 1 }))],
   ['deadlines.unknown', () => new RequestScheduler({ deadlines: UNKNOWN })],
   ['deadlines.waiting', () => new RequestScheduler({ deadlines: given({ waiting: '1' }) })],
   ['envelope', () => scheduler.request({}, 0)],

@@ -8,7 +8,7 @@ import { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../src/crypto/node.ts';
 import * as limits from '../src/limits.ts';
 import { HandshakeState } from '../src/noise/handshake-state.ts';
-import { SUITES, type Suite } from '../src/noise/patterns.ts';
+import { suitesOf } from '../src/session/negotiation.ts';
 import type { Pattern } from '../src/session/protocol.ts';
 import { ENTRIES, FILES } from './bundles.ts';
 import { grouped } from './draw.ts';
@@ -59,22 +59,15 @@ const PROVIDERS: { readonly [name: string]: Provider } = {
   },
 };
 
-/** The suites of a crypto, in its order of preference. */
-export function suitesOf({ ciphers = {} }: Partial<Crypto>): Suite[] {
-  const all = Object.keys(SUITES) as Suite[];
-  return Object.keys(ciphers).flatMap((cipher) => all.filter((suite) => SUITES[suite] === cipher));
-}
-
 export function providersTable(): string {
   const key = new Uint8Array(32);
   const rows = Object.entries(PROVIDERS).map(([name, { from, crypto, argon2id, needs }]) => {
-    const inPlace = Object.entries(crypto.ciphers ?? {}).filter(
-      ([, make]) => make!(key).openInPlace !== undefined,
-    );
+    const { ciphers = {} } = crypto;
+    const inPlace = Object.entries(ciphers).filter(([, make]) => make!(key).openInPlace !== undefined);
     return [
       `\`${name}\``,
       from,
-      suitesOf(crypto)
+      suitesOf({ ciphers })
         .map((suite) => `\`${suite}\``)
         .join(', ') || 'none',
       crypto.blake2b === undefined ? 'no' : 'yes',

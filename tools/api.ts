@@ -55,7 +55,7 @@ const AREAS: { readonly [page: string]: Area } = {
   },
   identity: {
     title: 'Identities',
-    sources: /^identity\/|^issued\//,
+    sources: /^identity\/|^url/,
     introduction:
       'What a client was issued: credentials, addresses, texts. [identity.md](../identity.md) has all names of the fields.',
   },

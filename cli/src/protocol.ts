@@ -17,7 +17,6 @@ export { selectEndpoint } from '../../src/identity/endpoint.ts';
 export type { Identity } from '../../src/identity/identity.ts';
 export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
-export { splitUrl } from '../../src/issued/url.ts';
 export {
   createKeyring,
   findHub,
@@ -30,10 +29,11 @@ export { MAX_ENVELOPE } from '../../src/limits.ts';
 export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
-export { PATTERNS as TOKENS, protocolName } from '../../src/noise/patterns.ts';
+export { PATTERNS, protocolName, type Suite } from '../../src/noise/patterns.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
-export { PATTERNS, type Pattern, SUITES, type Suite } from '../../src/session/protocol.ts';
+export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
+export { splitUrl } from '../../src/url.ts';
 export { type Envelope, parseEnvelope } from '../../src/wire/envelope.ts';
 export { readNodeId, readNoise, readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 export { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../../src/wire/json.ts';

@@ -2,16 +2,16 @@
  * A client over MQTT for Node.js. To be copied, with the files that it and `stay-connected.ts` import. docs/mqtt.md has the
  * reasons for the order of things.
  */
-import { brokerEndpoint, clientId, deriveTopics, presence } from 'hub-protocol';
+import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket } from 'mqtt';
 import type { Client, ClientOptions } from '../client-options.ts';
 import { stayConnected } from '../stay-connected.ts';
 
-/** Throws if the broker or the topics of the identity must not be used. */
+/** Throws if the identity has no MQTT, or a broker or topics that must not be used. */
 export function startClient(options: ClientOptions): Client {
   const { identity, ca, allowPlaintext, pingEvery = 120_000 } = options;
+  const { url } = selectEndpoint(identity, { requested: 'mqtt', allowPlaintext });
   const { username, password, qos } = identity.mqtt!;
-  const { url } = brokerEndpoint(identity.mqtt!, { allowPlaintext });
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);
 

@@ -17,9 +17,6 @@ export { MAX_CHUNK, MAX_MESSAGE } from '../../src/limits.ts';
 export { argon2id } from '../../src/noise/argon2id.ts';
 export { HandshakeState } from '../../src/noise/handshake-state.ts';
 export {
-  ALL_PATTERNS,
-  ALL_SUITES,
-  type HandshakePatternName as Pattern,
   PATTERNS,
   protocolName,
   SUITES,
@@ -28,6 +25,7 @@ export {
 } from '../../src/noise/patterns.ts';
 export { SymmetricState } from '../../src/noise/symmetric-state.ts';
 export type { Transport } from '../../src/noise/transport.ts';
+export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 export {

@@ -1,6 +1,6 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
-import { readArgument } from '../arguments.ts';
-import { assertBytes, type Bytes, copyBytes, equalBytes, isBytes, isZero, kindOf, wipe } from '../bytes.ts';
+import { assertBytes, assertMethods, readArgument, readField } from '../arguments.ts';
+import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
@@ -12,37 +12,11 @@ const EMPTY = new Uint8Array(0);
  * @throws LocalError `bad-argument`, which names the function that is missing
  */
 export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
-  assertFunction(crypto, 'crypto', 'sha256');
-  assertFunction(crypto, 'crypto', 'hmacSha256');
-  const x25519 = field(crypto, 'crypto', 'x25519');
-  assertFunction(x25519, 'crypto.x25519', 'publicKey');
-  assertFunction(x25519, 'crypto.x25519', 'sharedSecret');
-  assertOptionalFunction(x25519, 'crypto.x25519', 'importKey');
-  const ciphers = field(crypto, 'crypto', 'ciphers');
-  assertOptionalFunction(ciphers, 'crypto.ciphers', 'ChaChaPoly');
-  assertOptionalFunction(ciphers, 'crypto.ciphers', 'AESGCM');
-  assertOptionalFunction(crypto, 'crypto', 'blake2b');
-  assertOptionalFunction(crypto, 'crypto', 'argon2id');
-}
-
-/** @throws LocalError `bad-argument` for anything but a function or `undefined` */
-export function assertOptionalFunction(object: unknown, name: string, key: string): void {
-  if (field(object, name, key) !== undefined) assertFunction(object, name, key);
-}
-
-/** @throws LocalError `bad-argument` */
-export function assertFunction(object: unknown, name: string, key: string): void {
-  const value = field(object, name, key);
-  if (typeof value !== 'function') {
-    throw new LocalError('bad-argument', `"${name}.${key}" expected function, got ${kindOf(value)}`);
-  }
-}
-
-function field(object: unknown, name: string, key: string): unknown {
-  if (typeof object !== 'object' || object === null) {
-    throw new LocalError('bad-argument', `"${name}" expected an object, got ${kindOf(object)}`);
-  }
-  return readArgument(`${name}.${key}`, () => (object as { [key: string]: unknown })[key]);
+  assertMethods(crypto, 'crypto', ['sha256', 'hmacSha256'], ['blake2b', 'argon2id']);
+  const x25519 = readField(crypto, 'crypto', 'x25519');
+  assertMethods(x25519, 'crypto.x25519', ['publicKey', 'sharedSecret'], ['importKey']);
+  const ciphers = readField(crypto, 'crypto', 'ciphers');
+  assertMethods(ciphers, 'crypto.ciphers', [], ['ChaChaPoly', 'AESGCM']);
 }
 
 /**
@@ -54,8 +28,8 @@ export function readOwnKey(key: unknown, name: string): StaticKey {
     assertKey(key, name);
     return { publicKey: undefined, privateKey: key };
   }
-  const publicKey = field(key, name, 'publicKey');
-  const privateKey = field(key, name, 'privateKey');
+  const publicKey = readField(key, name, 'publicKey');
+  const privateKey = readField(key, name, 'privateKey');
   if (publicKey !== undefined || privateKey === undefined) assertKey(publicKey, `${name}.publicKey`);
   if (privateKey !== undefined) assertKey(privateKey, `${name}.privateKey`);
   return { publicKey, privateKey };
@@ -172,7 +146,7 @@ export class CheckedCrypto {
       if (key instanceof CheckedKeyPair) return key;
       const { publicKey, privateKey } = readOwnKey(key, name);
       if (privateKey !== undefined) return this.keyPair(copyBytes(privateKey), publicKey);
-      assertOptionalFunction(key, name, 'sharedSecret');
+      assertMethods(key, name, [], ['sharedSecret']);
       return new CheckedKeyPair(key as KeyPair, undefined, publicKey);
     });
   }

@@ -7,7 +7,7 @@
  *
  * Like all arithmetic with BigInt, the first way is not constant-time: a number is shorter where 32 bits on top are zeros.
  */
-import { assertBytes } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
 /** Writes the next block of a keystream, 64 bytes, beginning with that of the counter 0. */

@@ -2,7 +2,8 @@
  * X25519 (RFC 7748, section 5) with BigInt, for `dist/hub-protocol.js`: noble's, which the other entries use, takes 16 KB
  * more of a device's heap. Like all arithmetic with BigInt, it is not constant-time.
  */
-import { assertBytes, bytesToHex, hexToBytes } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import { bytesToHex, hexToBytes } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
 

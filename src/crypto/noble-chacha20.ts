@@ -3,7 +3,8 @@
  * once more and nothing wipes: a thousand copies were left of the key of a closed session. This one keeps the key in the array
  * that it is given and in the words of its state.
  */
-import { assertBytes, wipe } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import { wipe } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
 const NONCE_LENGTH = 12;

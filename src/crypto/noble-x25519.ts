@@ -1,7 +1,8 @@
 /** X25519 from noble's Montgomery curve. It needs BigInt. */
+
 import { pow2 } from '@noble/curves/abstract/modular.js';
 import { montgomery } from '@noble/curves/abstract/montgomery.js';
-import { assertBytes } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';

@@ -7,6 +7,7 @@
  * as JWK, a string on V8's heap that nothing can wipe: it lasts until its memory is reused. A static key that must never be there
  * is made in OpenSSL or in a chip, and passed as a KeyPair.
  */
+
 import nodeModule, {
   type CipherChaCha20Poly1305Types,
   type CipherGCMTypes,
@@ -22,7 +23,8 @@ import nodeModule, {
   type KeyObject,
   randomFillSync,
 } from 'node:crypto';
-import { assertBytes, type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Argon2idParameters, CipherFactory, Crypto, KeyPair } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';

@@ -1,10 +1,9 @@
 /** Adds the authorization that a hub expects to the query of its WebSocket URL. */
 
-import { readOptions } from '../arguments.ts';
-import { assertFlag, assertString, bytesToBase64, utf8ToBytes } from '../bytes.ts';
+import { assertFlag, assertString, readOptions } from '../arguments.ts';
+import { bytesToBase64, utf8ToBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
-import { splitUrl } from '../issued/url.ts';
+import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
 
 /**
  * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in UTF-8, base64 and percent-encoding.

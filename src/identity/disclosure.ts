@@ -3,8 +3,7 @@
  * when it is due and which text to give. The text itself comes only from the API. Spec, "AI-disclosure client rules".
  */
 
-import { membersOf, readArgument } from '../arguments.ts';
-import { kindOf } from '../bytes.ts';
+import { kindOf, membersOf, readArgument } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { isObject } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';

@@ -1,14 +1,12 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 
-import { membersOf, readArgument, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
+import { assertFlag, membersOf, readArgument, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
 import { currentName } from '../issued/fields.ts';
 import { issuedOf } from '../issued/issued.ts';
-import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
-import { splitUrl, trimSlashes } from '../issued/url.ts';
 import { readBrokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
+import { type PlaintextOptions, plaintextEndpoint, splitUrl, trimSlashes } from '../url.ts';
 import type { Identity, Protocols } from './identity.ts';
 import { identityOf } from './read-identity.ts';
 

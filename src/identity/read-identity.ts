@@ -1,5 +1,6 @@
 /** Reads the fields of an identity. Spec, "Client identity". */
-import { isBytes, kindOf } from '../bytes.ts';
+import { kindOf } from '../arguments.ts';
+import { isBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from '../issued/aliases.ts';
 import { currentName, type Fields, IssuedFields, isObject, type Names } from '../issued/fields.ts';

@@ -3,8 +3,7 @@
  * configuration".
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
+import { assertFlag, readArgument, readOptions } from '../arguments.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import type { Identity } from './identity.ts';

@@ -1,6 +1,7 @@
 /** Writes keyrings as JSON, to be stored, and reads them. */
 
-import { assertString, type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
+import { assertString } from '../arguments.ts';
+import { type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
 import type { StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';

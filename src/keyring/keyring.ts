@@ -13,18 +13,16 @@
  * Spec, "Hub connection (protocol v3)", trust on first use.
  */
 
-import { assertObject, readArgument, readOptions } from '../arguments.ts';
 import {
   assertBytes,
   assertFlag,
+  assertObject,
   assertString,
-  type Bytes,
-  copyBytes,
-  equalBytes,
-  isBytes,
   kindOf,
-  utf8Length,
-} from '../bytes.ts';
+  readArgument,
+  readOptions,
+} from '../arguments.ts';
+import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';

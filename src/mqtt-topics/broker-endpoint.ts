@@ -3,11 +3,9 @@
  * turns mqtt: into mqtts: and ws: into wss:, and never turns TLS off.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
+import { assertFlag, readArgument, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
-import { type PlaintextOptions, plaintextEndpoint } from '../issued/plaintext.ts';
-import { splitUrl } from '../issued/url.ts';
+import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';
 
 /** The address of an MQTT broker. */

@@ -1,5 +1,5 @@
 /** The name under which a client connects to the broker. */
-import { assertString } from '../bytes.ts';
+import { assertString } from '../arguments.ts';
 import { MAX_CLIENT_ID_KEY } from '../limits.ts';
 
 /**

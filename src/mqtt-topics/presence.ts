@@ -3,8 +3,7 @@
  * one. A hub ends the session of a client that is `offline`.
  */
 
-import { readArgument } from '../arguments.ts';
-import { assertString } from '../bytes.ts';
+import { assertString, readArgument } from '../arguments.ts';
 import type { Topics } from './topics.ts';
 
 /** A message to publish as it is, or to register with the broker as the will. */

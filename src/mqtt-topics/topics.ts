@@ -7,13 +7,13 @@
  * those of public hubs and clients.
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { assertString, bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
+import { assertString, readArgument, readOptions } from '../arguments.ts';
+import { bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
 import { LocalError } from '../errors.ts';
 import { MQTT } from '../issued/aliases.ts';
-import { hasBlanks, trimSlashes } from '../issued/url.ts';
 import { MAX_TOPIC } from '../limits.ts';
+import { hasBlanks, trimSlashes } from '../url.ts';
 import { type IssuedMqtt, mqttFields, readMqtt } from './mqtt.ts';
 
 /** The topics of a client. */

@@ -1,7 +1,13 @@
 /** What Argon2id is computed from, as the caller gives it. */
-import { type OptionNames, readOptions } from '../arguments.ts';
-import { assertBytes, copyBytes, kindOf, utf8ToBytes } from '../bytes.ts';
-import { assertOptionalFunction } from '../crypto/checked.ts';
+import {
+  assertBytes,
+  assertFunction,
+  assertInteger,
+  assertMethods,
+  type OptionNames,
+  readOptions,
+} from '../arguments.ts';
+import { copyBytes, utf8ToBytes } from '../bytes.ts';
 import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 
@@ -67,8 +73,7 @@ export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
   const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = read;
   const secret = read.secret ?? new Uint8Array(0);
   const associatedData = read.associatedData ?? new Uint8Array(0);
-  assertOptionalFunction(crypto, 'crypto', 'blake2b');
-  assertOptionalFunction(crypto, 'crypto', 'argon2id');
+  assertMethods(crypto, 'crypto', [], ['blake2b', 'argon2id']);
   assertBytes(salt, 'salt');
   if (salt.length < 8) {
     throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
@@ -79,9 +84,7 @@ export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
   assertInteger(parallelism, 'parallelism', 1, 0xffffff);
   assertInteger(memoryKiB, 'memoryKiB', 8 * parallelism, MAX_MEMORY_KIB);
   assertInteger(length, 'length', 4, 0xffffffff);
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
-    throw new LocalError('bad-argument', `"onProgress" expected function, got ${kindOf(onProgress)}`);
-  }
+  if (onProgress !== undefined) assertFunction(onProgress, 'onProgress');
   if (memory !== undefined) {
     assertBytes(memory, 'memory');
     const least = blocksOf(memoryKiB, parallelism) * BLOCK_BYTES;
@@ -109,15 +112,4 @@ export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
 /** m': the number of blocks, the same in each slice of each lane. */
 export function blocksOf(memoryKiB: number, parallelism: number): number {
   return SLICES * parallelism * Math.floor(memoryKiB / (SLICES * parallelism));
-}
-
-/** @throws LocalError `bad-argument` */
-export function assertInteger(value: unknown, name: string, least: number, most: number): void {
-  if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
-    const got = typeof value === 'number' ? value : kindOf(value);
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected an integer from ${least} to ${most}, got ${got}`,
-    );
-  }
 }

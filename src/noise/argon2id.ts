@@ -4,6 +4,7 @@
  * The memory is a matrix of `parallelism` lanes by `laneLength` blocks of 1024 bytes. A 64-bit word is stored as two
  * 32-bit words, the low one first. Blocks are filled slice by slice, and within a slice lane by lane.
  */
+import { assertInteger } from '../arguments.ts';
 import { type Bytes, concatBytes, wipe } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
 import { failureOf, LocalError } from '../errors.ts';
@@ -11,7 +12,6 @@ import { hideFields, opaque } from '../opaque.ts';
 import {
   type Argon2idInputs,
   type Argon2idOptions,
-  assertInteger,
   BLOCK_BYTES,
   blocksOf,
   readArgon2idOptions,

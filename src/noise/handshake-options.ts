@@ -1,6 +1,5 @@
 /** The options of a HandshakeState, and the form in which it keeps them. */
-import { type OptionNames, readOptions } from '../arguments.ts';
-import { assertBytes, assertFlag, kindOf } from '../bytes.ts';
+import { assertBytes, assertFlag, kindOf, type OptionNames, readOptions } from '../arguments.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';

@@ -3,7 +3,8 @@
  * their tokens, whether a message is written or read. It can stop at a token, for a static key outside of JavaScript and
  * for a caller who paces it.
  */
-import { assertBytes, type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import { type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
 import { type CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { failureOf, LocalError, RemoteError } from '../errors.ts';

@@ -1,5 +1,6 @@
 /** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
-import { assertBytes, type Bytes, copyBytes, wipe } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import { type Bytes, copyBytes, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { Guard } from '../guard.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';

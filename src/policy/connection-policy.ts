@@ -4,6 +4,8 @@
  */
 
 import {
+  assertChoice,
+  assertFunction,
   assertObject,
   assertTime,
   membersOf,
@@ -16,7 +18,6 @@ import type { RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import type { ClientOptions } from '../session/client-options.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
-import { assertChoice, assertFunction } from '../session/options.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
 import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
 

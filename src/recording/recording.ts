@@ -4,8 +4,8 @@
  * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
  * lines, and `hub-protocol explain` reads them.
  */
-import { readOptions } from '../arguments.ts';
-import { assertFlag, bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
+import { assertFlag, assertFunction, readOptions } from '../arguments.ts';
+import { bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
@@ -19,8 +19,7 @@ import type { HubOptions } from '../session/hub-handshake.ts';
 import { HubSession } from '../session/hub-session.ts';
 import { isRepeat, lateInputOf, mayBeJson } from '../session/inputs.ts';
 import { suitesOf } from '../session/negotiation.ts';
-import { assertFunction } from '../session/options.ts';
-import { PATTERNS } from '../session/protocol.ts';
+import { OFFERED_PATTERNS } from '../session/protocol.ts';
 import type { ClientState, HubState } from '../session/transitions.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import { readNodeId } from '../wire/handshake.ts';
@@ -72,7 +71,7 @@ export function recordClientSession(
   const session = new ClientSession(recorder.withKeptKey(options));
   const { crypto, keyring, patterns, trust, onKkFailure } = options;
   recorder.begin('client', crypto, keyring.staticKey, {
-    patterns: (patterns ?? PATTERNS).slice(),
+    patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: suitesOf(crypto),
     trust: trust ?? null,
     onKkFailure: onKkFailure ?? null,
@@ -95,7 +94,7 @@ export function recordHubSession(options: HubOptions, recording: RecordingOption
   const session = new HubSession(recorder.withKeptKey(options));
   const { nodeId, clientKey, patterns, suites, crypto, staticKey } = options;
   recorder.begin('hub', crypto, staticKey, {
-    patterns: (patterns ?? PATTERNS).slice(),
+    patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: (suites ?? suitesOf(crypto)).slice(),
     nodeId,
     clientKey: clientKey === undefined ? null : bytesToHex(clientKey),

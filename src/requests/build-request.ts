@@ -3,12 +3,11 @@
  * utterance; for actions and codes, `input` says that it is not natural language. Spec, "Client library contract".
  */
 
-import { assertObject, membersOf, readArgument } from '../arguments.ts';
-import { kindOf } from '../bytes.ts';
+import { assertObject, kindOf, membersOf, readArgument } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
-import { assertNotBlank } from './arguments.ts';
+import { assertNotBlank } from './white-space.ts';
 
 /** The type of the bus message that carries every request. */
 export const UTTERANCE = 'recognizer_loop:utterance';

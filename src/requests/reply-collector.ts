@@ -3,19 +3,17 @@
  * in, a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
 
-import { readArgument, readOptions } from '../arguments.ts';
-import { kindOf } from '../bytes.ts';
+import { kindOf, readArgument, readOptions } from '../arguments.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
-import { assertNotBlank } from './arguments.ts';
 import { UTTERANCE } from './build-request.ts';
 import { type DisplayItem, readDisplayItems, sizeOf } from './display-items.ts';
 import { type HubEvent, readHubEvent, stringIn } from './hub-event.ts';
 import { isByPolicy, readRefusal } from './refusal.ts';
 import { sessionIdsMatch } from './session-ids.ts';
 import { speakable } from './speakable.ts';
-import { collapse } from './white-space.ts';
+import { assertNotBlank, collapse } from './white-space.ts';
 
 /** The reply to a request: the spec's Reply object. */
 export interface Reply {

@@ -1,16 +1,15 @@
 /**
- * RequestScheduler: the requests in flight on one connection. It decides when to send each, which reply an event
- * belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time. docs/requests.md lists the
- * rules.
+ * RequestScheduler: the requests in flight on one connection, one in each session. It decides when to send each, which
+ * reply an event belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time.
+ * docs/requests.md lists the rules.
  */
 
 import { assertTime, readOptions } from '../arguments.ts';
-import { assertFlag } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import { assertNotBlank } from './arguments.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
+import { assertNotBlank } from './white-space.ts';
 
 /** Pass `envelope` to `sendJson`, and write everything that it returns. */
 export interface SendDecision {
@@ -72,11 +71,6 @@ const REFUSAL_WINDOW = 10000;
 export interface SchedulerOptions {
   /** The id of the connection's session, from the `ready` event. Requests that declare no session belong to it (default none). */
   sessionId?: string | undefined;
-  /**
-   * Whether every event with which the hub answers a request carries the request's id (default false). If not, only one
-   * request is in flight in each session, and further ones wait.
-   */
-  returnsRequestIds?: boolean | undefined;
   /** The deadlines that differ from the defaults (default none: see ReplyDeadlines). */
   deadlines?: Partial<ReplyDeadlines> | undefined;
 }
@@ -116,7 +110,6 @@ interface Scheduled {
  */
 export class RequestScheduler {
   private readonly ownSession: string | undefined;
-  private readonly isConcurrent: boolean;
   private readonly deadlines: ReplyDeadlines;
   /** All requests that have not ended, in the order in which they were made. */
   private requests: Scheduled[] = [];
@@ -126,10 +119,8 @@ export class RequestScheduler {
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: SchedulerOptions = {}) {
-    const known = { sessionId: true, returnsRequestIds: true, deadlines: true } as const;
-    const { sessionId, returnsRequestIds, deadlines } = readOptions(options, 'options', known);
+    const { sessionId, deadlines } = readOptions(options, 'options', { sessionId: true, deadlines: true });
     this.ownSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
-    this.isConcurrent = assertFlag(returnsRequestIds, 'returnsRequestIds');
     this.deadlines = readDeadlines(deadlines);
   }
 
@@ -298,7 +289,7 @@ export class RequestScheduler {
     for (let i = 0; i < left.length; i++) {
       const request = left[i]!;
       const key = `:${request.session}`; // prefixed, since a session may be called `__proto__`
-      if (request.sentAt === undefined && (this.isConcurrent || busy[key] !== true)) {
+      if (request.sentAt === undefined && busy[key] !== true) {
         request.sentAt = request.since = now;
         decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
       }

@@ -2,6 +2,8 @@
  * White space in the strings of requests and replies: U+0009 to U+000D, the space, and the no-break space. The set is
  * fixed here because programming languages disagree about the rest.
  */
+import { assertString } from '../arguments.ts';
+import { LocalError } from '../errors.ts';
 
 /** Replaces each run of white space by one space, and removes it at both ends. */
 export function collapse(string: string): string {
@@ -11,4 +13,17 @@ export function collapse(string: string): string {
 /** Whether a string is empty or nothing but white space. */
 export function isBlank(string: string): boolean {
   return collapse(string) === '';
+}
+
+/**
+ * Checks that an argument is a string with more than white space in it.
+ * @returns the string itself
+ * @throws LocalError `bad-argument`
+ */
+export function assertNotBlank(value: unknown, name: string): string {
+  assertString(value, name);
+  if (isBlank(value)) {
+    throw new LocalError('bad-argument', `"${name}" expected more than white space`);
+  }
+  return value;
 }

@@ -3,7 +3,8 @@
  * transport messages afterwards, and a failure that is final. It looks up each input in the table of its side; what the
  * side does with the input is in client-handshake.ts and hub-handshake.ts.
  */
-import { assertBytes, assertFlag, type Bytes, isBytes, kindOf, utf8ToBytes } from '../bytes.ts';
+import { assertBytes, assertFlag, kindOf } from '../arguments.ts';
+import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import { Guard } from '../guard.ts';

@@ -8,7 +8,7 @@ import { failureOf, LocalError, RemoteError } from '../errors.ts';
 import { findHub } from '../keyring/keyring.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
-import { protocolName } from '../noise/patterns.ts';
+import { protocolName, type Suite } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
 import {
@@ -35,7 +35,7 @@ import {
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
 import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
-import type { Pattern, Suite } from './protocol.ts';
+import type { Pattern } from './protocol.ts';
 import { pskSalt } from './psk.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
 

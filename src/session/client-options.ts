@@ -1,13 +1,20 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
-import { type OptionNames, readOptions } from '../arguments.ts';
-import { assertFlag, isBytes, kindOf } from '../bytes.ts';
+import {
+  assertChoice,
+  assertFlag,
+  assertFunction,
+  kindOf,
+  type OptionNames,
+  readOptions,
+} from '../arguments.ts';
+import { isBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { type KeyringFields, type ReadKeyring, readKeyring } from '../keyring/keyring.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
 import type { SessionOptions } from './channel.ts';
-import { assertChoice, assertFields, assertFunction, assertPatterns } from './options.ts';
+import { assertFields, assertPatterns } from './options.ts';
 import type { Pattern } from './protocol.ts';
 
 /** The options of a ClientSession. */

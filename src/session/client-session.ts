@@ -1,7 +1,8 @@
 /**
  * ClientSession: the client's side of protocol 3, for one connection to a hub. Spec, "Hub connection (protocol v3)".
  */
-import { assertBytes, type Bytes } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import type { Bytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';

@@ -2,8 +2,7 @@
  * Works out how a connection ended, from what had happened on it and from how its transport closed. The tables are
  * data; the first row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
-import { membersOf, readArgument } from '../arguments.ts';
-import { kindOf } from '../bytes.ts';
+import { kindOf, membersOf, readArgument } from '../arguments.ts';
 import { type ErrorCode, LocalError, RemoteError } from '../errors.ts';
 import type { EndedEvent } from './events.ts';
 import type { Pattern } from './protocol.ts';

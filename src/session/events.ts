@@ -1,9 +1,10 @@
 /** The events of sessions: one union for each side, discriminated by `type`. */
 import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
+import type { Suite } from '../noise/patterns.ts';
 import type { JsonObject } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
-import type { Pattern, Suite } from './protocol.ts';
+import type { Pattern } from './protocol.ts';
 
 /** Write `data` to the transport, all of it and in order. */
 export interface TransmitEvent {

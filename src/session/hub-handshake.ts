@@ -2,24 +2,14 @@
  * The hub's side of the handshake, from its greeting to the client's HELLO. Its methods have the names of the inputs that
  * they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
  */
-import { type OptionNames, readOptions } from '../arguments.ts';
-import {
-  assertBytes,
-  assertString,
-  type Bytes,
-  bytesToHex,
-  concatBytes,
-  copyBytes,
-  equalBytes,
-  utf8ToBytes,
-  wipe,
-} from '../bytes.ts';
+import { assertBytes, assertFunction, assertString, type OptionNames, readOptions } from '../arguments.ts';
+import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
-import { protocolName } from '../noise/patterns.ts';
+import { protocolName, type Suite } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import {
@@ -48,8 +38,8 @@ import {
 } from './endings.ts';
 import type { HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
-import { assertFields, assertFunction, assertPatterns } from './options.ts';
-import { PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { assertFields, assertPatterns } from './options.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
 import { HUB_TRANSITIONS, type HubState } from './transitions.ts';
 
 /** The options of a HubSession. */
@@ -128,8 +118,8 @@ export class HubHandshake implements Side<HubState> {
       (name) => name !== 'KKpsk0' || clientKey !== undefined,
     );
     this.suites = assertSuites(given.suites, suitesOf(crypto));
-    assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');
-    assertIncludes(this.suites, SUITES[0]!, 'suites');
+    assertIncludes(this.patterns, OFFERED_PATTERNS[0]!, 'patterns');
+    assertIncludes(this.suites, OFFERED_SUITES[0]!, 'suites');
     const hello = assertFields(given.hello, 'hello');
     const handshake = assertFields(given.handshake, 'handshake');
     if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {

@@ -3,8 +3,9 @@
 import { readArgument } from '../arguments.ts';
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
+import { SUITES, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
-import { CIPHERS, PATTERNS, type Pattern, SUITES, type Suite } from './protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
 
 /** What a hub offers in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
@@ -23,13 +24,13 @@ export interface Selection {
 }
 
 /** The suites that a crypto supports, in its order of preference. */
-export function suitesOf(crypto: Crypto): Suite[] {
+export function suitesOf(crypto: Pick<Crypto, 'ciphers'>): Suite[] {
   const suites: Suite[] = [];
   const names = Object.keys(crypto.ciphers) as CipherName[];
   for (let i = 0; i < names.length; i++) {
-    for (let j = 0; j < SUITES.length; j++) {
-      if (CIPHERS[SUITES[j]!] === names[i] && crypto.ciphers[names[i]!] !== undefined)
-        suites.push(SUITES[j]!);
+    for (let j = 0; j < OFFERED_SUITES.length; j++) {
+      const suite = OFFERED_SUITES[j]!;
+      if (SUITES[suite] === names[i] && crypto.ciphers[names[i]!] !== undefined) suites.push(suite);
     }
   }
   return suites;
@@ -81,10 +82,10 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
  * @throws RemoteError `bad-offer`
  */
 export function assertRequired({ patterns, suites }: Offer): void {
-  if (patterns.indexOf(PATTERNS[0]!) < 0 || suites.indexOf(SUITES[0]!) < 0) {
+  if (patterns.indexOf(OFFERED_PATTERNS[0]!) < 0 || suites.indexOf(OFFERED_SUITES[0]!) < 0) {
     throw new RemoteError(
       'bad-offer',
-      `the hub does not offer ${PATTERNS[0]} and ${SUITES[0]}, as every hub has to: update it`,
+      `the hub does not offer ${OFFERED_PATTERNS[0]} and ${OFFERED_SUITES[0]}, as every hub has to: update it`,
     );
   }
 }

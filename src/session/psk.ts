@@ -1,7 +1,7 @@
 /** The pre-shared key of the handshake, derived from the client's password (spec, "Hub connection (protocol v3)"). */
-import { type OptionNames, readOptions } from '../arguments.ts';
-import { assertBytes, assertString, type Bytes, utf8ToBytes } from '../bytes.ts';
-import { assertFunction, callInjected } from '../crypto/checked.ts';
+import { assertBytes, assertMethods, assertString, type OptionNames, readOptions } from '../arguments.ts';
+import { type Bytes, utf8ToBytes } from '../bytes.ts';
+import { callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -113,7 +113,7 @@ function readPskOptions(options: PskOptions): Argon2idOptions {
   const { crypto, password, nodeId, salt, memory, onProgress } = readOptions(options, 'options', OPTIONS);
   assertString(password, 'password');
   if (salt === undefined) {
-    assertFunction(crypto, 'crypto', 'sha256');
+    assertMethods(crypto, 'crypto', ['sha256']);
     assertString(nodeId, 'nodeId');
   } else {
     if (nodeId !== undefined) {

@@ -19,13 +19,12 @@ export interface Envelope {
  * Reads an envelope: an object with a string `msg_type` and an object `payload`. A string that contains JSON is read
  * as a string.
  * @param data - the envelope as a string or as UTF-8 bytes
- * @param maxEnvelope - the longest envelope to read, in bytes of UTF-8 (default MAX_ENVELOPE, 256 KiB)
  * @throws RemoteError `envelope-too-large`, before anything is parsed; `bad-envelope`, `bad-payload`; or as `parseJson`
  */
-export function parseEnvelope(data: string | Uint8Array, maxEnvelope: number = MAX_ENVELOPE): Envelope {
-  const bytes = typeof data === 'string' && data.length <= maxEnvelope ? encodeJson(data) : data;
-  if (bytes.length > maxEnvelope) {
-    throw new RemoteError('envelope-too-large', `a cleartext envelope is longer than ${maxEnvelope} bytes`);
+export function parseEnvelope(data: string | Uint8Array): Envelope {
+  const bytes = typeof data === 'string' && data.length <= MAX_ENVELOPE ? encodeJson(data) : data;
+  if (bytes.length > MAX_ENVELOPE) {
+    throw new RemoteError('envelope-too-large', `a cleartext envelope is longer than ${MAX_ENVELOPE} bytes`);
   }
   const envelope = parseJson(bytes);
   if (!isJsonObject(envelope)) {

@@ -2,7 +2,8 @@
  * The byte that starts the plaintext of every transport message, and how messages are cut into such plaintexts, called
  * frames here. Spec, "Data-plane transport framing".
  */
-import { assertBytes, type Bytes } from '../bytes.ts';
+import { assertBytes } from '../arguments.ts';
+import type { Bytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_CHUNK } from '../limits.ts';
 

@@ -4,16 +4,8 @@
  * It reads bytes rather than a string, since XS finds a place in a string by counting from its start. It keeps a stack of
  * its own, since the engine's is a few hundred slots deep on a device.
  */
-import {
-  assertBytes,
-  bytesToUtf8,
-  encodeUtf8,
-  hexDigit,
-  isBytes,
-  joinSurrogates,
-  kindOf,
-  writePoint,
-} from '../bytes.ts';
+import { assertBytes, kindOf } from '../arguments.ts';
+import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { parseByEngine } from './engine-json.ts';

@@ -2,7 +2,8 @@
  * The prologue of the Noise handshake, which binds what the hub sent in cleartext into every key.
  * Spec, "Hub connection (protocol v3)".
  */
-import { assertString, type Bytes, concatBytes, utf8ToBytes } from '../bytes.ts';
+import { assertString } from '../arguments.ts';
+import { type Bytes, concatBytes, utf8ToBytes } from '../bytes.ts';
 import type { Json } from './json.ts';
 import { canonicalJson } from './write-json.ts';
 

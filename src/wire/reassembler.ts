@@ -1,8 +1,8 @@
 /**
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
-import { membersOf, readArgument } from '../arguments.ts';
-import { assertBytes, type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
+import { assertBytes, membersOf, readArgument } from '../arguments.ts';
+import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';

@@ -4,13 +4,13 @@
  * doubt: byte for byte it is what Python's
  * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
  */
+import { kindOf } from '../arguments.ts';
 import {
   type Bytes,
   bytesToUtf8,
   concatBytes,
   forEachPiece,
   joinSurrogates,
-  kindOf,
   utf8ToBytes,
   writePoint,
 } from '../bytes.ts';

@@ -164,7 +164,11 @@ test('takes keys from files: as they are, in hex and in base64', async () => {
 });
 
 test('takes PSK and static key from the keyring, and the password from standard input', async () => {
-  const { client } = record({ hub: { psk: wrongPsk }, client: { psks: [HUB_PSK] }, ephemeralKey: true });
+  const { client } = record({
+    hub: { psk: wrongPsk },
+    client: { psks: [{ nodeId: NODE_ID, key: PSK }] },
+    ephemeralKey: true,
+  });
   const keyring = storePsk(
     createKeyring({ accessKey: 'AKEY-12345', staticKey: CLIENT_STATIC }),
     NODE_ID,

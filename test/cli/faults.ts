@@ -19,7 +19,7 @@ import {
 } from '../../src/index.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
-import { SUITES } from '../../src/session/protocol.ts';
+import { OFFERED_SUITES } from '../../src/session/protocol.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 import {
@@ -123,7 +123,7 @@ export class StrangeClient implements Side {
       return [];
     }
     if (this.#handshake === undefined) {
-      const choice = selectNoise(readOffer(payload), { suites: SUITES, pinned: false });
+      const choice = selectNoise(readOffer(payload), { suites: OFFERED_SUITES, pinned: false });
       this.#handshake = new HandshakeState({
         crypto: nodeCrypto,
         role: 'initiator',

@@ -3,12 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import swc from '@swc/core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import * as limits from '../../src/limits.ts';
 import { type AwaitingState, DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
 import { DEADLINES } from '../../src/requests/request-scheduler.ts';
 import { apiPages, defaultOf, isInput } from '../../tools/api.ts';
-import { suitesOf } from '../../tools/api-tables.ts';
 import { type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
 import { codesIn } from '../../tools/errors.ts';
 
@@ -125,12 +123,6 @@ test('the docstring of AwaitingState names its members', () => {
     [...text.matchAll(/`(awaiting-[\w-]+)`/g)].map(([, state]) => state),
     Object.keys(states),
   );
-});
-
-test('names the suites of a crypto', () => {
-  const make = nobleCryptoWithAesGcm.ciphers.AESGCM;
-  assert.equal(suitesOf({ ciphers: { AESGCM: make } }), ['25519_AESGCM_SHA256']);
-  assert.equal(suitesOf({}), []);
 });
 
 // What tests show to be thrown, compared with what docstrings say.

@@ -57,10 +57,7 @@ export function attacks(world: World): Act[] {
     acts.push(['resume', (world) => world.policy.resume()]);
   if (connection === undefined) {
     if (policy.state === 'idle' || policy.state === 'waiting')
-      acts.push(
-        ['divert', (world) => world.dial('impostor')],
-        ['dial with an unreadable keyring', (world) => world.dial('unreadable')],
-      );
+      acts.push(['divert', (world) => world.dial(true)]);
     return acts;
   }
   if (connection.pending !== undefined)

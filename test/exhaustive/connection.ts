@@ -43,7 +43,8 @@ export interface Connection extends Sessions {
   /** The messages that each side has delivered. */
   readonly delivered: { [side in Side]: number };
   /** What the client waits for from its program. */
-  pending: 'psk-needed' | 'dh-needed' | 'paused' | undefined;
+  pending: 'psk-needed' | 'waiting' | undefined;
+  /** The public key that it waits with. */
   pendingKey: Uint8Array | undefined;
   derivedPsk: boolean;
   /** The pin and the patterns with which the client began. */
@@ -53,16 +54,19 @@ export interface Connection extends Sessions {
 }
 
 /** Copies a session, or another object. */
-export const copied: <T>(value: T) => T = copier([
-  toyCrypto,
-  CLIENT_ENDINGS,
-  CLIENT_FAILURES,
-  HUB_ENDINGS,
-  HUB_FAILURES,
-  CLIENT_TRANSITIONS,
-  HUB_TRANSITIONS,
-  PATTERNS,
-]);
+export const copied: <T>(value: T) => T = copier(
+  [
+    toyCrypto,
+    CLIENT_ENDINGS,
+    CLIENT_FAILURES,
+    HUB_ENDINGS,
+    HUB_FAILURES,
+    CLIENT_TRANSITIONS,
+    HUB_TRANSITIONS,
+    PATTERNS,
+  ],
+  ['plan'],
+);
 
 export function copyConnection(connection: Connection): Connection {
   const { queues, sent, history, ready, delivered } = connection;

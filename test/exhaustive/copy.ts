@@ -6,11 +6,14 @@ type CopyFields = (from: object, to: object, copy: Copy) => void;
 /** By class. A function with the names in it is several times faster than a loop over them. */
 const classes = new Map<object, CopyFields>();
 
-function copyFieldsOf(value: object, prototype: object): CopyFields {
+function copyFieldsOf(value: object, prototype: object, constantFields: readonly string[]): CopyFields {
   let fields = classes.get(prototype);
   if (fields === undefined) {
-    const names = Object.getOwnPropertyNames(value).map((name) => JSON.stringify(name));
-    const lines = names.map((name) => `to[${name}] = copy(from[${name}]);`);
+    const names = Object.getOwnPropertyNames(value);
+    const lines = names.map((name) => {
+      const field = `from[${JSON.stringify(name)}]`;
+      return `to[${JSON.stringify(name)}] = ${constantFields.includes(name) ? field : `copy(${field})`};`;
+    });
     const count = `if (Object.getOwnPropertyNames(from).length !== ${names.length}) throw new Error('objects of a class differ');`;
     fields = new Function('from', 'to', 'copy', `${count}\n${lines.join('\n')}`) as CopyFields;
     classes.set(prototype, fields);
@@ -18,8 +21,14 @@ function copyFieldsOf(value: object, prototype: object): CopyFields {
   return fields;
 }
 
-/** Makes a function that copies objects. What is reachable from `constant` is never changed, and the copies share it. */
-export function copier(constant: readonly object[]): <T>(value: T) => T {
+/**
+ * Makes a function that copies objects. Objects that refer to each other do so in the copy. What is reachable from `constant` is
+ * never changed, nor are the values of `constantFields` in objects of classes: the copies share it.
+ */
+export function copier(
+  constant: readonly object[],
+  constantFields: readonly string[] = [],
+): <T>(value: T) => T {
   const shared = new WeakSet<object>();
   const share = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || shared.has(value)) return;
@@ -43,7 +52,7 @@ export function copier(constant: readonly object[]): <T>(value: T) => T {
     copies.set(value, made);
     if (prototype === Object.prototype || Array.isArray(value)) {
       for (const [name, field] of Object.entries(value)) made[name] = copy(field);
-    } else copyFieldsOf(value, prototype)(value, made, copy);
+    } else copyFieldsOf(value, prototype, constantFields)(value, made, copy);
     return made;
   };
   return (value) => {
@@ -52,16 +61,22 @@ export function copier(constant: readonly object[]): <T>(value: T) => T {
   };
 }
 
-/** Whether two objects with the same fields are equal in all that they refer to. Functions and errors must be the same ones. */
-export function isEqual(a: unknown, b: unknown): boolean {
+/**
+ * Whether two objects with the same fields are equal in all that they refer to. Functions and errors must be the same ones.
+ * @param compared - the objects that are being compared, which may refer to each other
+ */
+export function isEqual(a: unknown, b: unknown, compared: Map<object, object> = new Map()): boolean {
   if (Object.is(a, b)) return true;
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return false;
   if (a instanceof Uint8Array) return b instanceof Uint8Array && Buffer.compare(a, b) === 0;
+  const other = compared.get(a);
+  if (other !== undefined) return other === b;
+  compared.set(a, b);
   const names = Object.getOwnPropertyNames(a);
   return (
     names.length === Object.getOwnPropertyNames(b).length &&
     names.every((name) =>
-      isEqual((a as { [key: string]: unknown })[name], (b as { [key: string]: unknown })[name]),
+      isEqual((a as { [key: string]: unknown })[name], (b as { [key: string]: unknown })[name], compared),
     )
   );
 }

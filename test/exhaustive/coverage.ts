@@ -1,11 +1,14 @@
 /** Which rows of the tables in src/ the search has used. */
-import { ClientSession, HubSession } from '../../src/index.ts';
 import { POLICY_ENDINGS, POLICY_STATES } from '../../src/policy/tables.ts';
+import { Channel } from '../../src/session/channel.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../src/session/endings.ts';
+import { isLateRepeat, isRepeat, lateInputOf } from '../../src/session/inputs.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS, type TransitionTable } from '../../src/session/transitions.ts';
 
 /** How often each row was used, by its name. */
 export type Uses = Map<string, number>;
+
+type Side = 'client' | 'hub';
 
 /** The names of all rows. */
 export function allRows(): string[] {
@@ -23,22 +26,28 @@ export function allRows(): string[] {
   ];
 }
 
-function transitions(side: string, table: TransitionTable): string[] {
-  return Object.entries(table).flatMap(([state, { on }]) =>
-    Object.entries(on).flatMap(([input, { next }]) =>
-      next.length === 0
-        ? [`${side}: ${state}, ${input} → failed`]
-        : next.map((after) => `${side}: ${state}, ${input} → ${after}`),
-    ),
+function transitions<State extends string>(side: Side, table: TransitionTable<State>): string[] {
+  return rowsOf(table).flatMap(([state, row]) =>
+    Object.entries(row).map(([name, next]) => rowName(side, state, name, next)),
   );
+}
+
+function rowsOf<State extends string>(
+  table: TransitionTable<State>,
+): [string, TransitionTable<State>[State]][] {
+  return Object.entries(table);
+}
+
+function rowName(side: Side, state: string, name: string, next: string): string {
+  return `${side}: ${state}, ${name} → ${next}`;
 }
 
 /** Counts a use of each table's row, since the sessions and the policy look it up in the tables themselves. */
 export function watch(): Uses {
   const uses: Uses = new Map();
   const use = (name: string): void => void uses.set(name, (uses.get(name) ?? 0) + 1);
-  watchDispatch(ClientSession.prototype, 'client', use);
-  watchDispatch(HubSession.prototype, 'hub', use);
+  watchTransitions('client', CLIENT_TRANSITIONS, use);
+  watchTransitions('hub', HUB_TRANSITIONS, use);
   for (const [name, table] of Object.entries({
     'client ending': CLIENT_ENDINGS,
     'hub ending': HUB_ENDINGS,
@@ -50,13 +59,7 @@ export function watch(): Uses {
   }
   for (const [state, row] of Object.entries(POLICY_STATES)) {
     for (const [call, next] of Object.entries(row)) {
-      Object.defineProperty(row, call, {
-        enumerable: true,
-        get() {
-          use(`policy: ${state}, ${call} → ${next}`);
-          return next;
-        },
-      });
+      watchField(row, call, () => use(`policy: ${state}, ${call} → ${next}`));
     }
   }
   return uses;
@@ -64,7 +67,10 @@ export function watch(): Uses {
 
 /** A row counts when what it decides is read: `reason` of an ending, `verdict` of the policy. */
 function watchRow(row: object, use: () => void): void {
-  const name = 'verdict' in row ? 'verdict' : 'reason';
+  watchField(row, 'verdict' in row ? 'verdict' : 'reason', use);
+}
+
+function watchField(row: object, name: string, use: () => void): void {
   const value = (row as { [name: string]: unknown })[name];
   Object.defineProperty(row, name, {
     enumerable: true,
@@ -75,19 +81,37 @@ function watchRow(row: object, use: () => void): void {
   });
 }
 
-type Dispatch = (input: string, incoming: unknown, events: unknown) => void;
-
-function watchDispatch(prototype: object, side: string, use: (name: string) => void): void {
-  const session = prototype as { state: string; dispatch: Dispatch };
-  const original = session.dispatch;
-  session.dispatch = function (this: { state: string }, input, incoming, events) {
-    const before = this.state;
-    try {
-      original.call(this, input, incoming, events);
-    } catch (error) {
-      use(`${side}: ${before}, ${input} → failed`);
-      throw error;
+/** An entry counts when the next state is read. `repeat` does when a repeat is received, since some states read it for others. */
+function watchTransitions<State extends string>(
+  side: Side,
+  table: TransitionTable<State>,
+  use: (name: string) => void,
+): void {
+  const unwatched = structuredClone(table);
+  for (const [state, row] of rowsOf(table)) {
+    for (const [name, next] of Object.entries(row)) {
+      if (name !== 'repeat') watchField(row, name, () => use(rowName(side, state, name, next)));
     }
-    use(`${side}: ${before}, ${input} → ${this.state}`);
+  }
+  const channel = Channel.prototype as unknown as Receiver;
+  const { receive } = channel;
+  channel.receive = function (this: Receiver, data) {
+    const { state } = this;
+    if (this.transitions === table && state in unwatched) {
+      const row = unwatched[state as State];
+      const input = lateInputOf(data);
+      if (input !== undefined && row[input] === undefined && row.repeat !== undefined) {
+        const isIgnored = 'frame' in row ? isLateRepeat(input, typeof data === 'string') : isRepeat(input);
+        if (isIgnored) use(rowName(side, state, 'repeat', row.repeat));
+      }
+    }
+    return receive.call(this, data);
   };
+}
+
+/** A Channel, as far as it is watched. */
+interface Receiver {
+  state: string;
+  transitions: unknown;
+  receive(data: string | Uint8Array): unknown;
 }

@@ -81,19 +81,20 @@ test('finds a client that stores a PSK which no hub has proved', () => {
 
 test('finds a client that takes a shared secret equal to the last one for a repeat', () => {
   let last: Uint8Array | undefined;
-  type Provide = ClientSession['provideSharedSecret'];
-  const repeats = (provide: Provide): Provide =>
+  const repeats = (resume: ClientSession['resume']): ClientSession['resume'] =>
     function (this: ClientSession, secret) {
-      const isRepeat = this.state === 'opening-message-2' && last !== undefined && same(last, secret);
+      const isRepeat = this.state === 'opening-message-2' && secret && last && same(last, secret);
       last = secret;
-      return isRepeat ? [] : provide.call(this, secret);
+      return isRepeat ? [] : resume.call(this, secret);
     };
-  const found = foundWith(ClientSession.prototype, 'provideSharedSecret', repeats, 'key kept elsewhere');
+  const found = foundWith(ClientSession.prototype, 'resume', repeats, 'key kept elsewhere');
   assert.match(found, 'changed nothing');
 });
 
 test('finds a session that does something after its end', () => {
-  const lives = changing((events, { state }) => (state === 'closed' ? [{ type: 'paused' }] : events));
+  const lives = changing((events, { state }) =>
+    state === 'closed' ? [{ type: 'unpin', nodeId: NODE_ID }] : events,
+  );
   assert.match(foundWith(ClientSession.prototype, 'receive', lives, 'known hub'), 'after the end');
 });
 

@@ -25,7 +25,8 @@ export function checkClient(
   if (!same(ready.hubKey, key) || ready.nodeId !== NODE_ID)
     violation('ready with another hub than the one that proved its key');
   if (pin && !same(pin, ready.hubKey)) violation('ready with another hub than the pinned one');
-  const psk = derivedPsk ? PSK : keyringOptions(keyring).psk(NODE_ID);
+  const stored = keyring.psks.find(({ nodeId, isSuspect }) => nodeId === NODE_ID && !isSuspect);
+  const psk = derivedPsk ? PSK : stored?.key;
   if (!psk || !same(psk, PSK)) violation('ready without the PSK of the hub');
   const offersKk = isImpostor || history.hub.split(';')[0] !== 'false undefined';
   const expected = pin && offersKk && patterns.includes('KKpsk0') ? 'KKpsk0' : 'XXpsk2';

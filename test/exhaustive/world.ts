@@ -109,32 +109,31 @@ export class World {
     );
   }
 
-  /**
-   * @param how - `impostor`: the attacker has the client connect to a hub of its own. `unreadable`: the keyring cannot be read,
-   *   which a session finds out when it looks for a pin
-   */
-  dial(how?: 'impostor' | 'unreadable'): void {
-    const isImpostor = how === 'impostor';
+  /** @param isImpostor - whether the attacker has the client connect to a hub of its own */
+  dial(isImpostor: boolean = false): void {
     this.now += 600_000;
     const dialled = this.policy.begin(this.now);
     if (dialled === undefined) violation('begin() returned nothing where a connection was due');
     const { scenario, keyring } = this;
     const { trust, isKeyElsewhere, isPaced, isInsider } = scenario;
-    const keys = keyringOptions(keyring);
+    const { staticKey, staticKeyIsFresh, pins, psks } = keyring;
     const id = ++this.connections;
     const options: ClientOptions = {
       crypto: toyCrypto,
       siteId: '',
       randomBytes: () => keyOf(`client ${id}`),
-      ...keys,
-      ...(isKeyElsewhere && { staticKey: { publicKey: CLIENT_KEY } }),
+      keyring: {
+        staticKey: isKeyElsewhere ? { publicKey: CLIENT_KEY } : staticKey,
+        staticKeyIsFresh,
+        pins,
+        psks,
+      },
       ...(isPaced && { paced: true }),
       trust,
       ...dialled,
-      ...(how === 'unreadable' && { pin: unreadable }),
     };
     if (dialled.onKkFailure !== this.onKkFailure) violation('the policy changes what happens to the pin');
-    const pin = keys.pin(NODE_ID);
+    const pin = pinOf(keyring);
     const hub = new HubSession({
       crypto: toyCrypto,
       nodeId: NODE_ID,
@@ -152,7 +151,7 @@ export class World {
       queues: { client: [], hub: [] },
       sent: [],
       history: {
-        client: `${stored} ${patterns} ${how}`,
+        client: `${stored} ${patterns} ${isImpostor}`,
         hub: `${isImpostor} ${this.pinned && short(this.pinned)}`,
       },
       ready: {},
@@ -183,10 +182,10 @@ export class World {
     if (pending === 'psk-needed') {
       connection.derivedPsk = true;
       this.step('client', 'psk', (client) => client.providePsk(PSK));
-    } else if (pending === 'dh-needed') {
-      const secret = toyCrypto.x25519.sharedSecret(CLIENT_STATIC, pendingKey!);
-      this.step('client', 'dh', (client) => client.provideSharedSecret(secret));
-    } else this.step('client', 'resume', (client) => client.resume());
+    } else {
+      const secret = pendingKey && toyCrypto.x25519.sharedSecret(CLIENT_STATIC, pendingKey);
+      this.step('client', secret ? 'dh' : 'resume', (client) => client.resume(secret));
+    }
     const { connection: after } = this;
     if (after !== undefined && after.client.state === state && after.pending === undefined)
       violation('an answer changed nothing');
@@ -257,7 +256,7 @@ export class World {
 
   /** A person looks into what the policy asks, and does what docs/policy.md says. */
   consult(): void {
-    const pin = keyringOptions(this.keyring).pin(NODE_ID);
+    const pin = pinOf(this.keyring);
     if (this.asked === 'hub-key-changed' && pin && !same(pin, HUB_KEY))
       this.keyring = dropPin(this.keyring, NODE_ID);
     if (this.asked === 'unknown-hub')
@@ -308,10 +307,9 @@ export class World {
         this.transmit(side, event.data);
         break;
       case 'psk-needed':
-      case 'dh-needed':
-      case 'paused':
+      case 'waiting':
         connection.pending = event.type;
-        connection.pendingKey = event.type === 'dh-needed' ? event.publicKey : undefined;
+        connection.pendingKey = event.type === 'waiting' ? event.publicKey : undefined;
         break;
       case 'ready':
         connection.ready[side] = event;
@@ -334,14 +332,13 @@ export class World {
       case 'hello':
         if (event.error !== undefined) violation('the HELLO of the client was refused');
         break;
-      case 'chunk':
       case 'dropped':
       case 'ended':
         violation(`a ${side} emitted ${event.type}`);
         break;
       case 'close':
         this.hasBlamedItself = !(event.error instanceof RemoteError);
-        if (this.hasBlamedItself && !this.isOutOfOrder && event.error.code !== 'trust-unreadable')
+        if (this.hasBlamedItself && !this.isOutOfOrder)
           violation(`a ${side} blamed itself: ${event.error.code}`);
         this.hangUp(side, event.code);
     }
@@ -397,17 +394,18 @@ export class World {
 
   /** Records what each side sent before anything was done to it. */
   private record({ client, sent }: Connection): void {
-    const { pattern } = client as unknown as { pattern: Pattern | undefined };
+    const { handshake } = client as unknown as { handshake: { pattern: Pattern | undefined } };
     for (const item of sent) {
       const isCleartext = item.kind === 'hello' || item.kind === 'offer';
       if (item.isGenuine && !isCleartext)
-        this.recorded = { ...this.recorded, [`${pattern} ${item.label}`]: item };
+        this.recorded = { ...this.recorded, [`${handshake.pattern} ${item.label}`]: item };
     }
   }
 }
 
-function unreadable(): never {
-  throw new Error('the flash is worn out');
+/** The key that is pinned for the hub. */
+function pinOf({ pins }: Keyring): Uint8Array | undefined {
+  return pins.find(({ nodeId }) => nodeId === NODE_ID)?.key;
 }
 
 function kindOf(data: Data): Item['kind'] {

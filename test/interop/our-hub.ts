@@ -6,6 +6,7 @@ import { WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
+  type Crypto,
   type ErrorCode,
   HandshakeState,
   HubSession,
@@ -21,8 +22,8 @@ export interface HubOptions {
   nodeId: string;
   staticKey: Uint8Array;
   psk: Uint8Array;
-  /** The only suite on offer; all by default. */
-  suite?: Suite;
+  /** The only suite on offer. */
+  suite: Suite;
   /** For clients that trust public authorities only. */
   withoutTls?: boolean;
   hello?: JsonObject;
@@ -32,6 +33,22 @@ export interface HubOptions {
 }
 
 export type Message = HubSessionEvent & { type: 'message' };
+
+/**
+ * The cryptography and the output of a hub that offers a single suite. A HubSession always offers ChaChaPoly too, so the list is
+ * replaced in what it sends and in what it hashes, which has the list only in the prologue.
+ */
+function offering(suite: Suite) {
+  const replace = (text: string): string => text.replace(/"suites":\[.*?\]/, `"suites":["${suite}"]`);
+  const crypto: Crypto = {
+    ...nodeCrypto,
+    sha256: (hash, data) => {
+      const text = replace(Buffer.from(data!).toString('latin1'));
+      return nodeCrypto.sha256(hash!, Buffer.from(text, 'latin1'));
+    },
+  };
+  return { crypto, sent: (data: string | Uint8Array) => (typeof data === 'string' ? replace(data) : data) };
+}
 
 export class OurHub {
   /** The client's pinned static key. A test may drop it. */
@@ -63,22 +80,21 @@ export class OurHub {
       const { nodeId, staticKey, psk, suite, hello, handshake, answer } = this.options;
       const seen = { url: request.url ?? '', cleartext: [] as string[], events: [] as HubSessionEvent[] };
       this.seen = seen;
+      const { crypto, sent } = offering(suite);
       const session = new HubSession({
-        crypto: nodeCrypto,
+        crypto,
         nodeId,
         staticKey,
         randomBytes,
         psk,
         clientKey: this.clientKey,
-        suites: suite && [suite],
-        allowIncompleteOffer: true,
         hello,
         handshake,
       });
       const handle = (events: HubSessionEvent[]): void => {
         for (const event of events) {
           seen.events.push(event);
-          if (event.type === 'transmit') socket.send(event.data);
+          if (event.type === 'transmit') socket.send(sent(event.data));
           if (event.type === 'pin') this.clientKey = event.key;
           if (event.type === 'close') {
             this.refusals.push(event.error.code);
@@ -118,8 +134,7 @@ export class OurHub {
    * Throws if they are not those that the client bound.
    */
   readMessage1(hello: string, offer: string): void {
-    const { psk, staticKey } = this.options;
-    const suite = this.options.suite!;
+    const { psk, staticKey, suite } = this.options;
     const { payload } = JSON.parse(this.seen.cleartext[0]!);
     const handshake = new HandshakeState({
       crypto: nodeCrypto,

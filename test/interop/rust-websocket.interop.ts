@@ -125,7 +125,8 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
 
 const what = 'WebSocket: a certificate that no public authority issued';
 compare(test, { ...ROW, pattern: 'none', suite: 'none', what }, async () => {
-  const hub = await OurHub.start({ nodeId: NODE_ID, staticKey: randomBytes(32), psk: PSK, answer });
+  const suite = '25519_ChaChaPoly_SHA256';
+  const hub = await OurHub.start({ nodeId: NODE_ID, staticKey: randomBytes(32), psk: PSK, suite, answer });
   const { outcome, message } = await dial(`wss://localhost:${hub.port}`, 'rust-tls').outcome();
   hub.stop();
   assert.is(outcome, 'failed');

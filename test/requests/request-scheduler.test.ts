@@ -132,7 +132,6 @@ test('refuses options of the wrong type', () => {
     raisesLocal(() => new RequestScheduler(options as SchedulerOptions), 'bad-argument');
   for (const options of [null, 'x', 7, [], ...UNREADABLE, withThrowing('sessionId')]) refuse(options);
   for (const sessionId of [null, '', ' ', 7]) refuse({ sessionId });
-  for (const returnsRequestIds of [null, 'yes', 1]) refuse({ returnsRequestIds });
   for (const deadlines of [null, 7, [], ...UNREADABLE]) refuse({ deadlines });
   for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY]) refuse({ deadlines: { waiting } });
 });
@@ -179,15 +178,15 @@ const step = fc.record({
 
 test('finishes each request once, one in flight in a session, whatever happens', () => {
   fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), fc.boolean(), (steps, returnsRequestIds) => {
-      const scheduler = new RequestScheduler({ returnsRequestIds });
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const scheduler = new RequestScheduler();
       const waiting = new Map<string, string>(); // the sessions of requests that are not sent yet
       const inFlight = new Map<string, string>();
       const obey = (decisions: readonly RequestDecision[]): void => {
         for (const decision of decisions) {
           if (decision.do === 'send') {
             const session = waiting.get(decision.requestId)!;
-            if (!returnsRequestIds) assert.not.ok([...inFlight.values()].includes(session));
+            assert.not.ok([...inFlight.values()].includes(session));
             waiting.delete(decision.requestId);
             inFlight.set(decision.requestId, session);
           }

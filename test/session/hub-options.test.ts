@@ -81,7 +81,6 @@ const BAD: { readonly [name: string]: unknown[] } = {
   clientKey: ['key', null, {}],
   patterns: [[], ['XX'], 'XXpsk2', ['KKpsk0'], null],
   suites: ['all', null, [7]],
-  allowIncompleteOffer: ['yes', 1, null],
   hello: [[], 'x', null, { node_id: 'x' }],
   handshake: ['x', null, { noise: {} }, { max_protocol_version: 2 }, { max_protocol_version: '3' }],
   maxMessage: [-1],

@@ -5,9 +5,10 @@ import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { protocolName } from '../../src/noise/patterns.ts';
+import { protocolName, type Suite } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
-import { CIPHERS, isPattern, PATTERNS, SUITES, type Suite } from '../../src/session/protocol.ts';
+import { assertPatterns } from '../../src/session/options.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
@@ -111,15 +112,14 @@ test('the protocol is named as the spec does', () => {
 });
 
 test('protocol 3 has two patterns and two suites, the required one of each first', () => {
-  assert.equal(PATTERNS, ['XXpsk2', 'KKpsk0']);
-  assert.equal(SUITES, [CHACHA, AES]);
-  assert.equal(CIPHERS, { [CHACHA]: 'ChaChaPoly', [AES]: 'AESGCM' });
+  assert.equal(OFFERED_PATTERNS, ['XXpsk2', 'KKpsk0']);
+  assert.equal(OFFERED_SUITES, [CHACHA, AES]);
 });
 
-test('names that are not a pattern of protocol 3 are told apart', () => {
-  for (const name of PATTERNS) assert.ok(isPattern(name));
+test('names that are not a pattern of protocol 3 are refused', () => {
+  for (const name of OFFERED_PATTERNS) assert.equal(assertPatterns([name]), [name]);
   for (const name of [...INHERITED, '', 'KKpsk2', 'ChaChaPoly', undefined, null, 0, ['XXpsk2']]) {
-    assert.not(isPattern(name));
+    raisesLocal(() => assertPatterns([name as Pattern]), 'bad-argument');
   }
 });
 

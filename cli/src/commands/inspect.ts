@@ -12,11 +12,11 @@ import {
   findHub,
   type Identity,
   type Keyring,
+  OFFERED_SUITES,
   RemoteError,
   readNodeId,
   readOffer,
   type Selection,
-  SUITES,
   selectEndpoint,
   selectNoise,
   splitUrl,
@@ -129,7 +129,7 @@ function examine({ hello, offer, fault }: Greeting, keyring: Keyring | undefined
     Object.assign(findings, readOffer(offer!.payload));
     const { patterns, suites } = findings as Required<Findings>;
     const pinned = keyring !== undefined && findHub(keyring.pins, findings.node_id!) !== undefined;
-    findings.chosen = selectNoise({ patterns, suites }, { suites: SUITES, pinned });
+    findings.chosen = selectNoise({ patterns, suites }, { suites: OFFERED_SUITES, pinned });
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
     findings.fault = { code: error.code, message: error.message };
@@ -190,7 +190,7 @@ function notesOn({ patterns, suites, chosen }: Findings, keyring: Keyring | unde
   } else if (!patterns!.includes('KKpsk0')) {
     notes.push('the hub does not offer KKpsk0: it has pinned no static key for this access key');
   }
-  if (!suites!.includes(SUITES[0]!))
-    notes.push(`the hub does not offer ${SUITES[0]}, which every hub must offer`);
+  if (!suites!.includes(OFFERED_SUITES[0]!))
+    notes.push(`the hub does not offer ${OFFERED_SUITES[0]}, which every hub must offer`);
   return notes;
 }

@@ -5,7 +5,7 @@
  */
 import { hkdf, nameHash, nameOf, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
 import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
-import { nodeCrypto, type Pattern, parseJson, type Suite, TOKENS } from '../protocol.ts';
+import { nodeCrypto, PATTERNS, type Pattern, parseJson, type Suite } from '../protocol.ts';
 
 /** What is known of the keys of one side: private keys, and the public static key. */
 export interface SideKeys {
@@ -88,7 +88,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
 
   const isLate = mistake.prologue === 'after-pre-messages';
   if (mistake.prologue !== 'left-out' && !isLate) mixHash(handshake.prologue);
-  if (TOKENS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
+  if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
     // Which side hashes its own key first does not show: only that the two are swapped.
     for (const owner of mistake.preMessages === undefined ? ['init s', 'resp s'] : ['resp s', 'init s']) {
       if (publicKeys[owner] === undefined) return { opened: 0, lacks: 'key' };

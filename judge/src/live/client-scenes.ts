@@ -1,5 +1,5 @@
 /** The scenes of --connect, in which the judge is a client. */
-import { ALL_SUITES, randomBytes, utf8ToBytes } from '../protocol.ts';
+import { OFFERED_SUITES, randomBytes, utf8ToBytes } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import type { ClientChanges, JudgeClient } from './client.ts';
 import { flip } from './envelopes.ts';
@@ -41,7 +41,7 @@ const ADMISSION =
 export const CLIENT_SCENES: readonly ClientScene[] = [
   works('first-contact', 'XXpsk2, then messages both ways.', {}),
   works('reconnect', 'The hub offers KKpsk0 to a client whose key it knows.', { pattern: 'KKpsk0' }),
-  ...ALL_SUITES.map((suite, index) => {
+  ...OFFERED_SUITES.map((suite, index) => {
     const outcome = index === 0 ? 'The required suite works.' : 'This suite works where it is offered.';
     return works(`suite ${suite}`, outcome, { suite });
   }),

@@ -1,12 +1,12 @@
 /** The judge as a client: the handshake, as a client should do it or with one thing changed. */
 import {
-  ALL_SUITES,
   buildPrologue,
   bytesToHex,
   canonicalJson,
   equalBytes,
   HandshakeState,
   nodeCrypto,
+  OFFERED_SUITES,
   type Pattern,
   protocolName,
   RemoteError,
@@ -161,9 +161,9 @@ function chooseFrom(
   changes: ClientChanges,
 ): { pattern: Pattern; suite: Suite } {
   const { pattern = 'XXpsk2' } = changes;
-  const suite = changes.suite ?? ALL_SUITES.find((suite) => suites.includes(suite)) ?? ALL_SUITES[0]!;
+  const suite = changes.suite ?? OFFERED_SUITES.find((suite) => suites.includes(suite)) ?? OFFERED_SUITES[0]!;
   if (pattern === 'XXpsk2' && !patterns.includes(pattern)) throw notOffered('patterns', pattern, patterns);
-  if (suite === ALL_SUITES[0] && !suites.includes(suite)) throw notOffered('suites', suite, suites);
+  if (suite === OFFERED_SUITES[0] && !suites.includes(suite)) throw notOffered('suites', suite, suites);
   if (!patterns.includes(pattern) || !suites.includes(suite)) throw new Declined();
   return { pattern, suite };
 }

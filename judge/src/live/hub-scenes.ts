@@ -1,5 +1,5 @@
 /** The scenes of --listen, in which the judge is a hub. */
-import { ALL_SUITES, randomBytes } from '../protocol.ts';
+import { OFFERED_SUITES, randomBytes } from '../protocol.ts';
 import { Declined, Failure } from '../verdict.ts';
 import { flip } from './envelopes.ts';
 import { HABIT_SCENES } from './habit-scenes.ts';
@@ -69,7 +69,7 @@ export const HUB_SCENES: readonly HubScene[] = [
       if (talk.pattern !== 'KKpsk0') throw new Declined();
     },
   },
-  ...ALL_SUITES.map((suite, index) => suiteScene(suite, index === 0)),
+  ...OFFERED_SUITES.map((suite, index) => suiteScene(suite, index === 0)),
   works('unknown-fields', 'Fields that the client does not know are part of the prologue.', {
     fields: UNKNOWN_FIELDS,
   }),

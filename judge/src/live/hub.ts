@@ -2,14 +2,14 @@
 import { show } from '../difference.ts';
 import { mistakesInHello } from '../mistakes/hello.ts';
 import {
-  ALL_PATTERNS,
-  ALL_SUITES,
   buildPrologue,
   bytesToHex,
   equalBytes,
   HandshakeState,
   type JsonObject,
   nodeCrypto,
+  OFFERED_PATTERNS,
+  OFFERED_SUITES,
   type Pattern,
   parseJson,
   protocolName,
@@ -105,7 +105,7 @@ export class JudgeHub {
    * @throws Failure, SceneOver where a change makes the client close the connection
    */
   async greet(connection: Connection, changes: HubChanges = {}): Promise<Talk> {
-    const { patterns = this.#patterns(), suites = ALL_SUITES, version = '3' } = changes;
+    const { patterns = this.#patterns(), suites = OFFERED_SUITES, version = '3' } = changes;
     const own = changes.another === undefined ? this.#own : this.another(changes.another);
     if (patterns.includes('KKpsk0') && this.#clientKey === undefined) {
       const expected = 'the client’s static key, from an earlier scene with XXpsk2';
@@ -179,7 +179,7 @@ export class JudgeHub {
 
   /** A hub offers KKpsk0 to clients whose key it knows. */
   #patterns(): Pattern[] {
-    return ALL_PATTERNS.filter((pattern) => pattern !== 'KKpsk0' || this.#clientKey !== undefined);
+    return OFFERED_PATTERNS.filter((pattern) => pattern !== 'KKpsk0' || this.#clientKey !== undefined);
   }
 
   #learn(key: Uint8Array): void {

@@ -1,6 +1,6 @@
 /** Decisions with one thing wrong: what an implementation that makes a known mistake chooses. */
 import type { Fields } from '../adapter.ts';
-import { ALL_SUITES } from '../protocol.ts';
+import { OFFERED_SUITES } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
 
@@ -40,9 +40,9 @@ const SELECTIONS: readonly Mistake[] = [
     suite: ({ own, suites }) => own.findLast((suite: string) => suites.includes(suite)),
   }),
   selection('the client’s first suite is taken although it is not offered', { suite: ({ own }) => own[0] }),
-  selection('the required suite is taken whatever is offered', { suite: () => ALL_SUITES[0] }),
+  selection('the required suite is taken whatever is offered', { suite: () => OFFERED_SUITES[0] }),
   selection('the required suite is taken where there is none in common', {
-    suite: (test) => firstCommon(test) ?? ALL_SUITES[0],
+    suite: (test) => firstCommon(test) ?? OFFERED_SUITES[0],
   }),
   selection('names are compared without regard to case', {
     suite: ({ own, suites }) =>

@@ -18,8 +18,7 @@ const TYPES = [
 const SESSIONS = [undefined, 'default', 's1', 's2', '__proto__'];
 
 export function requests(random: Random): void {
-  const returnsRequestIds = random.oneIn(2);
-  const scheduler = new RequestScheduler({ returnsRequestIds, sessionId: random.pick(SESSIONS) });
+  const scheduler = new RequestScheduler({ sessionId: random.pick(SESSIONS) });
   const open = new Map<string, boolean>();
   let now = 0;
   let made = 0;

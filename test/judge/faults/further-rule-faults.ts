@@ -153,7 +153,11 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     broken('a string is a version', [PAYLOADS, "typeof number === 'number' && number", 'Number(number)']),
   ],
   'P-32': [
-    broken('a hub may leave ChaChaPoly out', [HUB, "assertIncludes(this.suites, SUITES[0]!, 'suites');", '']),
+    broken('a hub may leave ChaChaPoly out', [
+      HUB,
+      "assertIncludes(this.suites, OFFERED_SUITES[0]!, 'suites');",
+      '',
+    ]),
   ],
   'P-34': [
     broken('case does not count', [

@@ -235,7 +235,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'defaultAddress(protocol, identity) || address?.trim()',
   ]),
   'P-129': broken('delimiters are accepted in a host', [
-    'src/issued/url.ts',
+    'src/url.ts',
     "return host !== '' && !DELIMITERS.test(host);",
     "return host !== '';",
   ]),
@@ -298,8 +298,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-154': broken('all requests are sent at once', [
     SCHEDULER,
-    '(this.isConcurrent || busy[key] !== true)',
-    '(this.isConcurrent || busy[key] !== false)',
+    'request.sentAt === undefined && busy[key] !== true',
+    'request.sentAt === undefined',
   ]),
   'P-155': broken('requests outlive their connection', [
     SCHEDULER,

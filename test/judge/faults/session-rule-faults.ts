@@ -41,7 +41,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   // HELLO and the offer
   'P-32': broken('a hub may leave XXpsk2 out', [
     HUB,
-    "assertIncludes(this.patterns, PATTERNS[0]!, 'patterns');",
+    "assertIncludes(this.patterns, OFFERED_PATTERNS[0]!, 'patterns');",
     '',
   ]),
   'P-33': broken('KKpsk0 is offered to everybody', [

@@ -1,8 +1,10 @@
 /**
  * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs where there is no URL
- * class. The scheme is converted to lower case; nothing else is decoded or normalized.
+ * class. The scheme is converted to lower case; nothing else is decoded or normalized. Also the refusal of addresses
+ * without TLS.
  */
-import { forEachPiece } from '../bytes.ts';
+import { forEachPiece } from './bytes.ts';
+import { LocalError } from './errors.ts';
 
 /** The parts of a URL. */
 export interface UrlParts {
@@ -94,4 +96,23 @@ export function trimSlashes(path: string): string {
   while (path.charAt(start) === '/') start++;
   while (path.charAt(end - 1) === '/') end--;
   return path.slice(start, end);
+}
+
+/** The option of functions that refuse addresses without TLS. */
+export interface PlaintextOptions {
+  /**
+   * Whether to accept an address without TLS (default false). Anyone on the network path can then read the credentials.
+   */
+  allowPlaintext?: boolean | undefined;
+}
+
+/**
+ * The error for an address without TLS.
+ * @param what - which address, for the message
+ */
+export function plaintextEndpoint(what: string): LocalError {
+  return new LocalError(
+    'plaintext-endpoint',
+    `${what} is without TLS, so anyone on the network path could read the credentials: issue one with TLS, or pass allowPlaintext: true if the network is trusted`,
+  );
 }

@@ -1,0 +1,62 @@
+/** Which hubs the example clients refuse. That they talk to the others is in the demos. */
+import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { startClient } from '../examples/client.ts';
+import { startHub } from '../examples/hub.ts';
+import { startClient as startMqttClient } from '../examples/mqtt/client.ts';
+
+const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
+
+/** How the first connection of a client ends that trusts pinned hubs only: `ready`, or the code of an error. */
+function outcome(url: string, stored: Keyring): Promise<string> {
+  return new Promise((resolve) => {
+    let keyring = stored;
+    const client = startClient({
+      identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: url } }),
+      keyring: {
+        load: () => keyring,
+        update(change) {
+          keyring = change(keyring);
+        },
+      },
+      trust: 'pinned-only',
+      allowPlaintext: true,
+      ask: (error) => resolve((error as Error & { code: string }).code),
+      observe(what) {
+        if (!('type' in what) || what.type !== 'ready') return;
+        resolve('ready');
+        setImmediate(() => client.goodbye());
+      },
+    });
+  });
+}
+
+test('a client that trusts pinned hubs only connects to no other', async () => {
+  const [psk, staticKey] = [randomBytes(32), randomBytes(32)];
+  const hub = await startHub({ nodeId: 'hub-1', staticKey, clients: new Map([['kiosk-7', { psk }]]) });
+  const created = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  const provisioned = storePsk(created, 'hub-1', psk);
+  const pinned = updateKeyring(provisioned, {
+    type: 'pin',
+    nodeId: 'hub-1',
+    key: new Uint8Array(crypto.x25519.publicKey(staticKey)),
+  });
+  assert.is(await outcome(hub.url, provisioned), 'unknown-hub');
+  assert.is(await outcome(hub.url, pinned), 'ready');
+  await hub.stop();
+});
+
+test('a client over MQTT does not take the address for another protocol', () => {
+  const identity = parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: 'wss://hub.example' } });
+  const load = (): never => {
+    throw new Error('the keyring was read');
+  };
+  assert.throws(
+    () => startMqttClient({ identity, keyring: { load, update: () => {} }, ask: () => {} }),
+    (error: Error & { code: string }) => error.code === 'no-endpoint',
+  );
+});
+
+test.run();
