@@ -79,7 +79,6 @@ buildSync({
 });
 const FILES = [
   path('../dist/hub-protocol.core.js'),
-  path('../dist/hub-protocol.no-crypto.js'),
   DEVICE,
   path('../dist/hub-protocol.full.js'),
   AES_GCM,
