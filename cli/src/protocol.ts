@@ -19,7 +19,7 @@ export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
 export { splitUrl } from '../../src/issued/url.ts';
 export { MAX_ENVELOPE } from '../../src/limits.ts';
-export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
+export { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { PATTERNS as TOKENS, protocolName } from '../../src/noise/patterns.ts';

@@ -7,7 +7,6 @@ import {
   createKeyring,
   deviceCrypto,
   keyringOptions,
-  parseIdentity,
   parseKeyring,
   serializeKeyring,
   updateKeyring,
@@ -18,9 +17,8 @@ const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data
 /** Copies bytes into an ArrayBuffer for the host. */
 const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data).buffer);
 
-const identity = parseIdentity(host.load('identity'));
+const { access_key: accessKey, site_id: siteId } = JSON.parse(host.load('connection'));
 const stored = host.load('keyring');
-const { accessKey } = identity;
 let keyring =
   stored === undefined
     ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
@@ -45,7 +43,7 @@ globalThis.client = {
   connected() {
     session = new ClientSession({
       crypto: deviceCrypto,
-      siteId: identity.siteId,
+      siteId,
       randomBytes,
       ...keyringOptions(keyring),
     });
