@@ -221,7 +221,7 @@ export function filesTable(links: ReadonlyMap<string, string>): string {
         ['a client on Moddable or QuickJS, with the library’s own cryptography', '`hub-protocol.js`'],
         [
           'the same in a browser without a bundler',
-          '`hub-protocol.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
+          '`hub-protocol.js`, `hub-protocol.identity.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
         ],
         [
           'the smallest client: sessions with the cryptography of your chip, and nothing to store keys or connect again',
