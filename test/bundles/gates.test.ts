@@ -40,7 +40,7 @@ const CORE = [
 /** Identities and topics add these. */
 const IDENTITY = [
   ...CORE,
-  '.exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify',
+  '.exec .lastIndexOf .replace .some .test .toLowerCase .trim Int32Array JSON JSON.stringify Math.pow',
 ];
 /** Requests and replies add these. */
 const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];
@@ -50,12 +50,13 @@ const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];
  */
 const DEVICE = [
   ...CORE,
-  '.byteLength .byteOffset .getInt32 .setBigUint64 .setInt32 .some BigInt DataView Int32Array WebAssembly',
+  '.byteLength .byteOffset .getInt32 .setBigUint64 .setInt32 .some BigInt DataView Int32Array Math.pow WebAssembly',
 ];
 /** argon2id and noble's BLAKE2b add these. */
 const PSK = [
   ...CORE,
-  '.BYTES_PER_ELEMENT .byteLength .byteOffset .constructor .get Int32Array Math.imul Math.round Number.isSafeInteger',
+  '.BYTES_PER_ELEMENT .byteLength .byteOffset .constructor .get Int32Array Math.imul Math.pow Math.round',
+  'Number.isSafeInteger',
   'Object.assign Object.create Object.freeze Object.getPrototypeOf Object.hasOwn RangeError TypeError Uint32Array',
   'Uint32Array.from Uint8Array.from',
 ];
@@ -233,6 +234,7 @@ for (const [code, frozen] of [
   ['var a = 1, b = /c/, d = class { e = {}; }, f = () => [];', true],
   ['var a = [[1]], b = { c: {} };', false],
   ['var a = [1].map(String), b = Object.keys(a);', false],
+  ['var a = f(1);', false],
 ] as const) {
   test(`the gate for frozen values ${frozen ? 'accepts constant' : 'rejects'} ${code}`, () => {
     assert.not.equal(unfrozenIn(code), []);
