@@ -83,15 +83,15 @@ async function connect(
   ] as const) {
     await engine.run(`incoming = [${JSON.stringify(envelope)}]; 0`);
     await note(`${name}, ${pattern}`, 'receive(); 0');
-    for (let count = 1; await isPaused(engine); count++) {
+    for (let count = 1; await isWaiting(engine); count++) {
       await note(`call ${count} of \`resume()\` after ${name}, ${pattern}`, 'resume(); 0');
     }
   }
   await engine.run(`if (state() !== 'ready') throw new Error(state()); 0`);
 }
 
-const isPaused = (engine: Engine): Promise<boolean> =>
-  engine.run('expectPaused(); 0').then(
+const isWaiting = (engine: Engine): Promise<boolean> =>
+  engine.run('expectWaiting(); 0').then(
     () => true,
     () => false,
   );

@@ -2,7 +2,7 @@
 // `outgoing`.
 let session;
 let seen;
-let isPaused = false;
+let isWaiting = false;
 
 globalThis.bytes = (hex) => {
   const all = new Uint8Array(hex.length / 2);
@@ -14,21 +14,22 @@ globalThis.bytes = (hex) => {
 };
 
 let options;
-/** Makes the options, as a device has them from its keyring: with the public key of its own, and the hub it expects. */
+/** Makes the options, with a keyring that has the public key too, as that of a device does. */
 globalThis.prepare = ({ privateKey, publicKey, ephemeralKey, psk, pin, ...further }) => {
-  const [ephemeral, preShared] = [bytes(ephemeralKey), bytes(psk)];
-  const hubKey = pin && bytes(pin);
+  const ephemeral = bytes(ephemeralKey);
+  const nodeId = 'hub-1';
   options = {
     crypto: hubProtocol.deviceCrypto,
     siteId: 'lobby',
-    staticKey: { privateKey: bytes(privateKey), publicKey: bytes(publicKey) },
     randomBytes: () => ephemeral.slice(),
-    psk: () => preShared,
-    pin: () => hubKey,
-    expectedHubKey: hubKey,
+    keyring: {
+      staticKey: { privateKey: bytes(privateKey), publicKey: bytes(publicKey) },
+      pins: pin === undefined ? [] : [{ nodeId, key: bytes(pin) }],
+      psks: [{ nodeId, key: bytes(psk) }],
+    },
     ...further,
   };
-  seen = { chunks: 0, bytes: 0, lasts: 0, others: [] };
+  seen = [];
 };
 
 globalThis.open = () => {
@@ -45,35 +46,27 @@ globalThis.receive = (expected) => {
     events = session.receive(data);
   }
   incoming = undefined;
-  notePause(events);
+  noteWaiting(events);
   if (expected !== undefined && !events.some(({ type }) => type === expected))
     throw new Error(`no ${expected}`);
 };
 
-const notePause = (events) => {
-  isPaused = events.some(({ type }) => type === 'paused');
+const noteWaiting = (events) => {
+  isWaiting = events.some(({ type }) => type === 'waiting');
 };
 
-globalThis.resume = () => notePause(session.resume());
+globalThis.resume = () => noteWaiting(session.resume());
 
-globalThis.expectPaused = () => {
-  if (!isPaused) throw new Error('not paused');
+globalThis.expectWaiting = () => {
+  if (!isWaiting) throw new Error('not waiting');
 };
 
 globalThis.state = () => session.state;
 
-/** Passes one transport message to the session, and counts the events. */
+/** Passes one transport message to the session, and notes the events. */
 globalThis.handleCommand = (buffer) => {
   for (const event of session.receive(new Uint8Array(buffer))) {
-    if (event.type === 'chunk') {
-      seen.chunks++;
-      seen.bytes += event.bytes.length;
-      if (event.last) seen.lasts++;
-    } else if (event.type === 'dropped') {
-      seen.others.push(`dropped ${event.reason} ${event.bytes}`);
-    } else {
-      seen.others.push(event.type);
-    }
+    seen.push(event.type === 'dropped' ? `dropped ${event.reason} ${event.bytes}` : event.type);
   }
 };
 

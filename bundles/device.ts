@@ -1,7 +1,17 @@
 /**
- * `dist/hub-protocol.js`: a client for devices, with ChaChaPoly and X25519. Despite its name it is not the whole library,
- * which is `hub-protocol.full.js`: there are no hub sessions, no AESGCM, and no `derivePsk`. A browser that has only the
- * password loads `hub-protocol.psk.js` in a worker; a device is usually given its PSK.
+ * `dist/hub-protocol.js`: a client for devices: session, keyring, when to connect, and cryptography (ChaChaPoly only). Despite
+ * its name it is not the whole library, which is `hub-protocol.full.js`. A device is given its address and its PSK by
+ * `hub-protocol-cli provision`. Without provisioning, `hub-protocol.identity.js` reads the identity, and
+ * `hub-protocol.psk.js` derives the PSK.
  */
 export { deviceCrypto } from '../src/crypto/device.ts';
-export * from './no-crypto.ts';
+export {
+  createKeyring,
+  dropPin,
+  forgetPsks,
+  storePsk,
+  updateKeyring,
+} from '../src/keyring/keyring.ts';
+export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
+export { ConnectionPolicy } from '../src/policy/connection-policy.ts';
+export * from './core.ts';

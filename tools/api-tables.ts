@@ -52,7 +52,7 @@ const PROVIDERS: { readonly [name: string]: Provider } = {
     needs: 'BigInt',
   },
   pskCrypto: {
-    from: `${FILE('hub-protocol.psk.js')}, ${FILE('hub-protocol.psk.es5.js')}`,
+    from: FILE('hub-protocol.psk.js'),
     crypto: pskCrypto,
     argon2id: 'no',
     needs: 'nothing; for `derivePsk` and `pskDerivation` only',
@@ -214,16 +214,17 @@ export function filesTable(links: ReadonlyMap<string, string>): string {
         ['a client on Moddable or QuickJS, with the library’s own cryptography', '`hub-protocol.js`'],
         [
           'the same in a browser without a bundler',
-          '`hub-protocol.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
+          '`hub-protocol.js`, `hub-protocol.identity.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
         ],
-        ['a client with the cryptography of your chip', '`hub-protocol.no-crypto.js`'],
         [
-          'the smallest client: sessions, and nothing to store keys, choose addresses or connect again',
+          'the smallest client: sessions with the cryptography of your chip, and nothing to store keys or connect again',
           '`hub-protocol.core.js`',
         ],
+        ['either of these in Hermes or JerryScript', 'the `.es5.js` of the same name'],
+        ['a client on Espruino, Duktape or MicroQuickJS, which have no BigInt', '`hub-protocol.core.es5.js`'],
         [
-          'any of these on Espruino, Duktape or another ES5 engine',
-          'the `.es5.js` of the same name (`hub-protocol.es5.js` needs BigInt)',
+          'to read an identity as it was issued, and derive MQTT topics from it',
+          '`hub-protocol.identity.js` beside the file above; a provisioned device does not need it',
         ],
         ['to ask questions and show replies', '`hub-protocol.requests.js` beside the file above'],
         ['a hub, both suites, or everything', '`hub-protocol.full.js`'],

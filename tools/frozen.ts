@@ -39,10 +39,11 @@ function statementsOf(code: string): readonly AnyNode[] {
   return tree.type === 'Program' ? tree.body : [];
 }
 
-/** An object, an array, or what a method such as `map` returns. */
+/** An object, an array, or what a function or a method such as `map` returns. */
 function isTable(value: AnyNode): boolean {
   if (value.type === 'ObjectExpression' || value.type === 'ArrayExpression') return true;
-  if (value.type !== 'CallExpression' || value.callee.type !== 'MemberExpression') return false;
+  if (value.type !== 'CallExpression') return false;
+  if (value.callee.type !== 'MemberExpression') return value.callee.type === 'Identifier';
   const { property } = value.callee;
   return property.type === 'Identifier' && property.name !== 'freeze';
 }

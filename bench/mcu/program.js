@@ -4,7 +4,6 @@ import {
   canonicalJson,
   createKeyring,
   deviceCrypto,
-  keyringOptions,
   parseJson,
   parseKeyring,
   serializeKeyring,
@@ -31,7 +30,7 @@ function step(name, run) {
 function drive(session, name, run, expected) {
   let events = step(name, run);
   let seen = events;
-  for (let count = 1; events.some(({ type }) => type === 'paused'); count++) {
+  for (let count = 1; events.some(({ type }) => type === 'waiting'); count++) {
     events = step(`${name}, resumed ${count}`, () => session.resume());
     seen = seen.concat(events);
   }
@@ -47,15 +46,16 @@ function connect({ name, isPaced, keys, hello, offer, message2 }) {
     keys.ephemeralKey,
     keys.psk,
   ].map(bytes);
-  const hubKey = keys.pin && bytes(keys.pin);
+  const nodeId = 'hub-1';
   const options = {
     crypto: deviceCrypto,
     siteId: 'lobby',
-    staticKey: { privateKey, publicKey },
     randomBytes: () => ephemeralKey.slice(),
-    psk: () => psk,
-    pin: () => hubKey,
-    expectedHubKey: hubKey,
+    keyring: {
+      staticKey: { privateKey, publicKey },
+      pins: keys.pin === undefined ? [] : [{ nodeId, key: bytes(keys.pin) }],
+      psks: [{ nodeId, key: psk }],
+    },
     inPlace: true,
     paced: isPaced,
   };
@@ -74,7 +74,6 @@ function talk(session, { length, sealed }) {
 
 function useKeyring(text, accessKey) {
   const keyring = step('parseKeyring', () => parseKeyring(text, accessKey));
-  step('keyringOptions', () => keyringOptions(keyring));
   step('serializeKeyring', () => serializeKeyring(keyring));
   const staticKey = new Uint8Array(32).fill(1);
   step('createKeyring', () => createKeyring({ accessKey, staticKey, crypto: deviceCrypto }));

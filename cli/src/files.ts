@@ -122,8 +122,8 @@ export function assertPrivate(path: string, mayReplace: boolean): string {
   if (there === undefined) return place;
   if (!mayReplace) {
     throw new CannotRun(
-      `${path} exists. Replacing a keyring locks the client out of every hub that has pinned its static key; --keyring ` +
-        'keeps that key. If you mean to replace the file, add --force',
+      `${path} exists. If you mean to replace the file, add --force. Replacing a keyring locks the client out of every ` +
+        'hub that has pinned its static key; --keyring keeps that key',
     );
   }
   if (!there.isFile()) throw new CannotRun(`${path} is not a file: choose another path`);

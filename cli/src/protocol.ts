@@ -26,7 +26,7 @@ export {
 } from '../../src/keyring/keyring.ts';
 export { parseKeyring, serializeKeyring } from '../../src/keyring/keyring-text.ts';
 export { MAX_ENVELOPE } from '../../src/limits.ts';
-export { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
+export { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { PATTERNS, protocolName, type Suite } from '../../src/noise/patterns.ts';

@@ -6,7 +6,6 @@ import {
   authorizedUrl,
   ClientSession,
   ConnectionPolicy,
-  keyringOptions,
   selectEndpoint,
   updateKeyring,
 } from 'hub-protocol';
@@ -43,7 +42,7 @@ export function startClient(identity, { ask, show, times, allowPlaintext }) {
       crypto,
       randomBytes,
       siteId,
-      ...keyringOptions(keyring.load()),
+      keyring: keyring.load(),
       ...dialOptions,
     });
     const socket = new WebSocket(authorizedUrl(url, 'example', accessKey, { allowPlaintext }));

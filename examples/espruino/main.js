@@ -9,7 +9,7 @@
  * character, so a hub whose name has characters above U+00FF cannot be reached.
  *
  * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
- * objects of keys in hexadecimal, each under `=` and the node id of its hub.
+ * lists of {nodeId, key}. Keys are in hexadecimal.
  */
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
@@ -79,9 +79,8 @@ const crypto = {
   },
 };
 
-/** Keys are kept under `=` and the node id, since a hub may be called `toString`. */
-function lookUp(keys) {
-  return (nodeId) => (keys['=' + nodeId] === undefined ? undefined : fromHex(keys['=' + nodeId]));
+function fromRecord(entries) {
+  return entries.map((entry) => ({ nodeId: entry.nodeId, key: fromHex(entry.key) }));
 }
 
 function randomBytes(length) {
@@ -97,9 +96,11 @@ function connecting(options) {
   session = new hub.ClientSession({
     crypto: crypto,
     siteId: record.site_id,
-    staticKey: fromHex(record.static_key),
-    pin: lookUp(record.pins),
-    psk: lookUp(record.psks),
+    keyring: {
+      staticKey: fromHex(record.static_key),
+      pins: fromRecord(record.pins),
+      psks: fromRecord(record.psks),
+    },
     randomBytes: randomBytes,
     maxMessage: 4096, // longer messages are dropped
     patterns: options.patterns,
@@ -125,7 +126,8 @@ function report(event) {
 
 function handle(event) {
   if (event.type === 'pin' || event.type === 'unpin') {
-    record.pins['=' + event.nodeId] = event.key === undefined ? undefined : toHex(event.key);
+    record.pins = record.pins.filter((pin) => pin.nodeId !== event.nodeId);
+    if (event.type === 'pin') record.pins.push({ nodeId: event.nodeId, key: toHex(event.key) });
     storage.writeJSON('hub.json', record); // before message 3 is sent
   }
   if (event.type === 'transmit') write(event.data);

@@ -1,7 +1,7 @@
 /**
  * A client on a microcontroller with Moddable. The device is provisioned with two preferences of the domain `hub`:
- * `identity`, as it was issued, and `keyring`, from serializeKeyring(). The keyring contains the hub's PSK (storePsk, with
- * `isProvisioned: true`), since the device lacks the 64 MiB to derive it.
+ * `connection` and `keyring`, both as `hub-protocol-cli provision` writes them. The keyring contains the hub's PSK, since the
+ * device lacks the 64 MiB to derive it.
  */
 
 import crypto from 'hub-crypto';
@@ -28,10 +28,10 @@ function now() {
   return clock;
 }
 
-const identity = hub.parseIdentity(Preference.get('hub', 'identity'));
+const connection = JSON.parse(Preference.get('hub', 'connection'));
 const policy = new hub.ConnectionPolicy({ randomBytes });
 
-const store = new KeyringStore(identity.accessKey);
+const store = new KeyringStore(connection.access_key);
 
 let requestId = 0;
 function connect() {
@@ -40,15 +40,15 @@ function connect() {
   if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
   const session = new hub.ClientSession({
     crypto,
-    siteId: identity.siteId,
+    siteId: connection.site_id,
     randomBytes,
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
     inPlace: true, // nothing else uses the buffers that the socket delivers
-    ...hub.keyringOptions(store.keyring),
+    keyring: store.keyring,
     paced: store.keyring.staticKey.publicKey !== undefined, // so that nothing else waits for more than one X25519
     ...dialOptions,
   });
-  const socket = openSocket(identity);
+  const socket = openSocket(connection.url);
   socket.binaryType = 'arraybuffer';
   let scheduler;
   const timers = {};
@@ -73,7 +73,7 @@ function connect() {
       store.update(hub.updateKeyring(store.keyring, event)); // before message 3 is sent
       if (event.error !== undefined) trace(`${event.type}: ${event.error.code}\n`);
       if (event.type === 'transmit') socket.send(event.data);
-      else if (event.type === 'paused') Timer.set(() => run(session.resume()), 0);
+      else if (event.type === 'waiting') Timer.set(() => run(session.resume()), 0);
       else if (event.type === 'ready') {
         ping();
         scheduler = new RequestScheduler({ sessionId: event.sessionId });

@@ -6,8 +6,6 @@ import {
   ClientSession,
   createKeyring,
   deviceCrypto,
-  keyringOptions,
-  parseIdentity,
   parseKeyring,
   serializeKeyring,
   updateKeyring,
@@ -18,9 +16,8 @@ const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data
 /** Copies bytes into an ArrayBuffer for the host. */
 const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data).buffer);
 
-const identity = parseIdentity(host.load('identity'));
+const { access_key: accessKey, site_id: siteId } = JSON.parse(host.load('connection'));
 const stored = host.load('keyring');
-const { accessKey } = identity;
 let keyring =
   stored === undefined
     ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
@@ -45,9 +42,9 @@ globalThis.client = {
   connected() {
     session = new ClientSession({
       crypto: deviceCrypto,
-      siteId: identity.siteId,
+      siteId,
       randomBytes,
-      ...keyringOptions(keyring),
+      keyring,
     });
   },
   received: (data) => handle(session.receive(bytesOf(data))),

@@ -9,8 +9,10 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { getQuickJS, type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten';
 
 export interface HostOptions {
-  /** Holds `identity`, as it was issued, and `keyring`, once there is one. */
+  /** Holds `connection`, as `hub-protocol-cli provision` writes it, and `keyring`, once there is one. */
   store: Map<string, string>;
+  /** Of the identity. The client asks for the PSK, which only the host has the memory to derive. */
+  password: string;
   send: (data: string | Uint8Array) => void;
   /** Is called with each line of the client's log. */
   say: (text: string) => void;
@@ -30,7 +32,7 @@ const FILES: { readonly [name: string]: string } = {
   'hub-protocol.js': path('../../dist/hub-protocol.js'),
 };
 
-export async function startClient({ store, send, say }: HostOptions): Promise<Client> {
+export async function startClient({ store, password, send, say }: HostOptions): Promise<Client> {
   const runtime = (await getQuickJS()).newRuntime();
   runtime.setModuleLoader((name) => readFileSync(FILES[name]!, 'utf8'));
   const context = runtime.newContext();
@@ -51,7 +53,6 @@ export async function startClient({ store, send, say }: HostOptions): Promise<Cl
     for (const handle of handles) handle.dispose();
   };
 
-  const { password } = JSON.parse(store.get('identity')!) as { password: string };
   const host: { readonly [name: string]: (...handles: QuickJSHandle[]) => QuickJSHandle | undefined } = {
     load: (name) => toEngine(store.get(context.getString(name!))),
     save(name, text) {

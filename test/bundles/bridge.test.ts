@@ -48,8 +48,8 @@ interface Device {
   boot(): void;
 }
 
-function newDevice(psks: object): Device {
-  const record = { site_id: 'lobby', static_key: hex(randomBytes(32)), psks, pins: {} };
+function newDevice(psks = [{ nodeId: NODE_ID, key: hex(PSK) }]): Device {
+  const record = { site_id: 'lobby', static_key: hex(randomBytes(32)), psks, pins: [] };
   const files: Device['files'] = { 'hub.json': JSON.stringify(record) };
   const logged: string[] = [];
   const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
@@ -136,18 +136,18 @@ function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions
 }
 
 test('a device makes first contact, gets its answer, and stores the pin', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device);
   device.boot();
   await bridge.next('message');
   assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
   assert.match(device.logged[0]!, 'You said: hello');
-  assert.equal(Object.keys(JSON.parse(device.files['hub.json']!).pins), ['=hub-1']);
+  assert.is(JSON.parse(device.files['hub.json']!).pins[0].nodeId, 'hub-1');
   assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"unpin"}', 'connected']);
 });
 
 test('after a loss it connects again with the stored pin, and so does a device that restarted', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device);
   device.boot();
   await bridge.next('message');
@@ -163,7 +163,7 @@ test('after a loss it connects again with the stored pin, and so does a device t
 });
 
 test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked if the pin is kept', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device, 'sensor-1', { onKkFailure: 'keep-pin' });
   device.boot();
   await bridge.next('message');
@@ -175,7 +175,7 @@ test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked i
 });
 
 test('a device without a PSK asks a person', async () => {
-  const device = newDevice({});
+  const device = newDevice([]);
   const bridge = bridgeFor(device);
   device.boot();
   await bridge.next('rest');
@@ -183,7 +183,7 @@ test('a device without a PSK asks a person', async () => {
 });
 
 test('tells the device why a connection was refused, and dials after a pause', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device, 'unknown');
   device.boot();
   await bridge.next('dial');
@@ -192,7 +192,7 @@ test('tells the device why a connection was refused, and dials after a pause', a
 });
 
 test('a device ignores lines of a connection for which it has no session', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   device.boot();
   for (const line of ['00ff', '{"msg_type":"hello"}', 'disconnected {}', 'connected']) {
     device.line.write(`${line}\n`);
@@ -203,7 +203,7 @@ test('a device ignores lines of a connection for which it has no session', async
 });
 
 test('a line that the bridge does not know is noted and does nothing', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device);
   const lines = ['\0\xff', 'event', 'event {"state', 'event null', 'event 7', 'abc'];
   device.line.push(Buffer.from(`${lines.join('\n')}\n\n`, 'latin1'));
@@ -214,7 +214,7 @@ test('a line that the bridge does not know is noted and does nothing', async () 
 });
 
 test('a hub that sends a line of the bridge is hung up on, and the device keeps its pin', async () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   const bridge = bridgeFor(device);
   device.boot();
   await bridge.next('message');
@@ -274,7 +274,7 @@ test('of an event of the device only names are taken, since they reach logs', ()
 });
 
 test('a damaged line does not stop the device', () => {
-  const device = newDevice({ '=hub-1': hex(PSK) });
+  const device = newDevice();
   device.boot();
   for (const line of [
     'connecting',

@@ -14,6 +14,7 @@ import {
   derivePsk,
   HubSession,
   type HubSessionEvent,
+  parseIdentity,
   parseKeyring,
   type SessionEvent,
   serializeKeyring,
@@ -23,6 +24,7 @@ import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { connectionOf } from '../../cli/src/connection.ts';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
 import { Assistant } from '../../examples/assistant.ts';
 import { startClient } from '../../examples/quickjs/host.ts';
@@ -35,6 +37,7 @@ const IDENTITY = {
   site_id: 'lobby',
   default_master: 'wss://hub.example',
 };
+const CONNECTION = connectionOf(parseIdentity(IDENTITY), { name: 'kiosk', allowPlaintext: false });
 const PSK = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password, nodeId: 'hub-1' });
 const hubKey = randomBytes(32);
 let clientKey: Uint8Array | undefined;
@@ -74,12 +77,13 @@ const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve
 
 test('the QuickJS example makes first contact, reconnects with its pin, and sends messages', async () => {
   clientKey = undefined;
-  const store = new Map([['identity', JSON.stringify(IDENTITY)]]);
+  const store = new Map([['connection', JSON.stringify(CONNECTION)]]);
+  const { password } = IDENTITY;
   const printed: string[] = [];
   for (const pattern of ['XXpsk2', 'KKpsk0']) {
     let hub: ReturnType<typeof hubAt> | undefined;
     const send = (data: string | Uint8Array) => queueMicrotask(() => hub!.receive(data));
-    const client = await startClient({ store, send, say: (text) => printed.push(text) });
+    const client = await startClient({ store, password, send, say: (text) => printed.push(text) });
     hub = hubAt((data) => queueMicrotask(() => client.received(data)));
     client.connected();
     hub.start();
@@ -232,7 +236,7 @@ function provisioned(): Moddable['preferences'] {
   const accessKey = IDENTITY.access_key;
   const fresh = createKeyring({ accessKey, staticKey: randomBytes(32) });
   return new Map([
-    ['hub/identity', JSON.stringify(IDENTITY)],
+    ['hub/connection', JSON.stringify(CONNECTION)],
     ['hub/keyring', serializeKeyring(storePsk(fresh, 'hub-1', PSK))],
   ]);
 }
@@ -278,7 +282,7 @@ test('the Moddable example keeps its keyring when the power fails between erasin
     assert.is(ready?.type === 'ready' && ready.pattern, 'KKpsk0');
   }
   preferences.clear();
-  preferences.set('hub/identity', JSON.stringify(IDENTITY));
+  preferences.set('hub/connection', JSON.stringify(CONNECTION));
   assert.instance(await startModdable(preferences).catch((error) => error), Error);
 });
 

@@ -1,5 +1,4 @@
-/** The single files that derive a PSK, compared with argon2-cffi. */
-import { readFileSync } from 'node:fs';
+/** The single file that derives a PSK, compared with argon2-cffi. */
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,20 +6,17 @@ import { pskCrypto } from '../../bundles/psk.ts';
 import { hex, readVectors, toHex } from '../vectors.ts';
 
 type PskFile = typeof import('../../bundles/psk.ts');
-const dist = (name: string): string => fileURLToPath(new URL(`../../dist/${name}`, import.meta.url));
+const path = fileURLToPath(new URL('../../dist/hub-protocol.psk.js', import.meta.url));
+const file = (await import(path)) as PskFile;
 const [vector] = readVectors('argon2id', 'Psk');
 const { password, nodeId, salt, psk } = vector!;
 
-test('hub-protocol.psk.js derives a PSK from the node id', async () => {
-  const file = (await import(dist('hub-protocol.psk.js'))) as PskFile;
+test('hub-protocol.psk.js derives a PSK from the node id', () => {
   const derived = file.derivePsk({ crypto: file.pskCrypto, password, nodeId });
   assert.is(toHex(derived), psk);
 });
 
-test('hub-protocol.psk.es5.js derives a PSK from the salt, in slices', () => {
-  const module = { exports: {} };
-  new Function('module', readFileSync(dist('hub-protocol.psk.es5.js'), 'utf8'))(module);
-  const file = module.exports as PskFile;
+test('hub-protocol.psk.js derives a PSK from the salt, in slices', () => {
   const derivation = file.pskDerivation({ crypto: file.pskCrypto, password, salt: hex(salt) });
   while (!derivation.run(4096));
   assert.is(toHex(derivation.result()), psk);

@@ -132,7 +132,7 @@ test('a wrong password under KKpsk0, by elimination from both recordings', () =>
 test('a wrong password under KKpsk0, by computing what the hub read', () => {
   const { hub } = play({
     ...KK,
-    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: derive }](PASSWORD, NODE_ID) },
+    client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: derive(PASSWORD, NODE_ID) }] },
   });
   const { clientKey } = KK.hub!;
   assert.ok(clientKey);

@@ -1,4 +1,4 @@
-/** `hub-protocol provision`: the keyring it writes, who can read it, and what it refuses. */
+/** `hub-protocol provision`: the keyring and the connection it writes, who can read them, and what it refuses. */
 import { spawnSync } from 'node:child_process';
 import fs, {
   chmodSync,
@@ -92,6 +92,107 @@ test('shows no secret, neither as text nor as JSON', async () => {
   for (const secret of [...SECRETS, PSK, hex((written().staticKey as KeyPair).privateKey!)]) {
     assert.not.ok(shown.includes(secret));
   }
+});
+
+/** Provisions with --connection, and returns what was written for the device. */
+async function connectionFor(issued: object, ...args: string[]): Promise<{ [field: string]: unknown }> {
+  const path = folder.write('issued.json', issued);
+  const file = folder.at('connection.json');
+  const { code, stderr } = await run(['provision', path, '--out', out, '--connection', file, ...args]);
+  assert.is(stderr, '');
+  assert.is(code, 0);
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+test('resolves the WebSocket URL of a device, with its authorization', async () => {
+  const { url, ...rest } = await connectionFor(IDENTITY, '--name', 'kiosk');
+  assert.equal(rest, { access_key: 'AKEY-12345', site_id: 'lobby' });
+  const { origin, searchParams } = new URL(url as string);
+  assert.is(origin, 'wss://hub.example:5678');
+  assert.is(Buffer.from(searchParams.get('authorization')!, 'base64').toString(), 'kiosk:AKEY-12345');
+});
+
+const MQTT = {
+  publish: 'hivemind/hub-1/AKEY-12345/in',
+  subscribe: 'hivemind/hub-1/AKEY-12345/out',
+  status: 'hivemind/hub-1/AKEY-12345/status',
+  qos: 1,
+  broker: { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true },
+  client_id: 'client-AKEY-12345',
+  username: 'mqtt-user',
+  password: 'mqtt-password',
+};
+
+test('resolves broker and topics with --mqtt', async () => {
+  const { mqtt, url } = await connectionFor(IDENTITY, '--mqtt');
+  assert.equal(mqtt, MQTT);
+  assert.is(url, undefined);
+});
+
+test('resolves broker and topics where the hub serves MQTT only', async () => {
+  const { mqtt } = await connectionFor({ ...IDENTITY, data_plane_endpoints: {} });
+  assert.equal(mqtt, MQTT);
+});
+
+test('passes on the AI disclosure', async () => {
+  const ai_disclosure = { en: 'You are talking to an AI.' };
+  const connection = await connectionFor({ ...IDENTITY, ai_disclosure });
+  assert.equal(connection.ai_disclosure, ai_disclosure);
+});
+
+test('lets only the owner read the connection, whatever the umask, and names its file', async () => {
+  const umask = process.umask(0);
+  const file = folder.at('connection.json');
+  const { stdout } = await provision('--connection', file, '--json');
+  process.umask(umask);
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  assert.is(JSON.parse(stdout).connection_file, file);
+  for (const secret of SECRETS) assert.not.ok(stdout.includes(secret));
+});
+
+test('replaces no connection without --force, and then writes no keyring either', async () => {
+  const file = folder.write('connection.json', 'mine');
+  const { code, stderr } = await provision('--connection', file);
+  assert.is(code, 2);
+  assert.match(stderr, /connection\.json exists/);
+  assert.is(readFileSync(file, 'utf8'), 'mine');
+  assert.is(existsSync(out), false);
+});
+
+for (const [what, issued, args, code] of [
+  [
+    'an address without TLS',
+    { data_plane_endpoints: { wss: 'ws://hub.example' }, mqtt: undefined },
+    [],
+    /plaintext-endpoint/,
+  ],
+  ['an address that is not a URL', { data_plane_endpoints: { wss: 'hub' } }, [], /bad-endpoint/],
+  ['an identity without an address', { data_plane_endpoints: {}, mqtt: undefined }, [], /no-endpoint/],
+  ['--mqtt for an identity without a broker', { mqtt: undefined }, ['--mqtt'], /no-endpoint/],
+  [
+    'topics of another client',
+    { mqtt: { ...IDENTITY.mqtt, c2s_topic: 'hivemind/hub-1/other/in' } },
+    ['--mqtt'],
+    /topic-out-of-scope/,
+  ],
+] as const) {
+  test(`refuses ${what} for a connection, before it writes anything`, async () => {
+    identity = folder.write('issued.json', { ...IDENTITY, ...issued });
+    const { code: status, stderr } = await provision('--connection', folder.at('connection.json'), ...args);
+    assert.is(status, 2);
+    assert.match(stderr, code);
+    assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'issued.json']);
+  });
+}
+
+test('accepts an address without TLS with --allow-plaintext', async () => {
+  const issued = { ...IDENTITY, data_plane_endpoints: { wss: 'ws://hub.example' }, mqtt: undefined };
+  const { url } = await connectionFor(issued, '--allow-plaintext');
+  assert.match(url as string, /^ws:\/\/hub\.example/);
+});
+
+test('refuses to write the connection into the file of the keyring', async () => {
+  assert.match((await provision('--connection', out)).stderr, /name the same file/);
 });
 
 test('replaces no file without --force', async () => {

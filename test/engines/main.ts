@@ -39,22 +39,16 @@ const CORE = [
   'reassemble',
   'session',
 ];
-const DEVICE = [
-  ...CORE,
-  'identity',
-  'endpoint',
-  'authorization',
-  'topics',
-  'broker',
-  'client-id',
-  'presence',
-  'policy',
-];
+const DEVICE = [...CORE, 'policy'];
+
+const IDENTITY = ['identity', 'endpoint', 'authorization', 'topics', 'broker', 'client-id', 'presence'];
 
 const REQUESTS = ['disclosure', 'request', 'session-ids', 'reply', 'schedule'];
 
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
+
+const isForIdentity: IsFor = ({ operation }) => IDENTITY.includes(operation);
 
 const isForRequests: IsFor = ({ operation }) => REQUESTS.includes(operation);
 
@@ -64,15 +58,14 @@ const SCRIPTS = [startNode, startHermes, startDuktape, startMicroQuickJs];
 
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [MODULES, 'hub-protocol.js', isForDevice],
-  [MODULES, 'hub-protocol.no-crypto.js', isForDevice],
   [MODULES, 'hub-protocol.core.js', isForCore],
+  [MODULES, 'hub-protocol.identity.js', isForIdentity],
   [MODULES, 'hub-protocol.requests.js', isForRequests],
   [SCRIPTS, 'hub-protocol.requests.es5.js', isForRequests],
   [[startNode], 'hub-protocol.full.js', () => true],
-  // The rest of it is in hub-protocol.js, which is tested above.
-  [[startXs, startQuickJs], 'hub-protocol.full.js', (dialogue) => !isForDevice(dialogue)],
+  // The rest of it is in hub-protocol.js and hub-protocol.identity.js, which are tested above.
+  [[startXs, startQuickJs], 'hub-protocol.full.js', (one) => !isForDevice(one) && !isForIdentity(one)],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
-  [SCRIPTS, 'hub-protocol.no-crypto.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
 
@@ -129,7 +122,7 @@ async function runVectors(start: StartEngine, file: string, chosen: Recorded[]):
   const sources: Source[] = [file.endsWith('.es5.js') ? { script: path } : { module: path }];
   if (file === 'hub-protocol.requests.es5.js') sources.push({ script: renamed });
   const engine = await start([...sources, { script: suite }]);
-  const setUp = /\.(?:core|no-crypto)\./.test(file) ? `suite.providePlainCrypto(${parsed(results)});` : '';
+  const setUp = file.includes('.core.') ? `suite.providePlainCrypto(${parsed(results)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];
   const [first] = chosen;

@@ -24,7 +24,7 @@ export interface Account {
   suite: Suite;
   patterns?: Pattern[];
   /** Of the hub, once it is known. */
-  nodeId?: string;
+  nodeId?: string | undefined;
   pin?: Uint8Array | undefined;
   psk?: Uint8Array | undefined;
 }

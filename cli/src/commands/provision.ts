@@ -1,11 +1,20 @@
-/** `provision`: makes the keyring of a device from its identity. */
+/** `provision`: makes the keyring of a device from its identity, and resolves how it connects. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
+import { connectionOf } from '../connection.ts';
 import { deriveWithProgress } from '../derive.ts';
-import { assertPrivate, readFile, readIdentityFile, readKeyringFile, writePrivate } from '../files.ts';
+import {
+  assertPrivate,
+  readAs,
+  readFile,
+  readIdentityFile,
+  readKeyringFile,
+  writePrivate,
+} from '../files.ts';
 import { nodeIdOfFile } from '../payloads.ts';
 import {
   createKeyring,
   hexToBytes,
+  type Identity,
   isLowOrder,
   type Keyring,
   LocalError,
@@ -20,19 +29,23 @@ import { summarize, summaryToText } from '../summary.ts';
 
 export const PROVISION: Command = {
   name: 'provision',
-  summary: 'make the keyring of a device: static key, PSKs, pins',
+  summary: 'make what a device stores: its keyring, and how it connects',
   usage: 'provision IDENTITY --out FILE [--hub ID]… [--pin ID=KEY]… [options]',
   help: `\
-Makes the keyring that a device stores beside its identity: a new static key, the PSK for each hub that you name, and
-pins if you know the hubs' keys. A device with such a keyring never derives a PSK, and accepts no other key of a hub that
-is pinned.
+Makes the keyring that a device stores: a new static key, the PSK for each hub that you name, and pins if you know the
+hubs' keys. A device with such a keyring never derives a PSK, and accepts no other key of a hub that is pinned.
+
+With --connection, it also writes how the device connects, so that the device need not read its identity: access_key,
+site_id, and url, the WebSocket URL with its authorization. If the hub serves MQTT only, or with --mqtt, mqtt stands in
+place of url: broker, username, password, client_id, and the topics publish, subscribe and status.
 
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1
+  hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 --connection kiosk.connection.json
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 --pin hub-1=6c4a…91
   hub-protocol provision kiosk.json --keyring old.json --out new.json --hub hub-2     adds a hub, and keeps the static key
 
-The password is taken from the identity. The keyring contains every secret of the device. It is written with mode 0600
-and never where others may write; an existing file is replaced with --force only. A static key is made once: hubs pin it,
+The password is taken from the identity. Both files contain secrets of the device. They are written with mode 0600 and
+never where others may write; an existing file is replaced with --force only. A static key is made once: hubs pin it,
 and a client with another one is locked out until their operators reset it. What is printed contains no secret.
 `,
   options: {
@@ -56,7 +69,18 @@ and a client with another one is locked out until their operators reset it. What
       help: 'pin this public key of a hub, 64 hex digits',
     },
     keyring: { type: 'string', argument: 'FILE', help: 'start from this keyring, and keep its static key' },
-    force: { type: 'boolean', help: 'replace an existing file' },
+    connection: { type: 'string', argument: 'FILE', help: 'where to write how the device connects' },
+    mqtt: {
+      type: 'boolean',
+      help: 'the device connects over MQTT (default: over WebSocket, if the hub serves it)',
+    },
+    name: {
+      type: 'string',
+      argument: 'NAME',
+      help: 'the name of the program, which the hub or the broker sees (client)',
+    },
+    'allow-plaintext': { type: 'boolean', help: 'accept an address without TLS' },
+    force: { type: 'boolean', help: 'replace existing files' },
   },
   run: provision,
 };
@@ -66,6 +90,8 @@ function provision(args: Arguments): Result {
   const out = args.text('out');
   if (out === undefined) throw new CannotRun('expected --out FILE: where to write the keyring');
   const identity = readIdentityFile(source);
+  const connection = readConnection(args, identity);
+  if (connection?.path === out) throw new CannotRun('--connection and --out name the same file: name two');
   const pins = args.texts('pin').map(readPin);
   const hubs = new Set([...args.texts('hub'), ...args.texts('hello').map(nodeIdOfFile)]);
   if (hubs.has('')) throw new CannotRun('--hub expects a node id, got nothing');
@@ -77,18 +103,36 @@ function provision(args: Arguments): Result {
       ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32), crypto: nodeCrypto })
       : readKeyringFile(base, identity.accessKey);
   for (const { nodeId, key } of pins) keyring = addPin(keyring, nodeId, key);
-  assertPrivate(out, args.flag('force')); // before the slow part
+  const isForced = args.flag('force');
+  assertPrivate(out, isForced); // before the slow part
+  if (connection !== undefined) assertPrivate(connection.path, isForced);
   for (const nodeId of hubs) {
     const psk = deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
   }
-  writePrivate(out, `${serializeKeyring(keyring)}\n`, args.flag('force'), before);
+  if (connection !== undefined) writePrivate(connection.path, connection.text, isForced);
+  writePrivate(out, `${serializeKeyring(keyring)}\n`, isForced, before);
   const summary = summarize(keyring);
+  const files = connection === undefined ? out : `${out} and ${connection.path}`;
   return {
     status: 0,
-    text: `${summaryToText(summary)}written to  ${out}, which only its owner can read\n`,
-    json: { file: out, site_id: identity.siteId, ...summary },
+    text: `${summaryToText(summary)}written to  ${files}, readable by their owner only\n`,
+    json: { file: out, connection_file: connection?.path, site_id: identity.siteId, ...summary },
   };
+}
+
+/** What to write for --connection, if it was given. */
+function readConnection(args: Arguments, identity: Identity): { path: string; text: string } | undefined {
+  const path = args.text('connection');
+  if (path === undefined) return undefined;
+  const connection = readAs(args.positionals[0]!, () =>
+    connectionOf(identity, {
+      name: args.text('name') ?? 'client',
+      requested: args.flag('mqtt') ? 'mqtt' : undefined,
+      allowPlaintext: args.flag('allow-plaintext'),
+    }),
+  );
+  return { path, text: `${JSON.stringify(connection, undefined, 2)}\n` };
 }
 
 /** The key stands after the last `=`: a node id may contain others. */

@@ -1,7 +1,8 @@
 /** `topics`: the MQTT topics, the broker and the client id of an identity. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
+import { mqttConnectionOf } from '../connection.ts';
 import { readAs, readIdentityFile } from '../files.ts';
-import { brokerEndpoint, clientId, deriveTopics, type Identity } from '../protocol.ts';
+import type { Identity } from '../protocol.ts';
 
 const HIDDEN = '[access key]';
 
@@ -32,32 +33,31 @@ Topics and client id contain the access key, which is a secret. Without --secret
 function topics(args: Arguments): Result {
   const path = args.only('file of an identity');
   const identity = readIdentityFile(path);
-  const { mqtt, accessKey } = identity;
-  if (mqtt === undefined) {
+  if (identity.mqtt === undefined) {
     throw new CannotRun(`${path} has no MQTT broker: it needs an address, a user name and a password of one`);
   }
   const name = args.text('name') ?? 'client';
-  const { publish, subscribe, status, broker } = readAs(path, () => ({
-    ...deriveTopics(mqtt),
-    broker: brokerEndpoint(mqtt, { allowPlaintext: args.flag('allow-plaintext') }),
-  }));
-  const shown = args.flag('secrets') ? (topic: string) => topic : hiding(identity);
-  const id = args.flag('secrets') ? clientId(name, accessKey) : `${name}-${HIDDEN}`;
-  const json = {
-    publish: shown(publish),
-    subscribe: shown(subscribe),
-    status: shown(status),
-    qos: mqtt.qos,
-    broker,
-    client_id: id,
-  };
+  const secret = readAs(path, () =>
+    mqttConnectionOf(identity, { name, allowPlaintext: args.flag('allow-plaintext') }),
+  );
+  const hide = hiding(identity);
+  const json = args.flag('secrets')
+    ? secret
+    : {
+        ...secret,
+        publish: hide(secret.publish),
+        subscribe: hide(secret.subscribe),
+        status: hide(secret.status),
+        client_id: `${name}-${HIDDEN}`,
+      };
+  const { broker } = json;
   const text = [
     `publish    ${json.publish}`,
     `subscribe  ${json.subscribe}`,
     `status     ${json.status}`,
-    `QoS        ${mqtt.qos}`,
+    `QoS        ${json.qos}`,
     `broker     ${broker.url}  (port ${broker.port}, ${broker.tls ? 'with' : 'without'} TLS)`,
-    `client id  ${id}`,
+    `client id  ${json.client_id}`,
   ];
   return { status: 0, text: `${text.join('\n')}\n`, json };
 }

@@ -12,7 +12,6 @@ import {
   ConnectionPolicy,
   createKeyring,
   derivePsk,
-  keyringOptions,
   parseIdentity,
   readHubEvent,
   selectEndpoint,

@@ -28,8 +28,7 @@ function connect(): void {
     crypto,
     randomBytes,
     siteId: 'lobby',
-    staticKey: randomBytes(32),
-    pin: () => undefined,
+    keyring: { staticKey: randomBytes(32) },
   });
   const handle = (event: SessionEvent): void => {
     if (event.type === 'transmit') socket.send(event.data);

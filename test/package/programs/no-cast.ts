@@ -28,7 +28,6 @@ socket.onmessage = ({ data }) => {
   for (const event of events) if (event.type === 'transmit') socket.send(event.data);
 };
 for (const message of session.sendJson(order)) socket.send(message);
-session.streamJson([order]);
 export const taken: BufferSource[] = [
   derivePsk(options),
   slices.result(),

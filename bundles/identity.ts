@@ -1,8 +1,9 @@
 /**
- * `dist/hub-protocol.no-crypto.js`: a client for devices without cryptography, which you bring: sessions, identities,
- * MQTT topics, keyrings, and when to connect.
+ * `dist/hub-protocol.identity.js`: identities and MQTT topics, to be loaded together with any of the other files, by a
+ * client that receives its identity as issued. It shares no classes with the other files.
  */
 
+export { LocalError } from '../src/errors.ts';
 export { authorizedUrl } from '../src/identity/authorized-url.ts';
 export { selectEndpoint } from '../src/identity/endpoint.ts';
 export { parseIdentity } from '../src/identity/parse-identity.ts';
@@ -12,13 +13,3 @@ export { brokerEndpoint } from '../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../src/mqtt-topics/client-id.ts';
 export { presence } from '../src/mqtt-topics/presence.ts';
 export { deriveTopics } from '../src/mqtt-topics/topics.ts';
-export { ConnectionPolicy } from '../src/policy/connection-policy.ts';
-export {
-  createKeyring,
-  dropPin,
-  forgetPsks,
-  storePsk,
-  updateKeyring,
-} from '../src/keyring/keyring.ts';
-export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
-export * from './core.ts';

@@ -1,0 +1,80 @@
+/** What a device needs to connect, resolved from its identity, so that the device need not read the identity. */
+import {
+  authorizedUrl,
+  type BrokerEndpoint,
+  brokerEndpoint,
+  clientId,
+  deriveTopics,
+  type Identity,
+  selectEndpoint,
+} from './protocol.ts';
+
+export interface ConnectionOptions {
+  /** The name of the program. */
+  readonly name: string;
+  /** The only protocol to consider. By default selectEndpoint() chooses, WebSocket before MQTT. */
+  readonly requested?: 'mqtt' | undefined;
+  readonly allowPlaintext: boolean;
+}
+
+/** How a client connects over MQTT, without the credentials for the broker. Topics and client id contain the access key. */
+export interface MqttConnection {
+  readonly publish: string;
+  readonly subscribe: string;
+  readonly status: string;
+  readonly qos: 0 | 1 | 2;
+  readonly broker: BrokerEndpoint;
+  readonly client_id: string;
+}
+
+/** What a device reads. It is a secret: it contains the access key. */
+export interface Connection {
+  readonly access_key: string;
+  readonly site_id: string;
+  /** The WebSocket URL, with the authorization in its query. */
+  readonly url?: string;
+  readonly mqtt?: MqttConnection & { readonly username: string; readonly password: string };
+  /** The text to show at first contact, as issued. */
+  readonly ai_disclosure?: Identity['aiDisclosure'];
+}
+
+/** @throws LocalError if the identity has no address for either protocol, or one that cannot be used */
+export function connectionOf(identity: Identity, options: ConnectionOptions): Connection {
+  const { accessKey, siteId, aiDisclosure, mqtt } = identity;
+  const { name, requested, allowPlaintext } = options;
+  const { protocol, url } = selectEndpoint(identity, {
+    supported: ['wss', 'mqtt'],
+    requested,
+    allowPlaintext,
+  });
+  return {
+    access_key: accessKey,
+    site_id: siteId,
+    ...(protocol === 'mqtt'
+      ? {
+          mqtt: {
+            ...mqttConnectionOf(identity, options),
+            username: mqtt!.username,
+            password: mqtt!.password,
+          },
+        }
+      : { url: authorizedUrl(url, name, accessKey, { allowPlaintext }) }),
+    ...(aiDisclosure !== undefined && { ai_disclosure: aiDisclosure }),
+  };
+}
+
+/**
+ * @param identity - one with an `mqtt` object
+ * @throws LocalError if its address or topics cannot be used
+ */
+export function mqttConnectionOf(
+  { mqtt, accessKey }: Identity,
+  { name, allowPlaintext }: ConnectionOptions,
+): MqttConnection {
+  return {
+    ...deriveTopics(mqtt!),
+    qos: mqtt!.qos,
+    broker: brokerEndpoint(mqtt!, { allowPlaintext }),
+    client_id: clientId(name, accessKey),
+  };
+}
