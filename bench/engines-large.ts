@@ -37,11 +37,7 @@ export async function measureLarge(
 }
 
 /** Returns the step that failed and why, or `undefined` if all went as expected. */
-async function receiveLarge(
-  file: string,
-  large: number,
-  inPlace: boolean,
-): Promise<string | undefined> {
+async function receiveLarge(file: string, large: number, inPlace: boolean): Promise<string | undefined> {
   const engine = await meteredXs();
   const peer = new Peer();
   let step = 'load';
@@ -49,7 +45,8 @@ async function receiveLarge(
     await engine.load(file);
     await engine.run(`limitHeap(${FREE}, ${SLOTS})`);
     step = 'handshake';
-    for (const statement of Object.values(peer.handshake({ maxMessage: MAX_MESSAGE, inPlace }))) await engine.run(statement);
+    for (const statement of Object.values(peer.handshake({ maxMessage: MAX_MESSAGE, inPlace })))
+      await engine.run(statement);
     const messages = [...peer.binary(large), ...peer.json(1, SMALL)];
     for (const [i, message] of messages.entries()) {
       step = `transport message ${i + 1}`;

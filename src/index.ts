@@ -29,7 +29,6 @@ export {
   type HubPin,
   type HubPsk,
   type Keyring,
-  type KeyringFields,
   storePsk,
   updateKeyring,
 } from './keyring/keyring.ts';
@@ -91,6 +90,7 @@ export type { Closing } from './session/endings.ts';
 export type * from './session/events.ts';
 export type { HubOptions } from './session/hub-handshake.ts';
 export { HubSession } from './session/hub-session.ts';
+export type { KeyringFields } from './session/keyring-fields.ts';
 export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
 export type { Pattern } from './session/protocol.ts';
 export { derivePsk, type PskInputs, type PskOptions, pskDerivation } from './session/psk.ts';

@@ -80,7 +80,6 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['payload', () => splitMessage('json', given(['a']))],
   ['options', () => new Reassembler(unreadable())],
   ['maxMessage', () => new Reassembler({ maxMessage: -1 })],
-  ['streams', () => new Reassembler(given({ streams: 1 }))],
   ['frame', () => new Reassembler().push(given([]))],
   // identities
   ['input', () => parseIdentity(unreadable())],

@@ -171,7 +171,7 @@ export function limitsTables(): string {
     '## Limits',
     'In bytes unless stated otherwise. What lies beyond a limit is an error or is dropped, never cut off.',
     table(['Name in the source', 'Value', 'Of what, and whose choice'], caps),
-    'A session takes two of them as options: `maxMessage` and `maxEnvelope` of [`ClientOptions`](sessions.md#clientoptions).',
+    'A session takes a lower `MAX_MESSAGE` as its option `maxMessage`: see [`ClientOptions`](sessions.md#clientoptions).',
   ].join('\n\n');
 }
 

@@ -23,16 +23,16 @@ interface Area {
 const AREAS: { readonly [page: string]: Area } = {
   sessions: {
     title: 'Sessions',
-    sources: /^session\/(?!keyring|psk)|^wire\/reassembler\.ts#(?:\w+Event|Reassembled)$/,
+    sources: /^session\/(?!psk)|^wire\/reassembler\.ts#(?:\w+Event|Reassembled)$/,
     introduction:
       'One connection, as the client or as the hub, its options and its events. ' +
       '[sessions.md](../sessions.md) has the states and how a connection ends, [protocol.md](../protocol.md#hello-and-the-offer) the rules.',
   },
   keyring: {
     title: 'The keyring',
-    sources: /^session\/keyring/,
+    sources: /^keyring\//,
     introduction:
-      'What a client stores beside its identity: static key, pins and PSKs. The rules: ' +
+      'What a client stores in addition to its identity: static key, pins and PSKs. The rules: ' +
       '[Keys, pins and the PSK](../protocol.md#keys-pins-and-the-psk).',
   },
   psk: {
@@ -40,6 +40,13 @@ const AREAS: { readonly [page: string]: Area } = {
     sources: /^session\/psk|^noise\/argon2id/,
     introduction:
       'The pre-shared key of a client at a hub is Argon2id of the password. The rules: [The PSK](../protocol.md#the-psk).',
+  },
+  recording: {
+    title: 'Recordings',
+    sources: /^recording\//,
+    introduction:
+      'Sessions that are recorded, to find out why a handshake failed. ' +
+      '[Recordings](../commands.md#recordings) describes the lines, and the command that reads them.',
   },
   policy: {
     title: 'Staying connected',
@@ -195,7 +202,7 @@ function details({ params, returns, throws }: Doc): string[] {
 
 /** Whether users write objects of this type, whose optional fields have defaults. */
 export function isInput(name: string): boolean {
-  return /Options$|Request(?:Fields)?$|Inputs$|Situation$/.test(name) && name !== 'KeyringOptions';
+  return /(?:Options|Fields|Request|Inputs|Situation)$/.test(name);
 }
 
 function table(symbol: PublicName): string[] {

@@ -24,7 +24,13 @@ import { flatDeclarations } from './declarations.ts';
 import { packedPage } from './packed-pages.ts';
 
 /** The modules in dist/ that the package exports. */
-export const ENTRIES: readonly string[] = ['index', 'crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
+export const ENTRIES: readonly string[] = [
+  'index',
+  'recording/recording',
+  'crypto/noble',
+  'crypto/noble-aesgcm',
+  'crypto/node',
+];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

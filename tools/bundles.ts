@@ -186,22 +186,17 @@ const nobleForDevices: Plugin = {
 };
 
 /**
- * Leaves out what makes use of the engine's TextEncoder, TextDecoder and JSON.parse where they are: devices lack them, and
- * have no memory to spare. The library's own code does the same work.
+ * Leaves out what makes use of the engine's TextEncoder and TextDecoder where they are: devices lack them, and have no memory
+ * to spare. The library's own code does the same work.
  */
 const ownCodeAlone: Plugin = {
   name: 'own code alone',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
-      contents: 'export const engine = { codec: undefined, parseJson: undefined };',
+      contents: 'export const engine = { codec: undefined };',
     }));
-    onLoad({ filter: /\/src\/wire\/engine-(?:check|json|strings|text)\.ts$/ }, () => ({
-      contents:
-        'export function escapeByEngine() { return undefined; }\n' +
-        'export function isPlainJson() { return false; }\n' +
-        'export function parseByEngine() { return undefined; }\n' +
-        'export function growingText() { return undefined; }\n' +
-        'export function sortKeys(keys) { return keys.sort(); }',
+    onLoad({ filter: /\/src\/wire\/growing-text\.ts$/ }, () => ({
+      contents: 'export function growingText() { return undefined; }',
     }));
   },
 };

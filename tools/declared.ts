@@ -236,11 +236,12 @@ export function publicNames(): PublicName[] {
     for (const name of listed) names.push(publicName(index, name, 'hub-protocol', path!));
   }
   const known = new Set(names.map(({ name }) => name));
-  for (const name of ['noble', 'noble-aesgcm', 'node']) {
-    const file = new DeclarationFile(`dist/crypto/${name}.d.ts`);
+  for (const path of ['recording/recording', 'crypto/noble', 'crypto/noble-aesgcm', 'crypto/node']) {
+    const file = new DeclarationFile(`dist/${path}.d.ts`);
+    const entry = `hub-protocol/${path.slice(path.indexOf('/') + 1)}`;
     for (const each of file.exported) {
-      const source = each === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `crypto/${name}.ts`;
-      if (!known.has(each)) names.push(publicName(file, each, `hub-protocol/${name}`, source));
+      const source = each === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `${path}.ts`;
+      if (!known.has(each)) names.push(publicName(file, each, entry, source));
     }
   }
   return names;

@@ -66,7 +66,7 @@ export const REMOTE_ADVICE: { readonly [code in RemoteCode]: string } = {
   'lone-surrogate': NOT_PROTOCOL_3,
   'json-depth': NOT_PROTOCOL_3,
   'envelope-too-large':
-    'Check who sends it. A hub with a reason to greet at such length needs a larger `maxEnvelope`.',
+    'Check who sends it. Neither the greeting of a hub nor a part of the handshake is that long.',
   'bad-envelope': NOT_PROTOCOL_3,
   'bad-payload': NOT_PROTOCOL_3,
   'unexpected-message':

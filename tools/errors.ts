@@ -55,9 +55,6 @@ function codesOf(type: 'LocalCode' | 'RemoteCode'): Code[] {
 
 // Who throws: the `@throws` of public functions and methods.
 
-/** The methods that ClientSession and HubSession share. */
-const SHARED = 'Session';
-
 interface Documented {
   readonly owner: string;
   readonly name: string;
@@ -73,7 +70,12 @@ function documented(): Documented[] {
       /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?^( *)(?:export )?(?:(?:abstract |override |static )*)(function|class|constructor|\w+(?=\())\s*(\w*)/gm;
     for (const [, text = '', indent, word, name] of source.matchAll(declaration)) {
       const prose = text.replace(/\n\s*\*/g, '').replace(/\s+/g, ' ');
-      const throws = (prose.split('@throws ').slice(1) ?? []).map((part) => part.split(/ @\w/)[0]!).join(' ');
+      const own = prose
+        .split('@throws ')
+        .slice(1)
+        .map((part) => part.split(/ @\w/)[0]!);
+      const [, model] = /, as \{@link ClientSession\.(\w+)\} does/.exec(prose) ?? [];
+      const throws = model === undefined ? own.join(' ') : `as ${model}`;
       if (indent === '' && word === 'class') owner = name!;
       if (indent === '' && word === 'function') found.push({ owner: '', name: name!, throws });
       if (indent === '  ' && owner !== '' && throws !== '') {
@@ -84,13 +86,17 @@ function documented(): Documented[] {
   return found;
 }
 
-/** The public names that are values, from src/index.ts. */
+/** The public names that are values, from src/index.ts and the entry for recordings. */
 function publicNames(): string[] {
   const source = readFileSync(new URL('src/index.ts', ROOT), 'utf8');
   const lists = [...source.matchAll(/^export (?!type)\{([^}]*)\}/gm)];
-  return lists.flatMap(([, list]) =>
-    list!.split(',').flatMap((item) => (/^\s*\w+\s*$/.test(item) ? [item.trim()] : [])),
-  );
+  const recording = readFileSync(new URL('src/recording/recording.ts', ROOT), 'utf8');
+  return [
+    ...lists.flatMap(([, list]) =>
+      list!.split(',').flatMap((item) => (/^\s*\w+\s*$/.test(item) ? [item.trim()] : [])),
+    ),
+    ...[...recording.matchAll(/^export function (\w+)/gm)].map(([, name]) => name!),
+  ];
 }
 
 const ALL = documented();
@@ -117,15 +123,9 @@ function raisers(): Index {
   const names = publicNames();
   for (const each of ALL) {
     const { owner, name, throws } = each;
-    const isPublic =
-      owner === '' ? names.includes(name) : names.includes(owner) || [SHARED, 'Transport'].includes(owner);
+    const isPublic = owner === '' ? names.includes(name) : names.includes(owner) || owner === 'Transport';
     if (!isPublic) continue;
-    const shown =
-      owner === ''
-        ? `${name}()`
-        : name === ''
-          ? `new ${owner}()`
-          : `${owner === SHARED ? 'session' : owner}.${name}()`;
+    const shown = owner === '' ? `${name}()` : name === '' ? `new ${owner}()` : `${owner}.${name}()`;
     for (const key of keysIn(throws, [each])) index.add(key, `\`${shown}\``);
   }
   addEvents(index);
@@ -254,16 +254,20 @@ const MOST_RAISERS = 40;
 /** Those who raise an error: functions, then the methods of each class, then events. */
 function listed(names: readonly string[]): string {
   if (names.length > MOST_RAISERS) return `all ${names.length} functions and methods that check an argument`;
-  const methods = new Map<string, string[]>();
+  const methods = new Map<string, Set<string>>();
   const others: string[] = [];
   for (const name of names) {
     const [, owner, method] = /^`(\w+)\.(\w+\(\))`$/.exec(name) ?? [];
-    if (owner === undefined) others.push(name);
-    else methods.set(owner, [...(methods.get(owner) ?? []), `\`${method}\``]);
+    if (owner === undefined) {
+      others.push(name);
+      continue;
+    }
+    const sessions = Object.values(SESSIONS).map((session) => session.replace(/`$/, `.${method}\``));
+    const isShared = sessions.includes(name) && sessions.every((each) => names.includes(each));
+    const shown = isShared ? 'sessions' : `\`${owner}\``;
+    methods.set(shown, (methods.get(shown) ?? new Set()).add(`\`${method}\``));
   }
-  const ofClasses = [...methods].map(
-    ([owner, all]) => `${all.join(', ')} of ${owner === 'session' ? 'sessions' : `\`${owner}\``}`,
-  );
+  const ofClasses = [...methods].map(([owner, all]) => `${[...all].join(', ')} of ${owner}`);
   const isEvent = (name: string): boolean => name.startsWith('the event');
   return [...others.filter((name) => !isEvent(name)), ...ofClasses, ...others.filter(isEvent)].join('; ');
 }

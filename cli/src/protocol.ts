@@ -6,7 +6,6 @@ export {
   concatBytes,
   equalBytes,
   hexToBytes,
-  isBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';
 export { isLowOrder } from '../../src/crypto/low-order.ts';
@@ -19,7 +18,6 @@ export { parseIdentity } from '../../src/identity/parse-identity.ts';
 export { redactIdentity } from '../../src/identity/redact.ts';
 export {
   createKeyring,
-  findHub,
   type Keyring,
   storePsk,
   updateKeyring,
@@ -30,6 +28,7 @@ export { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broke
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { PATTERNS, protocolName, type Suite } from '../../src/noise/patterns.ts';
+export { findHub } from '../../src/session/keyring-fields.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';

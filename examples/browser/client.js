@@ -2,13 +2,7 @@
  * A client in a page: the browser's WebSocket, the PSK from a worker, the keyring in localStorage. It connects, stays
  * connected, and makes requests. To be copied, with the files beside it.
  */
-import {
-  authorizedUrl,
-  ClientSession,
-  ConnectionPolicy,
-  selectEndpoint,
-  updateKeyring,
-} from 'hub-protocol';
+import { authorizedUrl, ClientSession, ConnectionPolicy, selectEndpoint, updateKeyring } from 'hub-protocol';
 import { nobleCrypto as crypto } from 'hub-protocol/noble';
 import { derive } from './derive.js';
 import { KeyringStorage } from './keyring-storage.js';

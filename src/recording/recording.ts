@@ -4,12 +4,11 @@
  * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
  * lines, and `hub-protocol explain` reads them.
  */
-import { assertFlag, assertFunction, readOptions } from '../arguments.ts';
+import { assertFlag, assertFunction, readArgument, readOptions } from '../arguments.ts';
 import { bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
-import { findHub, type KeyringFields } from '../keyring/keyring.ts';
 import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import type { ClientOptions } from '../session/client-options.ts';
@@ -18,6 +17,7 @@ import type { HubSessionEvent, SessionEvent } from '../session/events.ts';
 import type { HubOptions } from '../session/hub-handshake.ts';
 import { HubSession } from '../session/hub-session.ts';
 import { isRepeat, lateInputOf, mayBeJson } from '../session/inputs.ts';
+import { findHub, type KeyringFields, readKeyring } from '../session/keyring-fields.ts';
 import { suitesOf } from '../session/negotiation.ts';
 import { OFFERED_PATTERNS } from '../session/protocol.ts';
 import type { ClientState, HubState } from '../session/transitions.ts';
@@ -68,8 +68,10 @@ export function recordClientSession(
   recording: RecordingOptions,
 ): Recorded<ClientSession> {
   const recorder = new Recorder(recording);
-  const session = new ClientSession(recorder.withKeptKey(options));
-  const { crypto, keyring, patterns, trust, onKkFailure } = options;
+  const given = readArgument('options', () => ({ ...options })); // each option is read once
+  given.keyring = readKeyring(given.keyring);
+  const session = new ClientSession(recorder.withKeptKey(given));
+  const { crypto, keyring, patterns, trust, onKkFailure } = given;
   recorder.begin('client', crypto, keyring.staticKey, {
     patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: suitesOf(crypto),
@@ -91,8 +93,9 @@ export function recordClientSession(
  */
 export function recordHubSession(options: HubOptions, recording: RecordingOptions): Recorded<HubSession> {
   const recorder = new Recorder(recording);
-  const session = new HubSession(recorder.withKeptKey(options));
-  const { nodeId, clientKey, patterns, suites, crypto, staticKey } = options;
+  const given = readArgument('options', () => ({ ...options })); // each option is read once
+  const session = new HubSession(recorder.withKeptKey(given));
+  const { nodeId, clientKey, patterns, suites, crypto, staticKey } = given;
   recorder.begin('hub', crypto, staticKey, {
     patterns: (patterns ?? OFFERED_PATTERNS).slice(),
     suites: (suites ?? suitesOf(crypto)).slice(),

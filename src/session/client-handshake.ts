@@ -5,7 +5,6 @@
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { failureOf, LocalError, RemoteError } from '../errors.ts';
-import { findHub } from '../keyring/keyring.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { HandshakeState } from '../noise/handshake-state.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
@@ -34,6 +33,7 @@ import {
   kkFailed,
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
+import { findHub } from './keyring-fields.ts';
 import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
 import type { Pattern } from './protocol.ts';
 import { pskSalt } from './psk.ts';

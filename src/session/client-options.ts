@@ -9,11 +9,11 @@ import {
 } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
-import { type KeyringFields, type ReadKeyring, readKeyring } from '../keyring/keyring.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
 import type { SessionOptions } from './channel.ts';
+import { type KeyringFields, type ReadKeyring, readKeyring } from './keyring-fields.ts';
 import { assertFields, assertPatterns } from './options.ts';
 import type { Pattern } from './protocol.ts';
 

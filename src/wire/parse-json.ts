@@ -8,7 +8,6 @@ import { assertBytes, kindOf } from '../arguments.ts';
 import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { parseByEngine } from './engine-json.ts';
 import { type Json, type JsonObject, numberEnd, numberOf, ownField, setField } from './json.ts';
 
 const QUOTATION_MARK = 0x22;
@@ -204,10 +203,6 @@ export function parseJson(text: string | Uint8Array): Json {
   }
   if (typeof text !== 'string') assertBytes(text, 'text'); // whose memory may have been transferred
   const bytes = typeof text === 'string' ? encodeJson(text) : text;
-  return parseByEngine(bytes, typeof text === 'string' ? text : undefined) ?? parseByHand(bytes);
-}
-
-function parseByHand(bytes: Uint8Array): Json {
   const scanner = new Scanner(bytes);
   const open: (Json[] | JsonObject)[] = []; // the containers not yet closed, outermost first
   const keys: string[] = []; // for each of them the key whose value comes next, empty for arrays

@@ -6,7 +6,7 @@ import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
-import { type GrowingText, growingText } from './engine-text.ts';
+import { type GrowingText, growingText } from './growing-text.ts';
 import {
   MARKER_BINARY,
   MARKER_FINAL,

@@ -9,6 +9,7 @@ import {
   type Bytes,
   bytesToUtf8,
   concatBytes,
+  encodeByEngine,
   forEachPiece,
   joinSurrogates,
   utf8ToBytes,
@@ -16,8 +17,6 @@ import {
 } from '../bytes.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { escapeByEngine, sortKeys } from './engine-strings.ts';
-import { LONGEST_ESCAPE, writeEscape } from './escapes.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
 /**
@@ -153,15 +152,35 @@ function keysOf(object: JsonObject, canonical: boolean): string[] {
   if (!canonical) return keys;
   let isHigh = false;
   for (let i = 0; i < keys.length && !isHigh; i++) isHigh = hasHighUnit(keys[i]!);
-  return isHigh ? sortByCodePoint(keys) : sortKeys(keys);
+  return isHigh ? sortByCodePoint(keys) : sortByUnit(keys);
 }
 
+/** Sorts in place, as `sort` does; V8 takes longer for few keys, since it makes copies first. */
+function sortByUnit(keys: string[]): string[] {
+  if (keys.length > FEW) return keys.sort();
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i]!;
+    let at = i;
+    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
+    keys[at] = key;
+  }
+  return keys;
+}
+
+const FEW = 12;
+
 function hasHighUnit(key: string): boolean {
+  if (key.length <= SHORT) return hasHighUnitIn(key);
   let isHigh = false;
   forEachPiece(key, (piece) => {
-    for (let i = 0; i < piece.length; i++) if (piece.charCodeAt(i) >= 0xd800) isHigh = true;
+    isHigh = isHigh || hasHighUnitIn(piece);
   });
   return isHigh;
+}
+
+function hasHighUnitIn(piece: string): boolean {
+  for (let i = 0; i < piece.length; i++) if (piece.charCodeAt(i) >= 0xd800) return true;
+  return false;
 }
 
 /** The order of code points is the order of UTF-8. */
@@ -178,6 +197,8 @@ function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
+/** Up to this length, in UTF-16 units, a string is one piece. */
+const SHORT = 64;
 const SMALLEST_BLOCK = 512;
 const LARGEST_BLOCK = 65536;
 
@@ -220,8 +241,9 @@ class JsonBytes {
   /** Writes a string: quotation mark, reverse solidus and controls escaped, everything else literal. */
   writeString(text: string): void {
     this.writeByte(QUOTATION_MARK);
-    const escaped = escapeByEngine(text);
-    if (escaped !== undefined) this.writeBytes(escaped);
+    const utf8 = encodeByEngine(text);
+    if (utf8 !== undefined && isPlain(utf8)) this.writeBytes(utf8);
+    else if (text.length <= SHORT) this.writePiece(text);
     else forEachPiece(text, (piece) => this.writePiece(piece));
     if (this.high !== 0) throw loneSurrogate();
     this.writeByte(QUOTATION_MARK);
@@ -240,7 +262,7 @@ class JsonBytes {
         at = writePoint(block, at, joinSurrogates(high, unit));
         high = 0;
       } else if (unit < 0x80) {
-        if (unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS) block[at++] = unit;
+        if (isLiteral(unit)) block[at++] = unit;
         else at = writeEscape(block, at, unit);
       } else if (unit >= 0xd800 && unit <= 0xdbff) {
         high = unit;
@@ -266,6 +288,46 @@ class JsonBytes {
     this.block = this.block.subarray(this.length);
     this.length = 0;
   }
+}
+
+/** Whether a character below U+0080 stands in a string as it is. */
+function isLiteral(unit: number): boolean {
+  return unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS;
+}
+
+/** Whether UTF-8 stands in a string as it is. */
+function isPlain(utf8: Uint8Array): boolean {
+  for (let i = 0; i < utf8.length; i++) if (!isLiteral(utf8[i]!)) return false;
+  return true;
+}
+
+/** What stands after the reverse solidus for a character that has an escape of two characters. */
+const ESCAPES: { readonly [unit: number]: number } = {
+  34: QUOTATION_MARK,
+  92: REVERSE_SOLIDUS,
+  8: 0x62, // b
+  12: 0x66, // f
+  10: 0x6e, // n
+  13: 0x72, // r
+  9: 0x74, // t
+};
+
+const HEX = '0123456789abcdef';
+
+/** The length of the escape of a control, such as `\\u001f`. In UTF-8 no UTF-16 unit takes more than three bytes. */
+const LONGEST_ESCAPE = 6;
+
+/** Writes a quotation mark, a reverse solidus or a control, escaped; returns the index after it. */
+function writeEscape(bytes: Uint8Array, at: number, unit: number): number {
+  const letter = ESCAPES[unit];
+  bytes[at++] = REVERSE_SOLIDUS;
+  if (letter !== undefined) {
+    bytes[at++] = letter;
+    return at;
+  }
+  const control = `u00${HEX.charAt(unit >> 4)}${HEX.charAt(unit & 15)}`;
+  for (let i = 0; i < control.length; i++) bytes[at++] = control.charCodeAt(i);
+  return at;
 }
 
 function loneSurrogate(): LocalError {

@@ -29,6 +29,7 @@ import {
   clientOptions,
   HUB_KEY,
   HUB_PIN,
+  HUB_PSK,
   HUB_STATIC,
   NODE_ID,
   PSK,
@@ -64,6 +65,9 @@ export interface Setup {
 /** Both pinned each other, so that KKpsk0 is chosen. */
 export const KK: Setup = { client: { pins: [HUB_PIN] }, hub: { clientKey: CLIENT_KEY } };
 
+/** The client has the PSK under the name that `replacing` gives the hub, too, and so does not ask for it. */
+const PSKS = [HUB_PSK, { nodeId: 'hub-2', key: PSK }];
+
 /** Plays a connection to its end, and returns both recordings. */
 export function play(setup: Setup = {}): {
   client: Recording;
@@ -72,7 +76,7 @@ export function play(setup: Setup = {}): {
 } {
   const { wire = (_from, data) => [data], ephemeralKey = false, around = {} } = setup;
   const lines: Record<Role, string[]> = { client: [], hub: [] };
-  const client = recordClientSession(clientOptions(setup.client), {
+  const client = recordClientSession(clientOptions({ psks: PSKS, ...setup.client }), {
     write: (line) => lines.client.push(line),
     ephemeralKey,
   });

@@ -14,7 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { type KeyPair, type Keyring, parseKeyring } from '../../src/index.ts';
+import { type Keyring, parseKeyring } from '../../src/index.ts';
 import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
@@ -56,7 +56,7 @@ test('writes a keyring with a static key, the PSK of each hub, and pins', async 
     pins.map(({ nodeId, key }) => [nodeId, hex(key)]),
     [['a=b', KEY]],
   );
-  const { privateKey, publicKey } = staticKey as KeyPair;
+  const { privateKey, publicKey } = staticKey;
   assert.equal(nodeCrypto.x25519.publicKey(privateKey!), publicKey);
   assert.is(staticKeyIsFresh, true);
 });
@@ -89,7 +89,7 @@ test('shows no secret, neither as text nor as JSON', async () => {
     'psks',
   ]);
   const shown = text.stdout + text.stderr + json.stdout + json.stderr;
-  for (const secret of [...SECRETS, PSK, hex((written().staticKey as KeyPair).privateKey!)]) {
+  for (const secret of [...SECRETS, PSK, hex(written().staticKey.privateKey!)]) {
     assert.not.ok(shown.includes(secret));
   }
 });

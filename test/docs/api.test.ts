@@ -103,7 +103,6 @@ test('the defaults that docstrings give are those of the code', () => {
   const stated = (path: string): string =>
     defaultOf({ ...MEMBERS.find(([each]) => each === path)![1], isOptional: true });
   assert.is(stated('ClientOptions.maxMessage'), `${limits.MAX_MESSAGE / 2 ** 20} MiB, which is the maximum`);
-  assert.is(stated('ClientOptions.maxEnvelope'), `${limits.MAX_ENVELOPE / 2 ** 10} KiB, maximum 32 MiB`);
   for (const [state, time] of Object.entries(DEADLINES))
     assert.is(stated(`ReplyDeadlines.${state}`), `${time}`);
   for (const [name, time] of Object.entries(TIMES)) {

@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClientSession, type Crypto, LocalError, RemoteError } from '../../src/index.ts';
+import { ClientHandshake } from '../../src/session/client-handshake.ts';
 import { toyCrypto } from '../toy-crypto.ts';
 import { ask, Breach, formsOf, read, showsNone } from './law.ts';
 import { Random } from './random.ts';
@@ -60,7 +61,7 @@ test('finds a session that throws, goes on after its end, or emits what it shoul
     },
     function (this: ClientSession, data) {
       const events = receive.call(this, data);
-      return this.state === 'closed' ? [{ type: 'paused' }] : events;
+      return this.state === 'closed' ? [{ type: 'new-hub', nodeId: 'hub-1' }] : events;
     },
     function (this: ClientSession, data) {
       return receive
@@ -92,7 +93,7 @@ test('finds a client that stores a PSK before the hub has proved it', () => {
 });
 
 test('finds a client that tells noise from what does not open', () => {
-  const { prototype } = ClientSession as unknown as {
+  const { prototype } = ClientHandshake as unknown as {
     prototype: { explained(error: RemoteError): RemoteError };
   };
   withFault(

@@ -123,13 +123,13 @@ export class Connection {
     for (const event of events) {
       this.events.push(event);
       if (event.type === 'transmit') this.#socket.send(event.data);
-      if (event.type === 'psk-needed') this.#account.nodeId = event.nodeId;
       if (event.type === 'pin') this.#account.pin = event.key;
       if (event.type === 'unpin') this.#account.pin = undefined;
       if (event.type === 'psk') this.#account.psk = event.key;
       if (event.type === 'psk-suspect') this.#account.psk = undefined;
       if (event.type === 'close') this.#socket.close(event.code);
       if (event.type === 'psk-needed') {
+        this.#account.nodeId = event.nodeId;
         const { password } = this.#account.identity;
         const psk = derivePsk({ crypto: nodeCrypto, password, nodeId: event.nodeId });
         this.#handle(this.#session.providePsk(psk));

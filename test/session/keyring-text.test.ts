@@ -13,7 +13,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
-import { findHub } from '../../src/keyring/keyring.ts';
+import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
 import { toHex } from '../vectors.ts';
 import { bytesOf, CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from './pair.ts';

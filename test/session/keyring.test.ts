@@ -13,7 +13,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
-import { findHub } from '../../src/keyring/keyring.ts';
+import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
-import { findHub } from '../../src/keyring/keyring.ts';
+import { findHub } from '../../src/session/keyring-fields.ts';
 import { Device, type Peer } from './device.ts';
 import { CLIENT_KEY, changeMessage, type Data, flip, HUB_KEY, NODE_ID, newHub, PSK } from './pair.ts';
 

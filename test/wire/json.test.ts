@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { engine } from '../../src/engine.ts';
 import { RemoteError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { isJsonObject, isSafeInteger, JsonNumber, ownField, setField } from '../../src/wire/json.ts';
@@ -169,40 +168,6 @@ both('keeps hundreds of tokens in their places, also beside keys that objects re
   const { 'é😀': list, ...others } = parseJson(text) as { [key: string]: Json };
   assert.equal((list as Json[]).map(String), tokens);
   assert.is(stringifyJson(others), '{"3":[3.0,{"4":4.00}],"7":1.0,"a":2.0}');
-});
-
-/** How often JSON.parse is called for a text. */
-function callsOfEngine(text: string | Uint8Array): number {
-  const { parseJson: original } = engine;
-  let calls = 0;
-  engine.parseJson = (json) => {
-    calls++;
-    return original!(json);
-  };
-  try {
-    outcome(text);
-  } finally {
-    engine.parseJson = original;
-  }
-  return calls;
-}
-
-test('asks the engine once for good JSON, and not at all for lone surrogates, too much depth or mostly numbers', () => {
-  for (const text of ['{"a":[1,1.5,"\\ud83d\\ude00"]}', '[0.125,0.125,0.125]', Buffer.from('{"é":-0}')])
-    assert.is(callsOfEngine(text), 1);
-  for (const text of ['"\\ud83d"', '['.repeat(65), '"', '1..5', '-0.', '[0.5,0.5,0.5]'])
-    assert.is(callsOfEngine(text), 0);
-});
-
-test('reads again by its own code what the engine’s JSON.parse accepts and loses', () => {
-  const { parseJson: original } = engine;
-  try {
-    engine.parseJson = () => ({ a: 1 });
-    raisesRemote(() => parseJson('{"a":1,"a":1}'), 'duplicate-key');
-    assert.equal(parseJson('[2]'), [2], 'whose members do not count up');
-  } finally {
-    engine.parseJson = original;
-  }
 });
 
 both('reads UTF-8 bytes as it reads a string', () => {

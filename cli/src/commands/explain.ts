@@ -8,7 +8,7 @@ import { type Recording, readRecording } from '../explain/recording.ts';
 import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
-import { bytesToHex, findHub, isBytes, type Keyring } from '../protocol.ts';
+import { bytesToHex, findHub } from '../protocol.ts';
 import { wrapped } from '../shown.ts';
 
 export const EXPLAIN: Command = {
@@ -102,14 +102,10 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     clientPsk: key('psk', 'the PSK') ?? psk,
     clientPin: pin && bytesToHex(pin),
     hubPsk: key('hub-psk', 'the PSK'),
-    clientStatic: key('client-key', 'a private key') ?? (keyring && privateKeyOf(keyring)),
+    clientStatic: key('client-key', 'a private key') ?? keyring?.staticKey.privateKey,
     hubStatic: key('hub-key', 'a private key'),
     onAttempt: (done, total) => show(done / total, 'trying PSKs'),
   };
-}
-
-function privateKeyOf({ staticKey }: Keyring): Uint8Array | undefined {
-  return isBytes(staticKey) ? staticKey : staticKey.privateKey;
 }
 
 function recordingsOf(args: Arguments): { client: Recording | undefined; hub: Recording | undefined } {

@@ -8,6 +8,7 @@ import {
   type HubPsk,
   HubSession,
   type HubSessionEvent,
+  type Keyring,
   LocalError,
   type Pattern,
   RemoteError,
@@ -17,8 +18,10 @@ import {
 import {
   CLIENT_TRANSITIONS,
   HUB_TRANSITIONS,
+  type Input,
   type TransitionTable,
 } from '../../../src/session/transitions.ts';
+import { nextStates } from '../../session/next-states.ts';
 import { bytesIn } from '../../session/reachable.ts';
 import { breach, showsNone, tally } from '../law.ts';
 import { anyJson, anyText } from '../mutate.ts';
@@ -41,10 +44,12 @@ const PATTERN_CHOICES: readonly (Pattern[] | undefined)[] = [
   ['KKpsk0'],
   ['KKpsk0', 'XXpsk2'],
 ];
-const TABLES: { readonly [side in Side]: TransitionTable } = {
+const TABLES: { readonly [side in Side]: TransitionTable<string> } = {
   client: CLIENT_TRANSITIONS,
   hub: HUB_TRANSITIONS,
 };
+/** What a table has beside inputs. */
+const NO_INPUTS = ['written', 'read', 'done', 'repeat'];
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as const;
 
 export class Connection {
@@ -60,7 +65,6 @@ export class Connection {
   readonly #queues: { readonly [side in Side]: Item[] } = { client: [], hub: [] };
   /** What each side has sent and the other has not delivered. */
   readonly #sent: { readonly [side in Side]: Sent[] } = { client: [], hub: [] };
-  readonly #parts: { readonly [side in Side]: Uint8Array[] } = { client: [], hub: [] };
   readonly #ready: { [side in Side]?: Ready } = {};
   #clientPsk: Uint8Array | undefined;
   #pin: Uint8Array | undefined;
@@ -93,30 +97,33 @@ export class Connection {
   #chooseClientOptions(): ClientOptions {
     const random = this.#random;
     const { keyring, policy, clientKey, clientStatic, nodeId } = this.#home;
-    const keys = keyringOptions(keyring);
+    const { staticKeyIsFresh, pins, psks } = keyring;
     const dial = policy?.begin(this.#home.now) ?? {};
     const isPaced = random.oneIn(8);
     const staticKey = isPaced
       ? { publicKey: clientKey, privateKey: clientStatic }
       : random.oneIn(8)
         ? { publicKey: clientKey }
-        : keys.staticKey;
-    this.#pin = keys.pin(nodeId);
+        : keyring.staticKey;
+    const elsewhere = { nodeId: `${nodeId}'s other name`, key: new Uint8Array(clientKey) };
+    this.#pin = pins.find((pin) => pin.nodeId === nodeId)?.key;
     const onKkFailure = random.pick([undefined, 'unpin', 'keep-pin'] as const);
     return {
       crypto: this.#crypto(),
       siteId: random.pick(['', 'lobby']),
       randomBytes: (length) => this.#noted(random.bytes(length)),
-      ...keys,
-      staticKey,
+      keyring: {
+        staticKey,
+        staticKeyIsFresh,
+        pins: random.oneIn(8) ? [...pins, elsewhere] : pins, // nothing is computed ahead with two
+        psks,
+      },
       paced: isPaced,
       trust: random.pick([undefined, 'first-use', this.#pin ? 'pinned-only' : undefined]),
       ...(random.oneIn(4) && { hello: { extra: anyText(random, 8).replace(/[\ud800-\udfff]/g, '') } }),
       ...(random.oneIn(4) && { encodings: ['json'], binarize: true }),
-      ...(random.oneIn(8) && { streams: true }),
       ...(random.oneIn(8) && { maxMessage: random.length(70_000) }),
       ...(random.oneIn(8) && { inPlace: true }),
-      ...(random.oneIn(8) && { expectedHubKey: undefined }),
       patterns: random.pick(PATTERN_CHOICES),
       onKkFailure,
       ...dial,
@@ -229,11 +236,11 @@ export class Connection {
     if (event.type === 'psk-needed') {
       this.#clientPsk = devicePsk;
       this.#step('client', () => this.#client.providePsk(devicePsk));
-    } else if (event.type === 'dh-needed') {
-      const secret = crypto.x25519.sharedSecret(clientStatic, event.publicKey);
-      if (isMutated && this.#random.oneIn(16)) secret[0]! ^= 1;
-      this.#step('client', () => this.#client.provideSharedSecret(secret));
-    } else this.#step('client', () => this.#client.resume());
+    } else if (event.type === 'waiting') {
+      const secret = event.publicKey && crypto.x25519.sharedSecret(clientStatic, event.publicKey);
+      if (secret && isMutated && this.#random.oneIn(16)) secret[0]! ^= 1;
+      this.#step('client', () => this.#client.resume(secret));
+    }
     return true;
   }
 
@@ -288,7 +295,7 @@ export class Connection {
       if (events.length > 0) breach(`a ${side} that is ${before} emitted ${events[0]!.type}`);
       return;
     }
-    if (after !== before && after !== 'failed' && !nextStates(side, before).includes(after)) {
+    if (after !== before && after !== 'failed' && !statesAfter(side, before).includes(after)) {
       breach(`a ${side} went from ${before} to ${after}`);
     }
     if ((after === 'failed') !== (events.at(-1)?.type === 'close'))
@@ -314,7 +321,6 @@ export class Connection {
         else this.#checkHub(event as never);
         return;
       case 'message':
-      case 'chunk':
       case 'dropped':
         this.#checkMessage(side, event);
         return;
@@ -326,8 +332,7 @@ export class Connection {
           breach(`a ${side} blamed itself for what it received`, event.error);
         return;
       case 'psk-needed':
-      case 'dh-needed':
-      case 'paused':
+      case 'waiting':
         this.#pending = event;
         return;
       case 'unpin':
@@ -369,7 +374,7 @@ export class Connection {
       this.#hubOptions.clientKey !== undefined &&
       patterns.includes('KKpsk0') &&
       hubPatterns.includes('KKpsk0');
-    const psk = this.#clientPsk ?? keyringOptions(home.keyring).psk(home.nodeId);
+    const psk = this.#clientPsk ?? pskOf(home.keyring, home.nodeId);
     if (event.nodeId !== home.nodeId) breach('ready with a hub of another name');
     if (!same(event.hubKey, this.#hubKey)) breach('ready with another hub than the one that proved its key');
     if (this.#pin && !same(event.hubKey, this.#pin))
@@ -394,14 +399,9 @@ export class Connection {
       breach('a hub is ready with a client that is not the pinned one');
   }
 
-  #checkMessage(side: Side, event: Extract<Event, { type: 'message' | 'chunk' | 'dropped' }>): void {
+  #checkMessage(side: Side, event: Extract<Event, { type: 'message' | 'dropped' }>): void {
     const from = side === 'client' ? 'hub' : 'client';
     const { maxMessage = Infinity } = side === 'client' ? this.#clientOptions : this.#hubOptions;
-    const parts = this.#parts[side];
-    if (event.type === 'chunk') {
-      parts.push(event.bytes.slice());
-      if (!event.last) return;
-    }
     const sent = this.#sent[from].shift();
     if (sent === undefined) breach('a message was delivered that nobody sent');
     if (event.kind !== sent.kind) breach('a message was delivered as one of another kind');
@@ -410,23 +410,17 @@ export class Connection {
         breach('a message was dropped without reason');
       }
     } else {
-      const bytes =
-        event.type === 'chunk'
-          ? Buffer.concat(parts)
-          : 'text' in event
-            ? Buffer.from(event.text)
-            : event.bytes;
+      const bytes = event.kind === 'json' ? Buffer.from(event.text) : event.bytes;
       if (!same(bytes, sent.bytes)) breach('a message was delivered that was not sent so');
       if (bytes.length > maxMessage) breach('a message was delivered that is too long');
     }
-    parts.length = 0;
   }
 
   /** Two sides that fit, and whose messages nobody touched, are connected, and everything has arrived. */
   #assertAlive(): void {
     const home = this.#home;
     const { patterns = ['XXpsk2', 'KKpsk0'] } = this.#clientOptions;
-    const psk = this.#clientPsk ?? keyringOptions(home.keyring).psk(home.nodeId);
+    const psk = this.#clientPsk ?? pskOf(home.keyring, home.nodeId);
     const fits =
       psk !== undefined &&
       same(psk, this.#hubOptions.psk) &&
@@ -498,8 +492,16 @@ function isProvisioned({ isProvisioned }: HubPsk): boolean {
   return isProvisioned;
 }
 
-function nextStates(side: Side, state: string): string[] {
-  return Object.values(TABLES[side][state]!.on).flatMap(({ next }) => next);
+/** The stored PSK, unless it is in doubt. */
+function pskOf({ psks }: Keyring, hub: string): Uint8Array | undefined {
+  return psks.find(({ nodeId, isSuspect }) => nodeId === hub && !isSuspect)?.key;
+}
+
+/** Where any input may lead. */
+function statesAfter(side: Side, state: string): string[] {
+  const table = TABLES[side];
+  const inputs = Object.keys(table[state]!).filter((name) => !NO_INPUTS.includes(name)) as Input[];
+  return inputs.flatMap((input) => nextStates(table, state, input));
 }
 
 function same(a: Uint8Array, b: Uint8Array): boolean {

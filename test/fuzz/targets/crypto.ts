@@ -1,6 +1,6 @@
 /**
- * Injected code that lies: cryptography, random numbers and look-ups that throw, return something of the wrong type or
- * length, or the wrong bytes. A session fails with an error of its own and wipes what it has; it never throws, and a fault
+ * Injected code that lies: cryptography and random numbers that throw, return something of the wrong type or length, or the
+ * wrong bytes. A session fails with an error of its own and wipes what it has; it never throws, and a fault
  * that can be recognized costs neither the pin nor the PSK.
  */
 import {
@@ -87,19 +87,22 @@ export function crypto(random: Random): void {
   const [clientStatic, hubStatic] = [random.bytes(32), random.bytes(32)];
   const { publicKey } = toyCrypto.x25519;
   const isKk = random.oneIn(2);
+  const pins = [{ nodeId: 'hub-1', key: new Uint8Array(publicKey(hubStatic)) }];
+  if (random.oneIn(2)) pins.push({ nodeId: 'hub-2', key: new Uint8Array(32).fill(7) }); // nothing is computed ahead then
   const lying = liar.lying();
   const randomBytes = (length: number): Uint8Array => random.bytes(length);
   const made = construct(() => {
     const client = new ClientSession({
       crypto: isClient ? lying : toyCrypto,
       siteId: '',
-      staticKey: random.oneIn(2)
-        ? clientStatic
-        : { publicKey: publicKey(clientStatic), privateKey: clientStatic },
       randomBytes: isClient ? (length) => liar.say(randomBytes(length)) : randomBytes,
-      pin: () => (isKk ? publicKey(hubStatic) : undefined),
-      psk: () => psk,
-      ...(isKk && random.oneIn(2) && { expectedHubKey: publicKey(hubStatic) }),
+      keyring: {
+        staticKey: random.oneIn(2)
+          ? clientStatic
+          : { publicKey: publicKey(clientStatic), privateKey: clientStatic },
+        pins: isKk ? pins : [],
+        psks: [{ nodeId: 'hub-1', key: new Uint8Array(psk) }],
+      },
     });
     const hub = new HubSession({
       crypto: isClient ? toyCrypto : lying,

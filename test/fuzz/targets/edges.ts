@@ -27,9 +27,8 @@ const NODE_ID = 'hub-1';
 const CLIENT = {
   crypto: nodeCrypto,
   siteId: 'lobby',
-  staticKey: new Uint8Array(32).fill(1),
   randomBytes,
-  psks: [HUB_PSK],
+  keyring: { staticKey: new Uint8Array(32).fill(1), psks: [{ nodeId: NODE_ID, key: PSK }] },
 };
 /** What moves the cursor of a terminal, or turns its text around. */
 const RAW = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -7,6 +7,7 @@ import type { CipherName } from '../../../src/crypto/crypto.ts';
 import {
   type Closing,
   type Crypto,
+  createKeyring,
   HubSession,
   type Keyring,
   type Pattern,
@@ -42,9 +43,12 @@ function courseOf(random: Random, meets: boolean): string {
   const device = new Device({
     crypto: openingNoise(meets, random.bytes(1024)),
     psk,
-    keyring: (fresh) => storing(random, fresh, psk, toyCrypto.x25519.publicKey(hubStatic)),
+    keyring(fresh) {
+      const keyring = random.oneIn(4) ? keptElsewhere(fresh) : fresh;
+      return storing(random, keyring, psk, toyCrypto.x25519.publicKey(hubStatic));
+    },
     onKkFailure: random.pick([undefined, 'unpin', 'keep-pin']),
-    client: clientOf(random),
+    client: random.pick([{}, {}, { trust: 'pinned-only' }, { paced: true }]),
   });
   const recorded: Item[] = [];
   for (let i = 1 + random.below(5); i > 0; i--) {
@@ -69,15 +73,9 @@ function storing(random: Random, fresh: Keyring, psk: Uint8Array, hubKey: Uint8A
   return keyring;
 }
 
-function clientOf(random: Random): object {
-  const publicKey = TOY_CLIENT_KEY;
-  return random.pick([
-    {},
-    {},
-    { trust: 'pinned-only' },
-    { staticKey: { publicKey } },
-    { staticKey: { publicKey, privateKey: CLIENT_STATIC }, paced: true },
-  ]);
+/** A keyring whose private key is kept elsewhere. */
+function keptElsewhere({ accessKey }: Keyring): Keyring {
+  return createKeyring({ accessKey, staticKey: { publicKey: TOY_CLIENT_KEY } });
 }
 
 /** Nobody has proved anything: nothing is new in the keyring, and at most a pin is gone. */

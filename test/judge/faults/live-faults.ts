@@ -2,8 +2,8 @@
 import { type Fault, fault, type Patch } from './fault.ts';
 
 const PEERS = 'test/judge/peers.ts';
-const CLIENT = 'src/session/client-session.ts';
-const HUB = 'src/session/hub-session.ts';
+const CLIENT = 'src/session/client-handshake.ts';
+const HUB = 'src/session/hub-handshake.ts';
 const HANDSHAKE = 'src/noise/handshake-state.ts';
 const SESSION = 'src/session/channel.ts';
 const URL = 'src/identity/authorized-url.ts';
@@ -31,14 +31,14 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-accepts-zeros', 'first-contact low-order-key', /scene low-order-key/, ZEROS),
   fault('client-ignores-its-pin', 'first-contact changed-key', /scene changed-key/, [
     PEERS,
-    'pin: (nodeId) => pins.get(nodeId),',
-    'pin: () => undefined,',
+    'keyring: { staticKey, pins: entriesOf(pins),',
+    'keyring: { staticKey, pins: [],',
   ]),
   fault(
     'client-has-a-new-static-key-each-time',
     'first-contact still-there',
     /static key: the client has another one/,
-    [PEERS, 'siteId,\n      staticKey,', 'siteId,\n      staticKey: randomBytes(32),'],
+    [PEERS, 'keyring: { staticKey, pins', 'keyring: { staticKey: randomBytes(32), pins'],
   ),
   fault('client-repeats-a-failed-kk', 'first-contact failed-kk after-failed-kk', /KKpsk0 again/, [
     PEERS,

@@ -1,0 +1,80 @@
+/** The keys that a session is given: the fields of a keyring that it reads. */
+import { assertFlag, assertObject, readArgument } from '../arguments.ts';
+import { isBytes } from '../bytes.ts';
+import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
+import { LocalError } from '../errors.ts';
+import { KEY_LENGTH } from '../limits.ts';
+
+/** The fields of a keyring that a ClientSession reads. A device that stores them its own way can pass a literal. */
+export interface KeyringFields {
+  /** The static key: as in a Keyring, a private key of 32 bytes, or a key pair with `sharedSecret`. */
+  readonly staticKey: Uint8Array | StaticKey | KeyPair;
+  /**
+   * Whether no hub has accepted the static key yet (default false). If so, a pinned hub most likely knows another key
+   * of this client, and the session warns with the event `static-key-fresh`.
+   */
+  readonly staticKeyIsFresh?: boolean | undefined;
+  /** The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. */
+  readonly pins?: readonly { readonly nodeId: string; readonly key: Uint8Array }[] | undefined;
+  /** The PSKs (default none: the session asks with `psk-needed`). One that `isSuspect` is not used. */
+  readonly psks?:
+    | readonly { readonly nodeId: string; readonly key: Uint8Array; readonly isSuspect?: boolean }[]
+    | undefined;
+}
+
+/** A keyring as a session reads it. */
+export type ReadKeyring = { readonly [name in keyof KeyringFields]-?: NonNullable<KeyringFields[name]> };
+
+const KEYRING_FIELDS = ['staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
+
+/**
+ * Checks that an argument is a keyring, or a literal with the fields of one that a session reads. The shape of its static
+ * key is checked when it becomes a key pair.
+ * @throws LocalError `bad-argument`
+ */
+export function readKeyring(keyring: KeyringFields): ReadKeyring {
+  return readArgument('keyring', () => {
+    assertObject(keyring, 'keyring');
+    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = keyring;
+    // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us; in engines that cannot hide
+    // fields, it has more of them.
+    const isLiteral = (keyring as { accessKey?: unknown }).accessKey === undefined;
+    const names = isLiteral ? Object.keys(keyring) : [];
+    for (let i = 0; i < names.length; i++) {
+      if (KEYRING_FIELDS.indexOf(names[i]!) < 0) {
+        throw new LocalError('bad-argument', `"keyring.${names[i]}" is an unknown field`);
+      }
+    }
+    if (!pins.every(isHubKey) || !psks.every(isHubKey)) {
+      throw new LocalError(
+        'bad-argument',
+        '"keyring" expected pins and psks with a nodeId and a key of 32 bytes',
+      );
+    }
+    return {
+      staticKey,
+      staticKeyIsFresh: assertFlag(staticKeyIsFresh, 'keyring.staticKeyIsFresh'),
+      pins,
+      psks,
+    };
+  });
+}
+
+/** The entry of a hub. A list is enough, since few clients have many hubs, and a hub may be called `__proto__`. */
+export function findHub<Entry extends { readonly nodeId: string }>(
+  entries: readonly Entry[],
+  nodeId: string,
+): Entry | undefined {
+  for (let i = 0; i < entries.length; i++) if (entries[i]!.nodeId === nodeId) return entries[i];
+  return undefined;
+}
+
+/** Whether a value is the key of a hub: a pin, or a PSK. */
+export function isHubKey({ nodeId, key }: { readonly nodeId: unknown; readonly key: unknown }): boolean {
+  return typeof nodeId === 'string' && isKey(key);
+}
+
+/** Whether a value is a key of 32 bytes. */
+export function isKey(key: unknown): boolean {
+  return isBytes(key) && key.length === KEY_LENGTH;
+}
