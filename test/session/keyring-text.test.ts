@@ -9,11 +9,11 @@ import {
   type Keyring,
   keyringOptions,
   parseKeyring,
-  type ReadyEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import { toHex } from '../vectors.ts';
 import { bytesOf, CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from './pair.ts';

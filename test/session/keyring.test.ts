@@ -1,7 +1,7 @@
 /** Keyrings: what each event of a session changes, and what a session takes from them. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ReadyEvent, SessionEvent } from '../../src/index.ts';
+import type { SessionEvent } from '../../src/index.ts';
 import {
   createKeyring,
   dropPin,
@@ -13,6 +13,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,

@@ -8,12 +8,12 @@ import {
   type ClientSession,
   type HubOptions,
   type HubSession,
-  type RecordingOptions,
   recordClientSession,
   recordHubSession,
 } from '../../src/index.ts';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
 import type { Transport } from '../../src/noise/transport.ts';
+import type { RecordingOptions } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import type { OutgoingMessage } from '../../src/index.ts';
+import type { OutgoingMessage } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import { type Pair, readyPair } from './pair.ts';
 

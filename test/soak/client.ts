@@ -4,7 +4,6 @@ import {
   type Closing,
   ConnectionPolicy,
   createKeyring,
-  type EndedEvent,
   type Keyring,
   keyringOptions,
   type SessionEvent,
@@ -12,6 +11,7 @@ import {
   updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import type { EndedEvent } from 'hub-protocol/parts';
 import mqtt from 'mqtt';
 import { WebSocket } from 'ws';
 import { check, messageOf } from './messages.ts';
