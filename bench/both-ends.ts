@@ -11,8 +11,8 @@ import {
   HubSession,
   type KeyPair,
   type Pattern,
-  type Transport,
 } from '../dist/index.js';
+import type { Transport } from '../dist/parts.js';
 
 export const SUITE = '25519_ChaChaPoly_SHA256';
 const prologue = randomBytes(200);

@@ -74,6 +74,11 @@ export function wipe(bytes: Uint8Array | undefined): void {
   }
 }
 
+/** The 32 bits at an index, the lowest byte first. */
+export function wordAt(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
+
 const DIGITS = '0123456789abcdef';
 
 /** Encodes as lower-case hex, in few pieces: in XS, each string in an array takes 16 bytes, and 32 more while they are joined. */

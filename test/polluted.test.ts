@@ -6,6 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../src/crypto/node.ts';
 import * as hub from '../src/index.ts';
+import type { SelectedEndpoint } from '../src/parts.ts';
 import { Reassembler } from '../src/wire/reassembler.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' };
@@ -70,7 +71,7 @@ const CALLS: readonly [field: string, value: unknown, what: string, call: () => 
   ['fr', 'autre', 'disclosureDue', () => hub.disclosureDue(TEXTS, { lastGiven: 'never', language: 'fr' })],
 ];
 
-function endpoint(issued: object): hub.SelectedEndpoint {
+function endpoint(issued: object): SelectedEndpoint {
   return hub.selectEndpoint(hub.parseIdentity(issued));
 }
 

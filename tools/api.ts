@@ -102,7 +102,7 @@ function pageOf({ source, name }: PublicName): string {
   return Object.keys(AREAS).find((page) => AREAS[page]!.sources.test(`${source}#${name}`))!;
 }
 
-/** Classes and functions first, then values, then types, each in their order in src/index.ts. */
+/** Classes and functions first, then values, then types, each in their order in src/index.ts and src/parts.ts. */
 function namesOf(page: string): PublicName[] {
   const rank = ({ kind }: PublicName): number =>
     kind === 'class' || kind === 'function' ? 0 : kind === 'value' ? 1 : 2;
@@ -323,7 +323,10 @@ function indexPage(): string {
   });
   const names = [...NAMES]
     .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
-    .map((symbol) => `| ${linkTo(symbol.name)} | ${symbol.kind} | ${cell(firstSentence(symbol.doc))} |`);
+    .map(({ name, kind, entry, doc }) => {
+      const from = entry === 'hub-protocol' ? '' : `\`${entry}\``;
+      return `| ${linkTo(name)} | ${kind} | ${from} | ${cell(firstSentence(doc))} |`;
+    });
   return `${[
     '# API reference',
     'Everything that the package exports, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
@@ -338,7 +341,8 @@ function indexPage(): string {
       '| [Which file to copy](files.md) | The single files, and which names they have |',
     ].join('\n'),
     '## All names',
-    ['| Name | | |', '| --- | --- | --- |', ...names].join('\n'),
+    'Import a name from `hub-protocol` unless the third column says otherwise.',
+    ['| Name | | From | |', '| --- | --- | --- | --- |', ...names].join('\n'),
   ].join('\n\n')}\n`;
 }
 

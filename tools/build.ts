@@ -20,17 +20,15 @@ import {
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles, FILES } from './bundles.ts';
-import { flatDeclarations } from './declarations.ts';
+import { exportedNames, flatDeclarations } from './declarations.ts';
 import { packedPage } from './packed-pages.ts';
 
-/** The modules in dist/ that the package exports. */
-export const ENTRIES: readonly string[] = [
-  'index',
-  'recording/recording',
-  'crypto/noble',
-  'crypto/noble-aesgcm',
-  'crypto/node',
-];
+/** The modules of the core in dist/ that the package exports. */
+const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording'];
+/** The providers of cryptography in dist/ that the package exports. */
+const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
+/** The files of types in dist/ that the package needs besides those of single files. */
+export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -85,10 +83,20 @@ async function compile(project: string): Promise<void> {
   if (code !== 0) process.exit(1);
 }
 
-/** Writes one file of types for each entry of the package, and one for each single file, the latter without docstrings. */
+/**
+ * Writes one file of types for the entries of the core, which export them from there, one for each provider, and one for each
+ * single file, the last without docstrings.
+ */
 function writeDeclarations(): void {
   const texts = new Map<string, string>();
-  for (const entry of ENTRIES) {
+  const types = root('dist/types.d.ts');
+  writeFileSync(types, CORE_ENTRIES.map((entry) => `export * from './${entry}.ts';\n`).join(''));
+  texts.set('types.d.ts', flatDeclarations(types));
+  for (const entry of CORE_ENTRIES) {
+    const names = exportedNames(root(`dist/${entry}.d.ts`));
+    texts.set(`${entry}.d.ts`, `export { ${names.sort().join(', ')} } from './types.js';\n`);
+  }
+  for (const entry of PROVIDERS) {
     texts.set(`${entry}.d.ts`, flatDeclarations(root(`dist/${entry}.d.ts`)));
   }
   const compiled = root('dist/declarations');

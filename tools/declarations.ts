@@ -66,12 +66,7 @@ export function flatDeclarations(
     }
     return undefined;
   };
-  const exportsOf = (path: string): string[] => {
-    const { exports, everythingOf } = fileAt(path);
-    return [...exports.keys(), ...everythingOf.flatMap(exportsOf)];
-  };
-
-  const exported = new Set(exportsOf(entry));
+  const exported = new Set(exportedNames(entry));
   const reached = new Set([...exported].map((name) => find(entry, name)!));
   for (const { file, uses } of reached) {
     for (const name of uses) {
@@ -79,7 +74,7 @@ export function flatDeclarations(
       if (used !== undefined) reached.add(used);
     }
   }
-  for (const name of exportsOf(publicTypes)) {
+  for (const name of exportedNames(publicTypes)) {
     const declaration = find(publicTypes, name)!;
     if (reached.has(declaration) && /^\s*(?:interface|type) /m.test(withoutComments(declaration.text)))
       exported.add(name);
@@ -95,6 +90,12 @@ export function flatDeclarations(
     codes.set(name, code);
   }
   return `${texts.join('\n')}\nexport { ${[...exported].sort().join(', ')} };\n`;
+}
+
+/** The names that a `.d.ts` exports that the compiler wrote. */
+export function exportedNames(path: string): string[] {
+  const { exports, everythingOf } = readDeclarations(path);
+  return [...exports.keys(), ...everythingOf.flatMap(exportedNames)];
 }
 
 function readDeclarations(path: string): DeclarationFile {

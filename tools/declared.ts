@@ -218,33 +218,50 @@ function resolved(file: DeclarationFile, code: string): string {
   });
 }
 
-/** Every name that the package exports, in the order of src/index.ts, then those of the other entries. */
+/** Every name that the package exports, in the order of src/index.ts, then what only the other entries export. */
 export function publicNames(): PublicName[] {
-  const index = new DeclarationFile('dist/index.d.ts');
-  const source = readFileSync(new URL('src/index.ts', ROOT), 'utf8');
-  const names: PublicName[] = [];
-  for (const [, list, path] of source.matchAll(/^export (?:type )?(\{[^}]*\}|\*) from '\.\/(.+)';/gm)) {
-    const listed =
-      list === '*'
-        ? [...readFileSync(new URL(`src/${path}`, ROOT), 'utf8').matchAll(/^export \w+ (\w+)/gm)].map(
-            ([, name]) => name!,
-          )
-        : list!
-            .replace(/\btype |[{}\s]/g, '')
-            .split(',')
-            .filter(Boolean);
-    for (const name of listed) names.push(publicName(index, name, 'hub-protocol', path!));
+  const types = new DeclarationFile('dist/types.d.ts');
+  const names = new Map<string, PublicName>();
+  const add = (file: DeclarationFile, name: string, entry: string, source: string): void => {
+    if (!names.has(name)) names.set(name, publicName(file, name, entry, source));
+  };
+  for (const [module, entry] of CORE_ENTRIES) {
+    for (const { name, source } of exportsOf(module)) add(types, name, entry, source);
   }
-  const known = new Set(names.map(({ name }) => name));
-  for (const path of ['recording/recording', 'crypto/noble', 'crypto/noble-aesgcm', 'crypto/node']) {
-    const file = new DeclarationFile(`dist/${path}.d.ts`);
-    const entry = `hub-protocol/${path.slice(path.indexOf('/') + 1)}`;
-    for (const each of file.exported) {
-      const source = each === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `${path}.ts`;
-      if (!known.has(each)) names.push(publicName(file, each, entry, source));
+  for (const provider of ['noble', 'noble-aesgcm', 'node']) {
+    const file = new DeclarationFile(`dist/crypto/${provider}.d.ts`);
+    for (const name of file.exported) {
+      const source = name === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `crypto/${provider}.ts`;
+      add(file, name, `hub-protocol/${provider}`, source);
     }
   }
-  return names;
+  return [...names.values()];
+}
+
+/** The modules in src/ that are the entries of the core, with the names under which they are imported. */
+const CORE_ENTRIES = [
+  ['index.ts', 'hub-protocol'],
+  ['parts.ts', 'hub-protocol/parts'],
+  ['recording.ts', 'hub-protocol/recording'],
+] as const;
+
+/** The names that a module in src/ exports from others, in order, each with the file that declares it. */
+export function exportsOf(module: string): { name: string; source: string }[] {
+  const code = readFileSync(new URL(`src/${module}`, ROOT), 'utf8');
+  return [...code.matchAll(/^export (?:type )?(\{[^}]*\}|\*) from '\.\/(.+)';/gm)].flatMap(
+    ([, list, source]) => {
+      const names =
+        list === '*'
+          ? [...readFileSync(new URL(`src/${source}`, ROOT), 'utf8').matchAll(/^export \w+ (\w+)/gm)].map(
+              ([, name]) => name!,
+            )
+          : list!
+              .replace(/\btype |[{}\s]/g, '')
+              .split(',')
+              .filter(Boolean);
+      return names.map((name) => ({ name, source: source! }));
+    },
+  );
 }
 
 export function parseDoc(comment: string): Doc {

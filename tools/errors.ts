@@ -86,17 +86,15 @@ function documented(): Documented[] {
   return found;
 }
 
-/** The public names that are values, from src/index.ts and the entry for recordings. */
+/** The public names that are values, from the two entries that programs use. */
 function publicNames(): string[] {
-  const source = readFileSync(new URL('src/index.ts', ROOT), 'utf8');
-  const lists = [...source.matchAll(/^export (?!type)\{([^}]*)\}/gm)];
-  const recording = readFileSync(new URL('src/recording/recording.ts', ROOT), 'utf8');
-  return [
-    ...lists.flatMap(([, list]) =>
-      list!.split(',').flatMap((item) => (/^\s*\w+\s*$/.test(item) ? [item.trim()] : [])),
-    ),
-    ...[...recording.matchAll(/^export function (\w+)/gm)].map(([, name]) => name!),
-  ];
+  const source = ['index', 'recording'].map((entry) =>
+    readFileSync(new URL(`src/${entry}.ts`, ROOT), 'utf8'),
+  );
+  const lists = [...source.join('').matchAll(/^export (?!type)\{([^}]*)\}/gm)];
+  return lists.flatMap(([, list]) =>
+    list!.split(',').flatMap((item) => (/^\s*\w+\s*$/.test(item) ? [item.trim()] : [])),
+  );
 }
 
 const ALL = documented();

@@ -11,14 +11,14 @@ import { restorePages, writePackedPages } from './packed-pages.ts';
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 restorePages();
 rmSync(dist, { recursive: true, force: true });
-const { ENTRIES } = await import('./build.ts');
+const { TYPES } = await import('./build.ts');
 // What follows changes dist/, so the next build does not take it for its own.
 rmSync(`${dist}.inputs`);
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const path = dist + file;
   if (file.endsWith('.map')) rmSync(path);
   if (file.startsWith('hub-protocol')) continue;
-  if (file.endsWith('.d.ts') && !ENTRIES.includes(file.slice(0, -'.d.ts'.length))) rmSync(path);
+  if (file.endsWith('.d.ts') && !TYPES.includes(file.slice(0, -'.d.ts'.length))) rmSync(path);
   if (!file.endsWith('.js')) continue;
   const { code } = await transform(readFileSync(path, 'utf8'), { target: 'es2020', legalComments: 'none' });
   writeFileSync(path, code);

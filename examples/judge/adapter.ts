@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline';
 import * as protocol from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
+import type { DisclosureSituation, Transport } from 'hub-protocol/parts';
 import {
   decisionToJson,
   eventOf,
@@ -21,12 +22,11 @@ import {
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 type Operation = (request: Fields) => Fields;
-type Situation = protocol.DisclosureSituation;
 
 /** Returns a function that answers requests. It holds one handshake, one transport and one session between them. */
 export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
   let handshake: protocol.HandshakeState;
-  let transport: protocol.Transport;
+  let transport: Transport;
   let session: protocol.ClientSession | protocol.HubSession;
   const operations: { [operation: string]: Operation } = {
     'canonical-json': ({ text, bytes }) => ({
@@ -132,7 +132,10 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       url: protocol.authorizedUrl(address, userAgent, accessKey, options),
     }),
     disclosure({ aiDisclosure, tag, ...situation }) {
-      const told = protocol.disclosureDue({ aiDisclosure }, { ...(situation as Situation), language: tag });
+      const told = protocol.disclosureDue(
+        { aiDisclosure },
+        { ...(situation as DisclosureSituation), language: tag },
+      );
       return told.due ? { ...told, text: told.text ?? null } : { due: false };
     },
     topics: ({ mqtt }) => ({ ...protocol.deriveTopics(mqtt) }),

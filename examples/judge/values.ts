@@ -12,8 +12,8 @@ import {
   type RequestDecision,
   type SessionEvent,
   type Suite,
-  type Transport,
 } from 'hub-protocol';
+import type { Transport } from 'hub-protocol/parts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;

@@ -4,7 +4,7 @@
  * that it is given and in the words of its state.
  */
 import { assertBytes } from '../arguments.ts';
-import { wipe } from '../bytes.ts';
+import { wipe, wordAt } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
 const NONCE_LENGTH = 12;
@@ -22,11 +22,6 @@ const blockView = /* @__PURE__ */ viewOf(block);
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** The 32-bit word that begins at a byte. */
-function wordAt(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
 function rotate(word: number, by: number): number {

@@ -5,7 +5,7 @@
  * 32-bit words, the low one first. Blocks are filled slice by slice, and within a slice lane by lane.
  */
 import { assertInteger } from '../arguments.ts';
-import { type Bytes, concatBytes, wipe } from '../bytes.ts';
+import { type Bytes, concatBytes, wipe, wordAt } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
 import { failureOf, LocalError } from '../errors.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -331,10 +331,6 @@ function littleEndian(numbers: number[]): Uint8Array {
   const bytes = new Uint8Array(4 * numbers.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = numbers[i >> 2]! >>> (8 * (i & 3));
   return bytes;
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
 /** Memory for the blocks: the caller's, or newly allocated. */

@@ -184,8 +184,8 @@ for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ en
 test('renames private members, but none that is public in another class', async () => {
   const { code } = await bundleModule('bundles/device.ts', true);
   const names = privateNames(fileURLToPath(new URL('../../src', import.meta.url)), code);
-  assert.ok(names.includes('dispatch'));
-  assert.not.ok(names.includes('take')); // private in Session, public in ConnectionPolicy
+  assert.ok(names.includes('takeSealed'));
+  assert.not.ok(names.includes('fail')); // private in Transport, public in Guard
 });
 
 test.run();

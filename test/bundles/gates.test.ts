@@ -35,7 +35,7 @@ const CORE = [
   'Math.max Math.min Number Object Object.create Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
   'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for
-  '.at .buffer', // fields of ours
+  '.at .buffer .repeat', // fields of ours
 ];
 /** Identities and topics add these. */
 const IDENTITY = [
@@ -298,9 +298,9 @@ test('the licence file has both notices', () => {
 });
 
 for (const [name, expected] of [
-  ['hub-protocol.js', 'bad-argument: crypto'],
-  ['hub-protocol.core.js', 'bad-argument: crypto'],
-  ['hub-protocol.full.js', /^"crypto" expected \w+/],
+  ['hub-protocol.js', 'bad-argument: siteId'],
+  ['hub-protocol.core.js', 'bad-argument: siteId'],
+  ['hub-protocol.full.js', /^"siteId" expected \w+/],
 ] as const) {
   test(`errors of ${name} name the bad argument`, async () => {
     const { ClientSession } = await import(dist(name));
@@ -325,9 +325,15 @@ test('errors of hub-protocol.js name the option that does not exist, and the par
       return (error as Error).message;
     }
   };
-  assert.is(messageOf({ crypto, siteid: 'lobby' }), 'bad-argument: options.siteid');
+  const keyring = { staticKey: new Uint8Array(32).fill(1) };
+  const options = { crypto, siteId: 'lobby', keyring, randomBytes: () => new Uint8Array(32).fill(2) };
+  assert.is(messageOf(options), '');
+  assert.is(messageOf({ ...options, siteid: 'lobby' }), 'bad-argument: options.siteid');
   const x25519 = { sharedSecret: crypto.x25519.sharedSecret };
-  assert.is(messageOf({ crypto: { ...crypto, x25519 } }), 'bad-argument: crypto.x25519.publicKey');
+  assert.is(
+    messageOf({ ...options, crypto: { ...crypto, x25519 } }),
+    'bad-argument: crypto.x25519.publicKey',
+  );
 });
 
 /** Lowered to ES5, as the ES5 files are, so that syntax shows as the built-ins that it needs, or does not parse. */

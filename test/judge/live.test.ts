@@ -10,7 +10,7 @@ import { playScenes, type Scene } from '../../judge/src/live/play.ts';
 import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
-import type { ClientOptions, HubOptions } from '../../src/index.ts';
+import type { ClientOptions, HubOptions, KeyringFields } from '../../src/index.ts';
 import {
   NODE_ID,
   PASSWORD,
@@ -45,6 +45,11 @@ async function judgeClient(faults: Faults<ClientOptions> = {}): Promise<Verdict[
   } finally {
     client?.stop();
   }
+}
+
+/** Puts other keys into the keyring of a client. */
+function withKeys(keys: Partial<KeyringFields>): (own: ClientOptions) => Partial<ClientOptions> {
+  return ({ keyring }) => ({ keyring: { ...keyring, ...keys } });
 }
 
 /** Judges a hub with one client. */
@@ -105,14 +110,17 @@ test('the hub of this library passes every scene of --connect', async () => {
 });
 
 test('--listen finds a client that does not enforce its pin', async () => {
-  const verdicts = await judgeClient({ options: () => ({ pin: () => undefined }) });
+  const verdicts = await judgeClient({ options: withKeys({ pins: [] }) });
   assert.equal(scenes(verdicts, 'failed'), ['changed-key', 'changed-key-again', 'changed-key-early']);
   assert.equal(scenes(verdicts, 'declined'), ['reconnect', AESGCM_ALONE, 'failed-kk']); // KKpsk0 is optional
 });
 
 test('--listen finds a client with a new static key on each connection', async () => {
   const only = ['first-contact', 'still-there'];
-  const verdicts = await judgeClient({ options: () => ({ staticKey: randomBytes(32) }), only });
+  const verdicts = await judgeClient({
+    options: (own) => withKeys({ staticKey: randomBytes(32) })(own),
+    only,
+  });
   assert.ok(scenes(verdicts, 'failed').includes('still-there'), failures(verdicts));
 });
 
@@ -144,7 +152,8 @@ test('--listen takes a client’s refusal of an optional suite for no failure, a
 
 test('--listen names the password of a client as the cause', async () => {
   const only = ['first-contact', 'version'];
-  const verdicts = await judgeClient({ options: () => ({ psk: () => randomBytes(32) }), only });
+  const psks = [{ nodeId: NODE_ID, key: randomBytes(32) }];
+  const verdicts = await judgeClient({ options: withKeys({ psks }), only });
   assert.equal(scenes(verdicts, 'failed'), ['first-contact']);
   assert.match(verdicts[0]!.failure!.causes.join(), /^password: the client closes after message 2/);
 });
@@ -232,7 +241,7 @@ test('--listen waits only once for a client that does not come', async () => {
 
 test('--listen declines to say what a client stores that has one PSK for all hubs', async () => {
   const only = ['forgotten-psk'];
-  const verdicts = await judgeClient({ options: () => ({ psk: () => sharedPsk() }), only });
+  const verdicts = await judgeClient({ psk: sharedPsk(), only });
   assert.equal(scenes(verdicts, 'declined'), only, failures(verdicts));
 });
 

@@ -51,14 +51,14 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
       reconnectPeriod: 0,
       ...faults.connection?.(),
     });
-    const session = new ClientSession({
+    const own: ClientOptions = {
       crypto: nodeCrypto,
       siteId: 'lobby',
       randomBytes,
       keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
-      ...(onlyXx && { patterns: ['XXpsk2'] as const }),
-      ...faults.options?.(),
-    });
+      ...(onlyXx && { patterns: ['XXpsk2'] }),
+    };
+    const session = new ClientSession({ ...own, ...faults.options?.(own) });
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publish(topic, payload, rest);
     let pattern: string | undefined;
     let deadline: NodeJS.Timeout | undefined;

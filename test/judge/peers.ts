@@ -17,8 +17,10 @@ export const NODE_ID = 'judge';
 export const PASSWORD = 'correct horse battery staple';
 
 export interface Faults<Options> {
-  /** Options of each session, in place of the right ones. */
-  options?: () => Partial<Options>;
+  /** Options of each session, in place of its own. */
+  options?: (own: Options) => Partial<Options>;
+  /** The PSK that a client has for every hub. */
+  psk?: Uint8Array;
   /** Does not close connections. */
   stays?: true;
   /** Sends no message back. */
@@ -94,20 +96,20 @@ export function startClient(
   const dial = (): void => {
     if (isOver) return;
     const socket = new WebSocket(url);
-    const session = new ClientSession({
+    const own = {
       crypto: nodeCrypto,
       siteId,
       randomBytes,
       keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
-      ...faults.options?.(),
-    });
+    };
+    const session = new ClientSession({ ...own, ...faults.options?.(own) });
     const take = (events: SessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'pin') pins.set(event.nodeId, event.key);
         if (event.type === 'unpin') pins.delete(event.nodeId);
         if (event.type === 'psk-suspect') psks.delete(event.nodeId);
         if (event.type !== 'psk-needed') continue;
-        const psk = pskFor(event.nodeId);
+        const psk = faults.psk ?? pskFor(event.nodeId);
         psks.set(event.nodeId, psk);
         const answer = session.providePsk(psk);
         handle(session, socket, answer, faults);
@@ -146,7 +148,7 @@ export async function startHub(accessKey: string, faults: Faults<HubOptions> = {
   let clientKey: Uint8Array | undefined;
   server.on('connection', (socket) => {
     const own = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey };
-    const session = new HubSession({ ...own, ...faults.options?.() });
+    const session = new HubSession({ ...own, ...faults.options?.(own) });
     socket.on('message', (data, isBinary) => {
       const events = session.receive(isBinary ? (data as Buffer) : data.toString());
       for (const event of events) if (event.type === 'pin') clientKey = event.key;

@@ -154,6 +154,7 @@ test('the types of every entry are right, wherever ES modules are resolved by ex
 test('loads by import and by require, and so does every other entry', async () => {
   const names = [
     '',
+    '/parts',
     '/recording',
     '/noble',
     '/noble-aesgcm',

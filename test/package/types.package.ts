@@ -37,7 +37,7 @@ test.before(async () => {
   }
   copyFileSync(new URL('programs/vendored.ts', import.meta.url), inFolder('vendored.ts'));
   const types = readFileSync(inFolder('node_modules/hub-protocol/dist/index.d.ts'), 'utf8');
-  const exported = /^export \{ (.*) \};$/m.exec(types)![1]!.split(', ');
+  const exported = /^export \{ (.*) \} from/m.exec(types)![1]!.split(', ');
   for (const [name, code] of fencesAsTypeScript(exported)) writeFileSync(inFolder(name), code);
 });
 

@@ -4,12 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   ConnectionPolicy,
-  type EndedEvent,
   LocalError,
   type PolicyOptions,
   RemoteError,
   type SessionEvent,
 } from '../../src/index.ts';
+import type { EndedEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import { seeded } from './simulation/world.ts';
 

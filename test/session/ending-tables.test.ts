@@ -1,7 +1,8 @@
 /** The tables of endings.ts: each row decides how some connection ends, and each error says what to do. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ClientOptions, ClientState, Closing, EndedEvent, HubState } from '../../src/index.ts';
+import type { ClientOptions, ClientState, Closing, HubState } from '../../src/index.ts';
+import type { EndedEvent } from '../../src/parts.ts';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,

@@ -8,11 +8,11 @@ import {
   type KeyPair,
   type Keyring,
   parseKeyring,
-  type ReadyEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
 import { toHex } from '../vectors.ts';

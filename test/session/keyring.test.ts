@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import type { ReadyEvent, SessionEvent } from '../../src/index.ts';
+import type { SessionEvent } from '../../src/index.ts';
 import {
   createKeyring,
   dropPin,
@@ -13,6 +13,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
 import {

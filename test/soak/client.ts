@@ -4,13 +4,13 @@ import {
   type Closing,
   ConnectionPolicy,
   createKeyring,
-  type EndedEvent,
   type Keyring,
   type SessionEvent,
   storePsk,
   updateKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import type { EndedEvent } from 'hub-protocol/parts';
 import mqtt from 'mqtt';
 import { WebSocket } from 'ws';
 import { check, messageOf } from './messages.ts';

@@ -1,5 +1,5 @@
 /** Numbered messages of random sizes. Both ends know what each number stands for, so nothing can be lost, changed or swapped unseen. */
-import type { MessageEvent } from 'hub-protocol';
+import type { MessageEvent } from 'hub-protocol/parts';
 
 export type Sender = 'client' | 'hub';
 

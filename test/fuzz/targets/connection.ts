@@ -5,7 +5,6 @@ import {
   type Closing,
   dropPin,
   type HubOptions,
-  type HubPsk,
   HubSession,
   type HubSessionEvent,
   type Keyring,
@@ -15,6 +14,7 @@ import {
   type SessionEvent,
   updateKeyring,
 } from '../../../src/index.ts';
+import type { HubPsk } from '../../../src/parts.ts';
 import {
   CLIENT_TRANSITIONS,
   HUB_TRANSITIONS,

@@ -3,7 +3,6 @@
  * them, too.
  */
 import { type Breakage, broken, same } from './breakage.ts';
-import type { Patch } from './fault.ts';
 import { FURTHER_PROGRAM_RULES } from './further-program-faults.ts';
 import { FURTHER_SESSION_RULES } from './further-session-faults.ts';
 

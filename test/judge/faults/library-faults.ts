@@ -321,18 +321,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'return isHigh ? sortByCodePoint(keys) : sortByUnit(keys);',
     'return keys;',
   ]),
-  fault(
-    'upper-case-escapes',
-    'canonical-json prologue',
-    /escapes: the digits after \\u are in upper case/,
-    [WRITE, "const HEX = '0123456789abcdef';", "const HEX = '0123456789ABCDEF';"],
-  ),
-  fault(
-    'tab-as-u0009',
-    'canonical-json prologue',
-    /escapes: \\u0009 is written instead of \\t/,
-    [WRITE, '  9: 0x74, // t\n', ''],
-  ),
+  fault('upper-case-escapes', 'canonical-json prologue', /escapes: the digits after \\u are in upper case/, [
+    WRITE,
+    "const HEX = '0123456789abcdef';",
+    "const HEX = '0123456789ABCDEF';",
+  ]),
+  fault('tab-as-u0009', 'canonical-json prologue', /escapes: \\u0009 is written instead of \\t/, [
+    WRITE,
+    '  9: 0x74, // t\n',
+    '',
+  ]),
   fault('delete-escaped', 'canonical-json prologue session', /escapes: U\+007F is escaped/, [
     WRITE,
     'return unit >= 0x20 && unit !== QUOTATION_MARK',

@@ -95,10 +95,10 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'handshake_hash[:16].hex()',
     'handshake_hash.hex()',
   ]),
-  fault('any-psk-is-used', 'session', /one that is not 32 bytes counts as none/, [
+  fault('stored-psk-not-used', 'session', /A PSK from the store is used without asking/, [
     SESSION,
-    'if len(psk) == protocol.KEY:',
-    'if psk:',
+    'psk = self.psks.get(self.node_id)',
+    'psk = None',
   ]),
   fault('version-3-exactly', 'session', /max_protocol_version is a number, 3 or more/, [
     'hub_envelopes.py',

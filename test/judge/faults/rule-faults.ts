@@ -3,7 +3,6 @@
  * nothing does. Where a rule names vectors, one of those has to fail.
  */
 import { type Breakage, broken, live, none, same } from './breakage.ts';
-import type { Patch } from './fault.ts';
 import { SESSION_RULES } from './session-rule-faults.ts';
 
 const PARSE = 'src/wire/parse-json.ts';
@@ -311,6 +310,6 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-37': broken('a client takes KKpsk0 although it may not', [
     CLIENT,
     'offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0)',
-    'patterns',
+    'offer.patterns',
   ]),
 };

@@ -203,11 +203,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
 
   // Failures and endings
-  'P-104': broken('a session that failed goes on reading', [
-    SESSION,
-    'if (this.isOver()) return;',
-    '',
-  ]),
+  'P-104': broken('a session that failed goes on reading', [SESSION, 'if (this.isOver()) return;', '']),
   'P-105': broken('the code of the failure is sent before the end', [
     SESSION,
     "this.emit({ type: 'close', code, error: this.fail(error) });",

@@ -5,11 +5,10 @@ import {
   derivePsk,
   type HandshakeState,
   type Keyring,
-  type PskOptions,
   type SessionEvent,
-  type Transport,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import type { PskOptions, Transport } from 'hub-protocol/parts';
 
 interface Order {
   id: number;

@@ -1,5 +1,6 @@
 /** The clients of a hub that restarts: when they come back, as a histogram. */
-import { ConnectionPolicy, type EndedEvent, RemoteError, type SessionEvent } from '../../../src/index.ts';
+import { ConnectionPolicy, RemoteError, type SessionEvent } from '../../../src/index.ts';
+import type { EndedEvent } from '../../../src/parts.ts';
 import { seeded, World } from './world.ts';
 
 export const CLIENTS = 10_000;
