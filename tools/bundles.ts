@@ -193,7 +193,7 @@ const ownCodeAlone: Plugin = {
   name: 'own code alone',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
-      contents: 'export const engine = { codec: undefined, parseJson: undefined };',
+      contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
     onLoad({ filter: /\/src\/wire\/engine-(?:check|json|strings|text)\.ts$/ }, () => ({
       contents:

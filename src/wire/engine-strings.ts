@@ -1,5 +1,5 @@
 /** Strings of JSON four bytes at a time: nearly all of them are plain, and stand in JSON as they are. */
-import { encodeByEngine } from '../bytes.ts';
+import { encodeByEngine } from '../engine.ts';
 import { LONGEST_ESCAPE, writeEscape } from './escapes.ts';
 
 const QUOTATION_MARK = 0x22;
