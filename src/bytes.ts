@@ -2,7 +2,7 @@
  * Bytes: copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
  * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
-import { engine } from './engine.ts';
+import { decodeByEngine, encodeByEngine } from './engine.ts';
 import { LocalError } from './errors.ts';
 
 /**
@@ -188,26 +188,7 @@ export function utf8ToBytes(text: string): Bytes {
 
 /** Encodes a string as UTF-8; `undefined` for a string with a lone surrogate. */
 export function encodeUtf8(text: string): Bytes | undefined {
-  return encodeByEngine(text) ?? encodeAscii(text) ?? encodeAny(text);
-}
-
-/** From this length on, in UTF-16 units, a call of the engine's encoder costs less than it saves. */
-const WORTH_A_CALL = 48;
-
-/** Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt. */
-export function encodeByEngine(text: string): Bytes | undefined {
-  if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
-  const bytes = engine.codec.encode(text) as Bytes;
-  const isAscii = bytes.length === text.length;
-  return isAscii || !hasReplacement(bytes) ? bytes : undefined;
-}
-
-/** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
-function hasReplacement(bytes: Uint8Array): boolean {
-  for (let i = 2; i < bytes.length; i++) {
-    if (bytes[i] === 0xbd && bytes[i - 1] === 0xbf && bytes[i - 2] === 0xef) return true;
-  }
-  return false;
+  return (encodeByEngine(text) as Bytes | undefined) ?? encodeAscii(text) ?? encodeAny(text);
 }
 
 /** Encodes a short string of ASCII, as most keys and tokens are, in one pass; `undefined` for any other. */
@@ -267,13 +248,10 @@ const UNITS_AT_ONCE = 32;
 
 /** Decodes UTF-8 (RFC 3629: shortest form, no surrogates, at most U+10FFFF); `undefined` for anything else. */
 export function bytesToUtf8(bytes: Uint8Array): string | undefined {
-  if (engine.codec !== undefined) {
-    try {
-      return engine.codec.decode(bytes);
-    } catch {
-      // Not UTF-8, or memory that the engine's decoder does not take: the code below finds out.
-    }
-  }
+  return decodeByEngine(bytes) ?? decodeAny(bytes);
+}
+
+function decodeAny(bytes: Uint8Array): string | undefined {
   const pieces: string[] = [];
   let piece = '';
   let units: number[] = [];

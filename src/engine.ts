@@ -128,3 +128,31 @@ export const engine: Engine = /* @__PURE__ */ testedEngine();
 export function testedEngine(): Engine {
   return { codec: unlessItThrows(testedCodec) };
 }
+
+/** From this length on, in UTF-16 units, a call of the engine's encoder costs less than it saves. */
+const WORTH_A_CALL = 48;
+
+/** Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt. */
+export function encodeByEngine(text: string): Uint8Array | undefined {
+  if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
+  const bytes = engine.codec.encode(text);
+  const isAscii = bytes.length === text.length;
+  return isAscii || !hasReplacement(bytes) ? bytes : undefined;
+}
+
+/** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
+function hasReplacement(bytes: Uint8Array): boolean {
+  for (let i = 2; i < bytes.length; i++) {
+    if (bytes[i] === 0xbd && bytes[i - 1] === 0xbf && bytes[i - 2] === 0xef) return true;
+  }
+  return false;
+}
+
+/** Decodes UTF-8 with the engine's decoder; `undefined` if there is none, or if it refuses the bytes. */
+export function decodeByEngine(bytes: Uint8Array): string | undefined {
+  try {
+    return engine.codec?.decode(bytes);
+  } catch {
+    return undefined; // not UTF-8, or memory that the engine's decoder does not take: the library's own code finds out
+  }
+}

@@ -193,7 +193,7 @@ const ownCodeAlone: Plugin = {
   name: 'own code alone',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
-      contents: 'export const engine = { codec: undefined };',
+      contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
     onLoad({ filter: /\/src\/wire\/growing-text\.ts$/ }, () => ({
       contents: 'export function growingText() { return undefined; }',

@@ -6,7 +6,8 @@ import { wipe } from '../bytes.ts';
 
 /**
  * The first 32 bits of the fractional parts of roots of the first primes, as signed words. They are computed because a table
- * would take 0.5 KB of flash. A number has 18 more bits of such a root, so it does not matter how an engine rounds.
+ * would add 0.5 KB to the gzipped file for devices. A number has 18 more bits of such a root, so it does not matter how an
+ * engine rounds.
  */
 export function fractionsOfRoots(count: number, exponent: number): number[] {
   const primes: number[] = [];

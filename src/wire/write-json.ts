@@ -9,12 +9,12 @@ import {
   type Bytes,
   bytesToUtf8,
   concatBytes,
-  encodeByEngine,
   forEachPiece,
   joinSurrogates,
   utf8ToBytes,
   writePoint,
 } from '../bytes.ts';
+import { encodeByEngine } from '../engine.ts';
 import { LocalError } from '../errors.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
