@@ -51,8 +51,11 @@ export class Guard {
     return this.failure;
   }
 
-  /** Ends the object, with what later calls throw unless it has failed. */
-  end(advice: string): void {
-    this.failure ??= new LocalError('wrong-state', advice);
+  /** Ends the object: later calls throw `wrong-state`, unless it has failed. */
+  end(): void {
+    this.failure ??= new LocalError(
+      'wrong-state',
+      'the handshake or transport is over: make a new HandshakeState',
+    );
   }
 }

@@ -139,6 +139,10 @@ const ANCHORS: ReadonlyMap<string, string> = new Map(
 /** Prose of a docstring with its links: to names, and in a `@throws` to codes. */
 function linked(text: string): string {
   return text
+    .replace(/\{@link (\w+)\.(\w+)\}/g, (_, owner: string, method: string) => {
+      const { page } = TARGETS.get(owner)!;
+      return `[\`${owner}.${method}\`](${page}.md#${(owner + method).toLowerCase()})`;
+    })
     .replace(/\{@link (\w+)\}/g, (_, name: string) => (TARGETS.has(name) ? linkTo(name) : `\`${name}\``))
     .replace(/\b(\w+)\(\)/g, (call, name: string) => (TARGETS.has(name) ? linkTo(name, `${call}`) : call));
 }

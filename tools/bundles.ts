@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
-import { privateNames, withoutMessages } from './compact.ts';
+import { shortenedNames, withoutMessages } from './compact.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
 
@@ -201,11 +201,15 @@ const ownCodeAlone: Plugin = {
   },
 };
 
+/** The declarations of all that users get. */
+const TYPES = ['dist/types.d.ts', 'dist/crypto/noble.d.ts', 'dist/crypto/node.d.ts'];
+
 async function compact({ code, map }: Output): Promise<Output> {
   const short = withoutMessages(code);
-  const privates = privateNames(root('src'), short);
+  const types = TYPES.map((path) => readFileSync(root(path), 'utf8')).join('');
+  const names = shortenedNames(root('src'), short, types);
   return transform(withMap(short, map), {
-    mangleProps: new RegExp(`^(?:${privates.join('|')})$`),
+    mangleProps: new RegExp(`^(?:${names.join('|')})$`),
     treeShaking: true,
     sourcemap: 'external',
     target: 'es2020',

@@ -1,6 +1,6 @@
 /**
  * Makes single files for devices smaller than a minifier can: removes error messages, a sixth of the file, and lists the
- * private members that can have shorter names. Programs read `error.code`, which stays.
+ * members that can have shorter names. Programs read `error.code`, which stays.
  *
  * Messages are identified by position, never by content. A message is
  *
@@ -99,30 +99,51 @@ function actsOrCalls(value: AnyNode): boolean {
 }
 
 /**
- * Returns the private members that can have shorter names: those that the bundle uses only as methods and after `this`, that
- * no class has as a public member, and that are in no string literal, which could be used to access them.
+ * Returns the members that can have shorter names. Those of private members do if the bundle uses them only as methods and
+ * after `this`, and no class has them as public ones. Those of classes that users do not get do if they are in no type that
+ * users get and in no built-in object. None is in a string literal, which could be used to access it, or a key of an object.
+ * @param types - the declarations of all that users get
  */
-export function privateNames(sources: string, bundle: string): string[] {
-  const names = new Set<string>();
-  const publicNames: string[] = [];
+export function shortenedNames(sources: string, bundle: string, types: string): string[] {
+  const privateNames = new Set<string>();
+  const publicNames = new Set<string>();
   for (const path of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.ts')) continue;
     for (const { name, isPublic } of membersIn(readFileSync(`${sources}/${path}`, 'utf8'))) {
-      if (isPublic) publicNames.push(name);
-      else names.add(name);
+      (isPublic ? publicNames : privateNames).add(name);
     }
   }
-  for (const name of publicNames) names.delete(name);
+  for (const name of publicNames) privateNames.delete(name);
+  const known = new Set(types.replace(/\/\*[\s\S]*?\*\//g, '').match(/\w+/g));
+  const internalNames = new Set([...publicNames].filter((name) => !known.has(name) && !BUILT_IN.has(name)));
   walk(parseModule(bundle), (node) => {
-    if (node.type === 'Literal') names.delete(String(node.value));
-    if (node.type === 'Property' && node.key.type === 'Identifier') names.delete(node.key.name);
+    const inLiteral = node.type === 'Literal' ? String(node.value) : undefined;
+    const asKey =
+      node.type === 'Property' && node.key.type === 'Identifier' && !node.computed
+        ? node.key.name
+        : undefined;
+    for (const name of [inLiteral, asKey]) {
+      if (name === undefined) continue;
+      privateNames.delete(name);
+      internalNames.delete(name);
+    }
     if (node.type === 'MemberExpression' && node.property.type === 'Identifier') {
-      if (node.object.type !== 'ThisExpression') names.delete(node.property.name);
+      if (node.object.type !== 'ThisExpression') privateNames.delete(node.property.name);
     }
     return true;
   });
-  return [...names];
+  return [...privateNames, ...internalNames];
 }
+
+/** The names of the members of built-in objects. */
+const BUILT_IN = new Set(
+  Object.getOwnPropertyNames(globalThis).flatMap((name) => {
+    const value: unknown = (globalThis as Record<string, unknown>)[name];
+    const members = (object: unknown): string[] =>
+      object === null || object === undefined ? [] : Object.getOwnPropertyNames(Object(object));
+    return [...members(value), ...members((value as { prototype?: unknown } | undefined)?.prototype)];
+  }),
+);
 
 /** The members of the classes in a source. */
 function membersIn(source: string): { name: string; isPublic: boolean }[] {

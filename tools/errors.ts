@@ -103,12 +103,13 @@ const ALL = documented();
 function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
   const keys: Key[] = [];
   let errorClass: ErrorClass = 'LocalError';
-  const words = /\b(LocalError|RemoteError)\b|`([a-z0-9-]+)`|(?:\bas|codes of) (?:\{@link )?`?(\w+)/g;
-  for (const [, className, code, name] of throws.matchAll(words)) {
+  const words =
+    /\b(LocalError|RemoteError)\b|`([a-z0-9-]+)`|(?:\bas|codes of) (?:\{@link )?`?(\w+)(?:` or `(\w+)`)?/g;
+  for (const [, className, code, ...names] of throws.matchAll(words)) {
     if (className !== undefined) errorClass = className as ErrorClass;
     const codes = errorClass === 'LocalError' ? LOCAL_ADVICE : REMOTE_ADVICE;
     if (code !== undefined && code in codes) keys.push(`${errorClass} ${code}`);
-    for (const each of ALL.filter((one) => (one.name || one.owner) === name)) {
+    for (const each of ALL.filter((one) => names.includes(one.name || one.owner))) {
       if (!seen.includes(each)) keys.push(...keysIn(each.throws, [...seen, each]));
     }
   }

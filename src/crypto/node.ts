@@ -172,7 +172,7 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
 /**
  * Imports a static private key once, so that no session has to.
  * @param privateKey - 32 bytes; yours to wipe
- * @returns a key pair for the `staticKey` options
+ * @returns a key pair, for the `staticKey` of a keyring literal or of a HubSession
  * @throws LocalError `bad-argument`, `bad-length`
  *
  * @example
@@ -180,7 +180,7 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
  * import { importKey, nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const staticKey = importKey(randomBytes(32)); // of the stored private key, at the start of the program
- * new ClientSession({ crypto, randomBytes, siteId: 'lobby', staticKey });
+ * new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring: { staticKey } });
  */
 export function importKey(privateKey: Uint8Array): KeyPair {
   const own = importPrivateKey(privateKey);

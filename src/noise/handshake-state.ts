@@ -181,6 +181,8 @@ export class HandshakeState<Unfinished extends undefined = never> {
 
   /**
    * Checks that `resume` may be called with this shared secret. Used by sessions, which check it before anything changes.
+   * @param sharedSecret - as for `resume`
+   * @returns the public key of `dhNeeded`, as `awaited`
    * @throws LocalError `wrong-state`, `bad-argument`, `bad-length`
    */
   assertResumable(sharedSecret: Uint8Array | undefined): { readonly awaited: Uint8Array | undefined } {
@@ -386,7 +388,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
   }
 
   private end(): void {
-    this.guard.end('this handshake is over: make a new HandshakeState');
+    this.guard.end();
     this.work = undefined;
     this.wipeKeys();
     this.symmetricState.destroy();

@@ -53,14 +53,9 @@ export class Transport {
     assertBytes(plaintext, 'plaintext');
     this.guard.assertUsable();
     assertAtMost(MAX_NOISE_MESSAGE - TAG_LENGTH, plaintext, 'plaintext');
-    this.guard.enter();
-    try {
-      return this.sending.encryptWithAd(NO_ASSOCIATED_DATA, plaintext);
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      this.guard.leave();
-    }
+    const buffer = new Uint8Array(plaintext.length + TAG_LENGTH);
+    buffer.set(plaintext);
+    return this.encryptInPlace(buffer);
   }
 
   /**
@@ -128,7 +123,7 @@ export class Transport {
   }
 
   private end(): void {
-    this.guard.end('this transport is destroyed: complete a new handshake');
+    this.guard.end();
     this.sending.destroy();
     this.receiving.destroy();
     wipe(this.handshakeHash);

@@ -16,7 +16,7 @@ import { ClientSession } from '../session/client-session.ts';
 import type { HubSessionEvent, SessionEvent } from '../session/events.ts';
 import type { HubOptions } from '../session/hub-handshake.ts';
 import { HubSession } from '../session/hub-session.ts';
-import { isRepeat, lateInputOf, mayBeJson } from '../session/inputs.ts';
+import { lateInputOf, mayBeJson } from '../session/inputs.ts';
 import { findHub, type KeyringFields, readKeyring } from '../session/keyring-fields.ts';
 import { suitesOf } from '../session/negotiation.ts';
 import { OFFERED_PATTERNS } from '../session/protocol.ts';
@@ -286,7 +286,7 @@ function isCleartext(data: unknown, state: State): boolean {
   if (CLEARTEXT_STATES.indexOf(state) >= 0) return true;
   if (!isBytes(data) || !mayBeJson(data)) return false;
   const input = lateInputOf(data);
-  return input !== undefined && isRepeat(input);
+  return input !== undefined && input !== 'other';
 }
 
 /** Adds what was received or is to be transmitted: cleartext whole, anything else by its length. */

@@ -20,15 +20,7 @@ import { type Reassembled, Reassembler } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
-import {
-  inputOf,
-  isLateRepeat,
-  isRepeat,
-  lateInputOf,
-  mayBeJson,
-  textAfterReady,
-  unexpected,
-} from './inputs.ts';
+import { inputOf, isLateRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, Inputs, Step, TransitionTable } from './transitions.ts';
 
@@ -165,7 +157,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     const row = this.transitions[this.state as State];
     const next = row[input];
     if (next === undefined) {
-      if (row.repeat === undefined || !isRepeat(input)) throw unexpected(input, this.state);
+      if (row.repeat === undefined || input === 'other') throw unexpected(input, this.state);
       return;
     }
     this.state = next;

@@ -34,7 +34,7 @@ import {
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
 import { findHub } from './keyring-fields.ts';
-import { assertRequired, selectNoise, suitesOf } from './negotiation.ts';
+import { assertRequired, select, suitesOf } from './negotiation.ts';
 import type { Pattern } from './protocol.ts';
 import { pskSalt } from './psk.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
@@ -105,12 +105,11 @@ export class ClientHandshake implements Side<ClientState> {
         'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
       );
     }
-    const { pattern, suite } = selectNoise(
-      {
-        patterns: offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0),
-        suites: offer.suites,
-      },
-      { suites: suitesOf(crypto), pinned: pin !== undefined },
+    const usable = offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0);
+    const { pattern, suite } = select(
+      { patterns: usable, suites: offer.suites },
+      suitesOf(crypto),
+      pin !== undefined,
     );
     this.pin = pin;
     this.pattern = pattern;

@@ -235,46 +235,34 @@ const KK_REFUSED =
 
 /** The error of a client's ending. Its message says what an operator can do. */
 export function clientEndingError(code: EndingCode, state: ClientState, status?: number): RemoteError {
+  return new RemoteError(code, sentenceOf(code, state), status);
+}
+
+function sentenceOf(code: EndingCode, state: ClientState): string {
   switch (code) {
     case 'timeout':
-      return new RemoteError(
-        code,
-        `no message arrived in state ${state}: the hub is slow, or it refuses in silence`,
-      );
+      return `no message arrived in state ${state}: the hub is slow, or it refuses in silence`;
     case 'unavailable':
-      return new RemoteError(
-        code,
-        'the hub accepts no connection at the moment: connect again later',
-        status,
-      );
+      return 'the hub accepts no connection at the moment: connect again later';
     case 'access-refused':
-      return new RemoteError(
-        code,
-        'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients',
-        status,
-      );
+      return 'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients';
     case 'negotiation-refused':
-      return new RemoteError(
-        code,
+      return (
         'the hub closed the connection after message 1: it refuses the access key, the pattern or the suite, or it bound ' +
-          'a different HELLO or HANDSHAKE',
+        'a different HELLO or HANDSHAKE'
       );
     case 'kk-refused':
-      return new RemoteError(code, KK_REFUSED);
+      return KK_REFUSED;
     case 'client-key-refused':
-      return new RemoteError(
-        code,
+      return (
         'the hub closed the connection after message 3. Most likely it has another static key for this client: another ' +
-          'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
-          'to reset it or to issue a new identity. A hub that failed for reasons of its own looks the same',
+        'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
+        'to reset it or to issue a new identity. A hub that failed for reasons of its own looks the same'
       );
     case 'refused':
-      return new RemoteError(
-        code,
-        'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients',
-      );
+      return 'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients';
     case 'dropped':
-      return new RemoteError(code, `the connection was lost in state ${state}: connect again`);
+      return `the connection was lost in state ${state}: connect again`;
   }
 }
 

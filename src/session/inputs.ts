@@ -17,17 +17,12 @@ export function inputOf({ type, payload }: Envelope): EnvelopeInput {
   return opens ? 'message-1' : 'later-message';
 }
 
-/** Whether an input that the state does not wait for repeats a part of the handshake. */
-export function isRepeat(input: Input): boolean {
-  return input === 'hello' || input === 'offer' || input === 'message-1' || input === 'later-message';
-}
-
 /**
  * Whether an input repeats a part of the handshake once the session is encrypted. Over MQTT, where cleartext arrives as
  * bytes, a greeting is not a repeat: a hub greets only a client that it does not know, so it has lost the session.
  */
 export function isLateRepeat(input: Input, isText: boolean): boolean {
-  return isText ? isRepeat(input) : input === 'message-1' || input === 'later-message';
+  return isText ? input !== 'other' : input === 'message-1' || input === 'later-message';
 }
 
 /** The error for an input that a state neither handles nor ignores. */

@@ -60,6 +60,11 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
     ownSuites: copyStrings(own?.suites),
     pinned: own.pinned,
   }));
+  return select({ patterns, suites }, ownSuites, pinned);
+}
+
+/** `selectNoise`, for arguments that are known to be what they should. */
+export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[], pinned: boolean): Selection {
   for (let i = 0; i < ownSuites.length; i++) {
     const suite = ownSuites[i]!;
     if (suites.indexOf(suite) < 0) continue;

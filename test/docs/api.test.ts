@@ -4,7 +4,7 @@ import swc from '@swc/core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import * as limits from '../../src/limits.ts';
-import { type AwaitingState, DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
+import { DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
 import { DEADLINES } from '../../src/requests/request-scheduler.ts';
 import { apiPages, defaultOf, isInput } from '../../tools/api.ts';
 import { type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
@@ -32,6 +32,7 @@ function isConstant({ type }: Member): boolean {
 
 /** What a docstring does not say of a function. */
 function unsaid(doc: Doc | undefined, params: readonly string[], signature: string): string[] {
+  if (/, as \{@link [\w.]+\} does/.test(doc?.text ?? '')) return [];
   const missing = params.filter((name) => !doc?.params.has(name.replace('...', '')));
   return /: void;?$/.test(signature) || doc?.returns !== undefined
     ? missing
@@ -114,19 +115,6 @@ test('the defaults that docstrings give are those of the code', () => {
     assert.is(stated(`PolicyOptions.${name}`).split(',')[0], `${time}`, name);
   }
   assert.is(stated('PolicyOptions.deadlines'), `${DEADLINE} each`);
-});
-
-test('the docstring of AwaitingState names its members', () => {
-  const states: Record<AwaitingState, true> = {
-    'awaiting-hello': true,
-    'awaiting-offer': true,
-    'awaiting-message-2': true,
-  };
-  const { text } = NAMES.find(({ name }) => name === 'AwaitingState')!.doc!;
-  assert.equal(
-    [...text.matchAll(/`(awaiting-[\w-]+)`/g)].map(([, state]) => state),
-    Object.keys(states),
-  );
 });
 
 // What tests show to be thrown, compared with what docstrings say.

@@ -2,7 +2,7 @@
 import { POLICY_ENDINGS, POLICY_STATES } from '../../src/policy/tables.ts';
 import { Channel } from '../../src/session/channel.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../src/session/endings.ts';
-import { isLateRepeat, isRepeat, lateInputOf } from '../../src/session/inputs.ts';
+import { isLateRepeat, lateInputOf } from '../../src/session/inputs.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS, type TransitionTable } from '../../src/session/transitions.ts';
 
 /** How often each row was used, by its name. */
@@ -101,7 +101,7 @@ function watchTransitions<State extends string>(
       const row = unwatched[state as State];
       const input = lateInputOf(data);
       if (input !== undefined && row[input] === undefined && row.repeat !== undefined) {
-        const isIgnored = 'frame' in row ? isLateRepeat(input, typeof data === 'string') : isRepeat(input);
+        const isIgnored = 'frame' in row ? isLateRepeat(input, typeof data === 'string') : input !== 'other';
         if (isIgnored) use(rowName(side, state, 'repeat', row.repeat));
       }
     }

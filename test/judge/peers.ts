@@ -62,7 +62,7 @@ function handle(
   session: ClientSession | HubSession,
   socket: WebSocket,
   events: (SessionEvent | HubSessionEvent)[],
-  { stays, silent, change = (data) => data }: Faults<unknown>,
+  { stays, silent, change = (data) => data }: Pick<Faults<unknown>, 'stays' | 'silent' | 'change'>,
 ): void {
   for (const event of events) {
     if (event.type === 'transmit') socket.send(change(event.data));
