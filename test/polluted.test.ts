@@ -14,6 +14,7 @@ const BARE = { access_key: 'kiosk-7', password: 'correct horse' };
 const KEY = new Uint8Array(32).fill(7);
 const KEYRING = hub.createKeyring({ accessKey: 'kiosk-7', staticKey: KEY, crypto: nodeCrypto });
 const SESSION = { crypto: nodeCrypto, randomBytes, siteId: 'lobby', keyring: KEYRING };
+const LITERAL = { ...SESSION, keyring: { staticKey: KEY } };
 const REQUEST = { requestId: 'r1', text: 'hello' };
 const ASKED = { requestId: 'r1', payload: '/ask' };
 const SCANNED = { requestId: 'r1', value: 'A1' };
@@ -46,12 +47,9 @@ const CALLS: readonly [field: string, value: unknown, what: string, call: () => 
   ['deadlines', { 'awaiting-hello': 1 }, 'ConnectionPolicy', () => firstDeadline()],
   ['awaiting-hello', 1, 'ConnectionPolicy', () => firstDeadline()],
   ['paced', true, 'ClientSession', () => new hub.ClientSession(SESSION).state],
-  [
-    'pins',
-    [{}],
-    'ClientSession',
-    () => new hub.ClientSession({ ...SESSION, keyring: { staticKey: KEY } }).state,
-  ],
+  ['pins', [{}], 'ClientSession', () => new hub.ClientSession(LITERAL).state],
+  ['psks', [{}], 'ClientSession', () => new hub.ClientSession(LITERAL).state],
+  ['staticKeyIsFresh', 1, 'ClientSession', () => new hub.ClientSession(LITERAL).state],
   ['status', 401, 'closed', () => codeAfter({ code: 1006 })],
   ['code', 1008, 'closed', () => codeAfter({ reason: 'why' })],
   ['maxMessage', 0, 'Reassembler', () => new Reassembler({}).push(Uint8Array.of(0, 0x7b, 0x7d))],

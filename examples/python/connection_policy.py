@@ -47,7 +47,7 @@ class ConnectionPolicy:
                 self.ready_at, self.xx_alone, self.differed = now, False, False
             case "psk-needed":
                 self.psk_is_fresh = True
-            case "message" | "chunk" | "dropped":
+            case "message" | "dropped":
                 self.heard = True
             case "ended":
                 return self.decide(event, now)

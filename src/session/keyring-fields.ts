@@ -1,5 +1,5 @@
 /** The keys that a session is given: the fields of a keyring that it reads. */
-import { assertFlag, assertObject, readArgument } from '../arguments.ts';
+import { assertFlag, assertObject, membersOf, readArgument } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
 import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
@@ -25,7 +25,7 @@ export interface KeyringFields {
 /** A keyring as a session reads it. */
 export type ReadKeyring = { readonly [name in keyof KeyringFields]-?: NonNullable<KeyringFields[name]> };
 
-const KEYRING_FIELDS = ['staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
+const KEYRING_FIELDS: readonly (keyof KeyringFields)[] = ['staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
 
 /**
  * Checks that an argument is a keyring, or a literal with the fields of one that a session reads. The shape of its static
@@ -35,13 +35,13 @@ const KEYRING_FIELDS = ['staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
 export function readKeyring(keyring: KeyringFields): ReadKeyring {
   return readArgument('keyring', () => {
     assertObject(keyring, 'keyring');
-    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = keyring;
+    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = membersOf(keyring, KEYRING_FIELDS);
     // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us; in engines that cannot hide
     // fields, it has more of them.
     const isLiteral = (keyring as { accessKey?: unknown }).accessKey === undefined;
     const names = isLiteral ? Object.keys(keyring) : [];
     for (let i = 0; i < names.length; i++) {
-      if (KEYRING_FIELDS.indexOf(names[i]!) < 0) {
+      if (KEYRING_FIELDS.indexOf(names[i] as keyof KeyringFields) < 0) {
         throw new LocalError('bad-argument', `"keyring.${names[i]}" is an unknown field`);
       }
     }

@@ -390,7 +390,6 @@ def lost_sessions():
         twice("twice, with another pattern").drops(TEXT_KK, ask(TEXT_KK)),
         twice("with a lost connection in between").fails(LOSS, pause(4000)).drops(TEXT, ask(TEXT)),
         heard.take(3000, TEXT, pause(4000)).drops(TEXT, pause(8000)).drops(TEXT, ask(TEXT)),
-        twice("not if a chunk was heard").begin().take(2000, READY).take(2001, {"type": "chunk"}).take(3000, TEXT, pause(4000)),
         twice("not if a message was heard that had to be dropped")
         .begin()
         .take(2000, READY)
