@@ -10,6 +10,7 @@ import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
 import { shortenedNames, withoutMessages } from './compact.ts';
+import { publicNames } from './declared.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
 
@@ -201,13 +202,20 @@ const ownCodeAlone: Plugin = {
   },
 };
 
-/** The declarations of all that users get. */
-const TYPES = ['dist/types.d.ts', 'dist/crypto/noble.d.ts', 'dist/crypto/node.d.ts'];
+/** All names in what users get: of exports, their members and parameters. */
+export function namesForUsers(): Set<string> {
+  const texts = publicNames().map(({ kind, code, members }) =>
+    kind === 'class'
+      ? members.map(({ name, type, signature }) => `${name} ${type} ${signature}`).join()
+      : code,
+  );
+  const code = texts.join().replace(/\/\*[\s\S]*?\*\//g, '');
+  return new Set(code.match(/\w+/g));
+}
 
 async function compact({ code, map }: Output): Promise<Output> {
   const short = withoutMessages(code);
-  const types = TYPES.map((path) => readFileSync(root(path), 'utf8')).join('');
-  const names = shortenedNames(root('src'), short, types);
+  const names = shortenedNames(root('src'), short, namesForUsers());
   return transform(withMap(short, map), {
     mangleProps: new RegExp(`^(?:${names.join('|')})$`),
     treeShaking: true,

@@ -14,7 +14,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import swc from '@swc/core';
-import type { AnyNode, CallExpression, NewExpression } from 'acorn';
+import type { AnyNode, CallExpression, NewExpression, ObjectExpression } from 'acorn';
 import { type Edit, edited, isNamed, Names, parseModule, walk } from './syntax.ts';
 
 /** The replacement for a message, and the expressions of the original that it contains. */
@@ -102,9 +102,9 @@ function actsOrCalls(value: AnyNode): boolean {
  * Returns the members that can have shorter names. Those of private members do if the bundle uses them only as methods and
  * after `this`, and no class has them as public ones. Those of classes that users do not get do if they are in no type that
  * users get and in no built-in object. None is in a string literal, which could be used to access it, or a key of an object.
- * @param types - the declarations of all that users get
+ * @param known - the names in all that users get
  */
-export function shortenedNames(sources: string, bundle: string, types: string): string[] {
+export function shortenedNames(sources: string, bundle: string, known: ReadonlySet<string>): string[] {
   const privateNames = new Set<string>();
   const publicNames = new Set<string>();
   for (const path of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
@@ -114,25 +114,26 @@ export function shortenedNames(sources: string, bundle: string, types: string): 
     }
   }
   for (const name of publicNames) privateNames.delete(name);
-  const known = new Set(types.replace(/\/\*[\s\S]*?\*\//g, '').match(/\w+/g));
   const internalNames = new Set([...publicNames].filter((name) => !known.has(name) && !BUILT_IN.has(name)));
   walk(parseModule(bundle), (node) => {
-    const inLiteral = node.type === 'Literal' ? String(node.value) : undefined;
-    const asKey =
-      node.type === 'Property' && node.key.type === 'Identifier' && !node.computed
-        ? node.key.name
-        : undefined;
-    for (const name of [inLiteral, asKey]) {
-      if (name === undefined) continue;
-      privateNames.delete(name);
-      internalNames.delete(name);
+    if (node.type === 'Literal') {
+      privateNames.delete(String(node.value));
+      internalNames.delete(String(node.value));
     }
+    if (node.type === 'ObjectExpression') for (const name of keysOf(node)) internalNames.delete(name);
+    if (node.type === 'Property' && node.key.type === 'Identifier') privateNames.delete(node.key.name);
     if (node.type === 'MemberExpression' && node.property.type === 'Identifier') {
       if (node.object.type !== 'ThisExpression') privateNames.delete(node.property.name);
     }
     return true;
   });
   return [...privateNames, ...internalNames];
+}
+
+function keysOf({ properties }: ObjectExpression): string[] {
+  return properties.flatMap((property) =>
+    property.type === 'Property' && property.key.type === 'Identifier' ? [property.key.name] : [],
+  );
 }
 
 /** The names of the members of built-in objects. */
