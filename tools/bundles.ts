@@ -158,6 +158,7 @@ export async function bundleModule(path: string, isForDevices: boolean): Promise
     entryPoints: [root(path)],
     outfile: root('dist/bundle.js'),
     bundle: true,
+    minifySyntax: isForDevices, // removes the calls of what `ownCodeAlone` leaves out, and in compact() what depends on them
     write: false,
     sourcemap: 'external',
     legalComments: 'none',
@@ -218,6 +219,7 @@ async function compact({ code, map }: Output): Promise<Output> {
   const names = shortenedNames(root('src'), short, namesForUsers());
   return transform(withMap(short, map), {
     mangleProps: new RegExp(`^(?:${names.join('|')})$`),
+    minifySyntax: true,
     treeShaking: true,
     sourcemap: 'external',
     target: 'es2020',
