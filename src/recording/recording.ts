@@ -4,17 +4,17 @@
  * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
  * lines, and `hub-protocol explain` reads them.
  */
-import { assertFlag, assertFunction, readArgument, readOptions } from '../arguments.ts';
+import { assertFlag, assertFunction, readOptions } from '../arguments.ts';
 import { bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { ClientOptions } from '../session/client-options.ts';
+import { CLIENT_OPTIONS, type ClientOptions } from '../session/client-options.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { HubSessionEvent, SessionEvent } from '../session/events.ts';
-import type { HubOptions } from '../session/hub-handshake.ts';
+import { HUB_OPTIONS, type HubOptions } from '../session/hub-handshake.ts';
 import { HubSession } from '../session/hub-session.ts';
 import { lateInputOf, mayBeJson } from '../session/inputs.ts';
 import { findHub, type KeyringFields, readKeyring } from '../session/keyring-fields.ts';
@@ -68,7 +68,7 @@ export function recordClientSession(
   recording: RecordingOptions,
 ): Recorded<ClientSession> {
   const recorder = new Recorder(recording);
-  const given = readArgument('options', () => ({ ...options })); // each option is read once
+  const given = readOptions(options, 'options', CLIENT_OPTIONS); // each option is read once
   given.keyring = readKeyring(given.keyring);
   const session = new ClientSession(recorder.withKeptKey(given));
   const { crypto, keyring, patterns, trust, onKkFailure } = given;
@@ -93,7 +93,7 @@ export function recordClientSession(
  */
 export function recordHubSession(options: HubOptions, recording: RecordingOptions): Recorded<HubSession> {
   const recorder = new Recorder(recording);
-  const given = readArgument('options', () => ({ ...options })); // each option is read once
+  const given = readOptions(options, 'options', HUB_OPTIONS); // each option is read once
   const session = new HubSession(recorder.withKeptKey(given));
   const { nodeId, clientKey, patterns, suites, crypto, staticKey } = given;
   recorder.begin('hub', crypto, staticKey, {

@@ -57,7 +57,8 @@ export interface ClientOptions extends SessionOptions {
   paced?: boolean | undefined;
 }
 
-const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
+/** The names of all options. */
+export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   crypto: true,
   randomBytes: true,
   maxMessage: true,

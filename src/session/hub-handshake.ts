@@ -65,7 +65,8 @@ export interface HubOptions extends SessionOptions {
   handshake?: JsonObject | undefined;
 }
 
-const HUB_OPTIONS: OptionNames<HubOptions> = {
+/** The names of all options. */
+export const HUB_OPTIONS: OptionNames<HubOptions> = {
   crypto: true,
   randomBytes: true,
   maxMessage: true,

@@ -147,7 +147,7 @@ test('ends when sealing fails, with the cipher’s error as the cause', () => {
   const cause = new Error('out of memory');
   const [one, other] = pair((key) => ({
     ...nodeCrypto.ciphers.ChaChaPoly!(key),
-    seal() {
+    sealInPlace() {
       throw cause;
     },
   }));
@@ -227,7 +227,7 @@ test('refuses a buffer of the wrong length or type in encryptInPlace, and goes o
 
 test('ends when sealing in place fails, or when its nonces are exhausted', () => {
   const cause = new Error('out of memory');
-  const [broken, other] = pair((key) => ({
+  const [broken] = pair((key) => ({
     ...nodeCrypto.ciphers.ChaChaPoly!(key),
     sealInPlace() {
       throw cause;
@@ -235,8 +235,8 @@ test('ends when sealing in place fails, or when its nonces are exhausted', () =>
   }));
   const failure = raisesLocal(() => broken.encryptInPlace(new Uint8Array(20)), 'crypto-failed');
   assert.is(failure.cause, cause);
+  const [one, other] = pair();
   assertDead(broken, failure, other);
-  const [one] = pair();
   internals(one).sending.nonce.fill(0xff, 4);
   raisesLocal(() => one.encryptInPlace(new Uint8Array(20)), 'nonce-exhausted');
 });
