@@ -95,11 +95,6 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'handshake_hash[:16].hex()',
     'handshake_hash.hex()',
   ]),
-  fault('stored-psk-not-used', 'session', /A PSK from the store is used without asking/, [
-    SESSION,
-    'psk = self.psks.get(self.node_id)',
-    'psk = None',
-  ]),
   fault('version-3-exactly', 'session', /max_protocol_version is a number, 3 or more/, [
     'hub_envelopes.py',
     'float(version.token) < 3',
