@@ -77,12 +77,7 @@ buildSync({
   format: 'esm',
   outfile: AES_GCM,
 });
-const FILES = [
-  path('../dist/hub-protocol.core.js'),
-  DEVICE,
-  path('../dist/hub-protocol.full.js'),
-  AES_GCM,
-];
+const FILES = [path('../dist/hub-protocol.core.js'), DEVICE, path('../dist/hub-protocol.full.js'), AES_GCM];
 
 for (const start of [meteredXs, meteredQuickJs]) {
   const isXs = start === meteredXs;
