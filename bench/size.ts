@@ -14,8 +14,8 @@ import { code, grouped, table, withParts } from '../tools/draw.ts';
 const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.js': 18_000,
   'hub-protocol.core.js': 12_900,
-  'hub-protocol.identity.js': 9_900,
-  'hub-protocol.requests.js': 7_250,
+  'hub-protocol.identity.js': 9_850,
+  'hub-protocol.requests.js': 7_200,
 };
 
 const DIST = new URL('../dist/', import.meta.url);

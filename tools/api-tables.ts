@@ -224,9 +224,9 @@ export function filesTable(links: ReadonlyMap<string, string>): string {
         ['a client on Espruino, Duktape or MicroQuickJS, which have no BigInt', '`hub-protocol.core.es5.js`'],
         [
           'to read an identity as it was issued, and derive MQTT topics from it',
-          '`hub-protocol.identity.js` beside the file above; a provisioned device does not need it',
+          '`hub-protocol.identity.js` with the file above; a provisioned device does not need it',
         ],
-        ['to ask questions and show replies', '`hub-protocol.requests.js` beside the file above'],
+        ['to ask questions and show replies', '`hub-protocol.requests.js` with the file above'],
         ['a hub, both suites, or everything', '`hub-protocol.full.js`'],
       ],
     ),
