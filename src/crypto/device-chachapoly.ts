@@ -9,7 +9,7 @@ import { equalBytes, wipe } from '../bytes.ts';
 import { TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { Cipher, CipherFactory } from './crypto.ts';
-import { chacha20, type Keystream, viewOf } from './device-chacha20.ts';
+import { type ChaCha20, chacha20, type Keystream, viewOf } from './device-chacha20.ts';
 
 /** Of ChaCha20, in bytes. */
 const BLOCK = 64;
@@ -91,9 +91,11 @@ function xor({ stream }: Message, bytes: Uint8Array): void {
 
 /** A class, since a device has its methods in flash: closures for each key would be in RAM. */
 class ChaChaPoly implements Cipher {
+  private readonly chacha: ChaCha20;
   private readonly key: Uint8Array;
 
-  constructor(key: Uint8Array) {
+  constructor(chacha: ChaCha20, key: Uint8Array) {
+    this.chacha = chacha;
     this.key = key;
     hideFields(this);
   }
@@ -137,7 +139,7 @@ class ChaChaPoly implements Cipher {
   }
 
   private begin(nonce: Uint8Array, length: number): Message {
-    const stream = chacha20(this.key, nonce, 1 + Math.ceil(length / BLOCK));
+    const stream = this.chacha(this.key, nonce, 1 + Math.ceil(length / BLOCK));
     const block = new Uint8Array(BLOCK);
     const view = viewOf(block);
     stream(view);
@@ -148,5 +150,10 @@ class ChaChaPoly implements Cipher {
 }
 opaque(ChaChaPoly.prototype, 'ChaChaPoly');
 
-/** The key array is used directly, and copied into nothing but BigInts, which stay. */
-export const deviceChaChaPoly: CipherFactory = (key) => new ChaChaPoly(key);
+/** Makes the cipher of a keystream. The key array is used directly, and copied into nothing but BigInts, which stay. */
+export const chaChaPolyOf =
+  (chacha: ChaCha20): CipherFactory =>
+  (key) =>
+    new ChaChaPoly(chacha, key);
+
+export const deviceChaChaPoly: CipherFactory = chaChaPolyOf(chacha20);

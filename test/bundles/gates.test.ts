@@ -50,7 +50,7 @@ const REQUESTS = [...CORE, '.replace .test .toLowerCase parseInt'];
  */
 const DEVICE = [
   ...CORE,
-  '.byteLength .byteOffset .getInt32 .setBigUint64 .setInt32 .some BigInt DataView Int32Array Math.pow',
+  '.byteLength .byteOffset .getInt32 .setBigUint64 .setInt32 .some BigInt DataView Int32Array Math.pow WebAssembly',
 ];
 /** argon2id and noble's BLAKE2b add these. */
 const PSK = [

@@ -8,7 +8,8 @@ import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
-import { chacha20 } from '../../src/crypto/device-chacha20.ts';
+import { chacha20InRows, chacha20InWords } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
@@ -20,7 +21,11 @@ const PROVIDERS: [string, Crypto][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
-  ['the device file', deviceCrypto],
+  ['the device file, compiled', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InWords) } }],
+  [
+    'the device file, interpreted',
+    { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InRows) } },
+  ],
 ];
 
 /** The u-coordinates of the points whose order divides 8, little-endian, and their other forms below 2^255. */
@@ -383,34 +388,47 @@ test('node has an argon2id where Node has one, and passes all parameters to it',
   );
 });
 
-const createDeviceCipher = deviceCrypto.ciphers.ChaChaPoly!;
-
-test('the device file leaves neither key nor keystream in an array after a message', () => {
-  const cipher = createDeviceCipher(series(32));
-  for (const length of [0, 1, 64, 65, 500]) {
-    const made: (Int32Array | Uint8Array)[] = [];
-    let sealed: Uint8Array | undefined;
-    let opened: Uint8Array | undefined;
-    recording('Int32Array', made, () =>
-      recording('Uint8Array', made, () => {
-        sealed = cipher.seal(series(12), series(3), new Uint8Array(length));
-        opened = cipher.open(series(12), series(3), sealed);
-      }),
-    );
-    const states = made.filter((array) => array instanceof Int32Array);
-    const blocks = made.filter((array) => array.byteLength === 64 && array !== sealed && array !== opened);
-    assert.ok(states.length > 1 && blocks.length > 1);
-    for (const array of [...states, ...blocks]) assert.ok(array.every((word) => word === 0));
-  }
+test('the device file uses what suits an interpreter where there is no WebAssembly', () => {
+  runWith(
+    `await import('./src/limits.ts'); // by now tsx has what it needs of WebAssembly for itself
+    delete globalThis.WebAssembly;`,
+    `const { chacha20, chacha20InRows } = await import('./src/crypto/device-chacha20.ts');
+    assert.equal(chacha20, chacha20InRows);`,
+  );
 });
 
-test('the device file shows no key, and refuses keys and nonces of other lengths by name', () => {
-  assert.equal(Object.keys(createDeviceCipher(series(32))), []);
-  for (const length of [0, 11, 13, 24]) {
-    raisesAbout('nonce', () => createDeviceCipher(series(32)).seal(series(length), series(1), series(1)));
-  }
-  raisesAbout('key', () => createDeviceCipher(series(33)).seal(series(12), series(1), series(1)));
-});
+for (const [form, chacha20] of [
+  ['compiled', chacha20InWords],
+  ['interpreted', chacha20InRows],
+] as const) {
+  test(`the device file, ${form}, leaves neither key nor keystream in an array after a message`, () => {
+    const cipher = chaChaPolyOf(chacha20)(series(32));
+    for (const length of [0, 1, 64, 65, 500]) {
+      const made: (Int32Array | Uint8Array)[] = [];
+      let sealed: Uint8Array | undefined;
+      let opened: Uint8Array | undefined;
+      recording('Int32Array', made, () =>
+        recording('Uint8Array', made, () => {
+          sealed = cipher.seal(series(12), series(3), new Uint8Array(length));
+          opened = cipher.open(series(12), series(3), sealed);
+        }),
+      );
+      const states = made.filter((array) => array instanceof Int32Array);
+      const blocks = made.filter((array) => array.byteLength === 64 && array !== sealed && array !== opened);
+      assert.ok(states.length > 1 && blocks.length > 1);
+      for (const array of [...states, ...blocks]) assert.ok(array.every((word) => word === 0));
+    }
+  });
+
+  test(`the device file, ${form}, shows no key, and refuses keys and nonces of other lengths by name`, () => {
+    const createCipher = chaChaPolyOf(chacha20);
+    assert.equal(Object.keys(createCipher(series(32))), []);
+    for (const length of [0, 11, 13, 24]) {
+      raisesAbout('nonce', () => createCipher(series(32)).seal(series(length), series(1), series(1)));
+    }
+    raisesAbout('key', () => createCipher(series(33)).seal(series(12), series(1), series(1)));
+  });
+}
 
 test('the device file leaves nothing in an array that HMAC-SHA-256 is computed from', () => {
   const made: Uint8Array[] = [];
@@ -426,7 +444,7 @@ test('the device file leaves nothing in an array that HMAC-SHA-256 is computed f
 test('noble’s ChaChaPoly wipes the keystream, and the key of Poly1305 that it begins with', () => {
   const [key, nonce] = [series(32), series(12)];
   const block = new DataView(new ArrayBuffer(64));
-  const stream = chacha20(key, nonce, 2);
+  const stream = chacha20InWords(key, nonce, 2);
   const keystream = [0, 1].map(() => {
     stream(block);
     return toHex(new Uint8Array(block.buffer));

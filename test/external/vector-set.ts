@@ -2,6 +2,8 @@
 import { bytesToHex, concatBytes, copyBytes, hexToBytes } from '../../src/bytes.ts';
 import type { CipherFactory, CipherName, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
+import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -28,12 +30,16 @@ export interface VectorSet {
   readonly isPartOfMany?: boolean;
 }
 
-/** The package's providers of cryptography, by the names of their entries, and that of the single file for devices. */
+/**
+ * The package's providers of cryptography, by the names of their entries, and that of the single file for devices, with the
+ * ChaCha20 that it takes where JavaScript is compiled, and with the one that it takes elsewhere.
+ */
 const PROVIDERS: readonly (readonly [string, Crypto])[] = [
   ['noble', nobleCrypto],
   ['noble-aesgcm', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
   ['device', deviceCrypto],
+  ['device, interpreted', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InRows) } }],
 ];
 
 /** Runs the same with each provider, or with those that have a cipher. */

@@ -6,6 +6,8 @@ import { readVectorFile } from '../../judge/src/vectors.ts';
 import { concatBytes } from '../../src/bytes.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
+import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
+import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -91,6 +93,8 @@ for (const [name, crypto] of PROVIDERS) {
     testCipher(name, cipherName, createCipher);
   }
 }
+
+testCipher('the device file, interpreted,', 'ChaChaPoly', chaChaPolyOf(chacha20InRows));
 
 function testCipher(name: string, cipherName: string, createCipher: CipherFactory): void {
   for (const vector of readVectors('rfc', cipherName)) {
