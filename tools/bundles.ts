@@ -144,9 +144,9 @@ function banner({ entry, noble }: BundleFile): string {
 }
 
 /** Bundles an entry, makes it compact and lowers it, if so configured. Minifying comes last. */
-async function bundle(file: BundleFile): Promise<Output> {
-  const { entry, isCompact, syntax, global } = file;
-  const module = await bundleModule(`bundles/${entry}.ts`, isCompact);
+async function bundle(file: BundleFile, source: string): Promise<Output> {
+  const { isCompact, syntax, global } = file;
+  const module = await bundleModule(source, isCompact);
   const compacted = isCompact ? await compact(module) : module;
   if (syntax === 'es5') return toScript(compacted, global);
   return isPreloadable(file) ? { ...compacted, code: withFrozenValues(compacted.code) } : compacted;
@@ -276,8 +276,16 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
   });
 }
 
-async function write(file: BundleFile, folder: string): Promise<void> {
-  const { code, map } = await minify(file, await bundle(file));
+/**
+ * Writes a single file, and its source map.
+ * @param source - the entry, if it is not that of the file
+ */
+export async function writeBundle(
+  file: BundleFile,
+  folder: string,
+  source = `bundles/${file.entry}.ts`,
+): Promise<void> {
+  const { code, map } = await minify(file, await bundle(file, source));
   const lines = banner(file);
   const shifted = JSON.parse(map!) as { mappings: string; file?: string };
   shifted.mappings = `;${shifted.mappings}`; // the banner's line
@@ -292,7 +300,7 @@ async function write(file: BundleFile, folder: string): Promise<void> {
 
 export async function buildBundles(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  await Promise.all(FILES.map((file) => write(file, folder)));
+  await Promise.all(FILES.map((file) => writeBundle(file, folder)));
   const licences = [root('LICENSE'), root('node_modules/@noble/hashes/LICENSE')];
   writeFileSync(
     `${folder}/hub-protocol.LICENSE.txt`,

@@ -25,6 +25,7 @@ export async function bundleSuite(): Promise<string> {
     define: {
       'import.meta.filename': '"suite"',
       'process.argv': '[]',
+      'Object.entries': 'objectEntries',
       'Object.fromEntries': 'fromEntries',
       'Uint8Array.of': 'uint8ArrayOf',
       BigInt: 'bigInt',

@@ -10,6 +10,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FILES, writeBundle } from '../../tools/bundles.ts';
 import { bundleSuite } from './bundle-suite.ts';
 import {
   type Source,
@@ -28,23 +29,16 @@ import { type Recorded, record } from './record.ts';
 type IsFor = (dialogue: Recorded) => boolean;
 type Task = [start: StartEngine, file: string, isFor: IsFor, index: number];
 
-const CORE = [
-  'canonical-json',
-  'prologue',
-  'select',
-  'handshake',
-  'seal',
-  'open',
-  'split',
-  'reassemble',
-  'session',
-];
+/** What only files built for this test have. */
+const PARTS = ['prologue', 'select', 'handshake', 'seal', 'open', 'split', 'reassemble'];
+const CORE = ['canonical-json', 'session'];
 const DEVICE = [...CORE, 'policy'];
 
 const IDENTITY = ['identity', 'endpoint', 'authorization', 'topics', 'broker', 'client-id', 'presence'];
 
 const REQUESTS = ['disclosure', 'request', 'session-ids', 'reply', 'schedule'];
 
+const isForParts: IsFor = ({ operation, needs }) => PARTS.includes(operation) && needs.length === 0;
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
 
@@ -59,12 +53,18 @@ const SCRIPTS = [startNode, startHermes, startDuktape, startMicroQuickJs];
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [MODULES, 'hub-protocol.js', isForDevice],
   [MODULES, 'hub-protocol.core.js', isForCore],
+  [MODULES, 'device-parts.js', isForParts],
+  [SCRIPTS, 'core-parts.es5.js', isForParts],
   [MODULES, 'hub-protocol.identity.js', isForIdentity],
   [MODULES, 'hub-protocol.requests.js', isForRequests],
   [SCRIPTS, 'hub-protocol.requests.es5.js', isForRequests],
   [[startNode], 'hub-protocol.full.js', () => true],
   // The rest of it is in hub-protocol.js and hub-protocol.identity.js, which are tested above.
-  [[startXs, startQuickJs], 'hub-protocol.full.js', (one) => !isForDevice(one) && !isForIdentity(one)],
+  [
+    [startXs, startQuickJs],
+    'hub-protocol.full.js',
+    (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one),
+  ],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
@@ -79,6 +79,12 @@ const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
 const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
 writeFileSync(renamed, 'var hubProtocol = hubProtocolRequests;');
+for (const entry of ['device', 'core'] as const) {
+  const name = entry === 'device' ? 'device-parts.js' : 'core-parts.es5.js';
+  const syntax = entry === 'device' ? 'es2020' : 'es5';
+  const like = FILES.find((file) => file.entry === entry && file.syntax === syntax)!;
+  await writeBundle({ ...like, name }, folder, `test/engines/${entry}-parts.ts`);
+}
 const minutes = Math.ceil(6 / oneIn);
 console.log(`Recording the vectors in Node; all of it takes about ${minutes} minutes on two free cores.`);
 const { dialogues, left, results } = await record();
@@ -118,11 +124,11 @@ process.exitCode = failed === 0 ? 0 : 1;
 
 /** Runs dialogues against a file in an engine. Returns the name of the engine, and what failed. */
 async function runVectors(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
-  const path = join(dist, file);
+  const path = join(file.startsWith('hub-protocol.') ? dist : folder, file);
   const sources: Source[] = [file.endsWith('.es5.js') ? { script: path } : { module: path }];
   if (file === 'hub-protocol.requests.es5.js') sources.push({ script: renamed });
   const engine = await start([...sources, { script: suite }]);
-  const setUp = file.includes('.core.') ? `suite.providePlainCrypto(${parsed(results)});` : '';
+  const setUp = file.includes('core') ? `suite.providePlainCrypto(${parsed(results)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];
   const [first] = chosen;

@@ -33,6 +33,10 @@ export function fromEntries(entries: [string, unknown][]): object {
   return fields;
 }
 
+export function objectEntries<Value>(object: { readonly [name: string]: Value }): [string, Value][] {
+  return Object.keys(object).map((name) => [name, object[name]!]);
+}
+
 /** Stands for BigInt(): the digits are enough for `setBigUint64`. */
 export function bigInt(digits: string): string {
   return digits;
