@@ -152,28 +152,14 @@ function keysOf(object: JsonObject, canonical: boolean): string[] {
   if (!canonical) return keys;
   let isHigh = false;
   for (let i = 0; i < keys.length && !isHigh; i++) isHigh = hasHighUnit(keys[i]!);
-  return isHigh ? sortByCodePoint(keys) : sortByUnit(keys);
+  return isHigh ? sortByCodePoint(keys) : keys.sort();
 }
-
-/** Sorts in place, as `sort` does; V8 takes longer for few keys, since it makes copies first. */
-function sortByUnit(keys: string[]): string[] {
-  if (keys.length > FEW) return keys.sort();
-  for (let i = 1; i < keys.length; i++) {
-    const key = keys[i]!;
-    let at = i;
-    for (; at > 0 && keys[at - 1]! > key; at--) keys[at] = keys[at - 1]!;
-    keys[at] = key;
-  }
-  return keys;
-}
-
-const FEW = 12;
 
 function hasHighUnit(key: string): boolean {
   if (key.length <= SHORT) return hasHighUnitIn(key);
   let isHigh = false;
   forEachPiece(key, (piece) => {
-    isHigh = isHigh || hasHighUnitIn(piece);
+    if (hasHighUnitIn(piece)) isHigh = true;
   });
   return isHigh;
 }

@@ -115,11 +115,16 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
     '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
   ]),
-  fault('pinned-after-message-3', 'session', /^cause: order: the events are transmit of an envelope, pin/, [
-    SESSION,
-    '            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())',
-    '            yield shake(msg=self.handshake.write().hex())\n            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)',
-  ]),
+  fault(
+    'pinned-after-message-3',
+    'session',
+    /^cause: order: the events are (?:psk, )?transmit of an envelope, pin/,
+    [
+      SESSION,
+      '            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())',
+      '            yield shake(msg=self.handshake.write().hex())\n            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)',
+    ],
+  ),
   fault('hub-offers-kk-to-all', 'session', /KKpsk0 is not offered without the client's key/, [
     SESSION,
     'if pattern != "KKpsk0" or client_key is not None]',

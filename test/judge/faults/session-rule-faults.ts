@@ -70,10 +70,10 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'findHub(keyring.psks, nodeId)',
     "findHub(keyring.psks, '')",
   ]),
-  'P-48': broken('a late PSK ends the session', [
+  'P-48': broken('a late PSK is refused', [
     'src/session/client-session.ts',
     "if (!channel.knows('psk')) return [];",
-    '',
+    "if (!channel.knows('psk')) throw new LocalError('wrong-state', '');",
   ]),
 
   // The handshake
@@ -186,13 +186,13 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-99': broken('a repeat ends the connection', [
     SESSION,
-    'if (row.repeat === undefined || !isRepeat(input)) throw',
+    "if (row.repeat === undefined || input === 'other') throw",
     'throw',
   ]),
   'P-100': broken('other envelopes are ignored', [
     SESSION,
-    'if (row.repeat === undefined || !isRepeat(input)) throw',
-    "if (row.repeat === undefined || !(isRepeat(input) || input === 'other')) throw",
+    "if (row.repeat === undefined || input === 'other') throw",
+    'if (row.repeat === undefined) throw',
   ]),
   'P-101': same('text-delivered-after-ready'),
   'P-102': same('lost-session-ignored'),
