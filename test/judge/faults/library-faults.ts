@@ -313,12 +313,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   // JSON and the prologue
   fault('keys-by-utf16', 'canonical-json prologue session', /key order: keys are sorted by UTF-16 unit/, [
     WRITE,
-    'return isHigh ? sortByCodePoint(keys) : sortByUnit(keys);',
+    'return isHigh ? sortByCodePoint(keys) : keys.sort();',
     'return keys.sort();',
   ]),
   fault('keys-not-sorted', 'canonical-json prologue session', /key order: keys are not sorted/, [
     WRITE,
-    'return isHigh ? sortByCodePoint(keys) : sortByUnit(keys);',
+    'return isHigh ? sortByCodePoint(keys) : keys.sort();',
     'return keys;',
   ]),
   fault('upper-case-escapes', 'canonical-json prologue', /escapes: the digits after \\u are in upper case/, [
