@@ -7,13 +7,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dropPin, parseIdentity, storePsk } from 'hub-protocol';
+import { parseIdentity, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { type AskEvent, connect as connectClient, KeyringFile } from 'hub-protocol-client';
 import { localhostCertificate } from './certificate.ts';
-import { startClient } from './client.ts';
 import { derive } from './derive.ts';
 import { type Hub, startHub } from './hub.ts';
-import { KeyringFile } from './keyring-file.ts';
 import { Timeline } from './timeline.ts';
 
 const NODE_ID = 'hub.example';
@@ -23,6 +22,7 @@ const timeline = new Timeline();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-demo-'));
 const tls = await localhostCertificate();
 const staticKey = randomBytes(32);
+let question: AskEvent | undefined; // what a person was asked last
 
 timeline.chapter('The hub knows its clients by access key, with a pre-shared key from each one’s password');
 const salt = createHash('sha256').update(NODE_ID).digest();
@@ -40,7 +40,7 @@ function connect(accessKey: string, options: { password?: string; psk?: Uint8Arr
     keyring.update((fresh) => storePsk(fresh, NODE_ID, options.psk!, { isProvisioned: true }));
   }
   timeline.line('client', `connects as ${accessKey}`);
-  const client = startClient({
+  const client = connectClient({
     identity: parseIdentity({
       access_key: accessKey,
       password,
@@ -49,14 +49,15 @@ function connect(accessKey: string, options: { password?: string; psk?: Uint8Arr
     }),
     keyring,
     ca: tls.ca,
-    ask: () => {},
-    observe: (what) => timeline.event(what),
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
-    times: { basePause: 400, maxPause: 1500, onKkFailure: 'keep-pin' }, // milliseconds, shorter than usual
+    policy: { basePause: 400, maxPause: 1500, onKkFailure: 'keep-pin' }, // milliseconds, shorter than usual
   });
-  const ask = async (text: string): Promise<string> => (await client.ask(text)).reply.text;
-  return { ...client, keyring, ask };
+  client.on('trace', ({ what }) => timeline.event(what));
+  client.on('ask', (event) => {
+    question = event;
+  });
+  return client;
 }
 
 timeline.chapter(
@@ -64,9 +65,9 @@ timeline.chapter(
 );
 const kiosk = connect('kiosk-7');
 await timeline.next('ready');
-timeline.line('hub', `replies: ${await kiosk.ask('What is on today?')}`);
+timeline.line('hub', `replies: ${(await kiosk.ask('What is on today?')).reply.text}`);
 const sent = 'x'.repeat(1024 * 1024);
-const isSame = (await kiosk.ask(sent)) === `You said: ${sent}`;
+const isSame = (await kiosk.ask(sent)).reply.text === `You said: ${sent}`;
 timeline.line(
   '',
   `1 MiB there and back in chunks of 65000 bytes: ${isSame ? 'the same text' : 'ANOTHER TEXT'}`,
@@ -81,7 +82,7 @@ await sleep(1200);
 hub = await start(staticKey);
 timeline.line('hub', 'is back');
 await timeline.next('ready');
-timeline.line('hub', `replies: ${await kiosk.ask('And tomorrow?')}`);
+timeline.line('hub', `replies: ${(await kiosk.ask('And tomorrow?')).reply.text}`);
 
 timeline.chapter(
   'A hub with another key: KKpsk0 fails, XXpsk2 with the kept pin tells why, and a person has to decide',
@@ -91,24 +92,23 @@ hub = await start(randomBytes(32));
 timeline.line('hub', 'is back with another key');
 await timeline.next('ask');
 await sleep(500);
-timeline.line('', 'a person has made sure that it is the right hub, and drops the pin');
-kiosk.keyring.update((stored) => dropPin(stored, NODE_ID));
-kiosk.resume();
+timeline.line('', 'a person has made sure that this is the hub’s new key, and pins it');
+kiosk.trust(question!);
 await timeline.next('ready');
-kiosk.goodbye();
+kiosk.end();
 
 timeline.chapter(
   'A wrong password: message 2 shows it to the client, which derives once more before it asks; nobody else learns anything',
 );
 const mistaken = connect('kiosk-8', { password: 'wrong horse' });
 await timeline.next('ask');
-mistaken.goodbye();
+mistaken.end();
 
 timeline.chapter('A device that was provisioned with the 32 bytes: nothing to derive');
 const sensor = connect('sensor-1', { psk });
 await timeline.next('ready');
-timeline.line('hub', `replies: ${await sensor.ask('It is 21 degrees')}`);
-sensor.goodbye();
+timeline.line('hub', `replies: ${(await sensor.ask('It is 21 degrees')).reply.text}`);
+sensor.end();
 await hub.stop();
 rmSync(folder, { recursive: true });
 

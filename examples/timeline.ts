@@ -2,7 +2,8 @@
  * Prints what happens, one line each: the time, who does it, what, and how many bytes. A terminal shows the progress of slow
  * work; elsewhere there are whole lines only.
  */
-import type { Observed } from './client-options.ts';
+import { fingerprint } from 'hub-protocol';
+import type { Traced } from 'hub-protocol-client';
 import { nameOf } from './message-name.ts';
 
 const isTerminal = process.stdout.isTTY === true;
@@ -74,7 +75,7 @@ export class Timeline {
   }
 
   /** Takes what a client observes. */
-  event(event: Observed): void {
+  event(event: Traced): void {
     this.#show(event);
     if ('type' in event && event.type === 'ready') this.outcome.push(event.pattern);
     if ('type' in event && event.type === 'ended') this.outcome.push(event.error.code);
@@ -83,7 +84,7 @@ export class Timeline {
     this.#waiting = this.#waiting.filter((one) => one.name !== name);
   }
 
-  #show(event: Observed): void {
+  #show(event: Traced): void {
     if ('do' in event) {
       if (event.do === 'dial')
         this.line('client', event.after === 0 ? 'dials again at once' : `dials again in ${event.after} ms`);
@@ -131,9 +132,4 @@ export class Timeline {
 
 function size(bytes: number): string {
   return `${bytes.toLocaleString('en').replace(/,/g, ' ')} B`;
-}
-
-/** The first bytes of a public key. */
-function fingerprint(key: Uint8Array): string {
-  return `${Buffer.from(key).toString('hex').slice(0, 16)}…`;
 }

@@ -2,9 +2,10 @@
  * The two error classes and the closed list of their codes.
  *
  * A `LocalError` is the caller's mistake or a fault of this side. A `RemoteError` is the fault of the peer, or of
- * somebody in between. Programs branch on `code`; `message` tells a person what to do. No message contains a key, a
- * password, a plaintext or any part of what the peer sent.
+ * somebody in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret, a
+ * plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
+import type { Bytes } from './bytes.ts';
 
 /** What can go wrong on this side. */
 export type LocalCode =
@@ -175,6 +176,11 @@ export class LocalError extends ProtocolError<LocalCode> {
   }
 }
 
+/** What a RemoteError can have in addition. */
+export type RemoteDetails = {
+  readonly [name in 'status' | 'nodeId' | 'pinnedKey' | 'hubKey']?: RemoteError[name] | undefined;
+};
+
 /**
  * The peer's fault, or an attack. Data from the network raises no other error.
  *
@@ -190,15 +196,25 @@ export class LocalError extends ProtocolError<LocalCode> {
 export class RemoteError extends ProtocolError<RemoteCode> {
   /** The HTTP status with which a WebSocket upgrade was refused, if `closed` was told it. */
   declare readonly status?: number;
+  /** For `hub-key-changed` and `unknown-hub`: the hub's node id. */
+  declare readonly nodeId?: string;
+  /** For `hub-key-changed`: the key that is pinned, 32 bytes. */
+  declare readonly pinnedKey?: Bytes;
+  /** For `hub-key-changed`: the key that the hub has presented, 32 bytes. */
+  declare readonly hubKey?: Bytes;
 
   /**
    * @param code - what went wrong
    * @param message - a sentence for a person
-   * @param status - the HTTP status of a refused upgrade
+   * @param details - the fields that an error with this code has
    */
-  constructor(code: RemoteCode, message: string, status?: number) {
+  constructor(code: RemoteCode, message: string, details: RemoteDetails = {}) {
     super('RemoteError', code, message, undefined);
-    if (status !== undefined) define(this, 'status', status, true);
+    const names = Object.keys(details) as (keyof RemoteDetails)[];
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i]!;
+      if (details[name] !== undefined) define(this, name, details[name], true);
+    }
   }
 }
 

@@ -18,7 +18,7 @@
  * `hub-protocol/parts`. To find out why a handshake fails, record the session with `hub-protocol/recording`.
  */
 
-export type { Bytes } from './bytes.ts';
+export { type Bytes, fingerprint } from './bytes.ts';
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from './errors.ts';
 export { authorizedUrl } from './identity/authorized-url.ts';
@@ -33,6 +33,7 @@ export {
   dropPin,
   forgetPsks,
   type Keyring,
+  pinHub,
   storePsk,
   updateKeyring,
 } from './keyring/keyring.ts';

@@ -1,11 +1,11 @@
-/** Which hubs the example clients refuse. That they talk to the others is in the demos. */
+/** Which hubs the clients refuse. That they talk to the others is in the demos. */
 import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { connect } from 'hub-protocol-client';
+import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startClient } from '../examples/client.ts';
 import { startHub } from '../examples/hub.ts';
-import { startClient as startMqttClient } from '../examples/mqtt/client.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
 
@@ -13,7 +13,7 @@ const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lob
 function outcome(url: string, stored: Keyring): Promise<string> {
   return new Promise((resolve) => {
     let keyring = stored;
-    const client = startClient({
+    const client = connect({
       identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: url } }),
       keyring: {
         load: () => keyring,
@@ -21,14 +21,13 @@ function outcome(url: string, stored: Keyring): Promise<string> {
           keyring = change(keyring);
         },
       },
-      trust: 'pinned-only',
+      session: { trust: 'pinned-only' },
       allowPlaintext: true,
-      ask: (error) => resolve((error as Error & { code: string }).code),
-      observe(what) {
-        if (!('type' in what) || what.type !== 'ready') return;
-        resolve('ready');
-        setImmediate(() => client.goodbye());
-      },
+    });
+    client.on('ask', ({ error }) => resolve((error as Error & { code: string }).code));
+    client.on('connect', () => {
+      resolve('ready');
+      client.end();
     });
   });
 }
@@ -54,7 +53,7 @@ test('a client over MQTT does not take the address for another protocol', () => 
     throw new Error('the keyring was read');
   };
   assert.throws(
-    () => startMqttClient({ identity, keyring: { load, update: () => {} }, ask: () => {} }),
+    () => connectOverMqtt({ identity, keyring: { load, update: () => {} } }),
     (error: Error & { code: string }) => error.code === 'no-endpoint',
   );
 });

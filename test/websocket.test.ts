@@ -1,4 +1,4 @@
-/** The example hub and client over a real WebSocket with TLS: behaviour that only a socket shows. */
+/** The example hub and the client over a real WebSocket with TLS: behaviour that only a socket shows. */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,15 +14,19 @@ import {
   storePsk,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import {
+  type Client,
+  connect as connectClient,
+  KeyringFile,
+  type NodeOptions,
+  type Traced,
+} from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../examples/certificate.ts';
-import { startClient } from '../examples/client.ts';
-import type { Client, ClientOptions, Observed } from '../examples/client-options.ts';
 import { type Hub, startHub } from '../examples/hub.ts';
-import { KeyringFile } from '../examples/keyring-file.ts';
 
-const test = suite('the examples over WebSocket');
+const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
 const ACCESS_KEY = 'kiosk-7/é+';
 const psk = randomBytes(32);
@@ -48,7 +52,7 @@ test.before.each(async () => {
   await restart();
 });
 test.after.each(() => {
-  for (const client of opened) client.goodbye();
+  for (const client of opened) client.end();
   opened = [];
 });
 test.after(async () => {
@@ -57,36 +61,36 @@ test.after(async () => {
 });
 
 interface Watched extends Client {
-  seen: Observed[];
+  seen: Traced[];
   /** Waits for an event or a decision. */
-  next(is: (what: Observed) => boolean): Promise<Observed>;
+  next(is: (what: Traced) => boolean): Promise<Traced>;
   asked: (ErrorCode | undefined)[];
 }
 
-const isReady = (what: Observed): boolean => 'type' in what && what.type === 'ready';
-const isEnded = (what: Observed): boolean => 'type' in what && what.type === 'ended';
-const isDial = (what: Observed): boolean => 'do' in what && what.do === 'dial';
+const isReady = (what: Traced): boolean => 'type' in what && what.type === 'ready';
+const isEnded = (what: Traced): boolean => 'type' in what && what.type === 'ended';
+const isDial = (what: Traced): boolean => 'do' in what && what.do === 'dial';
 
-function connect(options: Partial<ClientOptions> = {}, identity: object = {}): Watched {
-  const seen: Observed[] = [];
+function connect(options: Partial<NodeOptions> = {}, identity: object = {}): Watched {
+  const seen: Traced[] = [];
   const asked: (ErrorCode | undefined)[] = [];
-  let listeners: { is: (what: Observed) => boolean; resolve: (what: Observed) => void }[] = [];
-  const client = startClient({
+  let listeners: { is: (what: Traced) => boolean; resolve: (what: Traced) => void }[] = [];
+  const client = connectClient({
     identity: identityOf(identity),
     keyring,
     ca: tls.ca,
     derive: async () => psk,
-    ask: (error) => asked.push((error as { code?: ErrorCode }).code),
-    times: { basePause: 20, maxPause: 100 },
-    observe(what) {
-      seen.push(what);
-      listeners = listeners.filter(({ is, resolve }) => !is(what) || resolve(what));
-    },
+    policy: { basePause: 20, maxPause: 100 },
     ...options,
+  });
+  client.on('ask', ({ error }) => asked.push((error as { code?: ErrorCode }).code));
+  client.on('trace', ({ what }) => {
+    seen.push(what);
+    listeners = listeners.filter(({ is, resolve }) => !is(what) || resolve(what));
   });
   opened.push(client);
   const next: Watched['next'] = (is) => new Promise((resolve) => listeners.push({ is, resolve }));
-  return { ...client, seen, asked, next };
+  return Object.assign(client, { seen, asked, next });
 }
 
 function identityOf(changes: object): Identity {
@@ -99,7 +103,7 @@ function identityOf(changes: object): Identity {
   });
 }
 
-const patternsOf = (seen: Observed[]): string[] =>
+const patternsOf = (seen: Traced[]): string[] =>
   seen.flatMap((what) => ('type' in what && what.type === 'ready' ? [what.pattern] : []));
 
 test('connects, asks over the bus, and reconnects with the pinned key when the hub restarts', async () => {
@@ -140,7 +144,7 @@ test('a client that lost its static key asks a person, and does not dial again',
   const first = connect();
   await first.next(isReady);
   await first.ask('hello');
-  first.goodbye();
+  first.end();
   let stored = storePsk(createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32) }), NODE_ID, psk);
   const lost = {
     load: () => stored,
@@ -178,9 +182,23 @@ test('ends requests in flight with the connection', async () => {
   await client.ask('hello').catch(() => {});
 });
 
-test('rejects a request while there is no connection', async () => {
+test('a request waits for the first connection', async () => {
   const client = connect();
-  assert.instance(await client.ask('hello').catch((error) => error), Error);
+  assert.is((await client.ask('hello')).reply.text, 'You said: hello');
+});
+
+test('a request is rejected with the cause when the connection cannot be made, and during the pause', async () => {
+  const client = connect({}, { access_key: 'unknown' });
+  const codeOf = (error: Error): string => (error as Error & { code: string }).code;
+  assert.is(await client.ask('hello').catch(codeOf), 'access-refused');
+  assert.is(await client.ask('hello').catch(codeOf), 'access-refused');
+});
+
+test('a request that cannot be sent fails alone', async () => {
+  const client = connect();
+  const long = 'x'.repeat(33 * 2 ** 20);
+  assert.is(await client.ask(long).catch((error) => error.code), 'message-too-long');
+  assert.is((await client.ask('hello')).reply.text, 'You said: hello');
 });
 
 test('asks a person when the derivation fails', async () => {
@@ -191,11 +209,11 @@ test('asks a person when the derivation fails', async () => {
   assert.equal(client.asked, [undefined]);
 });
 
-test('makes no connection after goodbye, not even one that was due', async () => {
+test('makes no connection after end, not even one that was due', async () => {
   await hub.stop();
-  const client = connect({ times: { basePause: 50 } });
+  const client = connect({ policy: { basePause: 50 } });
   await client.next(isDial);
-  client.goodbye();
+  client.end();
   const before = client.seen.length;
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.is(client.seen.length, before);

@@ -1,6 +1,6 @@
 /**
- * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), and two programs,
- * each of which is one file with the library in it: the commands, and the judge with a copy of the vectors beside it.
+ * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), the client, and
+ * two programs, each of which is one file with the library in it: the commands, and the judge with a copy of the vectors.
  *
  *     npm run build        about 4 s; nothing if no input changed since
  */
@@ -35,13 +35,14 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 /** What a build reads: files, and folders with all that is in them. */
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
+  ...['client/src', 'client/package.json', 'client/tsconfig.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
 ];
 /** The hash of the inputs, kept beside what was built from them. */
 const STAMP = root('dist/.inputs');
 
 const inputs = hashOf(INPUTS);
-const isBuilt = [STAMP, root('judge/dist'), root('cli/dist')].every((path) => existsSync(path));
+const isBuilt = [STAMP, root('judge/dist'), root('cli/dist'), root('client/dist')].every((path) => existsSync(path));
 if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
   await buildAll();
   writeFileSync(STAMP, inputs);
@@ -57,7 +58,8 @@ async function buildAll(): Promise<void> {
     compile('bundles/tsconfig.json'),
   ]);
   writeDeclarations();
-  await Promise.all([buildBundles(root('dist')), buildProgram('judge'), buildProgram('cli')]);
+  await Promise.all([buildBundles(root('dist')), buildClient()]);
+  await Promise.all([buildProgram('judge'), buildProgram('cli')]);
   copyVectors();
 }
 
@@ -107,6 +109,13 @@ function writeDeclarations(): void {
   }
   rmSync(compiled, { recursive: true });
   for (const [file, text] of texts) writeFileSync(root(`dist/${file}`), text);
+}
+
+/** The client stays in modules, since it has entries, peers and workers, and bundlers of applications find the latter by file. */
+async function buildClient(): Promise<void> {
+  rmSync(root('client/dist'), { recursive: true, force: true });
+  await compile('client/tsconfig.json');
+  cpSync(root('LICENSE'), root('client/LICENSE'));
 }
 
 async function buildProgram(folder: string): Promise<void> {

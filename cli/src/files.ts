@@ -1,7 +1,7 @@
 /** Reads files, with errors that say what to do, and writes secrets where nobody else can read them. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { NotPrivate, replaceFile, writeFileAtomically } from '../../examples/atomic-file.ts';
+import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/src/atomic-file.ts';
 import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
 import { CannotRun } from './command.ts';
 import {

@@ -10,12 +10,11 @@ import {
   selectEndpoint,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { type Client, keepAlive, type NodeOptions } from 'hub-protocol-client';
 import WebSocket from 'ws';
-import type { Client, ClientOptions } from '../client-options.ts';
-import { keepAlive } from '../keep-alive.ts';
 
 export interface BridgeOptions
-  extends Omit<ClientOptions, 'keyring' | 'handle' | 'derive' | 'ask' | 'observe'> {
+  extends Pick<NodeOptions, 'identity' | 'ca' | 'allowPlaintext' | 'pingEvery' | 'policy'> {
   line: Duplex; // the serial one
   /** Is called with an error code when a person has to act. `resume` connects again. */
   ask: (code: string) => void;
@@ -27,11 +26,11 @@ const BYTES = /^(?:[0-9a-f]{2})+$/;
 /** How a connection ends whose session was lost when the device restarted. */
 const LOST = { type: 'ended', retry: 'now', reason: 'dropped', error: { code: 'dropped' } } as SessionEvent;
 
-export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'resume'> {
+export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resume'> {
   const { line, identity, observe, ca, allowPlaintext, pingEvery } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   const authorized = authorizedUrl(url, 'bridge', identity.accessKey, { allowPlaintext }); // not to be logged
-  const policy = new ConnectionPolicy({ randomBytes, ...options.times });
+  const policy = new ConnectionPolicy({ randomBytes, ...options.policy });
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined; // for the deadline, then for the pause
 
@@ -101,7 +100,7 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'goodbye' | 'r
   tell('hello'); // a device that is running answers `start`
 
   return {
-    goodbye() {
+    end() {
       policy.goodbye();
       hangUp(socket, {});
     },

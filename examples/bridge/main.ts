@@ -21,7 +21,7 @@ const bridge = startBridge({
 process.on('SIGHUP', () => bridge.resume());
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
-    bridge.goodbye();
+    bridge.end();
     setTimeout(() => process.exit(), 1000); // when the goodbye has been written
   });
 }

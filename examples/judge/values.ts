@@ -162,5 +162,6 @@ export function eventOf({ error, ...fields }: Fields): SessionEvent {
 /** A decision of the policy of connections, with the code of its error. */
 export function policyDecisionToJson(decision: PolicyDecision | undefined): Fields | null {
   if (decision === undefined) return null;
-  return decision.do === 'ask' ? { do: 'ask', error: decision.error.code } : { ...decision };
+  if (decision.do === 'ask') return { do: 'ask', error: decision.error.code };
+  return decision.do === 'dial' ? { do: 'dial', after: decision.after } : { ...decision };
 }

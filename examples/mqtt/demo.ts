@@ -8,15 +8,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import {
+  type Client,
+  connect as connectOverWebSocket,
+  KeyringFile,
+  type NodeOptions,
+  type Traced,
+} from 'hub-protocol-client';
+import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { localhostCertificate } from '../certificate.ts';
-import { startClient as startWebSocketClient } from '../client.ts';
-import type { Client, ClientOptions, Observed } from '../client-options.ts';
 import { derive } from '../derive.ts';
 import { startHub as startWebSocketHub } from '../hub.ts';
-import { KeyringFile } from '../keyring-file.ts';
 import { Timeline } from '../timeline.ts';
 import { startBroker } from './broker.ts';
-import { startClient } from './client.ts';
 import { startHub } from './hub.ts';
 
 const NODE_ID = 'hub.example';
@@ -36,8 +40,8 @@ const accounts = new Map([
 const broker = await startBroker({ tls, base: BASE, accounts, hub: 'hub' });
 const keyring = new KeyringFile(join(folder, 'kiosk-7'), 'kiosk-7');
 
-function connect(start: (options: ClientOptions) => Client, endpoint: object) {
-  const observe = (what: Observed): void => {
+function connect(start: (options: NodeOptions) => Client, endpoint: object) {
+  const observe = (what: Traced): void => {
     timeline.event(what);
     if (isRefused && 'type' in what && what.type === 'transmit' && String(what.data).includes('pattern')) {
       timeline.wait(
@@ -51,12 +55,10 @@ function connect(start: (options: ClientOptions) => Client, endpoint: object) {
     identity: parseIdentity({ access_key: 'kiosk-7', password: PASSWORD, site_id: 'lobby', ...endpoint }),
     keyring,
     ca,
-    ask: () => {},
-    observe,
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
-    times: { basePause: 400, maxPause: 2000, deadlines: { 'awaiting-message-2': DEADLINE } },
-  });
+    policy: { basePause: 400, maxPause: 2000, deadlines: { 'awaiting-message-2': DEADLINE } },
+  }).on('trace', ({ what }) => observe(what));
 }
 let isRefused = false; // whether the hub will not answer
 
@@ -83,7 +85,7 @@ const options = {
 let hub = await startHub(options);
 
 timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
-const kiosk = connect(startClient, overMqtt);
+const kiosk = connect(connectOverMqtt, overMqtt);
 await timeline.next('ready');
 timeline.line('hub', `replies: ${(await kiosk.ask('What is on today?')).reply.text}`);
 const sent = 'x'.repeat(1024 * 1024);
@@ -113,16 +115,16 @@ const refusal = timeline.next('psk-suspect');
 await kiosk.ask('Are you there?');
 await refusal;
 isRefused = false;
-kiosk.goodbye();
+kiosk.end();
 
 timeline.chapter('The same keyring over WebSocket: the hub knows the client, whichever way it connects');
 await hub.stop();
 const webSocketHub = await startWebSocketHub({ ...options, tls });
 const overWebSocket = { data_plane_endpoints: { wss: webSocketHub.url } };
-const another = connect(startWebSocketClient, overWebSocket);
+const another = connect(connectOverWebSocket, overWebSocket);
 await timeline.next('ready');
 timeline.line('hub', `replies: ${(await another.ask('Do you know me?')).reply.text}`);
-another.goodbye();
+another.end();
 await webSocketHub.stop();
 await broker.stop();
 rmSync(folder, { recursive: true });

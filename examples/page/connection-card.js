@@ -36,26 +36,27 @@ export class ConnectionCard {
   /** Takes what the client tells. */
   show(what) {
     if (what.type === 'connecting') this.set('connecting');
-    else if (what.type === 'psk-needed') this.set('deriving');
-    else if (what.progress !== undefined) byId('derivation').value = what.progress;
-    else if (what.type === 'ready') this.set('ready', `${what.pattern}, ${what.suite}, with ${what.nodeId}`);
-    else if (what.do === 'dial') this.#wait(what.after);
-    else if (what.do === 'rest') this.set('left');
+    else if (what.type === 'deriving') {
+      if (byId('connection').dataset.state !== 'deriving') this.set('deriving');
+      byId('derivation').value = what.progress;
+    } else if (what.type === 'connect')
+      this.set('ready', `${what.pattern}, ${what.suite}, with ${what.nodeId}`);
+    else if (what.type === 'reconnect') this.#wait(what.after, what.tell);
+    else if (what.type === 'end') this.set('left');
+    else if (what.type === 'ask') {
+      this.set('asking');
+      byId('question').textContent = what.tell;
+    }
   }
 
-  ask(error) {
-    this.set('asking');
-    byId('question').textContent = sentence(error);
-  }
-
-  #wait(milliseconds) {
+  #wait(milliseconds, tell) {
     const until = performance.now() + milliseconds;
     const tick = () => {
       const left = Math.max(0, until - performance.now());
       byId('countdown').textContent = `${(left / 1000).toFixed(1)} s`;
       byId('pause').value = milliseconds === 0 ? 1 : 1 - left / milliseconds;
     };
-    this.set('waiting');
+    this.set('waiting', tell);
     tick();
     this.#ticking = setInterval(tick, 100);
   }

@@ -1,6 +1,6 @@
 /** Shows the keyring that the client keeps in localStorage. */
 import { dropPin } from 'hub-protocol';
-import { KeyringStorage } from '../browser/keyring-storage.js';
+import { KeyringStorage } from 'hub-protocol-client/browser';
 import { fingerprint } from './fingerprint.js';
 
 const byId = (id) => document.getElementById(id);

@@ -1,6 +1,6 @@
-/** The page: takes an identity, starts the client of examples/browser, and shows what that client tells. */
+/** The page: takes an identity, starts a client, and shows what it tells. */
 import { parseIdentity, redactIdentity, selectEndpoint } from 'hub-protocol';
-import { startClient } from '../browser/client.js';
+import { connect } from 'hub-protocol-client/browser';
 import { ConnectionCard, sentence } from './connection-card.js';
 import { showKeyring } from './keyring-card.js';
 import { Sequence } from './sequence.js';
@@ -9,7 +9,7 @@ import { offerTrouble } from './trouble-card.js';
 const byId = (id) => document.getElementById(id);
 
 /** Longer than usual, so that a pause can be watched, but never ten minutes. In milliseconds. */
-const TIMES = { basePause: 5000, maxPause: 20_000, onKkFailure: 'keep-pin' };
+const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: 'keep-pin' };
 
 /** A page from this machine may use a hub on this machine, which has no TLS. */
 const allowPlaintext = location.hostname === 'localhost';
@@ -41,7 +41,7 @@ byId('identity-form').addEventListener('submit', (submitted) => {
 });
 
 byId('other-identity').addEventListener('click', () => {
-  client?.goodbye();
+  client?.end();
   client = undefined;
   showIdentity(false);
   byId('identity-text').focus();
@@ -50,13 +50,11 @@ byId('other-identity').addEventListener('click', () => {
 byId('connect').addEventListener('click', () => {
   byId('redaction').open = false; // to make room
   if (client) client.resume();
-  else
-    client = startClient(identity, { ask: (error) => card.ask(error), show, times: TIMES, allowPlaintext });
+  else client = start();
 });
 for (const id of ['resume', 'retry']) byId(id).addEventListener('click', () => client.resume());
 byId('leave').addEventListener('click', () => {
-  client.goodbye();
-  card.set('left');
+  client.end();
 });
 
 byId('talk-form').addEventListener('submit', async (submitted) => {
@@ -80,11 +78,19 @@ function showIdentity(isKnown) {
   for (const id of ['identity-shown', 'connection', 'talk', 'keyring']) byId(id).hidden = !isKnown;
 }
 
-/** Takes everything that the client tells. */
-function show(what) {
-  sequence.show(what);
-  card.show(what);
-  if (what.type !== 'received' && what.type !== 'transmit') showKeyring(identity.accessKey);
+function start() {
+  const started = connect({ identity, policy: POLICY, allowPlaintext });
+  for (const type of ['connecting', 'deriving', 'connect', 'reconnect', 'ask', 'end']) {
+    started.on(type, (event) => card.show(event));
+  }
+  started.on('connecting', (event) => sequence.show(event));
+  started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());
+  started.on('message', ({ message }) => sequence.show({ type: 'unasked', said: message }));
+  started.on('trace', ({ what }) => {
+    sequence.show(what);
+    if (what.type !== 'received' && what.type !== 'transmit') showKeyring(identity.accessKey);
+  });
+  return started;
 }
 
 function say(who, text) {

@@ -27,8 +27,8 @@ export class Sequence {
     },
     transmit: ({ data }) => this.#message('to-hub', data),
     received: ({ data }) => this.#message('from-hub', data),
-    sent: ({ message }) =>
-      unseal(this.#sealed['to-hub'], message.payload.type ?? message.msg_type, pretty(message)),
+    sent: ({ envelope }) =>
+      unseal(this.#sealed['to-hub'], envelope.payload.type ?? envelope.msg_type, pretty(envelope)),
     message: ({ text }) => {
       if (text === undefined) return; // binary
       unseal(this.#sealed['from-hub'], readHubEvent(text)?.type ?? 'JSON', formatted(text));
@@ -55,7 +55,10 @@ export class Sequence {
   /** Takes what the client tells. */
   show(what) {
     this.#draw[what.type ?? what.do]?.(what);
-    if (what.progress !== 1) return;
+  }
+
+  /** Tells how long the derivation took, when it is over. */
+  derived() {
     const { note, began } = this.#derivation;
     note.textContent = `Derives the pre-shared key from the password: ${seconds(performance.now() - began)}`;
   }

@@ -14,7 +14,7 @@
  */
 
 import { assertBytes, assertFlag, assertString, kindOf, readArgument, readOptions } from '../arguments.ts';
-import { type Bytes, copyBytes, equalBytes, utf8Length } from '../bytes.ts';
+import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { Crypto, StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
@@ -219,6 +219,31 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
   return changed(keyring, { pins: withoutHub(keyring.pins, nodeId) });
+}
+
+/**
+ * Pins the key that a hub presented, in place of another one. That is a person's decision, and binds the client to exactly that
+ * key: after `dropPin`, it would pin whatever hub answers next.
+ * @param keyring - the keyring before the change
+ * @param nodeId - of the hub, as in the error `hub-key-changed`
+ * @param key - the `hubKey` of that error, 32 bytes, which are copied
+ * @returns a new keyring, or the same one if the hub has that pin already
+ * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
+ *
+ * @example
+ * import { createKeyring, pinHub } from 'hub-protocol';
+ * import { randomBytes } from 'hub-protocol/node';
+ *
+ * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32) });
+ * const pinned = pinHub(keyring, 'hub-1', randomBytes(32));
+ * console.log(pinHub(pinned, 'hub-1', randomBytes(32)).pins.length); // 1
+ */
+export function pinHub(keyring: Keyring, nodeId: string, key: Uint8Array): Keyring {
+  assertKeyring(keyring);
+  const pinned = findHub(keyring.pins, nodeId);
+  const isPinned = pinned !== undefined && isBytes(key) && equalBytes(pinned.key, key);
+  const others = isPinned ? keyring.pins : withoutHub(keyring.pins, nodeId);
+  return changed(keyring, { pins: withPin(others, nodeId, key) });
 }
 
 /** A list with the pin of a hub; the same list if the hub is in it already. */

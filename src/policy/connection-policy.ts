@@ -26,6 +26,11 @@ export interface DialDecision {
   readonly do: 'dial';
   /** The pause in milliseconds, a whole number; 0 means at once. */
   readonly after: number;
+  /**
+   * What a person can be told meanwhile: the error of the connection, if the one before ended with the same code and neither
+   * was ready for long. The first failure is often over before anybody has read about it.
+   */
+  readonly tell: LocalError | RemoteError | undefined;
 }
 
 /** Ask a person. If the cause is removed, call `resume`, then connect; if not, call `goodbye`. */
@@ -143,6 +148,8 @@ export class ConnectionPolicy {
   private hasLostSession = false;
   /** Whether a connection ended with `psk-differs`, and none has been ready since. */
   private hasDiffered = false;
+  /** The code with which the connection before ended, unless that was a steady one. */
+  private lastCode: string | undefined = undefined;
   /** Whether the PSK was derived for this connection. */
   private isPskFresh = false;
   private readonly onKkFailure: 'unpin' | 'keep-pin';
@@ -262,6 +269,7 @@ export class ConnectionPolicy {
     this.limit = this.times.basePause!;
     this.hasLostSession = false;
     this.hasDiffered = false;
+    this.lastCode = undefined;
   }
 
   private cutShort(): void {
@@ -288,6 +296,8 @@ export class ConnectionPolicy {
       isRepeated: code === 'psk-differs' ? this.hasDiffered : this.hasLostSession,
     });
     const after = verdict === 'pause' ? this.drawPause() : 0;
+    const tell = !isSteady && code === this.lastCode ? error : undefined;
+    this.lastCode = isSteady ? undefined : code;
     this.phase = AFTER_VERDICT[verdict];
     this.decidedAt = now;
     this.dueAt = now + after;
@@ -298,7 +308,7 @@ export class ConnectionPolicy {
     if (code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
     if (usesXxAlone) this.leavesOutKk = true;
     if (verdict === 'ask') return { do: 'ask', error };
-    return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after };
+    return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after, tell };
   }
 
   /** A random pause ("full jitter"), so that clients that lost their hub together come back one by one. */

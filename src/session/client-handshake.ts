@@ -2,7 +2,16 @@
  * The client's side of the handshake, from the hub's HELLO to the client's own. Its methods have the names of the inputs
  * that they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
  */
-import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import {
+  type Bytes,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  equalBytes,
+  fingerprint,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { failureOf, LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
@@ -103,6 +112,7 @@ export class ClientHandshake implements Side<ClientState> {
       throw new RemoteError(
         'unknown-hub',
         'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
+        { nodeId },
       );
     }
     const usable = offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0);
@@ -202,7 +212,9 @@ export class ClientHandshake implements Side<ClientState> {
     if (pin !== undefined && !equalBytes(pin, key)) {
       throw new RemoteError(
         'hub-key-changed',
-        'the hub has a different key from the one that is pinned: make sure that it is the same hub, then drop the pin',
+        `the hub presents the key ${fingerprint(key)}, and ${fingerprint(pin)} is pinned: make sure that it is the same hub, ` +
+          'then pin its new key',
+        { nodeId, pinnedKey: copyBytes(pin), hubKey: copyBytes(key) },
       );
     }
     if (this.derivedPsk !== undefined) {

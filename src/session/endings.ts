@@ -235,7 +235,7 @@ const KK_REFUSED =
 
 /** The error of a client's ending. Its message says what an operator can do. */
 export function clientEndingError(code: EndingCode, state: ClientState, status?: number): RemoteError {
-  return new RemoteError(code, sentenceOf(code, state), status);
+  return new RemoteError(code, sentenceOf(code, state), { status });
 }
 
 function sentenceOf(code: EndingCode, state: ClientState): string {

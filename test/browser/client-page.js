@@ -1,6 +1,6 @@
 /** A page with the example client, at the hub of the URL's query. It posts what happened to /result. */
 import { parseIdentity } from 'hub-protocol';
-import { startClient } from '../../examples/browser/client.js';
+import { connect } from 'hub-protocol-client/browser';
 
 const wss = new URLSearchParams(location.search).get('hub');
 const identity = parseIdentity({
@@ -14,18 +14,13 @@ const identity = parseIdentity({
 function visit() {
   const visited = { progress: 0 };
   return new Promise((resolve, reject) => {
-    const client = startClient(identity, {
-      allowPlaintext: true,
-      ask: reject,
-      async show(what) {
-        if (what.progress !== undefined) visited.progress++;
-        if (what.type !== 'ready') return;
-        visited.pattern = what.pattern;
-        await undefined; // the event is being carried out
-        const { ending, reply } = await client.ask('hello');
-        client.goodbye();
-        resolve({ ...visited, ending, text: reply.text });
-      },
+    const client = connect({ identity, allowPlaintext: true });
+    client.on('ask', ({ tell }) => reject(new Error(tell)));
+    client.on('deriving', () => visited.progress++);
+    client.on('connect', async ({ pattern }) => {
+      const { ending, reply } = await client.ask('hello');
+      client.end();
+      resolve({ ...visited, pattern, ending, text: reply.text });
     });
   });
 }

@@ -1,4 +1,4 @@
-/** The example client in a page of Chromium: WebSocket, worker, localStorage. */
+/** The client in a page of Chromium: WebSocket, worker, localStorage. */
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
@@ -12,7 +12,7 @@ test('a page derives the PSK in a worker, asks, and reconnects with the keyring 
   const clients = new Map([['kiosk-7', { psk }]]);
   const hub = await startHub({ nodeId, staticKey: randomBytes(32), clients });
   try {
-    const scripts = ['client-page.js', '../../examples/browser/derive-worker.js'];
+    const scripts = ['client-page.js', '../../client/dist/derive-worker-in-browser.js'];
     const visits = (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`)) as { progress: number }[];
     const answered = { ending: 'handled', text: 'You said: hello' };
     assert.equal(visits, [

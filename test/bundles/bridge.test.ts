@@ -89,7 +89,7 @@ function newDevice(psks = [{ nodeId: NODE_ID, key: hex(PSK) }]): Device {
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
 const staticKey = randomBytes(32);
 let hub: Hub;
-let bridges: { goodbye(): void }[] = [];
+let bridges: { end(): void }[] = [];
 
 async function restart(key: Uint8Array = staticKey): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
@@ -103,12 +103,12 @@ test.before.each(async () => {
   await restart();
 });
 test.after.each(() => {
-  for (const bridge of bridges) bridge.goodbye();
+  for (const bridge of bridges) bridge.end();
   bridges = [];
 });
 test.after(() => hub.stop());
 
-function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions['times'] = {}) {
+function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions['policy'] = {}) {
   const asked: string[] = [];
   const seen: string[] = [];
   let waiting: { name: string; resolve: () => void }[] = [];
@@ -121,7 +121,7 @@ function bridgeFor(device: Device, accessKey = 'sensor-1', policy: BridgeOptions
       data_plane_endpoints: { wss: hub.url },
     }),
     allowPlaintext: true,
-    times: { basePause: 20, maxPause: 100, ...policy },
+    policy: { basePause: 20, maxPause: 100, ...policy },
     ask: (code) => asked.push(code),
     observe(what: Parameters<NonNullable<BridgeOptions['observe']>>[0]) {
       const name = 'do' in what ? what.do : what.type;

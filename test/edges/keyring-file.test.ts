@@ -21,8 +21,8 @@ import { fileURLToPath } from 'node:url';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeFileAtomically } from '../../examples/atomic-file.ts';
-import { KeyringFile } from '../../examples/keyring-file.ts';
+import { writeFileAtomically } from '../../client/src/atomic-file.ts';
+import { KeyringFile } from '../../client/src/keyring-file.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const WRITER = fileURLToPath(new URL('keyring-writer.ts', import.meta.url));

@@ -1,9 +1,8 @@
 /** Live mode over MQTT against sessions of this library, which pass, and against faulty ones, which do not. */
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { type Client, connect, type KeyringStore } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Client, ClientOptions } from '../../examples/client-options.ts';
-import { startClient as startExampleClient } from '../../examples/mqtt/client.ts';
 import { startHub as startExampleHub } from '../../examples/mqtt/hub.ts';
 import { connectOverMqtt } from '../../judge/src/live/mqtt-connect.ts';
 import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
@@ -139,7 +138,7 @@ test('the hub of examples/ passes the scenes in which nothing is sent back', asy
   assert.is(scenes(verdicts, 'passed').length, only.length, failures(verdicts));
 });
 
-test('the client of examples/ passes the scenes in which nothing is sent back', async () => {
+test('the client passes the scenes in which nothing is sent back', async () => {
   const only = [
     'version',
     'no-suite',
@@ -156,18 +155,17 @@ test('the client of examples/ passes the scenes in which nothing is sent back', 
     update: (change: (keyring: Keyring) => Keyring | undefined) => {
       stored = change(stored) ?? stored;
     },
-  } as unknown as ClientOptions['keyring'];
+  } as unknown as KeyringStore;
   const onListening = (endpoint: string): void => {
     const mqtt = {
       ...{ endpoint, username: ACCESS_KEY, password: BROKER_PASSWORD },
       topic_prefix: `hivemind/judge/${ACCESS_KEY}`,
     };
     const identity = parseIdentity({ access_key: ACCESS_KEY, password: PASSWORD, site_id: 'lobby', mqtt });
-    client = startExampleClient({
+    client = connect({
       ...{ identity, keyring, allowPlaintext: true, derive: async () => KEYS.psk },
-      ask: () => setTimeout(() => client?.resume(), 10),
-      times: { basePause: 1, maxPause: 10 },
-    });
+      policy: { basePause: 1, maxPause: 10 },
+    }).on('ask', () => setTimeout(() => client?.resume(), 10));
   };
   const verdicts = await listenOverMqtt({
     ...COMMON,
@@ -176,7 +174,7 @@ test('the client of examples/ passes the scenes in which nothing is sent back', 
     accessKey: ACCESS_KEY,
     onListening,
   });
-  client?.goodbye();
+  client?.end();
   assert.is(scenes(verdicts, 'passed').length, only.length, failures(verdicts));
 });
 

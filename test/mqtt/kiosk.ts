@@ -10,8 +10,8 @@ import {
   serializeKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import type { Client, ClientOptions, Observed } from '../../examples/client-options.ts';
-import { startClient } from '../../examples/mqtt/client.ts';
+import type { Client, NodeOptions, Traced } from 'hub-protocol-client';
+import { connect } from 'hub-protocol-client/mqtt';
 import { BASE, CA, closeLater, NODE_ID, newAccount, PASSWORD, PORT, PSK } from './broker.ts';
 
 export type Ended = SessionEvent & { type: 'ended' };
@@ -20,7 +20,7 @@ export type Ended = SessionEvent & { type: 'ended' };
 export interface Started extends Client {
   /** Resolves when a connection ends. */
   readonly ended: Promise<Ended>;
-  /** Says goodbye, and resolves when the connection has ended. */
+  /** Ends the client, and resolves when the connection has ended. */
   close(): Promise<Ended>;
 }
 
@@ -66,7 +66,7 @@ export class Kiosk {
   }
 
   /** The options of a program that has just started: it reads the keyring from storage. */
-  options(options: Partial<ClientOptions> = {}): ClientOptions {
+  options(options: Partial<NodeOptions> = {}): NodeOptions {
     return {
       identity: this.identity(),
       keyring: {
@@ -76,7 +76,6 @@ export class Kiosk {
         },
       },
       ca: CA,
-      ask: () => {},
       derive: async () => this.derive(),
       ...options,
     };
@@ -88,45 +87,45 @@ export class Kiosk {
    * @param observe - is told everything that happens, and may use the client
    */
   start(
-    { wait = 5000, ...options }: Partial<ClientOptions> & { wait?: number },
-    observe: (what: Observed, client: Started) => void,
+    { wait = 5000, ...options }: Partial<NodeOptions> & { wait?: number },
+    observe: (what: Traced, client: Started) => void,
   ): Started {
     this.seen = [];
     let onEnded!: (event: Ended) => void;
     const ended = new Promise<Ended>((resolve) => {
       onEnded = resolve;
     });
-    const client = startClient({
+    const client = connect({
       ...this.options(options),
-      times: {
+      policy: {
         basePause: 20,
         maxPause: 100,
         deadlines: { 'awaiting-hello': wait, 'awaiting-offer': wait, 'awaiting-message-2': wait },
       },
-      observe: (what) => {
-        if ('type' in what && what.type !== 'received') this.seen.push(what);
-        if ('type' in what && what.type === 'ended') onEnded(what);
-        queueMicrotask(() => observe(what, started));
-      },
+    });
+    client.on('trace', ({ what }) => {
+      if ('type' in what && what.type !== 'received' && what.type !== 'sent') this.seen.push(what);
+      if ('type' in what && what.type === 'ended') onEnded(what);
+      queueMicrotask(() => observe(what, started));
     });
     const close = (): Promise<Ended> => {
-      client.goodbye();
+      client.end();
       return ended;
     };
-    const started: Started = { ...client, ended, close };
+    const started: Started = Object.assign(client, { ended, close });
     closeLater(close);
     return started;
   }
 
   /** Makes one attempt. */
-  dial(options: Partial<ClientOptions> & { wait?: number } = {}): Started {
+  dial(options: Partial<NodeOptions> & { wait?: number } = {}): Started {
     return this.start(options, (what, client) => {
-      if ('type' in what && what.type === 'ended') client.goodbye();
+      if ('type' in what && what.type === 'ended') client.end();
     });
   }
 
   /** Connects, however many attempts that takes, and returns a client that is ready. */
-  connect(options: Partial<ClientOptions> & { wait?: number } = {}): Promise<Started> {
+  connect(options: Partial<NodeOptions> & { wait?: number } = {}): Promise<Started> {
     return new Promise((resolve) => {
       this.start(options, (what, client) => {
         if ('type' in what && what.type === 'ready') resolve(client);
@@ -135,13 +134,13 @@ export class Kiosk {
   }
 
   /** Makes attempts until the policy pauses or asks a person. Returns how the last one ended. */
-  refusal(options: Partial<ClientOptions> & { wait?: number } = {}): Promise<Ended> {
+  refusal(options: Partial<NodeOptions> & { wait?: number } = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
       this.start(options, (what, client) => {
         if ('type' in what && what.type === 'ready') reject(new Error('the client became ready'));
         if (!('do' in what) || (what.do === 'dial' && what.after === 0)) return;
         resolve(this.events('ended').at(-1)!);
-        client.goodbye();
+        client.end();
       });
     });
   }

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deriveTopics, type LocalError, parseIdentity } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
+import { connect as connectOverWebSocket } from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startClient as startWebSocketClient } from '../../examples/client.ts';
 import { startHub as startWebSocketHub } from '../../examples/hub.ts';
 import { closeAll, closeLater, connectTo, NODE_ID, PORT, startHub, TLS } from './broker.ts';
 import { ask, Kiosk } from './kiosk.ts';
@@ -133,16 +133,12 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
       data_plane_endpoints: { wss: server.url },
     });
     const pattern = await new Promise<string>((resolve) => {
-      const client = startWebSocketClient({
-        ...kiosk.options({ identity }),
-        observe(what) {
-          if (!('type' in what) || what.type !== 'ready') return;
-          queueMicrotask(async () => {
-            await ask(client, 'hello');
-            client.goodbye();
-            resolve(what.pattern);
-          });
-        },
+      const client = connectOverWebSocket(kiosk.options({ identity }));
+      client.on('trace', async ({ what }) => {
+        if (!('type' in what) || what.type !== 'ready') return;
+        await ask(client, 'hello');
+        client.end();
+        resolve(what.pattern);
       });
     });
     await server.stop();

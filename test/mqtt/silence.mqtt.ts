@@ -123,7 +123,9 @@ test('a static key other than the one that the hub has pinned: ready, then a gre
   const { kiosk } = await pinned();
   // The keyring was lost, or another program uses the same identity.
   kiosk.keyring = createKeyring({ accessKey: kiosk.name, staticKey: randomBytes(32) });
-  const error = await new Promise<Error>((ask) => kiosk.start({ wait: DEADLINE, ask }, () => {}));
+  const error = await new Promise<Error>((resolve) => {
+    kiosk.start({ wait: DEADLINE }, () => {}).on('ask', ({ error }) => resolve(error));
+  });
   assert.is((error as RemoteError).code, 'text-after-ready');
   // Pinned by the first connection, it begins the second with KKpsk0.
   assert.equal(

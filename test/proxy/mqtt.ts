@@ -1,8 +1,8 @@
-/** The example client and the example hub over MQTT, without TLS; the proxy is between client and broker. */
+/** The client and the example hub over MQTT, without TLS; the proxy is between client and broker. */
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { connect } from 'hub-protocol-client/mqtt';
 import { startBroker } from '../../examples/mqtt/broker.ts';
-import { startClient } from '../../examples/mqtt/client.ts';
 import { startHub } from '../../examples/mqtt/hub.ts';
 import { NODE_ID, PSK, type World } from './trial.ts';
 
@@ -38,7 +38,7 @@ export async function startMqttWorld(): Promise<World> {
         password: 'secret',
         topic_prefix: `${BASE}/${access_key}`,
       };
-      return startClient({
+      return connect({
         ...options,
         pingEvery: 2000,
         identity: parseIdentity({ access_key, password: 'secret', site_id: 'lobby', mqtt }),

@@ -1,7 +1,7 @@
 /** One client behind a proxy, with faults in its first connections. */
 import { createKeyring, type Keyring, type PolicyOptions, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import type { Client, ClientOptions, Observed } from '../../examples/client-options.ts';
+import type { Client, NodeOptions, Traced } from 'hub-protocol-client';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 
 export const NODE_ID = 'hub.example';
@@ -16,7 +16,7 @@ export interface World {
   readonly heard: string[];
   /** Makes a new client known to the hub, and returns its access key. */
   admit(): string;
-  start(accessKey: string, port: number, options: Omit<ClientOptions, 'identity'>): Client;
+  start(accessKey: string, port: number, options: Omit<NodeOptions, 'identity'>): Client;
   stop(): Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class Trial {
   readonly #proxy: FaultyProxy;
   #keyring: Keyring;
   #client: Client | undefined;
-  #listeners: ((what: Observed) => void)[] = [];
+  #listeners: ((what: Traced) => void)[] = [];
   /** The codes of the errors with which a person was asked. */
   readonly asked: string[] = [];
   /** What went wrong. */
@@ -77,15 +77,15 @@ export class Trial {
       },
       allowPlaintext: true,
       derive: async () => PSK,
-      times: TIMES,
+      policy: TIMES,
       pingEvery: 700,
-      ask: (error) => {
-        this.asked.push((error as { code?: string }).code ?? String(error));
-        setTimeout(() => this.#client!.resume(), 1); // the person says: try again
-      },
-      observe: (what) => {
-        for (const listener of this.#listeners.splice(0)) listener(what);
-      },
+    });
+    this.#client.on('ask', ({ error }) => {
+      this.asked.push((error as { code?: string }).code ?? String(error));
+      setTimeout(() => this.#client!.resume(), 1); // the person says: try again
+    });
+    this.#client.on('trace', ({ what }) => {
+      for (const listener of this.#listeners.splice(0)) listener(what);
     });
   }
 
@@ -114,7 +114,7 @@ export class Trial {
   }
 
   goodbye(): void {
-    this.#client!.goodbye();
+    this.#client!.end();
   }
 
   async end(): Promise<void> {

@@ -1,7 +1,7 @@
-/** The example client and the example hub over WebSocket, without TLS, so that faults reach the protocol. */
+/** The client and the example hub over WebSocket, without TLS, so that faults reach the protocol. */
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import { startClient } from '../../examples/client.ts';
+import { connect } from 'hub-protocol-client';
 import { startHub } from '../../examples/hub.ts';
 import { NODE_ID, PSK, type World } from './trial.ts';
 
@@ -22,7 +22,7 @@ export async function startWebSocketWorld(): Promise<World> {
     start(access_key, port, options) {
       const wss = `ws://localhost:${port}`;
       const issued = { access_key, password: 'secret', site_id: 'lobby', data_plane_endpoints: { wss } };
-      return startClient({ ...options, identity: parseIdentity(issued) });
+      return connect({ ...options, identity: parseIdentity(issued) });
     },
     stop: () => hub.stop(),
   };

@@ -35,7 +35,7 @@ class Attended implements Policy {
     const decision = this.#policy.take(event, now);
     if (decision?.do !== 'ask') return decision;
     this.questions++;
-    return { do: 'dial', after: HOUR - (now % HOUR) };
+    return { do: 'dial', after: HOUR - (now % HOUR), tell: undefined };
   }
 }
 

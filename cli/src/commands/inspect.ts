@@ -1,7 +1,7 @@
 /** `inspect`: what a hub says before the handshake, and what a client would choose. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../../examples/atomic-file.ts';
+import { writeFileAtomically } from '../../../client/src/atomic-file.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { readAs, readFile, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
 import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';

@@ -37,7 +37,7 @@ export class ObeysRetry implements Policy {
     if (event.type !== 'ended') return undefined;
     this.#state = '';
     if (event.retry === 'never') return { do: 'ask', error: event.error };
-    return { do: 'dial', after: event.retry === 'now' ? 0 : 1000 };
+    return { do: 'dial', after: event.retry === 'now' ? 0 : 1000, tell: undefined };
   }
 }
 

@@ -1,42 +1,45 @@
 /** The requests of one connection: a RequestScheduler with a timer, and a promise for each request. */
-import { randomUUID } from 'node:crypto';
 import {
-  buildUtterance,
   type FinishDecision,
   type HubEvent,
   type JsonObject,
   type RequestDecision,
   RequestScheduler,
+  type SchedulerOptions,
 } from 'hub-protocol';
+
+interface Waiting {
+  resolve(finished: FinishDecision): void;
+  reject(error: unknown): void;
+}
 
 export class Requests {
   readonly #scheduler: RequestScheduler;
   readonly #send: (envelope: JsonObject) => void;
-  readonly #handle: ((event: HubEvent) => void) | undefined;
-  readonly #waiting = new Map<string, (finished: FinishDecision) => void>();
-  #timer: NodeJS.Timeout | undefined;
+  readonly #handle: (event: HubEvent) => void;
+  readonly #waiting = new Map<string, Waiting>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * @param sessionId - from the `ready` event
    * @param send - sends an envelope with `sendJson`
    * @param handle - is called with what the hub says unasked
    */
   constructor(
-    sessionId: string | undefined,
+    options: SchedulerOptions,
     send: (envelope: JsonObject) => void,
-    handle?: (event: HubEvent) => void,
+    handle: (event: HubEvent) => void,
   ) {
-    this.#scheduler = new RequestScheduler({ sessionId });
+    this.#scheduler = new RequestScheduler(options);
     this.#send = send;
     this.#handle = handle;
   }
 
   /** Resolves when the request has ended. `ending` says how: with a reply, without one, or with the connection. */
-  ask(text: string): Promise<FinishDecision> {
-    const requestId = randomUUID();
-    return new Promise((resolve) => {
-      this.#waiting.set(requestId, resolve);
-      this.#carryOut(this.#scheduler.request(buildUtterance({ requestId, text }), performance.now()));
+  request(requestId: string, envelope: JsonObject): Promise<FinishDecision> {
+    return new Promise((resolve, reject) => {
+      const decisions = this.#scheduler.request(envelope, performance.now());
+      this.#waiting.set(requestId, { resolve, reject });
+      this.#carryOut(decisions);
     });
   }
 
@@ -52,10 +55,10 @@ export class Requests {
 
   #carryOut(decisions: RequestDecision[]): void {
     for (const decision of decisions) {
-      if (decision.do === 'send') this.#send(decision.envelope);
-      else if (decision.do === 'handle') this.#handle?.(decision.event);
+      if (decision.do === 'send') this.#sendOne(decision.requestId, decision.envelope);
+      else if (decision.do === 'handle') this.#handle(decision.event);
       else {
-        this.#waiting.get(decision.requestId)?.(decision);
+        this.#waiting.get(decision.requestId)?.resolve(decision);
         this.#waiting.delete(decision.requestId);
       }
     }
@@ -63,5 +66,16 @@ export class Requests {
     const wait = this.#scheduler.nextDeadline(performance.now());
     if (wait === undefined) return;
     this.#timer = setTimeout(() => this.#carryOut(this.#scheduler.expire(performance.now())), wait);
+  }
+
+  /** A request that cannot be sent, such as one that is too long, fails alone. */
+  #sendOne(requestId: string, envelope: JsonObject): void {
+    try {
+      this.#send(envelope);
+    } catch (error) {
+      this.#waiting.get(requestId)?.reject(error);
+      this.#waiting.delete(requestId);
+      this.#carryOut(this.#scheduler.cancel(requestId, performance.now()));
+    }
   }
 }

@@ -1,39 +1,44 @@
-/**
- * A client over MQTT for Node.js. To be copied, with the files that it and `stay-connected.ts` import. docs/mqtt.md has the
- * reasons for the order of things.
- */
+/** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/mqtt.md has the reasons for the order of things. */
 import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket } from 'mqtt';
-import type { Client, ClientOptions } from '../client-options.ts';
-import { stayConnected } from '../stay-connected.ts';
+import { Client } from './client.ts';
+import { deriveInWorker as derive } from './derive-on-node.ts';
+import { KeyringFile } from './keyring-file.ts';
+import type { Connection, NodeOptions, Transport } from './options.ts';
 
-/** Throws if the identity has no MQTT, or a broker or topics that must not be used. */
-export function startClient(options: ClientOptions): Client {
-  const { identity, ca, allowPlaintext, pingEvery = 120_000 } = options;
+export type { Client } from './client.ts';
+export { KeyringFile } from './keyring-file.ts';
+export type * from './options.ts';
+
+/**
+ * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
+ * @throws LocalError if the identity has no MQTT, or a broker or topics that must not be used; otherwise as `connect` over
+ *   WebSocket
+ */
+export function connect(options: NodeOptions): Client {
+  const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = options;
   const { url } = selectEndpoint(identity, { requested: 'mqtt', allowPlaintext });
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);
+  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
 
-  return stayConnected(options, ({ session, received, closed, run }) => {
+  function open({ session, send, received, closed, run }: Connection): Transport {
     const broker = mqtt.connect(url, {
       ...(ca !== undefined && { ca }),
       username,
       password,
-      clientId: clientId('example', identity.accessKey), // the same at every start
+      clientId: clientId(userAgent, identity.accessKey), // the same at every start
       will: { ...will, payload: Buffer.from(will.payload) },
       clean: true, // messages for an earlier session are useless to this one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
     });
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
-    const write = (data: string | Uint8Array): void => {
-      const payload = typeof data === 'string' ? data : Buffer.from(data);
-      broker.publish(topics.publish, payload, { qos }, (error) => error && closed());
-    };
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
     const pings = setInterval(() => {
-      if (session.state === 'ready') session.sendJson({ msg_type: 'ping', payload: {} }).forEach(write);
+      if (session.state === 'ready') send({ msg_type: 'ping', payload: {} });
     }, pingEvery);
 
     const announce = async (): Promise<void> => {
@@ -57,7 +62,10 @@ export function startClient(options: ClientOptions): Client {
     });
     let isClosing = false;
     return {
-      write,
+      write(data) {
+        const payload = typeof data === 'string' ? data : Buffer.from(data);
+        broker.publish(topics.publish, payload, { qos }, (error) => error && closed());
+      },
       ready: () => void say(online).catch(() => {}), // `close` follows
       close() {
         if (isClosing) return;
@@ -70,5 +78,7 @@ export function startClient(options: ClientOptions): Client {
         setTimeout(() => broker.stream.destroy(), 1000); // if the broker does not answer, it publishes the will
       },
     };
-  });
+  }
+
+  return new Client(options, { crypto, randomBytes, derive, keyring, open });
 }

@@ -7,13 +7,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
+import type { KeyringStore } from './options.ts';
 
-export class KeyringFile {
+export class KeyringFile implements KeyringStore {
   readonly #path: string;
   readonly #accessKey: string;
   /** As it was read or written last. Not all of it is stored: a PSK can be suspect until another program writes the file. */
   #keyring!: Keyring;
   #text: string | undefined;
+
+  /** @param keyring - its path, or a store of the caller's */
+  static of(keyring: string | KeyringStore, accessKey: string): KeyringStore {
+    return typeof keyring === 'string' ? new KeyringFile(keyring, accessKey) : keyring;
+  }
 
   constructor(path: string, accessKey: string) {
     this.#path = path;

@@ -1,0 +1,23 @@
+/** What to tell a person. */
+
+import type { ErrorCode } from 'hub-protocol';
+import { fingerprint, type Keyring } from 'hub-protocol';
+
+/** What the operator of the hub has to know, which the library cannot say, since its errors do not name this client. */
+const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
+  'access-refused': (key) =>
+    `The hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
+  'client-key-refused': (key) =>
+    `The hub knows this client by another key. Ask its operator to forget that key: this client now has the key ${key}.`,
+  'psk-differs': (key) =>
+    `The password is wrong: the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
+};
+
+/** @returns a sentence, with the fingerprint of this client’s key where an operator needs it */
+export function sentenceFor(error: Error & { code?: string }, keyring: Keyring): string {
+  const tell = TO_THE_OPERATOR[error.code as ErrorCode];
+  const { publicKey } = keyring.staticKey;
+  if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
+  const { message } = error;
+  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+}

@@ -1,0 +1,276 @@
+/**
+ * A client that stays connected, whatever the transport: a session for each connection, the policy's decisions and
+ * deadlines, the keyring, and requests. `websocket.ts`, `mqtt.ts` and `browser.ts` bring a transport and what the platform has.
+ */
+import {
+  buildAction,
+  buildCode,
+  buildUtterance,
+  ClientSession,
+  ConnectionPolicy,
+  type FinishDecision,
+  type HubEvent,
+  type PolicyDecision,
+  pinHub,
+  type RemoteError,
+  type SessionEvent,
+  updateKeyring,
+} from 'hub-protocol';
+import type { PskNeededEvent } from 'hub-protocol/parts';
+import { sentenceFor } from './advice.ts';
+import { Listeners } from './listeners.ts';
+import type {
+  AskEvent,
+  ClientEvent,
+  Connection,
+  ConnectOptions,
+  KeyringStore,
+  Platform,
+  Question,
+  Transport,
+} from './options.ts';
+import { Requests } from './requests.ts';
+
+export class Client {
+  /** Where the keyring is kept: to read its pins, or to change them. */
+  readonly keyring: KeyringStore;
+  readonly #options: ConnectOptions;
+  readonly #platform: Platform;
+  readonly #policy: ConnectionPolicy;
+  readonly #listeners = new Listeners();
+  /** Those who wait for the connection that is being made. */
+  #waiting: { resolve(requests: Requests): void; reject(error: Error): void }[] = [];
+  /** Of the connection that is ready. */
+  #requests: Requests | undefined;
+  /** Why no connection is being made. */
+  #failure: Error | undefined;
+  #hangUp: () => void = () => {};
+  /** Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved the PSK. */
+  #unproved: { nodeId: string; psk: Promise<Uint8Array> } | undefined;
+
+  /** Call `connect` instead. It connects in the next microtask, so that listeners hear everything. */
+  constructor(options: ConnectOptions, platform: Platform) {
+    this.#options = options;
+    this.#platform = platform;
+    this.keyring = platform.keyring;
+    this.#policy = new ConnectionPolicy({ randomBytes: platform.randomBytes, ...options.policy });
+    queueMicrotask(() => this.#connect());
+  }
+
+  /** Calls a listener with each event of a type. What it throws is reported as uncaught, and ends no connection. */
+  on<Type extends ClientEvent['type']>(
+    type: Type,
+    listener: (event: Extract<ClientEvent, { type: Type }>) => void,
+  ): this {
+    this.#listeners.add(type, listener);
+    return this;
+  }
+
+  /** Iterates over what the hub says unasked, until `end` is called. */
+  [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
+    return this.#listeners.messages();
+  }
+
+  /**
+   * Asks the hub, as soon as the connection that is being made is ready. Resolves when the request has ended: `ending` says
+   * how, and `reply.text` is the answer. Rejects with the cause if there is no connection and none is being made.
+   */
+  async ask(question: Question): Promise<FinishDecision> {
+    const requests = this.#requests ?? (await this.#untilReady());
+    const requestId = this.#platform.randomBytes(16).join('.');
+    const said = typeof question === 'string' ? { text: question } : question;
+    const request = { siteId: this.#options.identity.siteId, ...said, requestId };
+    if ('payload' in request) return requests.request(requestId, buildAction(request));
+    return requests.request(requestId, 'value' in request ? buildCode(request) : buildUtterance(request));
+  }
+
+  /** Pins the key that the hub presented when a person was asked, in place of the old one, and connects again. */
+  trust({ error }: AskEvent): void {
+    const { nodeId, hubKey } = error as RemoteError;
+    this.keyring.update((stored) => pinHub(stored, nodeId!, hubKey!)); // throws if no key was presented
+    this.resume();
+  }
+
+  /** Connects again at once: after a person has acted, when the network is back, or after `end`. */
+  resume(): void {
+    this.#policy.resume();
+    this.#connect();
+  }
+
+  /** Ends the connection, and makes no other. */
+  end(): void {
+    this.#leave(new Error('the client has left, because end() was called'));
+    this.#emit({ type: 'end' });
+  }
+
+  #emit(event: ClientEvent): void {
+    this.#listeners.emit(event);
+  }
+
+  #leave(reason: Error): void {
+    this.#policy.goodbye();
+    this.#hangUp();
+    this.#fail(reason);
+  }
+
+  /** Tells those who wait for the connection that it will not be made. */
+  #fail(reason: Error): void {
+    this.#failure = reason;
+    for (const { reject } of this.#waiting.splice(0)) reject(reason);
+  }
+
+  #untilReady(): Promise<Requests> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure === undefined) this.#waiting.push({ resolve, reject });
+      else reject(this.#failure);
+    });
+  }
+
+  #ask(error: Error): void {
+    this.#emit({ type: 'ask', error, tell: this.#sentence(error) });
+  }
+
+  #sentence(error: Error): string {
+    try {
+      return sentenceFor(error, this.keyring.load());
+    } catch {
+      return error.message; // it is the keyring that cannot be read
+    }
+  }
+
+  /** Leaves because of something that the policy does not know, such as a full disk, and asks a person. */
+  #giveUp(error: Error): void {
+    this.#leave(error);
+    this.#ask(error);
+  }
+
+  #connect(): void {
+    const session = this.#begin();
+    if (session === undefined) return;
+    this.#failure = undefined;
+    this.#emit({ type: 'connecting' });
+    let deadline: ReturnType<typeof setTimeout> | undefined;
+    const run = (events: SessionEvent[]): void => {
+      let failure: unknown;
+      for (const event of events) {
+        // Once something could not be stored, nothing is sent.
+        if (failure === undefined || event.type === 'ended') {
+          try {
+            this.#carryOut(event, connection, transport);
+          } catch (error) {
+            failure = error;
+          }
+        }
+      }
+      clearTimeout(deadline);
+      const wait = this.#policy.deadline(session.state, performance.now());
+      if (wait !== undefined) deadline = setTimeout(connection.closed, wait, 'timeout');
+      if (failure !== undefined) this.#giveUp(failure as Error);
+    };
+    const connection: Connection = {
+      session,
+      run,
+      send: (envelope) => {
+        for (const data of session.sendJson(envelope)) {
+          this.#emit({ type: 'trace', what: { type: 'transmit', data } });
+          transport.write(data);
+        }
+        this.#emit({ type: 'trace', what: { type: 'sent', envelope } });
+      },
+      received: (data) => {
+        this.#emit({ type: 'trace', what: { type: 'received', data } });
+        run(session.receive(data));
+      },
+      closed: (closing) => run(session.closed(closing)),
+    };
+    const transport = this.#platform.open(connection);
+    this.#hangUp = connection.closed; // without a code: it was not the hub that closed
+    run([]); // sets the first deadline
+  }
+
+  /** The session of the next connection, if there is to be one now. */
+  #begin(): ClientSession | undefined {
+    const { crypto, randomBytes } = this.#platform;
+    try {
+      const keyring = this.keyring.load();
+      const dialOptions = this.#policy.begin(performance.now());
+      if (dialOptions === undefined) return undefined; // there is a connection, or the timer that called is an old one
+      const { siteId } = this.#options.identity;
+      const options = { crypto, randomBytes, siteId, keyring, ...this.#options.session, ...dialOptions };
+      return new ClientSession(options);
+    } catch (error) {
+      this.#giveUp(error as Error);
+      return undefined;
+    }
+  }
+
+  #carryOut(event: SessionEvent, connection: Connection, transport: Transport): void {
+    const { session, send, run } = connection;
+    if (event.type !== 'ended') this.keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
+    this.#emit({ type: 'trace', what: event });
+    if (event.type === 'transmit') transport.write(event.data);
+    else if (event.type === 'psk-needed') {
+      this.#answer(connection, async () => session.providePsk(await this.#pskFor(event)));
+    } else if (event.type === 'waiting') {
+      const { publicKey } = event;
+      this.#answer(connection, async () =>
+        session.resume(publicKey && (await this.#options.sharedSecret!(publicKey))),
+      );
+    } else if (event.type === 'psk' || event.type === 'psk-suspect') this.#unproved = undefined;
+    else if (event.type === 'ready') {
+      const { sessionId, nodeId, hubKey, pattern, suite } = event;
+      const requests = new Requests({ ...this.#options.requests, sessionId }, send, (message) =>
+        this.#emit({ type: 'message', message }),
+      );
+      this.#requests = requests;
+      transport.ready?.();
+      for (const { resolve } of this.#waiting.splice(0)) resolve(requests);
+      this.#emit({ type: 'connect', nodeId, hubKey, pattern, suite });
+    } else if (event.type === 'message' && event.kind === 'json') this.#requests!.receive(event.text);
+    else if (event.type === 'close') {
+      transport.close(event.code);
+      run(session.closed());
+    } else if (event.type === 'ended') {
+      transport.close(1000);
+      this.#requests?.closed();
+      this.#requests = undefined;
+      this.#fail(event.error);
+      this.#emit({ type: 'close', error: event.error });
+    }
+    this.#follow(this.#policy.take(event, performance.now()));
+  }
+
+  /** Does what the policy has decided. */
+  #follow(decision: PolicyDecision | undefined): void {
+    if (decision === undefined) return;
+    this.#emit({ type: 'trace', what: decision });
+    if (decision.do === 'ask') this.#ask(decision.error);
+    if (decision.do !== 'dial') return;
+    const { after, tell } = decision;
+    const redial = setTimeout(() => this.#connect(), after);
+    this.#hangUp = () => clearTimeout(redial);
+    this.#emit({ type: 'reconnect', after, tell: tell && this.#sentence(tell) });
+  }
+
+  /** Answers the session's question, which takes its time. */
+  async #answer({ run }: Connection, compute: () => Promise<SessionEvent[]>): Promise<void> {
+    try {
+      run(await compute());
+    } catch (error) {
+      this.#giveUp(error as Error); // such as: no memory
+    }
+  }
+
+  #pskFor({ nodeId, salt }: PskNeededEvent): Promise<Uint8Array> {
+    if (this.#unproved?.nodeId !== nodeId) {
+      const { identity, derive = this.#platform.derive } = this.#options;
+      const onProgress = (progress: number): void => this.#emit({ type: 'deriving', progress });
+      const psk = derive(identity.password, salt, onProgress);
+      this.#unproved = { nodeId, psk };
+      psk.catch(() => {
+        this.#unproved = undefined;
+      });
+    }
+    return this.#unproved!.psk;
+  }
+}

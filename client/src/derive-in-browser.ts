@@ -1,0 +1,19 @@
+/** Derives the PSK in a worker of the browser, so that the page goes on. */
+import type { Derive } from './options.ts';
+
+export const deriveInWorker: Derive = async (password, salt, onProgress) => {
+  // Bundlers find the worker by exactly these words.
+  const worker = new Worker(new URL('./derive-worker-in-browser.js', import.meta.url), { type: 'module' });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.onerror = ({ message }) => reject(new Error(message));
+      worker.onmessage = ({ data }: { data: { progress: number; psk?: Uint8Array } }) => {
+        onProgress(data.progress);
+        if (data.psk !== undefined) resolve(data.psk);
+      };
+      worker.postMessage({ password, salt });
+    });
+  } finally {
+    worker.terminate(); // with its memory
+  }
+};

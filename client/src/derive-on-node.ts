@@ -1,0 +1,20 @@
+/** Derives the PSK in a worker of Node.js, so that the event loop goes on. */
+import { Worker } from 'node:worker_threads';
+import type { Derive } from './options.ts';
+
+export const deriveInWorker: Derive = async (password, salt, onProgress) => {
+  const worker = new Worker(new URL('./derive-worker-on-node.js', import.meta.url), {
+    workerData: { password, salt },
+  });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on('error', reject);
+      worker.on('message', ({ progress, psk }: { progress: number; psk?: Uint8Array }) => {
+        onProgress(progress);
+        if (psk !== undefined) resolve(psk);
+      });
+    });
+  } finally {
+    await worker.terminate(); // with its memory
+  }
+};

@@ -1,0 +1,48 @@
+/** Keeps a keyring in localStorage, which belongs to the page's origin. It is created once. */
+import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
+import { nobleCrypto as crypto } from 'hub-protocol/noble';
+import type { KeyringStore } from './options.ts';
+
+export class KeyringStorage implements KeyringStore {
+  readonly #accessKey: string;
+  readonly #name: string;
+  /** As it was read or written last. Not all of it is stored: a PSK can be suspect until another tab changes the keyring. */
+  #keyring!: Keyring;
+  #text: string | null = null;
+
+  /** @throws DOMException if the browser stores nothing for this page, or has no room */
+  constructor(accessKey: string) {
+    this.#accessKey = accessKey;
+    this.#name = `hub-keyring ${accessKey}`;
+    if (localStorage.getItem(this.#name) !== null) return;
+    const staticKey = globalThis.crypto.getRandomValues(new Uint8Array(32));
+    this.#save(createKeyring({ accessKey, staticKey, crypto }));
+  }
+
+  /** @throws LocalError `keyring-…` if the keyring cannot be read */
+  load(): Keyring {
+    const text = localStorage.getItem(this.#name);
+    if (text !== this.#text) this.#keyring = parseKeyring(text ?? '', this.#accessKey);
+    this.#text = text;
+    return this.#keyring;
+  }
+
+  /** Changes what is stored now, since another tab may have changed it. */
+  update(change: (stored: Keyring) => Keyring): void {
+    const stored = this.load();
+    const changed = change(stored);
+    if (changed !== stored) this.#save(changed);
+  }
+
+  /** Forgets this client. Its hubs will refuse the next one, until their operator has forgotten its key. */
+  clear(): void {
+    localStorage.removeItem(this.#name);
+  }
+
+  #save(keyring: Keyring): void {
+    const text = serializeKeyring(keyring);
+    if (text !== this.#text) localStorage.setItem(this.#name, text);
+    this.#keyring = keyring;
+    this.#text = text;
+  }
+}

@@ -1,0 +1,60 @@
+/** Who hears the events of a client. */
+import type { HubEvent } from 'hub-protocol';
+import type { ClientEvent } from './options.ts';
+
+type Listener = (event: never) => void;
+
+export class Listeners {
+  readonly #byType = new Map<string, Set<Listener>>();
+
+  add(type: ClientEvent['type'], listener: Listener): void {
+    const listeners = this.#byType.get(type) ?? new Set();
+    this.#byType.set(type, listeners.add(listener));
+  }
+
+  remove(type: ClientEvent['type'], listener: Listener): void {
+    this.#byType.get(type)?.delete(listener);
+  }
+
+  /** What a listener throws is reported as uncaught, after the client has done what it has to do. */
+  emit(event: ClientEvent): void {
+    for (const listener of this.#byType.get(event.type) ?? []) {
+      try {
+        listener(event as never);
+      } catch (error) {
+        setTimeout(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Iterates over what the hub says unasked, until the client ends. */
+  async *messages(): AsyncGenerator<HubEvent, void> {
+    const queue: HubEvent[] = [];
+    let isOver = false;
+    let wake = (): void => {};
+    const hear = ({ message }: { message: HubEvent }): void => {
+      queue.push(message);
+      wake();
+    };
+    const stop = (): void => {
+      isOver = true;
+      wake();
+    };
+    this.add('message', hear);
+    this.add('end', stop);
+    try {
+      while (queue.length > 0 || !isOver) {
+        if (queue.length > 0) yield queue.shift()!;
+        else
+          await new Promise<void>((resolve) => {
+            wake = resolve;
+          });
+      }
+    } finally {
+      this.remove('message', hear);
+      this.remove('end', stop);
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
+import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import WebSocket from 'ws';
+import { Client } from './client.ts';
+import { deriveInWorker as derive } from './derive-on-node.ts';
+import { KeyringFile } from './keyring-file.ts';
+import type { Connection, NodeOptions, Transport } from './options.ts';
+
+export type { Client } from './client.ts';
+export { KeyringFile } from './keyring-file.ts';
+export type * from './options.ts';
+
+/**
+ * Connects to the hub of an identity, and stays connected until `end` is called.
+ * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; the system's error if the file of
+ *   the keyring cannot be read or written
+ */
+export function connect(options: NodeOptions): Client {
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = options;
+  const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+  // This URL is a secret: it is not logged, and redirects are not followed.
+  const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
+  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
+
+  function open({ received, closed }: Connection): Transport {
+    // No message is longer than a cleartext envelope may be.
+    const socket = new WebSocket(authorized, { ...(ca !== undefined && { ca }), maxPayload: 256 * 1024 });
+    keepAlive(socket, pingEvery);
+    socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
+    socket.on('unexpected-response', (_, { statusCode }) => closed({ status: statusCode! }));
+    socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
+    return {
+      write: (data) => socket.send(data, (error) => error && closed()),
+      close: (code) => socket.close(code),
+    };
+  }
+
+  return new Client(options, { crypto, randomBytes, derive, keyring, open });
+}
+
+/**
+ * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next.
+ * @param every - the time between pings, in milliseconds
+ */
+export function keepAlive(socket: WebSocket, every = 30_000): void {
+  let isAlive = true;
+  const pings = setInterval(() => {
+    if (!isAlive) socket.terminate();
+    isAlive = false;
+    if (socket.readyState === WebSocket.OPEN) socket.ping();
+  }, every);
+  socket.on('pong', () => {
+    isAlive = true;
+  });
+  socket.on('close', () => clearInterval(pings));
+  socket.on('error', () => {}); // `close` follows; the message may contain the URL, so it is not logged
+}
