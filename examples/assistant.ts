@@ -18,13 +18,22 @@ export class Assistant {
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = randomUUID().slice(0, 8);
   readonly #hear: (utterance: string) => void;
+  readonly #answer: (utterance: string) => string;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
-  /** @param hear - is called with each utterance */
-  constructor(session: HubSession, hear: (utterance: string) => void = () => {}) {
+  /**
+   * @param hear - is called with each utterance
+   * @param answer - answers an utterance
+   */
+  constructor(
+    session: HubSession,
+    hear: (utterance: string) => void = () => {},
+    answer: (utterance: string) => string = (utterance) => `You said: ${utterance}`,
+  ) {
     this.#session = session;
     this.#hear = hear;
+    this.#answer = answer;
   }
 
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
@@ -51,7 +60,7 @@ export class Assistant {
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
     this.#hear(utterance);
     return [
-      ...this.#emit('speak', { utterance: `You said: ${utterance}` }, payload),
+      ...this.#emit('speak', { utterance: this.#answer(utterance) }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),
     ];
   }

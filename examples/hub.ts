@@ -17,6 +17,10 @@ export interface HubOptions {
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
   /** Is called with what clients say. */
   hear?: (utterance: string) => void;
+  /** Answers what clients say (default: repeats it). */
+  answer?: ((utterance: string) => string) | undefined;
+  /** Is called when the static key of a client is pinned, so that it can be stored. */
+  pinned?: (accessKey: string) => void;
   /** Is called with what was thrown while a message was handled. It ends that connection alone. */
   fault?: (error: unknown) => void;
 }
@@ -58,7 +62,7 @@ export function pin(client: { clientKey?: Uint8Array }, key: Uint8Array): boolea
 
 /** Serves one connection. */
 export function serve(socket: WebSocket, accessKey: string, options: HubOptions): void {
-  const { nodeId, staticKey, clients, hear, fault } = options;
+  const { nodeId, staticKey, clients, hear, answer, pinned, fault } = options;
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
   if (client === undefined) {
@@ -75,7 +79,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
     clientKey,
   });
 
-  const assistant = new Assistant(session, hear);
+  const assistant = new Assistant(session, hear, answer);
   const handle = (events: HubSessionEvent[]): void => {
     try {
       carryOut(events);
@@ -92,7 +96,8 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
         session.closed(); // what this client sends before the socket is closed is not heard
         socket.close(1008); // a faster session of this access key has pinned another key
         return;
-      } else if (event.type === 'close') socket.close(event.code);
+      } else if (event.type === 'pin') pinned?.(accessKey);
+      else if (event.type === 'close') socket.close(event.code);
       for (const message of assistant.handle(event)) socket.send(message);
     }
   };

@@ -15,6 +15,8 @@ interface Lock {
       readonly version: string;
       readonly license?: string;
       readonly dev?: boolean;
+      /** Whether only this project and an optional peer need it. */
+      readonly devOptional?: boolean;
       readonly link?: boolean;
       readonly integrity?: string;
       readonly resolved?: string;
@@ -30,26 +32,28 @@ const lock = JSON.parse(read('package-lock.json')) as Lock;
 
 test('whoever installs the packages gets three packages of noble, and runs no script', () => {
   const installed = Object.entries(lock.packages).filter(
-    ([path, { dev, link }]) => path !== '' && !dev && !link,
+    ([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link,
   );
   assert.equal(
     installed.map(([path]) => path),
-    ['cli', 'judge', ...NOBLE.map((name) => `node_modules/${name}`)],
+    ['cli', 'client', 'judge', ...NOBLE.map((name) => `node_modules/${name}`)],
   );
   assert.not.ok(installed.some(([, { hasInstallScript }]) => hasInstallScript));
   for (const folder of PACKAGES) {
     const { dependencies, optionalDependencies, peerDependencies, scripts } = manifestOf(folder);
-    assert.equal({ ...dependencies, ...peerDependencies }, {});
+    assert.equal(dependencies ?? {}, {});
+    const peers = folder === 'client' ? ['hub-protocol', 'mqtt', 'ws'] : [];
+    assert.equal(Object.keys(peerDependencies ?? {}), peers);
     assert.equal(Object.keys(optionalDependencies ?? {}), folder === '.' ? NOBLE : []);
     const ran = Object.keys(scripts ?? {}).filter((name) => /^(?:(?:pre|post)?install|prepare)$/.test(name));
     assert.equal(ran, []);
   }
 });
 
-test('the programs of the judge and of the commands contain noble and ws alone', async () => {
-  for (const folder of ['judge', 'cli'] as const) {
-    assert.equal(await partsOf(folder), [...NOBLE, 'ws'], folder);
-  }
+test('the program of the judge contains noble and ws alone; that of the commands also makes certificates', async () => {
+  assert.equal(await partsOf('judge'), [...NOBLE, 'ws']);
+  const others = (await partsOf('cli')).filter((part) => !NOBLE.includes(part) && part !== 'ws');
+  assert.ok(others.includes('@peculiar/x509'));
 });
 
 test('CONTRIBUTING.md lists what is brought, with its licence, and the licence text goes with it', async () => {
@@ -60,7 +64,7 @@ test('CONTRIBUTING.md lists what is brought, with its licence, and the licence t
       const { version, license } = lock.packages[`node_modules/${part}`]!;
       return `${part} ${version} (${license})`;
     });
-    assert.is(rows.find((row) => row[1] === name)?.[2], listed.join(', '));
+    assert.is(rows.find((row) => row[1] === name)?.[2], listed.join(', ') || 'nothing');
     const licence = read(folder === '.' ? 'dist/hub-protocol.LICENSE.txt' : `${folder}/LICENSE`);
     for (const part of await partsOf(folder)) {
       assert.ok(licence.includes(part.replace('@noble/', 'noble-')), `${name}: ${part}`);
@@ -72,10 +76,11 @@ test('every package that this project takes has an exact version', () => {
   const loose: string[] = [];
   for (const file of filesNamed(/(?:^|\/)package\.json$/)) {
     const manifest = JSON.parse(read(file)) as Manifest & { devDependencies?: { [name: string]: string } };
-    const { dependencies, devDependencies, optionalDependencies, peerDependencies } = manifest;
-    const all = { ...dependencies, ...devDependencies, ...optionalDependencies, ...peerDependencies };
+    const { dependencies, devDependencies, optionalDependencies } = manifest; // a peer is for others to choose
+    const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
     for (const [name, version] of Object.entries(all)) {
-      if (!/^(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/.test(version)) loose.push(`${file}: ${name}`);
+      if (!/^(?:file:\.\.|(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?)$/.test(version))
+        loose.push(`${file}: ${name}`);
     }
   }
   for (const file of filesNamed(/requirements.*\.txt$/)) {
@@ -106,7 +111,7 @@ test('every lock file has a hash of each package, and names no registry', () => 
   }
   for (const file of filesNamed(/(?:^|\/)(?:package\.json|Cargo\.toml|go\.mod)$/)) {
     if (!/dependencies|require/i.test(read(file))) continue;
-    const locks = ['package-lock.json', 'Cargo.lock', '../Cargo.lock', 'go.sum'];
+    const locks = ['package-lock.json', '../package-lock.json', 'Cargo.lock', '../Cargo.lock', 'go.sum'];
     const folder = file.slice(0, file.lastIndexOf('/') + 1);
     if (!locks.some((name) => existsSync(ROOT + folder + name))) wrong.push(`${file} has no lock file`);
   }

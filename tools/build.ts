@@ -42,7 +42,9 @@ const INPUTS = [
 const STAMP = root('dist/.inputs');
 
 const inputs = hashOf(INPUTS);
-const isBuilt = [STAMP, root('judge/dist'), root('cli/dist'), root('client/dist')].every((path) => existsSync(path));
+const isBuilt = [STAMP, root('judge/dist'), root('cli/dist'), root('client/dist')].every((path) =>
+  existsSync(path),
+);
 if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
   await buildAll();
   writeFileSync(STAMP, inputs);
@@ -120,14 +122,21 @@ async function buildClient(): Promise<void> {
 
 async function buildProgram(folder: string): Promise<void> {
   rmSync(root(`${folder}/dist`), { recursive: true, force: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: [root(`${folder}/src/cli.ts`)],
     outfile: root(`${folder}/dist/cli.js`),
     bundle: true,
+    metafile: true,
     platform: 'node',
     format: 'esm',
     target: 'node20',
     legalComments: 'inline',
+    // One copy of the library, of which the commands use internals.
+    alias: {
+      'hub-protocol/node': root('src/crypto/node.ts'),
+      'hub-protocol': root('src/index.ts'),
+      'hub-protocol-client': root('client/src/websocket.ts'),
+    },
     preserveSymlinks: true, // so that paths in comments do not depend on where packages are
     // ws is CommonJS and calls require() for the modules of Node.
     banner: {
@@ -135,13 +144,20 @@ async function buildProgram(folder: string): Promise<void> {
     },
   });
   chmodSync(root(`${folder}/dist/cli.js`), 0o755);
-  // The bundle holds other packages, whose licences ask to go with it.
-  const licences = ['LICENSE', 'node_modules/ws/LICENSE', 'node_modules/@noble/hashes/LICENSE'];
-  const texts = licences.map((path) => readFileSync(root(path), 'utf8').trim());
-  writeFileSync(
-    root(`${folder}/LICENSE`),
-    `${texts[0]}\n\nws:\n\n${texts[1]}\n\nnoble-ciphers, noble-curves and noble-hashes:\n\n${texts[2]}\n`,
-  );
+  writeFileSync(root(`${folder}/LICENSE`), licencesOf(Object.keys(metafile.inputs)));
+}
+
+/** The licence of this project, and those of the packages that are in a program, which ask to go with it. */
+function licencesOf(inputs: readonly string[]): string {
+  const parts = inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
+  const byText = new Map<string, string[]>();
+  for (const part of [...new Set(parts.filter((part) => part !== undefined))].sort()) {
+    const file = readdirSync(root(`node_modules/${part}`)).find((name) => /^licen[cs]e/i.test(name))!;
+    const text = readFileSync(root(`node_modules/${part}/${file}`), 'utf8').trim();
+    byText.set(text, [...(byText.get(text) ?? []), part.replace('@noble/', 'noble-')]);
+  }
+  const others = [...byText].map(([text, names]) => `${names.join(', ')}:\n\n${text}\n`);
+  return [readFileSync(root('LICENSE'), 'utf8'), ...others].join('\n');
 }
 
 function copyVectors(): void {

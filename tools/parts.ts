@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The folders of the published packages. */
-export const PACKAGES = ['.', 'judge', 'cli'] as const;
+export const PACKAGES = ['.', 'client', 'judge', 'cli'] as const;
 
 /** The parts of package.json that matter here. */
 export interface Manifest {
@@ -27,6 +27,7 @@ export function manifestOf(folder: string): Manifest {
 /** The names of the packages of others in one of ours. */
 export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
   if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
+  if (folder === 'client') return []; // its peers are for whoever installs it
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [`${folder}/src/cli.ts`],

@@ -2,21 +2,23 @@
 import { readFileSync } from 'node:fs';
 import { printable } from '../../judge/src/printable.ts';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
+import { ASK, CHAT } from './commands/ask.ts';
 import { EXPLAIN } from './commands/explain.ts';
+import { HUB } from './commands/hub.ts';
 import { INSPECT } from './commands/inspect.ts';
 import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 
-const COMMANDS: readonly Command[] = [PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
+const COMMANDS: readonly Command[] = [HUB, ASK, CHAT, PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
 const HELP = `\
 hub-protocol COMMAND [arguments]
 
-Commands for the bench next to a device that speaks HiveMind protocol 3.
+Commands for HiveMind protocol 3: a hub to try, questions to a hub, and what is needed next to a device.
 
 ${table(COMMANDS.map(({ name, summary }) => [name, summary]))}
   hub-protocol COMMAND --help    shows what a command does, with examples

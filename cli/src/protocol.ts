@@ -5,6 +5,7 @@ export {
   bytesToUtf8,
   concatBytes,
   equalBytes,
+  fingerprint,
   hexToBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';

@@ -16,7 +16,7 @@ import {
   type SessionEvent,
   updateKeyring,
 } from 'hub-protocol';
-import type { PskNeededEvent } from 'hub-protocol/parts';
+import type { EndedEvent, PskNeededEvent } from 'hub-protocol/parts';
 import { sentenceFor } from './advice.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -234,17 +234,18 @@ export class Client {
       transport.close(1000);
       this.#requests?.closed();
       this.#requests = undefined;
-      this.#fail(event.error);
-      this.#emit({ type: 'close', error: event.error });
+      const isOwnWish = this.#policy.state === 'leaving';
+      if (!isOwnWish) this.#emit({ type: 'close', error: event.error, tell: this.#sentence(event.error) });
     }
-    this.#follow(this.#policy.take(event, performance.now()));
+    const decision = this.#policy.take(event, performance.now());
+    if (decision !== undefined) this.#follow(decision, (event as EndedEvent).error);
   }
 
-  /** Does what the policy has decided. */
-  #follow(decision: PolicyDecision | undefined): void {
-    if (decision === undefined) return;
+  /** Does what the policy has decided after the end of a connection. */
+  #follow(decision: PolicyDecision, error: Error): void {
     this.#emit({ type: 'trace', what: decision });
-    if (decision.do === 'ask') this.#ask(decision.error);
+    if (decision.do !== 'dial' || decision.after > 0) this.#fail(error);
+    if (decision.do === 'ask') this.#ask(error);
     if (decision.do !== 'dial') return;
     const { after, tell } = decision;
     const redial = setTimeout(() => this.#connect(), after);

@@ -106,8 +106,8 @@ export type ClientEvent =
   | ({ readonly type: 'connect' } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
   // The hub said something unasked.
   | { readonly type: 'message'; readonly message: HubEvent }
-  // The connection ended, or could not be made.
-  | { readonly type: 'close'; readonly error: LocalError | RemoteError }
+  // The connection ended, or could not be made. `tell` says why, for a person.
+  | { readonly type: 'close'; readonly error: LocalError | RemoteError; readonly tell: string }
   // After so many milliseconds the client connects again. From the second failure of a kind on, `tell` is for a person.
   | { readonly type: 'reconnect'; readonly after: number; readonly tell: string | undefined }
   | AskEvent

@@ -264,14 +264,14 @@ test('decides nothing if randomBytes fails, and decides when it works again', ()
   raisesLocal(() => policy.take(ended(), 1), 'crypto-failed');
   assert.is(policy.state, 'connecting');
   random = () => HALF(3);
-  assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000 });
+  assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000, tell: undefined });
 });
 
 test('takes an ended event without an error, as one that was written by hand may be', () => {
   const policy = newPolicy();
   policy.begin(0);
   const event = { type: 'ended', reason: 'dropped', retry: 'now' } as EndedEvent;
-  assert.equal(policy.take(event, 1), { do: 'dial', after: 1000 });
+  assert.equal(policy.take(event, 1), { do: 'dial', after: 1000, tell: undefined });
 });
 
 test('asks with the error of this side too', () => {
