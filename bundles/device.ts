@@ -9,6 +9,7 @@ export {
   createKeyring,
   dropPin,
   forgetPsks,
+  pinHub,
   storePsk,
   updateKeyring,
 } from '../src/keyring/keyring.ts';

@@ -96,20 +96,6 @@ export function bytesToHex(bytes: Uint8Array): string {
   return pieces.join('');
 }
 
-/**
- * The fingerprint of a public key: what two people compare who have to make sure that it is the right one.
- * @param key - the static public key of a hub or of a client, 32 bytes
- * @returns the first 8 bytes, as 16 lower-case hex digits
- *
- * @example
- * import { fingerprint } from 'hub-protocol';
- *
- * console.log(fingerprint(new Uint8Array(32).fill(0xab))); // abababababababab
- */
-export function fingerprint(key: Uint8Array): string {
-  return bytesToHex(key.subarray(0, 8));
-}
-
 /** Decodes hex of either case; `undefined` for another character or an odd number of digits. */
 export function hexToBytes(hex: string): Bytes | undefined {
   const digits = encodeUtf8(hex);

@@ -5,7 +5,6 @@
  * somebody in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret, a
  * plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
-import type { Bytes } from './bytes.ts';
 
 /** What can go wrong on this side. */
 export type LocalCode =
@@ -199,9 +198,9 @@ export class RemoteError extends ProtocolError<RemoteCode> {
   /** For `hub-key-changed` and `unknown-hub`: the hub's node id. */
   declare readonly nodeId?: string;
   /** For `hub-key-changed`: the key that is pinned, 32 bytes. */
-  declare readonly pinnedKey?: Bytes;
+  declare readonly pinnedKey?: Uint8Array;
   /** For `hub-key-changed`: the key that the hub has presented, 32 bytes. */
-  declare readonly hubKey?: Bytes;
+  declare readonly hubKey?: Uint8Array;
 
   /**
    * @param code - what went wrong

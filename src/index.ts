@@ -18,7 +18,7 @@
  * `hub-protocol/parts`. To find out why a handshake fails, record the session with `hub-protocol/recording`.
  */
 
-export { type Bytes, fingerprint } from './bytes.ts';
+export type { Bytes } from './bytes.ts';
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from './errors.ts';
 export { authorizedUrl } from './identity/authorized-url.ts';
@@ -63,7 +63,7 @@ export type { Closing } from './session/endings.ts';
 export type { HubSessionEvent, SessionEvent } from './session/events.ts';
 export type { HubOptions } from './session/hub-handshake.ts';
 export { HubSession } from './session/hub-session.ts';
-export type { KeyringFields } from './session/keyring-fields.ts';
+export { fingerprint, type KeyringFields } from './session/keyring-fields.ts';
 export { selectNoise } from './session/negotiation.ts';
 export type { Pattern } from './session/protocol.ts';
 export { derivePsk, pskDerivation } from './session/psk.ts';

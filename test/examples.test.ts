@@ -75,7 +75,7 @@ test('exports the promised names from each entry of the package', async () => {
     'Argon2id ClientSession ConnectionPolicy HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
     'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
-    'dropPin forgetPsks parseIdentity parseJson parseKeyring presence protocolName pskDerivation ' +
+    'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence protocolName pskDerivation ' +
     'readHubEvent readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
     'sessionIdsMatch splitMessage storePsk updateKeyring';
   assert.equal(core.sort(), promised.split(' '));

@@ -99,7 +99,7 @@ export const REMOTE_ADVICE: { readonly [code in RemoteCode]: string } = {
     'Update the peer: it knows the password, but sends something else than protocol 3 asks for.',
   'unknown-hub': 'Make sure which hub this is, then provision its pin.',
   'hub-key-changed':
-    'Find out whether this is the same hub with a new key, then drop the pin with `dropPin`. If nobody knows of a new key, do not.',
+    'Find out whether this is the same hub with a new key, then pin its `hubKey` with `pinHub`. If nobody knows of a new key, do not.',
   'client-key-changed': 'Find out whether the client got a new static key, then reset its pin at the hub.',
   'text-after-ready': NEW_CONNECTION,
   'not-authentic': NEW_CONNECTION,

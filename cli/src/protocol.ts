@@ -5,7 +5,6 @@ export {
   bytesToUtf8,
   concatBytes,
   equalBytes,
-  fingerprint,
   hexToBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';
@@ -29,7 +28,7 @@ export { type BrokerEndpoint, brokerEndpoint } from '../../src/mqtt-topics/broke
 export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { PATTERNS, protocolName, type Suite } from '../../src/noise/patterns.ts';
-export { findHub } from '../../src/session/keyring-fields.ts';
+export { findHub, fingerprint } from '../../src/session/keyring-fields.ts';
 export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
 export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';

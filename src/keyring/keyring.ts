@@ -209,7 +209,8 @@ export function forgetPsks(keyring: Keyring): Keyring {
 }
 
 /**
- * Removes the pin of a hub that is known to have a new key. That is a person's decision.
+ * Removes the pin of a hub. That is a person's decision: the client then pins whatever hub answers next under this node id.
+ * If the hub has a new key, use `pinHub`.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @returns a new keyring, or the same one if the hub is not pinned

@@ -2,16 +2,7 @@
  * The client's side of the handshake, from the hub's HELLO to the client's own. Its methods have the names of the inputs
  * that they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
  */
-import {
-  type Bytes,
-  bytesToHex,
-  concatBytes,
-  copyBytes,
-  equalBytes,
-  fingerprint,
-  utf8ToBytes,
-  wipe,
-} from '../bytes.ts';
+import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { failureOf, LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
@@ -42,7 +33,7 @@ import {
   kkFailed,
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
-import { findHub } from './keyring-fields.ts';
+import { findHub, fingerprint } from './keyring-fields.ts';
 import { assertRequired, select, suitesOf } from './negotiation.ts';
 import type { Pattern } from './protocol.ts';
 import { pskSalt } from './psk.ts';

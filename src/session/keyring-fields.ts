@@ -1,6 +1,6 @@
 /** The keys that a session is given: the fields of a keyring that it reads. */
-import { assertFlag, assertObject, membersOf, readArgument } from '../arguments.ts';
-import { isBytes } from '../bytes.ts';
+import { assertBytes, assertFlag, assertObject, membersOf, readArgument } from '../arguments.ts';
+import { bytesToHex, isBytes } from '../bytes.ts';
 import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -77,4 +77,20 @@ export function isHubKey({ nodeId, key }: { readonly nodeId: unknown; readonly k
 /** Whether a value is a key of 32 bytes. */
 export function isKey(key: unknown): boolean {
   return isBytes(key) && key.length === KEY_LENGTH;
+}
+
+/**
+ * The fingerprint of a public key: what two people compare who have to make sure that it is the right one.
+ * @param key - the static public key of a hub or of a client, 32 bytes
+ * @returns the first 8 bytes, as 16 lower-case hex digits
+ * @throws LocalError `bad-argument`, `bad-length`
+ *
+ * @example
+ * import { fingerprint } from 'hub-protocol';
+ *
+ * console.log(fingerprint(new Uint8Array(32).fill(0xab))); // abababababababab
+ */
+export function fingerprint(key: Uint8Array): string {
+  assertBytes(key, 'key', KEY_LENGTH);
+  return bytesToHex(key.subarray(0, 8));
 }

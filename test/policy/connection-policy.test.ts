@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import {
   ConnectionPolicy,
   LocalError,
+  type PolicyDecision,
   type PolicyOptions,
   RemoteError,
   type SessionEvent,
@@ -151,7 +152,7 @@ test('dials after a random pause whose limit doubles up to the highest', () => {
 test('never waits as long as the limit of the pause', () => {
   const policy = newPolicy({ randomBytes: MOST, basePause: 1, maxPause: 1 });
   policy.begin(0);
-  assert.equal(policy.take(ended(), 0), { do: 'dial', after: 0 });
+  assert.equal(policy.take(ended(), 0), { do: 'dial', after: 0, tell: undefined });
 });
 
 test('asks a person, and goes on after resume', () => {
@@ -169,7 +170,7 @@ test('uses XXpsk2 at once after a KKpsk0 that was refused, until a connection is
   const error = new RemoteError('kk-refused', 'refused');
   policy.begin(0);
   const refused = ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0', error });
-  assert.equal(policy.take(refused, 5), { do: 'dial', after: 0 });
+  assert.equal(policy.take(refused, 5), { do: 'dial', after: 0, tell: undefined });
   assert.equal(policy.begin(5), { patterns: ['XXpsk2'], onKkFailure: 'unpin' });
   policy.take(READY, 6);
   policy.take(ended(), 7);
@@ -265,6 +266,32 @@ test('decides nothing if randomBytes fails, and decides when it works again', ()
   assert.is(policy.state, 'connecting');
   random = () => HALF(3);
   assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000, tell: undefined });
+});
+
+test('tells what a person could be told from the second failure with one code on', () => {
+  const policy = newPolicy();
+  const error = new RemoteError('unavailable', 'busy');
+  const fail = (at: number, failure: LocalError | RemoteError = error): PolicyDecision | undefined => {
+    policy.begin(at);
+    return policy.take(ended({ error: failure }), at);
+  };
+  const tellOf = (decision: PolicyDecision | undefined): unknown => decision?.do === 'dial' && decision.tell;
+  assert.is(tellOf(fail(0)), undefined);
+  assert.is(tellOf(fail(10_000)), error);
+  assert.is(tellOf(fail(20_000)), error);
+  assert.is(tellOf(fail(30_000, new RemoteError('timeout', 'slow'))), undefined);
+  policy.resume();
+  assert.is(tellOf(fail(60_000, new RemoteError('timeout', 'slow'))), undefined);
+});
+
+test('a connection that was ready for long is no failure, so its end tells a person nothing', () => {
+  const policy = newPolicy();
+  for (const at of [0, 100_000, 200_000]) {
+    policy.begin(at);
+    policy.take(READY, at);
+    const decision = policy.take(ended({ error: new RemoteError('dropped', 'lost') }), at + 60_000);
+    assert.is(decision?.do === 'dial' && decision.tell, undefined);
+  }
 });
 
 test('takes an ended event without an error, as one that was written by hand may be', () => {

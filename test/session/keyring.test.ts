@@ -6,9 +6,11 @@ import type { SessionEvent } from '../../src/index.ts';
 import {
   createKeyring,
   dropPin,
+  fingerprint,
   forgetPsks,
   type Keyring,
   parseKeyring,
+  pinHub,
   serializeKeyring,
   storePsk,
   updateKeyring,
@@ -151,6 +153,29 @@ test('a pin is not replaced by another key: a person drops it first', () => {
   raisesLocal(() => updateKeyring(keyring, event), 'pin-differs');
   assert.equal(pinOf(keyring), HUB_KEY);
   assert.equal(pinOf(updateKeyring(dropPin(keyring, NODE_ID), event)), OTHER);
+});
+
+test('a person pins exactly the key that a hub presented, whatever was pinned', () => {
+  for (const keyring of [fresh(), pinned()]) {
+    const trusted = pinHub(keyring, NODE_ID, OTHER);
+    assert.equal(trusted.pins, [{ nodeId: NODE_ID, key: OTHER }]);
+    assert.is(pinHub(trusted, NODE_ID, OTHER), trusted);
+  }
+  assert.is(pinHub(pinned(), 'hub-2', OTHER).pins.length, 2);
+});
+
+test('a pin needs a node id and a key of 32 bytes', () => {
+  for (const nodeId of [undefined, null, 5, ''] as unknown as string[]) {
+    raisesLocal(() => pinHub(pinned(), nodeId, OTHER), 'bad-argument');
+    raisesLocal(() => dropPin(pinned(), nodeId), 'bad-argument');
+  }
+  raisesLocal(() => pinHub(pinned(), NODE_ID, undefined as never), 'bad-argument');
+  raisesLocal(() => pinHub(pinned(), NODE_ID, OTHER.subarray(1)), 'bad-length');
+});
+
+test('the fingerprint of a key is its first 8 bytes in hex', () => {
+  assert.is(fingerprint(new Uint8Array(32).map((_, i) => 0xa0 + i)), 'a0a1a2a3a4a5a6a7');
+  raisesLocal(() => fingerprint(OTHER.subarray(1)), 'bad-length');
 });
 
 test('a PSK replaces another, and is removed when it is suspect', () => {

@@ -1,6 +1,7 @@
 /** Which hub a client trusts: pins, hubs that are not pinned, and the two settings of `trust`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { fingerprint, type RemoteError } from '../../src/index.ts';
 import {
   CLIENT_KEY,
   type ClientAndKeyring,
@@ -38,6 +39,22 @@ test('under XXpsk2 a key that differs from the pin ends the session before messa
   assert.is(codeOf(clientEvents), 'hub-key-changed');
   assert.is(sent.length, 4); // HELLO, offer, messages 1 and 2
   assert.equal(outcomeOf(client.closed(1008)), ['ended', 'refused', 'never', 'hub-key-changed']);
+});
+
+test('the error of a changed key names the hub and both keys, in fields and by fingerprint', () => {
+  const { client, clientEvents } = new Pair({
+    client: { pins: [{ nodeId: NODE_ID, key: CLIENT_KEY }], ...XX },
+  }).run();
+  const { error } = find(clientEvents, 'close');
+  const { nodeId, pinnedKey, hubKey, message } = error as RemoteError;
+  assert.equal([nodeId, pinnedKey, hubKey], [NODE_ID, CLIENT_KEY, HUB_KEY]);
+  for (const key of [CLIENT_KEY, HUB_KEY]) assert.ok(message.includes(fingerprint(key)));
+  assert.is(find(client.closed(1008), 'ended').error, error);
+});
+
+test('the error of a hub that is not pinned names the hub', () => {
+  const { clientEvents } = new Pair({ client: { trust: 'pinned-only' } }).run();
+  assert.is((find(clientEvents, 'close').error as RemoteError).nodeId, NODE_ID);
 });
 
 test('the pin holds also where the hub does not offer KKpsk0', () => {

@@ -121,6 +121,8 @@ export const LOCAL: { readonly [name: string]: Call } = {
   storePsk: [library.storePsk, [keyring, 'hub-2', KEY, { isProvisioned: true }]],
   forgetPsks: [library.forgetPsks, [keyring]],
   dropPin: [library.dropPin, [keyring, 'hub-1']],
+  pinHub: [library.pinHub, [keyring, 'hub-1', PEER]],
+  fingerprint: [library.fingerprint, [KEY]],
   serializeKeyring: [library.serializeKeyring, [keyring]],
   parseKeyring: [library.parseKeyring, [library.serializeKeyring(keyring), 'ak']],
   argon2id: [library.argon2id, [argon]],
