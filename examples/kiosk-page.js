@@ -1,0 +1,34 @@
+/** A kiosk in a page, with a form, a list of what was said, and a status. The identity is served with the page. */
+import { parseIdentity } from 'hub-protocol';
+import { connect } from 'hub-protocol-client/browser';
+
+const byId = (id) => document.getElementById(id);
+const status = (text) => (byId('status').textContent = text);
+const say = (text) => byId('said').append(Object.assign(document.createElement('li'), { textContent: text }));
+
+const response = await fetch('identity.json');
+const client = connect({
+  identity: parseIdentity(await response.text()),
+  policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+  allowPlaintext: location.hostname === 'localhost',
+});
+
+client.on('deriving', ({ progress }) => status(`Computing: ${Math.round(100 * progress)} %`));
+client.on('connect', ({ nodeId }) => status(`Connected to ${nodeId}`));
+client.on('reconnect', ({ after, tell }) => status(tell ?? `Connecting in ${Math.ceil(after / 1000)} s`));
+client.on('message', ({ message }) => say(message.data.utterance));
+client.on('ask', (event) => {
+  status(event.tell);
+  if (event.error.code === 'hub-key-changed' && confirm(`${event.tell} Trust the new key?`))
+    client.trust(event);
+});
+
+byId('form').addEventListener('submit', async (submitted) => {
+  submitted.preventDefault();
+  const text = byId('question').value;
+  byId('question').value = '';
+  say(text);
+  const answer = await client.ask(text).catch((error) => error);
+  say(answer.reply?.text || answer.message || 'No answer.');
+});
+addEventListener('pagehide', () => client.end());

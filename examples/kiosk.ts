@@ -1,0 +1,42 @@
+/**
+ * A kiosk in a terminal: each line that is typed is a question. It stays connected, survives restarts, asks when the hub has
+ * another key, and says what an operator has to know. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
+ *
+ *     node --import tsx examples/kiosk.ts IDENTITY.json KEYRING.json [CA.pem]
+ */
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseIdentity } from 'hub-protocol';
+import { type AskEvent, connect } from 'hub-protocol-client';
+
+const [identityPath = 'identity.json', keyring = 'keyring.json', caPath] = process.argv.slice(2);
+const client = connect({
+  identity: parseIdentity(readFileSync(identityPath, 'utf8')),
+  keyring,
+  ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
+  policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+});
+let question: AskEvent | undefined;
+
+client.on('deriving', ({ progress }) => console.log(`Computing: ${Math.round(100 * progress)} %`));
+client.on('connect', ({ nodeId }) => console.log(`Connected to ${nodeId}.`));
+client.on('reconnect', ({ tell }) => tell !== undefined && console.log(tell));
+client.on('message', ({ message }) => console.log('The hub says:', message.data.utterance));
+client.on('ask', (event) => {
+  console.log(event.tell, 'Type "trust" to take that key, or "again" to try again.');
+  question = event;
+});
+
+const terminal = createInterface({ input: process.stdin });
+terminal.on('line', async (line) => {
+  const asked = question;
+  question = undefined;
+  if (asked !== undefined && line === 'trust') client.trust(asked);
+  else if (asked !== undefined) client.resume();
+  else {
+    const answer = await client.ask(line).catch((error: Error) => error);
+    console.log('ending' in answer ? answer.reply.text || `No answer: ${answer.ending}.` : answer.message);
+  }
+});
+terminal.on('close', () => client.end());
+process.once('SIGINT', () => terminal.close());
