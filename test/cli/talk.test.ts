@@ -1,0 +1,133 @@
+/** `hub-protocol hub`, `ask` and `chat`: a conversation in three commands, in an empty folder. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes } from '../../cli/src/protocol.ts';
+import { CLI, Folder, run, runProgram } from './run.ts';
+
+const test = suite('a conversation');
+const folder = new Folder();
+const identity = folder.at('hub/identity.json');
+let hub: ChildProcess | undefined;
+let printed = '';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+/** Starts the hub, and waits until it says where it is. */
+async function startHub(...options: string[]): Promise<void> {
+  hub = spawn(process.execPath, [CLI, 'hub', folder.at('hub'), ...options]);
+  printed = '';
+  await new Promise<void>((resolve) => {
+    hub!.stdout!.on('data', (data) => {
+      printed += data;
+      if (printed.includes('Ctrl+C')) resolve();
+    });
+  });
+}
+
+async function stopHub(): Promise<number> {
+  const ended = once(hub!, 'close');
+  hub!.kill('SIGINT');
+  hub = undefined;
+  return (await ended)[0];
+}
+
+const port = await freePort();
+test.after(async () => {
+  hub?.kill('SIGKILL');
+  folder.remove();
+});
+
+test('a hub makes an identity, answers, and is the same one when it is started again', async () => {
+  await startHub('--port', String(port));
+  for (const file of ['identity.json', 'hub.json']) {
+    assert.is(statSync(folder.at(`hub/${file}`)).mode & 0o777, 0o600);
+  }
+  const asked = await runProgram(['ask', identity, 'What day is it?']);
+  assert.is(asked.code, 0, asked.stderr);
+  assert.match(asked.stdout, /^Today is \w+/);
+  assert.is(await stopHub(), 0);
+  await startHub();
+  const again = await runProgram(['ask', identity, 'parrot', '--json']);
+  assert.equal(JSON.parse(again.stdout), { ending: 'handled', text: 'You said: parrot' });
+});
+
+test('chat answers line by line, and ends with its input', async () => {
+  const { code, stdout } = await runProgram(['chat', identity], 'hello\nhelp\n');
+  assert.is(code, 0);
+  assert.match(stdout, /connected to hub\.localhost[\s\S]*Hello\.[\s\S]*I know the time/);
+});
+
+test('the hub shows what it heard without the characters that move a cursor', async () => {
+  await runProgram(['ask', identity, 'a\u001b[2Jb']);
+  assert.ok(printed.includes('heard "a\\u001b[2Jb"'));
+  assert.not.match(printed, /\u001b/);
+});
+
+test('ask says that the password is wrong, with the fingerprint that the operator sees', async () => {
+  const issued = JSON.parse(readFileSync(identity, 'utf8'));
+  const wrong = folder.write('wrong.json', { ...issued, password: 'wrong' });
+  const { code, stdout } = await runProgram(['ask', wrong, 'hello', '--ca', folder.at('hub/ca.pem')]);
+  const { static_key } = JSON.parse(readFileSync(folder.at('wrong.keyring.json'), 'utf8'));
+  assert.is(code, 1);
+  assert.match(stdout, /^The password is wrong/);
+  const own = nodeCrypto.x25519.publicKey(hexToBytes(static_key.private_key ?? static_key)!);
+  assert.ok(stdout.includes(fingerprint(new Uint8Array(own))));
+});
+
+test('ask shows both fingerprints when the hub has another key, and connects to it no more', async () => {
+  await stopHub();
+  const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
+  writeFileSync(
+    folder.at('hub/hub.json'),
+    JSON.stringify({ ...stored, staticKey: bytesToHex(randomBytes(32)) }),
+  );
+  await startHub();
+  const { code, stdout } = await runProgram(['ask', identity, 'hello']);
+  assert.is(code, 1);
+  assert.match(stdout, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
+});
+
+test('ask says when no hub is there', async () => {
+  await stopHub();
+  const { code, stdout } = await runProgram(['ask', identity, 'hello']);
+  assert.is(code, 1);
+  assert.match(stdout, /^The connection was lost/);
+});
+
+for (const [what, args, message] of [
+  ['ask without a question', ['ask', 'x.json'], /one question in quotes/],
+  ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
+  ['a port that is none', ['hub', folder.at('other'), '--port', '70000'], /1 to 65535/],
+  ['two folders', ['hub', 'a', 'b'], /at most one folder/],
+  ['another port for a hub that has one', ['hub', folder.at('hub'), '--port', '6000'], /has a port already/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stderr } = await run(args);
+    assert.is(code, 2);
+    assert.match(stderr, message);
+  });
+}
+
+test('a hub without TLS is refused in the words of the shell', async () => {
+  const issued = JSON.parse(readFileSync(identity, 'utf8'));
+  const plain = folder.write('plain.json', { ...issued, data_plane_endpoints: { wss: 'ws://localhost:1' } });
+  assert.match((await runProgram(['ask', plain, 'hello'])).stderr, /pass --allow-plaintext/);
+});
+
+test('a folder of a hub that was damaged is left as it is', async () => {
+  writeFileSync(folder.at('hub/hub.json'), '{}');
+  assert.match((await run(['hub', folder.at('hub')])).stderr, /is not what this command has written/);
+  rmSync(folder.at('hub'), { recursive: true });
+});
+
+test.run();
