@@ -39,11 +39,19 @@ export function connect(options: NodeOptions): Client {
   return new Client(options, { crypto, randomBytes, derive, keyring, open });
 }
 
+/** The part of a WebSocket of `ws` that pings need. */
+export interface PingedSocket {
+  readonly readyState: number;
+  ping(): void;
+  terminate(): void;
+  on(event: 'pong' | 'close' | 'error', listener: () => void): unknown;
+}
+
 /**
  * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next.
  * @param every - the time between pings, in milliseconds
  */
-export function keepAlive(socket: WebSocket, every = 30_000): void {
+export function keepAlive(socket: PingedSocket, every = 30_000): void {
   let isAlive = true;
   const pings = setInterval(() => {
     if (!isAlive) socket.terminate();

@@ -70,7 +70,7 @@ test('chat answers line by line, and ends with its input', async () => {
 test('the hub shows what it heard without the characters that move a cursor', async () => {
   await runProgram(['ask', identity, 'a\u001b[2Jb']);
   assert.ok(printed.includes('heard "a\\u001b[2Jb"'));
-  assert.not.match(printed, /\u001b/);
+  assert.not.ok(printed.includes('\u001b'));
 });
 
 test('ask says that the password is wrong, with the fingerprint that the operator sees', async () => {

@@ -26,11 +26,11 @@ test('--version prints the version of the package', async () => {
 });
 
 for (const [what, args, message] of [
-  ['no command', [], /expected a command: psk, /],
+  ['no command', [], /expected a command: hub, /],
   [
     'an unknown command, which it does not repeat',
     ['horse'],
-    /^hub-protocol: there is no such command; there are psk, /,
+    /^hub-protocol: there is no such command; there are hub, /,
   ],
   ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
 ] as const) {

@@ -1,4 +1,4 @@
-/** A client whose steps a test controls, for orders and client ids that examples/mqtt/client.ts avoids. */
+/** A client whose steps a test controls, for orders and client ids that client/src/mqtt.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildUtterance, ClientSession, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';

@@ -1,4 +1,4 @@
-/** The browser client, built from the tarball by each bundler, in browsers: first contact over WSS, and back. */
+/** The client in pages, built from the tarballs by each bundler, in browsers: first contact over WSS, and back. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,13 +14,13 @@ import { Firefox } from '../browser/firefox.ts';
 import { type Files, pageOf, resultOf } from '../browser/run-page.ts';
 import type { Browser } from '../browser/start-browser.ts';
 import { Tab } from '../browser/tab.ts';
-import { emptyFolder, install, library } from './packed.ts';
+import { emptyFolder, install, library, tarballOf } from './packed.ts';
 import { BROWSER_PROGRAM, SINGLE_FILE_PROGRAM } from './readme.ts';
 
 const test = suite('in browsers');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = 'test/browser/client-page.js';
-const WORKER = 'examples/browser/derive-worker.js';
+const WORKER = 'node_modules/hub-protocol-client/dist/derive-worker-in-browser.js';
 
 /** The bundlers: each writes what it builds to a folder. */
 const BUNDLERS: { [name: string]: (folder: string, outdir: string) => Promise<void> } = {
@@ -52,7 +52,7 @@ const BUNDLERS: { [name: string]: (folder: string, outdir: string) => Promise<vo
     const { build } = await import('esbuild');
     await build({
       absWorkingDir: folder,
-      entryPoints: { main: PAGE, 'derive-worker': WORKER },
+      entryPoints: { main: PAGE, 'derive-worker-in-browser': WORKER },
       bundle: true,
       minify: true,
       format: 'esm',
@@ -73,10 +73,8 @@ const built = new Map<string, Files>();
 const folder = emptyFolder('bundled');
 
 test.before(async () => {
-  await install(folder, await library());
-  for (const path of [PAGE, 'examples/browser']) {
-    cpSync(join(root, path), join(folder, path), { recursive: true });
-  }
+  await install(folder, await library(), await tarballOf('hub-protocol-client'));
+  cpSync(join(root, PAGE), join(folder, PAGE), { recursive: true });
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const outdir = join(folder, `by-${name}`);
     await bundle(folder, outdir);

@@ -13,7 +13,7 @@ const { NODE_V8_COVERAGE: _, ...env } = process.env;
 /** The folder of what is installed in runtimes/: runtimes and compilers. */
 export const TOOLS: string = new URL('runtimes/node_modules/', import.meta.url).pathname;
 
-/** The same three packages, packed in two folders. */
+/** The same four packages, packed in two folders. */
 export const packed: Promise<[Packed[], Packed[]]> = Promise.all([
   packCopy(join(temporary, 'once')),
   packCopy(join(temporary, 'again-elsewhere')),
@@ -47,6 +47,12 @@ export async function install(folder: string, ...args: string[]): Promise<string
     ...args,
   ]);
   return stdout + stderr;
+}
+
+/** The tarball of a program or of the client. */
+export async function tarballOf(name: string): Promise<string> {
+  const [all] = await packed;
+  return all.find((one) => one.name === name)!.path;
 }
 
 /** The tarball of the library. */

@@ -9,7 +9,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { emptyFolder, install, library, packed, run } from './packed.ts';
+import { emptyFolder, install, library, packed, run, tarballOf } from './packed.ts';
 import { PROGRAM, withOwnCrypto } from './readme.ts';
 
 const test = suite('the tarball');
@@ -23,9 +23,7 @@ const programs = emptyFolder('programs');
 
 test.before(async () => {
   printed = await install(folder, await library());
-  const [all] = await packed;
-  const paths = all.filter(({ name }) => PROGRAMS.includes(name)).map(({ path }) => path);
-  await install(programs, ...paths);
+  await install(programs, ...(await Promise.all(PROGRAMS.map(tarballOf))));
 });
 
 test('two builds in different folders give the same bytes', async () => {
