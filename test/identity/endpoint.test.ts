@@ -292,4 +292,20 @@ test('shows no value in an error', () => {
   assert.not.match(error.stack!.split('\n    at')[0]!, 'S3cr3t');
 });
 
+test('no-endpoint names the fields that have addresses, and unknown ones, but nothing that could be a secret', () => {
+  const messageOf = (fields: object): string => {
+    try {
+      select(fields);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return '';
+  };
+  for (const name of ['data_plane_endpoints', 'default_master', 'mqtt']) assert.match(messageOf({}), name);
+  assert.match(messageOf({ url: 'wss://secret.example', endpoint: 'x' }), /Unknown fields: url, endpoint$/);
+  assert.not.match(messageOf({ url: 'wss://secret.example' }), 'secret');
+  assert.not.match(messageOf({ 'a secret\n': 1 }), /secret|Unknown/);
+  assert.not.match(messageOf({}), 'Unknown');
+});
+
 test.run();
