@@ -75,24 +75,24 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
       plaintext = plaintext ?? endpoint;
     }
     if (plaintext === undefined) {
-      throw noEndpoint(read);
+      throw new LocalError(
+        'no-endpoint',
+        'the identity has no address for a protocol that the hub serves and that may be used here: expected ' +
+          `data_plane_endpoints with wss, default_master, or mqtt with endpoint${misnomersIn(read)}`,
+      );
     }
     if (!allowPlaintext) throw plaintextEndpoint(`the identity’s address for ${plaintext.protocol}`);
     return plaintext;
   });
 }
 
-/** Names the fields that have addresses, and those that are not known, of which one may be meant for an address. */
-function noEndpoint(identity: Identity): LocalError {
-  const unknown = issuedOf(identity)!
-    .unknown.filter((name) => /^[\w.]{1,40}$/.test(name))
-    .slice(0, 5);
-  const others = unknown.length === 0 ? '' : `. Unknown fields: ${unknown.join(', ')}`;
-  return new LocalError(
-    'no-endpoint',
-    `the identity has no address for a protocol that the hub serves and that may be used here: expected ` +
-      `data_plane_endpoints with wss, default_master, or mqtt with endpoint${others}`,
-  );
+/** Names that people give to an address, and that no identity has. No other unknown name is shown: it may be a secret. */
+const MISNOMERS = /^(?:ur[il]|wss?|address|host(?:name)?|server|hub|endpoints?|websocket)$/i;
+
+/** Tells which fields look as if they were meant for an address. */
+function misnomersIn(identity: Identity): string {
+  const names = issuedOf(identity)!.unknown.filter((name) => MISNOMERS.test(name));
+  return names.length === 0 ? '' : `. Unknown fields: ${names.join(', ')}`;
 }
 
 function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEndpoint | undefined {
