@@ -55,7 +55,7 @@ async function runCommand([name, ...args]: readonly string[]): Promise<Omit<Outc
     throw new CannotRun(`expected a command: ${COMMANDS.map(({ name }) => name).join(', ')}`);
   }
   const command = find(name);
-  if (args.includes('--help')) return { status: 0, stdout: helpOf(command) };
+  if (args.includes('--help') || args.includes('-h')) return { status: 0, stdout: helpOf(command) };
   const given = new Arguments(args, { ...command.options, ...COMMON_OPTIONS });
   const { status, text, json } = await command.run(given);
   return { status, stdout: given.flag('json') ? `${JSON.stringify(json, undefined, 2)}\n` : text };
@@ -73,9 +73,14 @@ function helpFor(name: string | undefined): string {
 
 /** What went wrong. An error that is not ours may quote a secret, so of that only its kind and its place are shown. */
 function messageOf(error: unknown): string {
-  if (error instanceof CannotRun) return error.message;
+  if (error instanceof CannotRun) return error.message.replace('allowPlaintext: true', '--allow-plaintext');
   const { name, code, message, stack } = error as NodeJS.ErrnoException;
-  if (code?.startsWith('ERR_PARSE_ARGS')) return `${message.split('. To specify')[0]}: see --help`;
+  if (code?.startsWith('ERR_PARSE_ARGS')) {
+    const hint = message.includes("'--password'")
+      ? 'a password is never an argument, since other users can see those. It is asked for, or read from standard input'
+      : 'see --help';
+    return `${message.split('. To specify')[0]}: ${hint}`;
+  }
   const place = stack?.match(/^ {4}at .*$/gm)?.join('\n') ?? '';
   return `a defect of hub-protocol-cli, please report it: ${name} ${code ?? ''}\n${place}`;
 }

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run, runProgram } from './run.ts';
 
-const NAMES = ['psk', 'provision', 'topics', 'redact', 'inspect', 'explain'];
+const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'inspect', 'explain'];
 
 test('--help lists the commands, and help on each has examples, options and exit status', async () => {
   const { code, stdout } = await run(['--help']);
@@ -17,6 +17,7 @@ test('--help lists the commands, and help on each has examples, options and exit
     assert.match(help.stdout, /^ {2}--json /m);
     assert.match(help.stdout, /^Exit status$/m);
     assert.equal(await run(['help', name]), help);
+    assert.equal(await run([name, '-h']), help);
   }
 });
 
@@ -32,6 +33,7 @@ for (const [what, args, message] of [
     ['horse'],
     /^hub-protocol: there is no such command; there are hub, /,
   ],
+  ['a password as an option', ['psk', '--password', 'x'], /a password is never an argument/],
   ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
 ] as const) {
   test(`refuses ${what}`, async () => {

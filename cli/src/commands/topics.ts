@@ -62,12 +62,16 @@ function topics(args: Arguments): Result {
   return { status: 0, text: `${text.join('\n')}\n`, json };
 }
 
-/** Hides each level of a topic that contains a secret of the identity. */
+/** What is shorter is found by chance: it hides a level only if it is all of it. */
+const SHORTEST = 6; // characters
+
+/** Hides each level of a topic that is a secret of the identity, or contains one. */
 function hiding({ accessKey, password, cryptoKey, mqtt }: Identity): (topic: string) => string {
   const secrets = [accessKey, password, cryptoKey, mqtt!.username, mqtt!.password].filter(
     (secret) => secret !== undefined && secret !== '',
   ) as string[];
-  const isSecret = (level: string): boolean => secrets.some((secret) => level.includes(secret));
+  const isSecret = (level: string): boolean =>
+    secrets.some((secret) => level === secret || (secret.length >= SHORTEST && level.includes(secret)));
   return (topic) =>
     topic
       .split('/')
