@@ -93,6 +93,7 @@ export class Client {
 
   /** Connects again at once: after a person has acted, when the network is back, or after `end`. */
   resume(): void {
+    if (this.#policy.state === 'waiting') this.#hangUp(); // which stops the timer of the pause
     this.#policy.resume();
     this.#connect();
   }
@@ -109,8 +110,8 @@ export class Client {
 
   #leave(reason: Error): void {
     this.#policy.goodbye();
-    this.#hangUp();
     this.#fail(reason);
+    this.#hangUp();
   }
 
   /** Tells those who wait for the connection that it will not be made. */
@@ -244,9 +245,12 @@ export class Client {
   /** Does what the policy has decided after the end of a connection. */
   #follow(decision: PolicyDecision, error: Error): void {
     this.#emit({ type: 'trace', what: decision });
-    if (decision.do !== 'dial' || decision.after > 0) this.#fail(error);
-    if (decision.do === 'ask') this.#ask(error);
-    if (decision.do !== 'dial') return;
+    if (decision.do === 'rest') return; // what #leave was told is the reason
+    if (decision.do === 'ask' || decision.after > 0) this.#fail(error);
+    if (decision.do === 'ask') {
+      this.#ask(error);
+      return;
+    }
     const { after, tell } = decision;
     const redial = setTimeout(() => this.#connect(), after);
     this.#hangUp = () => clearTimeout(redial);

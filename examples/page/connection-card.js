@@ -45,7 +45,7 @@ export class ConnectionCard {
     else if (what.type === 'end') this.set('left');
     else if (what.type === 'ask') {
       this.set('asking');
-      byId('question').textContent = what.tell;
+      byId('question').textContent = `${what.tell} (${what.error.code ?? what.error.name})`;
     }
   }
 

@@ -176,7 +176,12 @@ for (const entry of new Set(FILES.filter(({ isCompact }) => isCompact).map(({ en
     }
     assert.equal(
       [...calls]
-        .filter((name) => !['atitle', 'fingerprint', 'join', 'kindOf', 'misnomersIn', 'namesOf', 'sentenceOf'].includes(name))
+        .filter(
+          (name) =>
+            !['atitle', 'fingerprint', 'join', 'kindOf', 'misnomersIn', 'namesOf', 'sentenceOf'].includes(
+              name,
+            ),
+        )
         .sort(),
       [],
     );

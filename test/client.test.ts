@@ -1,0 +1,288 @@
+/** The client of hub-protocol-client over a transport in memory: what a socket, a disk and a person can do to it. */
+import {
+  createKeyring,
+  derivePsk,
+  HubSession,
+  type HubSessionEvent,
+  type Keyring,
+  parseIdentity,
+  storePsk,
+} from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Client } from '../client/src/client.ts';
+import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../client/src/options.ts';
+import { Assistant } from '../examples/assistant.ts';
+
+const PASSWORD = 'correct horse';
+const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
+const HUB_STATIC = randomBytes(32);
+const identity = parseIdentity({ access_key: 'kiosk-7', password: PASSWORD, site_id: 'lobby' });
+const POLICY = { basePause: 5, maxPause: 5 };
+
+class Store implements KeyringStore {
+  keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  /** What the next update throws, as a full disk does. */
+  fault: Error | undefined;
+
+  load(): Keyring {
+    return this.keyring;
+  }
+
+  update(change: (stored: Keyring) => Keyring): void {
+    const changed = change(this.keyring);
+    if (changed === this.keyring) return;
+    if (this.fault !== undefined) throw this.fault;
+    this.keyring = changed;
+  }
+}
+
+/** A hub in memory, to which each connection of a client goes. */
+class World {
+  readonly store: Store = new Store();
+  readonly events: ClientEvent[] = [];
+  derivations = 0;
+  dials = 0;
+  /** Whether connections end before anything arrives. */
+  isDown = false;
+  hub: HubSession | undefined;
+  clientKey: Uint8Array | undefined;
+  #carryOut: (events: HubSessionEvent[]) => void = () => {};
+  #drop: () => void = () => {};
+  readonly #clients: Client[] = [];
+
+  start(options: Partial<ConnectOptions> = {}, platform: Partial<Platform> = {}): Client {
+    const client = new Client(
+      { identity, policy: POLICY, ...options },
+      {
+        crypto,
+        randomBytes,
+        keyring: this.store,
+        derive: async () => {
+          this.derivations++;
+          return PSK;
+        },
+        open: (connection) => this.#open(connection),
+        ...platform,
+      },
+    );
+    for (const type of ['connect', 'close', 'reconnect', 'ask', 'end'] as const) {
+      client.on(type, (event) => this.events.push(event));
+    }
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** The types of the events so far. */
+  get types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  /** Says something unasked. */
+  say(utterance: string): void {
+    const payload = { type: 'speak', data: { utterance }, context: {} };
+    for (const data of this.hub!.sendJson({ msg_type: 'bus', payload })) this.#send(data);
+  }
+
+  drop(): void {
+    this.#drop();
+  }
+
+  end(): void {
+    for (const client of this.#clients) client.end();
+  }
+
+  #send: (data: string | Uint8Array) => void = () => {};
+
+  #open({ received, closed }: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
+    this.dials++;
+    const hub = new HubSession({
+      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_STATIC, psk: PSK },
+      clientKey: this.clientKey,
+    });
+    this.hub = hub;
+    const assistant = new Assistant(hub);
+    const send = (data: string | Uint8Array): void => queueMicrotask(() => received(data));
+    const carryOut = (events: HubSessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'transmit') send(event.data);
+        else if (event.type === 'pin') this.clientKey = event.key;
+        else if (event.type === 'close') queueMicrotask(() => closed(event.code));
+        assistant.handle(event).forEach(send);
+      }
+    };
+    this.#send = send;
+    this.#carryOut = carryOut;
+    this.#drop = () => closed(1006);
+    if (this.isDown) queueMicrotask(() => closed({ status: 503 }));
+    else queueMicrotask(() => carryOut(hub.start()));
+    return {
+      write: (data) => this.#carryOut(hub.receive(data)),
+      close() {},
+    };
+  }
+}
+
+/** Waits until something holds. */
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const worlds: World[] = [];
+function newWorld(): World {
+  const world = new World();
+  worlds.push(world);
+  return world;
+}
+test.after.each(() => {
+  for (const world of worlds.splice(0)) world.end();
+});
+
+test('iterates over what the hub says unasked, until the client ends', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  const heard: unknown[] = [];
+  const listening = (async () => {
+    for await (const { data } of client) heard.push(data.utterance);
+  })();
+  world.say('one');
+  world.say('two');
+  await until(() => heard.length === 2);
+  client.end();
+  await listening;
+  assert.equal(heard, ['one', 'two']);
+});
+
+test('asks a text, a text with its language, a command and a code', async () => {
+  const client = newWorld().start();
+  for (const question of [
+    'hello',
+    { text: 'bonjour', lang: 'fr-fr' },
+    { payload: '/x' },
+    { value: '4711' },
+  ]) {
+    assert.is((await client.ask(question)).ending, 'handled');
+  }
+});
+
+test('what a listener throws is reported as uncaught, and the conversation goes on', async () => {
+  const fault = new Error('a fault of the application');
+  const uncaught: unknown[] = [];
+  const listeners = process.rawListeners('uncaughtException');
+  process.removeAllListeners('uncaughtException');
+  process.once('uncaughtException', (error) => uncaught.push(error));
+  const client = newWorld().start();
+  client.on('connect', () => {
+    throw fault;
+  });
+  assert.is((await client.ask('hello')).ending, 'handled');
+  await until(() => uncaught.length > 0);
+  for (const listener of listeners) process.on('uncaughtException', listener as () => void);
+  assert.equal(uncaught, [fault]);
+});
+
+test('sends nothing more when the keyring cannot be stored, asks a person, and goes on after resume', async () => {
+  const world = newWorld();
+  world.store.fault = Object.assign(new Error('the disk is full'), { code: 'ENOSPC' });
+  const client = world.start();
+  assert.is(await client.ask('hello').catch((error) => error.code), 'ENOSPC');
+  assert.is(world.hub!.state, 'awaiting-message-3');
+  await until(() => world.types.includes('ask'));
+  assert.is(world.dials, 1);
+  world.store.fault = undefined;
+  client.resume();
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is(world.derivations, 1); // the PSK that was not stored is kept in memory
+});
+
+const fail = (): never => {
+  throw new Error('damaged');
+};
+
+test('a keyring that cannot be read is a question, not an exception of a timer', async () => {
+  const world = newWorld();
+  const store = { ...world.store, update: () => {}, load: fail };
+  const client = world.start({}, { keyring: store });
+  assert.match(await client.ask('hello').catch((error) => error.message), 'damaged');
+  assert.equal(world.types, ['ask']);
+});
+
+test('a request waits while the client dials again at once, and is rejected when it pauses', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start({ policy: { basePause: 60_000 } });
+  assert.is(await client.ask('hello').catch((error) => error.code), 'unavailable');
+  world.isDown = false;
+  client.resume();
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('tells a person from the second failure of a kind on, and no earlier', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  world.start();
+  const tells = () =>
+    world.events.flatMap((event) => (event.type === 'reconnect' ? [event.tell !== undefined] : []));
+  await until(() => tells().length === 3);
+  assert.equal(tells().slice(0, 3), [false, true, true]);
+});
+
+test('two connections that need the PSK share one derivation', async () => {
+  const world = newWorld();
+  let provide!: (psk: Uint8Array) => void;
+  const derive = () => {
+    world.derivations++;
+    return new Promise<Uint8Array>((resolve) => {
+      provide = resolve;
+    });
+  };
+  const client = world.start({ derive });
+  await until(() => world.derivations === 1);
+  world.drop();
+  await until(() => world.dials === 2);
+  await until(() => world.hub!.state === 'awaiting-message-1');
+  provide(PSK);
+  await until(() => world.types.includes('connect'));
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is(world.derivations, 1);
+});
+
+test('a derivation that fails asks a person, and is tried again after resume', async () => {
+  const world = newWorld();
+  let isFull = true;
+  const derive = async () => {
+    if (isFull) throw new Error('no memory');
+    return PSK;
+  };
+  const client = world.start({ derive });
+  assert.is(await client.ask('hello').catch((error) => error.message), 'no memory');
+  isFull = false;
+  client.resume();
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('computes with a private key that is kept elsewhere', async () => {
+  const world = newWorld();
+  const staticKey = randomBytes(32);
+  const publicKey = new Uint8Array(crypto.x25519.publicKey(staticKey));
+  const created = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
+  world.store.keyring = storePsk(created, 'hub-1', PSK);
+  const sharedSecret = async (key: Uint8Array) => new Uint8Array(crypto.x25519.sharedSecret(staticKey, key));
+  const client = world.start({ sharedSecret });
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.equal(world.clientKey, publicKey);
+});
+
+test('end is final for everything that waits, and tells so once', async () => {
+  const world = newWorld();
+  const client = world.start();
+  const waiting = client.ask('hello').catch(({ message }: Error) => message);
+  client.end();
+  assert.match(String(await waiting), 'end() was called');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal([world.dials, world.types], [0, ['end']]);
+});
+
+test.run();
