@@ -47,6 +47,15 @@ test('sorts few keys and many by code point', () => {
   );
 });
 
+test('sorts keys of any length by code point, in which surrogates come after all other units', () => {
+  for (const length of [0, 63, 64, 65, 1000]) {
+    const start = 'k'.repeat(length);
+    const [astral, high] = [`${start}\u{1f600}`, `${start}\uffee`];
+    const json = Buffer.from(canonicalJson({ [astral]: 1, [high]: 2 })).toString(); // UTF-16 has it the other way round
+    assert.is(json, `{"${high}":2,"${astral}":1}`);
+  }
+});
+
 /** What a reassembler makes of bytes that arrive in chunks of these lengths, and of the same again. */
 function reassembled(bytes: Uint8Array, lengths: readonly number[]): string {
   const reassembler = new Reassembler();
