@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fencesAsTypeScript } from './fences.ts';
-import { emptyFolder, install, library, run, TOOLS } from './packed.ts';
+import { emptyFolder, install, library, run, TOOLS, tarballOf } from './packed.ts';
 
 const test = suite('types');
 const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url));
@@ -21,7 +21,7 @@ const folder = emptyFolder('types');
 const inFolder = (...path: string[]): string => join(folder, ...path);
 
 test.before(async () => {
-  await install(folder, await library());
+  await install(folder, await library(), await tarballOf('hub-protocol-client'));
   mkdirSync(inFolder('node_modules/@types'));
   for (const name of ['ws', '@types/ws', '@types/node']) {
     symlinkSync(join(packages, name), inFolder('node_modules', name));
