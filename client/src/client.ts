@@ -207,7 +207,8 @@ export class Client {
 
   #carryOut(event: SessionEvent, connection: Connection, transport: Transport): void {
     const { session, send, run } = connection;
-    if (event.type !== 'ended') this.keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
+    const isStorable = event.type !== 'transmit' && event.type !== 'ended';
+    if (isStorable) this.keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
     this.#emit({ type: 'trace', what: event });
     if (event.type === 'transmit') transport.write(event.data);
     else if (event.type === 'psk-needed') {
@@ -258,11 +259,11 @@ export class Client {
   }
 
   /** Answers the session's question, which takes its time. */
-  async #answer({ run }: Connection, compute: () => Promise<SessionEvent[]>): Promise<void> {
+  async #answer({ session, run }: Connection, compute: () => Promise<SessionEvent[]>): Promise<void> {
     try {
       run(await compute());
     } catch (error) {
-      this.#giveUp(error as Error); // such as: no memory
+      if (session.state !== 'closed') this.#giveUp(error as Error); // such as: no memory
     }
   }
 
