@@ -99,11 +99,13 @@ function badRandom(length: number): LocalError {
 
 /** A Crypto of which every result is bytes of the right length; all other outcomes are `crypto-failed`. */
 export class CheckedCrypto {
+  readonly ciphers: Crypto['ciphers'];
   private readonly crypto: Crypto;
 
   /** @throws LocalError `bad-argument` */
   constructor(crypto: unknown) {
     assertCrypto(crypto);
+    this.ciphers = crypto.ciphers;
     this.crypto = crypto;
   }
 
@@ -143,7 +145,6 @@ export class CheckedCrypto {
    */
   ownKey(key: unknown, name: string): CheckedKeyPair {
     return readArgument(name, () => {
-      if (key instanceof CheckedKeyPair) return key;
       const { publicKey, privateKey } = readOwnKey(key, name);
       if (privateKey !== undefined) return this.keyPair(copyBytes(privateKey), publicKey);
       assertMethods(key, name, [], ['sharedSecret']);
@@ -151,13 +152,9 @@ export class CheckedCrypto {
     });
   }
 
-  hasCipher(cipherName: CipherName): boolean {
-    return this.crypto.ciphers[cipherName] !== undefined;
-  }
-
   /** The cipher of that name, which the crypto must have, under a key of 32 bytes. */
   createCipher(cipherName: CipherName, key: Uint8Array): CheckedCipher {
-    return new CheckedCipher(attempt(`ciphers.${cipherName}`, () => this.crypto.ciphers[cipherName]!(key)));
+    return new CheckedCipher(attempt(`ciphers.${cipherName}`, () => this.ciphers[cipherName]!(key)));
   }
 }
 

@@ -3,9 +3,12 @@ import { type Bytes, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
+import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 
 const NONCE_LENGTH = 12;
+/** Transport messages have none. */
+const NO_ASSOCIATED_DATA = new Uint8Array(0);
 
 export class CipherState {
   private readonly crypto: CheckedCrypto;
@@ -41,16 +44,27 @@ export class CipherState {
   }
 
   /**
-   * EncryptWithAd in place, if the cipher can.
-   * @param buffer - the plaintext followed by 16 bytes for the tag
-   * @returns the sealed message: `buffer` or a new array
+   * Seals a transport message in place, if the cipher can.
+   * @param buffer - the plaintext followed by 16 bytes for the tag; at most 65535 bytes
+   * @returns the message: `buffer` or a new array
    * @throws LocalError `nonce-exhausted`, `crypto-failed`
    */
-  encryptInPlace(associatedData: Uint8Array, buffer: Uint8Array): Bytes {
+  sealMessage(buffer: Uint8Array): Bytes {
     this.assertNonceLeft();
-    const sealed = this.cipher!.sealInPlace(this.nonce, associatedData, buffer);
+    const sealed = this.cipher!.sealInPlace(this.nonce, NO_ASSOCIATED_DATA, buffer);
     this.countUp();
     return sealed;
+  }
+
+  /**
+   * Opens a transport message.
+   * @param inPlace - whether the plaintext may be a view of the message, which is then overwritten
+   * @throws RemoteError `message-too-short`, `message-too-long`, `nonce-exhausted`, `not-authentic`
+   * @throws LocalError `crypto-failed`
+   */
+  openMessage(message: Uint8Array, inPlace: boolean): Bytes {
+    assertMessageLength(message, TAG_LENGTH, MAX_NOISE_MESSAGE);
+    return this.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
   }
 
   /**
@@ -105,3 +119,13 @@ export class CipherState {
   }
 }
 opaque(CipherState.prototype, 'CipherState');
+
+/** @throws RemoteError `message-too-short`, `message-too-long` */
+export function assertMessageLength(message: Uint8Array, shortest: number, longest: number): void {
+  if (message.length < shortest) {
+    throw new RemoteError('message-too-short', 'a Noise message that was cut short');
+  }
+  if (message.length > longest) {
+    throw new RemoteError('message-too-long', `a Noise message of more than ${longest} bytes`);
+  }
+}

@@ -1,9 +1,10 @@
-/** The options of a HandshakeState, and the form in which it keeps them. */
+/** The options of a HandshakeState. */
 import { assertBytes, assertFlag, kindOf, type OptionNames, readOptions } from '../arguments.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
 import { KEY_LENGTH } from '../limits.ts';
+import type { HandshakeInputs } from './handshake.ts';
 import { type HandshakePatternName, isPattern, isSuite, PATTERNS, SUITES, type Suite } from './patterns.ts';
 
 /** The options of a HandshakeState. */
@@ -56,17 +57,14 @@ const NAMES: OptionNames<HandshakeOptions> = {
   paced: true,
 };
 
-/** The options, read once and checked. */
-export interface HandshakeInputs extends Omit<HandshakeOptions, 'crypto' | 'paced'> {
-  crypto: CheckedCrypto;
-  paced: boolean;
-}
-
-/** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable` */
+/**
+ * Reads and checks the options.
+ * @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed`
+ */
 export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs {
   const read = readOptions(options, 'options', NAMES);
   const crypto = new CheckedCrypto(read.crypto);
-  const { role, pattern, suite, prologue, psk, remoteStaticKey, randomBytes, ephemeralKey } = read;
+  const { role, pattern, suite, prologue, psk, remoteStaticKey, randomBytes } = read;
   if (role !== 'initiator' && role !== 'responder') {
     throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
   }
@@ -74,7 +72,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   if (!isSuite(suite))
     throw new LocalError('bad-argument', '"suite" expected a suite such as "25519_ChaChaPoly_SHA256"');
   const cipherName = SUITES[suite];
-  if (!crypto.hasCipher(cipherName)) {
+  if (crypto.ciphers[cipherName] === undefined) {
     throw new LocalError(
       'suite-unavailable',
       `the injected crypto has no ${cipherName}: inject one, or use another suite`,
@@ -82,7 +80,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   }
   assertBytes(prologue, 'prologue');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  if (ephemeralKey === undefined && typeof randomBytes !== 'function') {
+  if (read.ephemeralKey === undefined && typeof randomBytes !== 'function') {
     throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
   }
   if (PATTERNS[pattern].staticKeysKnown) assertBytes(remoteStaticKey, 'remoteStaticKey', KEY_LENGTH);
@@ -92,8 +90,29 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
       '"remoteStaticKey" is transmitted in XXpsk2: compare it after the handshake',
     );
   }
-  const inputs = read as unknown as HandshakeInputs;
-  inputs.crypto = crypto;
-  inputs.paced = assertFlag(read.paced, 'paced');
-  return inputs;
+  const isPaced = assertFlag(read.paced, 'paced');
+  const staticKey = crypto.ownKey(read.staticKey, 'staticKey');
+  try {
+    const ephemeralKey =
+      read.ephemeralKey === undefined ? undefined : crypto.ownKey(read.ephemeralKey, 'ephemeralKey');
+    if (ephemeralKey?.isAsynchronous) {
+      throw new LocalError('bad-argument', '"ephemeralKey" has no private key');
+    }
+    return {
+      crypto,
+      isInitiator: role === 'initiator',
+      pattern,
+      suite,
+      prologue,
+      psk,
+      staticKey,
+      remoteStaticKey,
+      randomBytes,
+      ephemeralKey,
+      isPaced,
+    };
+  } catch (error) {
+    staticKey.destroy();
+    throw error;
+  }
 }

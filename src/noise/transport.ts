@@ -1,13 +1,12 @@
 /** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, wipe } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { LocalError, type RemoteError } from '../errors.ts';
 import { Guard } from '../guard.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { CipherState } from './cipher-state.ts';
-
-const NO_ASSOCIATED_DATA = new Uint8Array(0);
+import type { SessionKeys } from './handshake.ts';
 
 /**
  * Seals and opens transport messages, each under the next nonce: every message sealed must be sent, and every
@@ -24,21 +23,13 @@ export class Transport {
 
   /**
    * Called by HandshakeState only.
-   * @param sending - with which this side seals; owned, and wiped by `destroy`
-   * @param receiving - with which the peer seals; owned, and wiped by `destroy`
-   * @param handshakeHash - 32 bytes; owned
-   * @param remoteStaticKey - 32 bytes, which are copied
+   * @param keys - owned, and wiped by `destroy`
    */
-  constructor(
-    sending: CipherState,
-    receiving: CipherState,
-    handshakeHash: Bytes,
-    remoteStaticKey: Uint8Array,
-  ) {
-    this.sending = sending;
-    this.receiving = receiving;
-    this.handshakeHash = handshakeHash;
-    this.remoteStaticKey = copyBytes(remoteStaticKey);
+  constructor(keys: SessionKeys) {
+    this.sending = keys.sending;
+    this.receiving = keys.receiving;
+    this.handshakeHash = keys.handshakeHash;
+    this.remoteStaticKey = copyBytes(keys.remoteStaticKey);
     hideFields(this);
   }
 
@@ -76,7 +67,7 @@ export class Transport {
     assertAtMost(MAX_NOISE_MESSAGE, buffer, 'buffer');
     this.guard.enter();
     try {
-      return this.sending.encryptInPlace(NO_ASSOCIATED_DATA, buffer);
+      return this.sending.sealMessage(buffer);
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -98,8 +89,7 @@ export class Transport {
     this.guard.assertUsable();
     this.guard.enter();
     try {
-      assertMessageLength(message, TAG_LENGTH);
-      return this.receiving.decryptWithAd(NO_ASSOCIATED_DATA, message, inPlace);
+      return this.receiving.openMessage(message, inPlace);
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -137,19 +127,5 @@ function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
       'message-too-long',
       `"${name}" expected at most ${longest} bytes, got ${bytes.length}`,
     );
-  }
-}
-
-/** @throws RemoteError `message-too-short`, `message-too-long` */
-export function assertMessageLength(
-  message: Uint8Array,
-  shortest: number,
-  longest: number = MAX_NOISE_MESSAGE,
-): void {
-  if (message.length < shortest) {
-    throw new RemoteError('message-too-short', 'a Noise message that was cut short');
-  }
-  if (message.length > longest) {
-    throw new RemoteError('message-too-long', `a Noise message of more than ${longest} bytes`);
   }
 }

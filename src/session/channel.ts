@@ -9,8 +9,7 @@ import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
 import { Guard } from '../guard.ts';
 import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
-import type { HandshakeState } from '../noise/handshake-state.ts';
-import type { Transport } from '../noise/transport.ts';
+import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import type { Json } from '../wire/json.ts';
@@ -67,14 +66,14 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly inPlace: boolean;
   private readonly guard = new Guard();
   /** The keys of the session, once the handshake is done. */
-  private transport: Transport | undefined = undefined;
+  private keys: SessionKeys | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   private heard = false;
   /** The events of the present call. */
   private events: (Event | CommonEvent)[] = [];
 
   constructor(
-    { maxMessage, inPlace }: SessionOptions,
+    { maxMessage, inPlace }: Pick<SessionOptions, 'maxMessage' | 'inPlace'>,
     initial: State,
     transitions: TransitionTable<State>,
     side: Side<State>,
@@ -94,7 +93,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     }
     return this.run(() => {
       if (this.isOver()) return;
-      if (this.transport !== undefined) this.takeSealed(data, this.transport);
+      if (this.keys !== undefined) this.takeSealed(data, this.keys);
       else {
         const envelope = parseEnvelope(data);
         this.take(inputOf(envelope), envelope.payload);
@@ -125,7 +124,7 @@ export class Channel<State extends string, Event extends { readonly type: string
       const { reason, retry, error } =
         failure === undefined
           ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
-          : side.failed(failure, this.transport !== undefined);
+          : side.failed(failure, this.keys !== undefined);
       this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
       this.state = 'closed';
       this.destroy();
@@ -171,11 +170,11 @@ export class Channel<State extends string, Event extends { readonly type: string
   }
 
   /** Replaces the handshake by the keys of the session. */
-  establish(handshake: HandshakeState<undefined>): Transport {
-    const transport = handshake.split();
-    this.transport = transport;
+  establish(handshake: Handshake): SessionKeys {
+    const keys = handshake.split();
+    this.keys = keys;
     this.side.forget();
-    return transport;
+    return keys;
   }
 
   /** Seals a message, as transport messages of at most 65535 bytes. */
@@ -183,12 +182,12 @@ export class Channel<State extends string, Event extends { readonly type: string
     const messages: Bytes[] = [];
     const count = countFrames(payload.length);
     for (let i = 0; i < count; i++) {
-      messages.push(this.transport!.encryptInPlace(frameAt(kind, payload, i, TAG_LENGTH)));
+      messages.push(this.keys!.sending.sealMessage(frameAt(kind, payload, i, TAG_LENGTH)));
     }
     return messages;
   }
 
-  private takeSealed(data: string | Uint8Array, transport: Transport): void {
+  private takeSealed(data: string | Uint8Array, { receiving }: SessionKeys): void {
     // Over MQTT cleartext arrives as bytes too: bytes that are an envelope were never sealed.
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data);
@@ -196,7 +195,7 @@ export class Channel<State extends string, Event extends { readonly type: string
       if (input !== undefined || typeof data === 'string') throw textAfterReady();
     }
     this.state = this.transitions[this.state as State].frame!;
-    const frame = transport.decrypt(data, this.inPlace);
+    const frame = receiving.openMessage(data, this.inPlace);
     this.heard = true;
     this.side.deliver(this.reassembler.push(frame));
   }
@@ -238,7 +237,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     try {
       body();
     } catch (error) {
-      const code = this.transport === undefined ? 1008 : 1002;
+      const code = this.keys === undefined ? 1008 : 1002;
       this.emit({ type: 'close', code, error: this.fail(error) });
     } finally {
       this.guard.leave();
@@ -263,7 +262,8 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   private destroy(): void {
     this.side.forget();
-    this.transport?.destroy();
+    this.keys?.sending.destroy();
+    this.keys?.receiving.destroy();
     this.reassembler.destroy();
   }
 }

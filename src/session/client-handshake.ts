@@ -3,10 +3,10 @@
  * that they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
  */
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
-import { CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
+import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { failureOf, LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
-import { HandshakeState } from '../noise/handshake-state.ts';
+import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
@@ -36,14 +36,15 @@ import type { PskEvent, SessionEvent } from './events.ts';
 import { findHub, fingerprint } from './keyring-fields.ts';
 import { assertRequired, select, suitesOf } from './negotiation.ts';
 import type { Pattern } from './protocol.ts';
-import { pskSalt } from './psk.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
+
+const EMPTY = new Uint8Array(0);
 
 export class ClientHandshake implements Side<ClientState> {
   readonly channel: Channel<ClientState, SessionEvent>;
   pattern: Pattern | undefined = undefined;
   /** Until the handshake is done. */
-  noise: HandshakeState<undefined> | undefined = undefined;
+  noise: Handshake | undefined = undefined;
   private readonly unpins: boolean;
   private hasUnpinned = false;
   private nodeId = '';
@@ -64,8 +65,7 @@ export class ClientHandshake implements Side<ClientState> {
 
   constructor(options: ClientOptions) {
     const plan = readClientOptions(options);
-    const { keyring, patterns, isPaced } = plan;
-    const crypto = new CheckedCrypto(plan.crypto);
+    const { crypto, keyring, patterns, isPaced } = plan;
     this.channel = new Channel(plan, 'awaiting-hello', CLIENT_TRANSITIONS, this);
     this.plan = plan;
     this.unpins = plan.unpins;
@@ -128,16 +128,16 @@ export class ClientHandshake implements Side<ClientState> {
     if (stored !== undefined && !stored.isSuspect) channel.take('psk', stored.key);
     else {
       this.asksForPsk = true;
-      channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(pskSalt(crypto, nodeId)) });
+      channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(crypto.sha256(utf8ToBytes(nodeId))) });
     }
   }
 
   psk(psk: Uint8Array): void {
     const { crypto, message1Payload, isPaced } = this.plan!;
     if (this.asksForPsk) this.derivedPsk = copyBytes(psk);
-    const noise = new HandshakeState<undefined>({
+    const noise = new Handshake({
       crypto,
-      role: 'initiator',
+      isInitiator: true,
       pattern: this.pattern!,
       suite: this.suite!,
       prologue: this.prologue!,
@@ -145,7 +145,7 @@ export class ClientHandshake implements Side<ClientState> {
       staticKey: this.staticKey!,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.pin : undefined,
       ephemeralKey: this.ephemeralKey,
-      paced: isPaced,
+      isPaced,
     });
     this.noise = noise;
     this.goOn(() => noise.writeMessage(message1Payload));
@@ -199,7 +199,7 @@ export class ClientHandshake implements Side<ClientState> {
     const noise = this.noise!;
     // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3. Under KKpsk0
     // the key is the pin.
-    const key = noise.remoteStaticKey!;
+    const key = noise.rs!;
     if (pin !== undefined && !equalBytes(pin, key)) {
       throw new RemoteError(
         'hub-key-changed',
@@ -212,11 +212,11 @@ export class ClientHandshake implements Side<ClientState> {
       channel.emit(pskEvent(nodeId, this.derivedPsk));
       this.derivedPsk = undefined; // the event has it now
     }
-    if (pin === undefined) channel.emit({ type: 'pin', nodeId, key });
+    if (pin === undefined) channel.emit({ type: 'pin', nodeId, key: copyBytes(key) });
     if (noise.isFinished) this.finish(noise);
     else {
       channel.reach('read');
-      this.goOn(() => noise.writeMessage());
+      this.goOn(() => noise.writeMessage(EMPTY));
     }
   }
 
@@ -228,7 +228,7 @@ export class ClientHandshake implements Side<ClientState> {
     this.finish(this.noise!);
   }
 
-  private finish(noise: HandshakeState<undefined>): void {
+  private finish(noise: Handshake): void {
     const { channel, nodeId, encoding } = this;
     const { hello } = this.plan!;
     const pattern = this.pattern!;
@@ -245,8 +245,8 @@ export class ClientHandshake implements Side<ClientState> {
       nodeId,
       pattern,
       suite,
-      hubKey: copyBytes(remoteStaticKey),
-      handshakeHash: copyBytes(handshakeHash),
+      hubKey: remoteStaticKey,
+      handshakeHash,
       sessionId: sessionIdOf(greeting),
       encoding,
     });

@@ -8,6 +8,7 @@ import {
   readOptions,
 } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
+import { CheckedCrypto } from '../crypto/checked.ts';
 import { LocalError } from '../errors.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
@@ -75,7 +76,8 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
 };
 
 /** The options, read once and checked, in the form in which the handshake needs them. */
-export interface ClientPlan extends SessionOptions {
+export interface ClientPlan extends Omit<SessionOptions, 'crypto'> {
+  readonly crypto: CheckedCrypto;
   readonly keyring: ReadKeyring;
   readonly trustsNewHubs: boolean;
   readonly unpins: boolean;
@@ -110,7 +112,7 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
   }
   const trustsNewHubs = assertChoice(trust, 'trust', ['first-use', 'pinned-only']) === 'first-use';
   return {
-    crypto: given.crypto,
+    crypto: new CheckedCrypto(given.crypto),
     randomBytes: given.randomBytes,
     maxMessage: given.maxMessage,
     inPlace: given.inPlace,

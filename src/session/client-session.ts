@@ -117,7 +117,7 @@ export class ClientSession {
     const { channel } = this;
     channel.assertIdle();
     if (!channel.knows('resume')) return [];
-    this.handshake.noise!.assertResumable(sharedSecret);
+    this.handshake.noise!.assertAwaited(sharedSecret);
     return channel.call('resume', sharedSecret);
   }
 

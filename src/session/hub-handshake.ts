@@ -5,10 +5,10 @@
 import { assertBytes, assertFunction, assertString, type OptionNames, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
-import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
-import { KEY_LENGTH } from '../limits.ts';
-import { HandshakeState } from '../noise/handshake-state.ts';
+import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
+import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
@@ -84,7 +84,7 @@ export const HUB_OPTIONS: OptionNames<HubOptions> = {
 export class HubHandshake implements Side<HubState> {
   readonly channel: Channel<HubState, HubSessionEvent>;
   pattern: Pattern | undefined = undefined;
-  private readonly crypto: Crypto;
+  private readonly crypto: CheckedCrypto;
   private readonly randomBytes: RandomBytes;
   private readonly staticKey: CheckedKeyPair;
   private readonly presharedKey: Uint8Array;
@@ -95,7 +95,7 @@ export class HubHandshake implements Side<HubState> {
   private greeting: readonly string[];
   /** The prologue without the protocol name, until the handshake is done. */
   private bound: Bytes;
-  private noise: HandshakeState<undefined> | undefined = undefined;
+  private noise: Handshake | undefined = undefined;
   private suite: Suite | undefined = undefined;
   /** Until `ready`. */
   private message1Payload: Message1Payload | undefined = undefined;
@@ -106,13 +106,12 @@ export class HubHandshake implements Side<HubState> {
   constructor(options: HubOptions) {
     const given = readOptions(options, 'options', HUB_OPTIONS);
     const { crypto, randomBytes, nodeId, psk, clientKey } = given;
-    const checkedCrypto = new CheckedCrypto(crypto);
+    this.crypto = new CheckedCrypto(crypto);
     assertFunction(randomBytes, 'randomBytes');
     this.channel = new Channel(given, 'new', HUB_TRANSITIONS, this);
     assertString(nodeId, 'nodeId');
     assertBytes(psk, 'psk', KEY_LENGTH);
     if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
-    this.crypto = crypto;
     this.randomBytes = randomBytes;
     this.clientKey = clientKey === undefined ? undefined : copyBytes(clientKey);
     this.patterns = assertPatterns(given.patterns).filter(
@@ -145,7 +144,7 @@ export class HubHandshake implements Side<HubState> {
     }
     this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
     this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
-    this.staticKey = checkedCrypto.ownKey(given.staticKey, 'staticKey');
+    this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
     if (this.staticKey.isAsynchronous) {
       throw new LocalError(
         'bad-argument',
@@ -176,9 +175,9 @@ export class HubHandshake implements Side<HubState> {
     const message = readNoiseMessage(payload);
     this.pattern = pattern as Pattern;
     this.suite = suite as Suite;
-    const noise = new HandshakeState<undefined>({
+    const noise = new Handshake({
       crypto: this.crypto,
-      role: 'responder',
+      isInitiator: false,
       pattern: this.pattern,
       suite: this.suite,
       prologue: concatBytes([this.bound, utf8ToBytes(protocolName(this.pattern, this.suite))]),
@@ -186,6 +185,7 @@ export class HubHandshake implements Side<HubState> {
       staticKey: this.staticKey,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,
       randomBytes: this.randomBytes,
+      isPaced: false,
     });
     this.noise = noise;
     this.message1Payload = readMessage1Payload(this.openMessage1(noise, message));
@@ -199,10 +199,10 @@ export class HubHandshake implements Side<HubState> {
   'later-message'(payload: JsonObject): void {
     const { noise } = this;
     if (noise === undefined) throw withoutPattern();
-    noise.readMessage(readNoiseMessage(payload));
-    const key = noise.remoteStaticKey!;
+    noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);
+    const key = noise.rs!;
     if (this.clientKey === undefined) {
-      this.channel.emit({ type: 'pin', key });
+      this.channel.emit({ type: 'pin', key: copyBytes(key) });
     } else if (!equalBytes(this.clientKey, key)) {
       throw new RemoteError(
         'client-key-changed',
@@ -226,9 +226,9 @@ export class HubHandshake implements Side<HubState> {
   }
 
   /** Reads message 1. If that fails, throws an error that names the cause. */
-  private openMessage1(noise: HandshakeState<undefined>, message: Uint8Array): Uint8Array {
+  private openMessage1(noise: Handshake, message: Uint8Array): Uint8Array {
     try {
-      return noise.readMessage(message)!;
+      return noise.readMessage(message, MAX_NOISE_MESSAGE)!;
     } catch (error) {
       if (!(error instanceof RemoteError) || error.code !== 'payload-not-authentic') throw error;
       if (this.pattern === 'KKpsk0') {
@@ -244,10 +244,10 @@ export class HubHandshake implements Side<HubState> {
     }
   }
 
-  private establish(noise: HandshakeState<undefined>): void {
+  private establish(noise: Handshake): void {
     const { handshakeHash, remoteStaticKey } = this.channel.establish(noise);
-    this.handshakeHash = copyBytes(handshakeHash);
-    this.remoteStaticKey = copyBytes(remoteStaticKey);
+    this.handshakeHash = handshakeHash;
+    this.remoteStaticKey = remoteStaticKey;
   }
 
   private becomeReady({ binarize, encodings }: Message1Payload): void {

@@ -44,5 +44,10 @@ function transportAt(crypto: Crypto, { suite, key, counter }: Fields): Transport
     new DataView(nonce.buffer).setBigUint64(4, BigInt(counter), cipher === 'ChaChaPoly');
     return state;
   });
-  return new Transport(states[0]!, states[1]!, new Uint8Array(32), new Uint8Array(32));
+  return new Transport({
+    sending: states[0]!,
+    receiving: states[1]!,
+    handshakeHash: new Uint8Array(32),
+    remoteStaticKey: new Uint8Array(32),
+  });
 }

@@ -106,7 +106,7 @@ export function bytesIn(value: unknown, seen: Set<unknown> = new Set()): Uint8Ar
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: what a test of wiping has to look at is private
-export const internals = (state: HandshakeState): any => state;
+export const internals = (state: HandshakeState): any => (state as any).handshake;
 
 /** The arrays in a state that must be wiped: all but the public keys and the nonce. */
 export function secretsIn(state: HandshakeState): Uint8Array[] {

@@ -29,12 +29,12 @@ function cipherState(key: Uint8Array, createCipher: CipherFactory): CipherState 
 /** Two ends of a connection. */
 function pair(createCipher = nodeCrypto.ciphers.ChaChaPoly!): [Transport, Transport] {
   const end = (sending: Uint8Array, receiving: Uint8Array) =>
-    new Transport(
-      cipherState(sending, createCipher),
-      cipherState(receiving, createCipher),
-      new Uint8Array(HASH),
-      REMOTE,
-    );
+    new Transport({
+      sending: cipherState(sending, createCipher),
+      receiving: cipherState(receiving, createCipher),
+      handshakeHash: new Uint8Array(HASH),
+      remoteStaticKey: REMOTE,
+    });
   return [end(KEYS[0], KEYS[1]), end(KEYS[1], KEYS[0])];
 }
 

@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseJson } from '../../src/index.ts';
-import type { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_KEY,
@@ -15,6 +14,7 @@ import {
   pairWithHubIn,
   readyPair,
   textOf,
+  transportOf,
   types,
 } from './pair.ts';
 
@@ -170,8 +170,10 @@ test('a first message that is not a HELLO is reported and delivered, and the ses
 
 test('a first message that was dropped is reported as no HELLO', () => {
   const pair = withoutHello();
-  const { transport } = (pair.client as unknown as { channel: { transport: Transport } }).channel;
-  assert.equal(types(pair.hub.receive(transport.encrypt(new Uint8Array([0, 0xff])))), ['hello', 'dropped']);
+  assert.equal(types(pair.hub.receive(transportOf(pair.client).encrypt(new Uint8Array([0, 0xff])))), [
+    'hello',
+    'dropped',
+  ]);
 });
 
 test('a HELLO with a session, site id or pubkey of the wrong type is reported, and the session goes on', () => {

@@ -17,6 +17,8 @@ import {
   type KeyringFields,
   type SessionEvent,
 } from '../../src/index.ts';
+import type { SessionKeys } from '../../src/noise/handshake.ts';
+import { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
 
 export const NODE_ID = 'hub-1';
@@ -48,6 +50,12 @@ export function clientOptions(options: ClientAndKeyring = {}): ClientOptions {
 /** The fields of a keyring, which do not enumerate, as options. */
 export function fieldsOf({ staticKey, staticKeyIsFresh, pins, psks }: Keyring): KeyringFields {
   return { staticKey, staticKeyIsFresh, pins, psks };
+}
+
+/** Seals and opens with the keys of a session that is ready, what no session would. */
+export function transportOf(session: ClientSession | HubSession): Transport {
+  const { keys } = (session as unknown as { channel: { keys: SessionKeys } }).channel;
+  return new Transport(keys);
 }
 
 export function newClient(options: ClientAndKeyring = {}): ClientSession {

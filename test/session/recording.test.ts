@@ -5,7 +5,6 @@ import { isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { ClientSession, HubOptions, HubSession } from '../../src/index.ts';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
-import type { Transport } from '../../src/noise/transport.ts';
 import {
   type Recorded as Observed,
   type RecordingOptions,
@@ -28,6 +27,7 @@ import {
   PSK,
   sharedSecretOf,
   textOf,
+  transportOf,
   types,
 } from './pair.ts';
 
@@ -451,8 +451,7 @@ test('records no ephemeral key if the first transport message opens and breaks t
   });
   const hub = newHub();
   connect({ client, hub, clientLines: [], hubLines: [] });
-  const { transport } = (hub as unknown as { channel: { transport: Transport } }).channel;
-  client.receive(transport.encrypt(Uint8Array.of(9)));
+  client.receive(transportOf(hub).encrypt(Uint8Array.of(9)));
   assert.is(client.state, 'failed');
   assert.equal(linesWith(lines, 'ephemeralKey'), []);
 });

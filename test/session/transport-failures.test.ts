@@ -21,16 +21,10 @@ import {
   HELLO,
   newClient,
   OFFER,
-  type Pair,
   pairWithHubIn,
   readyPair,
+  transportOf,
 } from './pair.ts';
-
-/** The transports of a pair that is ready, to seal what no session would. */
-function transports(pair: Pair): { client: Transport; hub: Transport } {
-  const of = (session: unknown) => (session as { channel: { transport: Transport } }).channel.transport;
-  return { client: of(pair.client), hub: of(pair.hub) };
-}
 
 /** Frames in hex, the last of which is the breach. */
 const BAD_FRAMES: [string[], string][] = [
@@ -49,9 +43,8 @@ const BAD_FRAMES: [string[], string][] = [
 test('each breach of the framing ends the session, on both sides', () => {
   for (const [frames, code] of BAD_FRAMES) {
     const pair = readyPair();
-    const { client, hub } = transports(pair);
     const messagesOf = (transport: Transport) => frames.map((frame) => transport.encrypt(hex(frame)));
-    const [toClient, toHub] = [messagesOf(hub), messagesOf(client)];
+    const [toClient, toHub] = [messagesOf(transportOf(pair.hub)), messagesOf(transportOf(pair.client))];
     for (const message of toClient.slice(0, -1)) pair.client.receive(message);
     for (const message of toHub.slice(0, -1)) pair.hub.receive(message);
     fails(pair.client, toClient.at(-1)!, code, 1002);
@@ -125,7 +118,7 @@ test('text-after-ready tells both causes, and to connect again', () => {
 
 test('a message of more than 32 MiB is dropped, and the session goes on', () => {
   const pair = readyPair();
-  const { hub } = transports(pair);
+  const hub = transportOf(pair.hub);
   const tooLarge = splitMessage('binary', new Uint8Array(32 * 1024 * 1024 + 1));
   const sealed = tooLarge.map((frame) => hub.encrypt(frame));
   assert.equal(pair.toClient(sealed), [
@@ -146,7 +139,7 @@ test('a message of more than 32 MiB is refused before it is sealed, and the sess
 
 test('a JSON message that is not UTF-8 is dropped, and the session goes on', () => {
   const pair = readyPair();
-  const message = transports(pair).hub.encrypt(new Uint8Array([0, 0xc3, 0x28]));
+  const message = transportOf(pair.hub).encrypt(new Uint8Array([0, 0xc3, 0x28]));
   assert.equal(pair.client.receive(message), [
     { type: 'dropped', kind: 'json', bytes: 2, reason: 'not-utf8' },
   ]);
@@ -155,10 +148,9 @@ test('a JSON message that is not UTF-8 is dropped, and the session goes on', () 
 
 /** Sets a counter of a session's transport just before the reserved nonce 2^64 - 1. */
 function exhaust(session: ClientSession | HubSession, direction: 'sending' | 'receiving'): void {
-  const { transport } = (
-    session as unknown as { channel: { transport: Record<string, { nonce: Uint8Array }> } }
-  ).channel;
-  transport[direction]!.nonce.fill(0xff, 4);
+  const { keys } = (session as unknown as { channel: { keys: Record<string, { nonce: Uint8Array }> } })
+    .channel;
+  keys[direction]!.nonce.fill(0xff, 4);
 }
 
 test('the reserved nonce is never used to send: the session ends', () => {

@@ -3,7 +3,7 @@ import { type Fault, fault } from './fault.ts';
 
 const SYMMETRIC = 'src/noise/symmetric-state.ts';
 const CIPHER = 'src/noise/cipher-state.ts';
-const HANDSHAKE = 'src/noise/handshake-state.ts';
+const HANDSHAKE = 'src/noise/handshake.ts';
 const PATTERNS = 'src/noise/patterns.ts';
 const PARSE = 'src/wire/parse-json.ts';
 const WRITE = 'src/wire/write-json.ts';
@@ -155,12 +155,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('own-static-key-hashed-first', NOISE, /pre-messages: one’s own static key is hashed first/, [
     HANDSHAKE,
-    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
-    'this.symmetricState.mixHash(this.s.publicKey);\n        this.symmetricState.mixHash(this.rs);',
+    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
+    'this.symmetricState.mixHash(this.s.publicKey);\n      this.symmetricState.mixHash(this.rs);',
   ]),
   fault('pre-messages-left-out', NOISE, /pre-messages: the static keys are not hashed/, [
     HANDSHAKE,
-    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n        this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
+    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
     '',
   ]),
   fault('prologue-not-hashed', NOISE, /prologue: it is not mixed into the hash/, [
@@ -250,13 +250,13 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('split-swapped-by-the-initiator', NOISE, /split: as the initiator it sends with the second key/, [
     HANDSHAKE,
-    '? new Transport(initiator, responder,',
-    '? new Transport(responder, initiator,',
+    '? { sending: initiator, receiving: responder,',
+    '? { sending: responder, receiving: initiator,',
   ]),
   fault('split-swapped-by-the-responder', NOISE, /split: as the responder it sends with the first key/, [
     HANDSHAKE,
-    ': new Transport(responder, initiator,',
-    ': new Transport(initiator, responder,',
+    ': { sending: responder, receiving: initiator,',
+    ': { sending: initiator, receiving: responder,',
   ]),
   fault('split-one-key', NOISE, /split: both sides send with the same key/, [
     SYMMETRIC,
@@ -294,12 +294,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'handshake open',
     /65535/,
     [
-      'src/noise/transport.ts',
-      'longest: number = MAX_NOISE_MESSAGE,',
-      'longest: number = 2 * MAX_NOISE_MESSAGE,',
+      'src/noise/cipher-state.ts',
+      'assertMessageLength(message, TAG_LENGTH, MAX_NOISE_MESSAGE);',
+      'assertMessageLength(message, TAG_LENGTH, 2 * MAX_NOISE_MESSAGE);',
     ],
     [
-      'src/noise/handshake-state.ts',
+      'src/noise/handshake.ts',
       'Math.min(shortest + maxPayload, MAX_NOISE_MESSAGE)',
       'shortest + 2 * maxPayload',
     ],

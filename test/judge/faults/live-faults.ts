@@ -4,7 +4,7 @@ import { type Fault, fault, type Patch } from './fault.ts';
 const PEERS = 'test/judge/peers.ts';
 const CLIENT = 'src/session/client-handshake.ts';
 const HUB = 'src/session/hub-handshake.ts';
-const HANDSHAKE = 'src/noise/handshake-state.ts';
+const HANDSHAKE = 'src/noise/handshake.ts';
 const SESSION = 'src/session/channel.ts';
 const URL = 'src/identity/authorized-url.ts';
 

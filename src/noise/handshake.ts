@@ -1,0 +1,310 @@
+/**
+ * A handshake of the Noise framework (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. Patterns are data; one
+ * loop processes their tokens, whether a message is written or read. It can stop at a token, for a static key outside of
+ * JavaScript and for a caller who paces it.
+ *
+ * Sessions use it directly. They pass arguments that were checked, call methods in the right order, and destroy it after the
+ * first error. For everybody else, HandshakeState ensures all this.
+ */
+import { assertBytes } from '../arguments.ts';
+import { type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
+import { type CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
+import type { RandomBytes } from '../crypto/crypto.ts';
+import { LocalError, RemoteError } from '../errors.ts';
+import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
+import { opaque } from '../opaque.ts';
+import { assertMessageLength, type CipherState } from './cipher-state.ts';
+import {
+  type HandshakePattern,
+  type HandshakePatternName,
+  PATTERNS,
+  protocolName,
+  SUITES,
+  type Suite,
+  type Token,
+} from './patterns.ts';
+import { SymmetricState } from './symmetric-state.ts';
+
+/** What a handshake starts from. */
+export interface HandshakeInputs {
+  readonly crypto: CheckedCrypto;
+  readonly isInitiator: boolean;
+  readonly pattern: HandshakePatternName;
+  readonly suite: Suite;
+  readonly prologue: Uint8Array;
+  /** Copied. */
+  readonly psk: Uint8Array;
+  /** Wiped by `destroy`, as is the ephemeral key. */
+  readonly staticKey: CheckedKeyPair;
+  /** For KKpsk0 alone; copied. */
+  readonly remoteStaticKey: Uint8Array | undefined;
+  /** Required without `ephemeralKey`. */
+  readonly randomBytes?: RandomBytes | undefined;
+  readonly ephemeralKey?: CheckedKeyPair | undefined;
+  readonly isPaced: boolean;
+}
+
+/** The keys that a handshake results in (Noise spec, section 5.3, Split). */
+export interface SessionKeys {
+  /** With which this side seals. */
+  readonly sending: CipherState;
+  /** With which the peer seals. */
+  readonly receiving: CipherState;
+  /** The handshake hash h; 32 bytes. */
+  readonly handshakeHash: Bytes;
+  /** The peer's static public key; 32 bytes. */
+  readonly remoteStaticKey: Bytes;
+}
+
+/** A message that is being written or read. */
+interface MessageInProgress {
+  /** The payload to be written, or the message to be read. */
+  readonly input: Uint8Array;
+  /** What is written of the message. */
+  readonly parts: Uint8Array[];
+  /** How many bytes are read of the message. */
+  read: number;
+  nextToken: number;
+  /** The public key whose shared secret with our static key `resume` has to be given. */
+  awaited: Uint8Array | undefined;
+}
+
+export class Handshake {
+  /** The peer's static public key; under XXpsk2, authentic once the message that contains it is read. */
+  rs: Bytes | undefined = undefined; // the four keys have their names in the Noise spec
+  /** The message that is not finished, if there is one. */
+  work: MessageInProgress | undefined = undefined;
+  private readonly crypto: CheckedCrypto;
+  private readonly isInitiator: boolean;
+  private readonly pattern: HandshakePattern;
+  private readonly randomBytes: RandomBytes | undefined;
+  private readonly isPaced: boolean;
+  private readonly symmetricState: SymmetricState;
+  private readonly psk: Uint8Array;
+  private readonly s: CheckedKeyPair;
+  private e: CheckedKeyPair | undefined;
+  private re: Uint8Array | undefined = undefined;
+  private nextMessage = 0;
+
+  /** @throws LocalError `crypto-failed` */
+  constructor(inputs: HandshakeInputs) {
+    const { crypto, isInitiator, pattern, suite, prologue, staticKey, remoteStaticKey } = inputs;
+    const cipherName = SUITES[suite];
+    this.crypto = crypto;
+    this.isInitiator = isInitiator;
+    this.pattern = PATTERNS[pattern];
+    this.randomBytes = inputs.randomBytes;
+    this.isPaced = inputs.isPaced;
+    this.s = staticKey;
+    this.e = inputs.ephemeralKey;
+    this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
+    this.symmetricState.mixHash(prologue);
+    if (remoteStaticKey !== undefined) {
+      this.rs = copyBytes(remoteStaticKey);
+      this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);
+      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);
+    }
+    this.psk = copyBytes(inputs.psk); // last, since nobody wipes it if the above throws
+  }
+
+  /** Whether all messages are written and read, so that only `split` remains. */
+  get isFinished(): boolean {
+    return this.nextMessage === this.pattern.messages.length;
+  }
+
+  /** Whether this side writes the next message. */
+  get isOurTurn(): boolean {
+    return (this.nextMessage % 2 === 0) === this.isInitiator;
+  }
+
+  /** As that of HandshakeState. */
+  get dhNeeded(): Bytes | undefined {
+    const awaited = this.work?.awaited;
+    return awaited && copyBytes(awaited);
+  }
+
+  /** Writes the next message, with a payload that fits. Returns `undefined` if `resume` has to be called first. */
+  writeMessage(payload: Uint8Array): Bytes | undefined {
+    return this.begin(payload);
+  }
+
+  /**
+   * Reads the next message. Returns its payload, or `undefined` if `resume` has to be called first.
+   * @param maxPayload - the longest payload to open, in bytes
+   */
+  readMessage(message: Uint8Array, maxPayload: number): Bytes | undefined {
+    const shortest = this.shortestMessage();
+    assertMessageLength(message, shortest, Math.min(shortest + maxPayload, MAX_NOISE_MESSAGE));
+    return this.begin(message);
+  }
+
+  /** Goes on with the message for which `writeMessage` or `readMessage` returned `undefined`. */
+  resume(sharedSecret: Uint8Array | undefined): Bytes | undefined {
+    const work = this.work!;
+    const { awaited } = work;
+    if (awaited === undefined) return this.step(work);
+    work.awaited = undefined;
+    this.mixSharedSecret(copyBytes(sharedSecret!), awaited);
+    return this.goOn(work);
+  }
+
+  /**
+   * Checks that `resume` may be called with this shared secret.
+   * @throws LocalError `bad-argument`, `bad-length`
+   */
+  assertAwaited(sharedSecret: Uint8Array | undefined): void {
+    if (this.work?.awaited !== undefined) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
+    else if (sharedSecret !== undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"sharedSecret" expected nothing, since no public key was given for one',
+      );
+    }
+  }
+
+  /** The keys of the session, which the caller owns, and wipes. */
+  split(): SessionKeys {
+    const handshakeHash = this.symmetricState.handshakeHash();
+    const { initiator, responder } = this.symmetricState.split();
+    const remoteStaticKey = this.rs!;
+    return this.isInitiator
+      ? { sending: initiator, receiving: responder, handshakeHash, remoteStaticKey }
+      : { sending: responder, receiving: initiator, handshakeHash, remoteStaticKey };
+  }
+
+  /** Ends the handshake, and wipes every key. */
+  destroy(): void {
+    this.work = undefined;
+    wipe(this.psk);
+    this.s.destroy();
+    this.e?.destroy();
+    this.symmetricState.destroy();
+  }
+
+  /**
+   * The length of the next message with an empty payload. Every pattern in the table has mixed in a key before its
+   * first `s` and its first payload, so both have tags.
+   */
+  shortestMessage(): number {
+    const tokens = this.tokens();
+    let length = TAG_LENGTH;
+    for (let i = 0; i < tokens.length; i++) {
+      if (tokens[i] === 'e') length += KEY_LENGTH;
+      if (tokens[i] === 's') length += KEY_LENGTH + TAG_LENGTH;
+    }
+    return length;
+  }
+
+  private tokens(): readonly Token[] {
+    return this.pattern.messages[this.nextMessage]!;
+  }
+
+  private begin(input: Uint8Array): Bytes | undefined {
+    // While the message is unfinished, the caller may reuse the array.
+    const kept = this.isPaced || this.s.isAsynchronous ? copyBytes(input) : input;
+    this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
+    return this.goOn(this.work);
+  }
+
+  /** Unless it is paced, goes on to the end of the message, or until a shared secret is needed. */
+  private goOn(work: MessageInProgress): Bytes | undefined {
+    let result: Bytes | undefined;
+    while (result === undefined && !this.isPaced && work.awaited === undefined) result = this.step(work);
+    return result;
+  }
+
+  private finishMessage(work: MessageInProgress): Bytes {
+    let result: Bytes;
+    if (this.isOurTurn) {
+      work.parts.push(this.symmetricState.encryptAndHash(work.input));
+      result = concatBytes(work.parts);
+    } else {
+      result = this.open(work.input.subarray(work.read), 'payload-not-authentic');
+    }
+    this.work = undefined;
+    this.nextMessage++;
+    return result;
+  }
+
+  /** Processes the next token, or ends the message if there is none. */
+  private step(work: MessageInProgress): Bytes | undefined {
+    const tokens = this.tokens();
+    const token = tokens[work.nextToken++];
+    if (token === undefined) return this.finishMessage(work);
+    if (token === 'psk') {
+      this.symmetricState.mixKeyAndHash(this.psk);
+    } else if (token !== 'e' && token !== 's') {
+      this.mixDh(token, work);
+    } else if (this.isOurTurn) {
+      work.parts.push(
+        token === 'e' ? this.createEphemeral() : this.symmetricState.encryptAndHash(this.s.publicKey),
+      );
+    } else {
+      const from = work.read;
+      work.read += token === 'e' ? KEY_LENGTH : KEY_LENGTH + TAG_LENGTH;
+      const field = work.input.subarray(from, work.read);
+      if (token === 's') {
+        this.rs = this.open(field, 'static-key-not-authentic');
+      } else {
+        this.re = copyBytes(field);
+        this.mixEphemeral(this.re);
+      }
+    }
+    // What the payload needs is computed here, since the last step has most to do.
+    if (work.nextToken === tokens.length) this.symmetricState.keyedCipherState();
+    return undefined;
+  }
+
+  private createEphemeral(): Uint8Array {
+    this.e ??= this.crypto.keyPair(randomKey(this.randomBytes!));
+    this.mixEphemeral(this.e.publicKey);
+    return this.e.publicKey;
+  }
+
+  /** In patterns with a pre-shared key, an ephemeral key is mixed into the chaining key too (section 9.2). */
+  private mixEphemeral(ephemeral: Uint8Array): void {
+    this.symmetricState.mixHash(ephemeral);
+    this.symmetricState.mixKey(ephemeral);
+  }
+
+  /** The tokens of a Diffie-Hellman name the initiator's key first. */
+  private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
+    const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
+    const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
+    if (own.isAsynchronous) work.awaited = remote;
+    else if (this.isPaced && own.computeAhead(remote))
+      work.nextToken--; // and mix the shared secret in at the next step
+    else this.mixSharedSecret(own.sharedSecret(remote), remote);
+  }
+
+  /** Wipes the shared secret. */
+  private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
+    if (isZero(sharedSecret)) throw lowOrderKey(this.pattern.staticKeysKnown && publicKey === this.rs);
+    try {
+      this.symmetricState.mixKey(sharedSecret);
+    } finally {
+      wipe(sharedSecret);
+    }
+  }
+
+  private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Bytes {
+    try {
+      return this.symmetricState.decryptAndHash(sealed);
+    } catch (error) {
+      if (!(error instanceof RemoteError)) throw error;
+      const part = code === 'payload-not-authentic' ? 'payload' : 'static key';
+      throw new RemoteError(code, `a handshake message whose ${part} is not authentic`);
+    }
+  }
+}
+opaque(Handshake.prototype, 'Handshake');
+
+/** A public key of low order makes the shared secret known to everybody. The peer sent it, or it was given locally. */
+function lowOrderKey(isGiven: boolean): LocalError | RemoteError {
+  return isGiven
+    ? new LocalError('low-order-key', '"remoteStaticKey" has low order, as no key of a peer has: restore it')
+    : new RemoteError(
+        'low-order-key',
+        'the peer sent a public key of low order, with which no secret is shared',
+      );
+}
