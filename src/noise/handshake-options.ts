@@ -1,4 +1,4 @@
-/** The options of a HandshakeState. */
+/** The options of a HandshakeState, and their checks. */
 import { assertBytes, assertFlag, kindOf, type OptionNames, readOptions } from '../arguments.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';

@@ -66,7 +66,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly inPlace: boolean;
   private readonly guard = new Guard();
   /** The keys of the session, once the handshake is done. */
-  private keys: SessionKeys | undefined = undefined;
+  private cipherStates: SessionKeys | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   private heard = false;
   /** The events of the present call. */
@@ -93,7 +93,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     }
     return this.run(() => {
       if (this.isOver()) return;
-      if (this.keys !== undefined) this.takeSealed(data, this.keys);
+      if (this.cipherStates !== undefined) this.takeSealed(data, this.cipherStates);
       else {
         const envelope = parseEnvelope(data);
         this.take(inputOf(envelope), envelope.payload);
@@ -124,7 +124,7 @@ export class Channel<State extends string, Event extends { readonly type: string
       const { reason, retry, error } =
         failure === undefined
           ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
-          : side.failed(failure, this.keys !== undefined);
+          : side.failed(failure, this.cipherStates !== undefined);
       this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
       this.state = 'closed';
       this.destroy();
@@ -172,7 +172,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   /** Replaces the handshake by the keys of the session. */
   establish(handshake: Handshake): SessionKeys {
     const keys = handshake.split();
-    this.keys = keys;
+    this.cipherStates = keys;
     this.side.forget();
     return keys;
   }
@@ -182,7 +182,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     const messages: Bytes[] = [];
     const count = countFrames(payload.length);
     for (let i = 0; i < count; i++) {
-      messages.push(this.keys!.sending.sealMessage(frameAt(kind, payload, i, TAG_LENGTH)));
+      messages.push(this.cipherStates!.sending.sealMessage(frameAt(kind, payload, i, TAG_LENGTH)));
     }
     return messages;
   }
@@ -237,7 +237,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     try {
       body();
     } catch (error) {
-      const code = this.keys === undefined ? 1008 : 1002;
+      const code = this.cipherStates === undefined ? 1008 : 1002;
       this.emit({ type: 'close', code, error: this.fail(error) });
     } finally {
       this.guard.leave();
@@ -262,8 +262,8 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   private destroy(): void {
     this.side.forget();
-    this.keys?.sending.destroy();
-    this.keys?.receiving.destroy();
+    this.cipherStates?.sending.destroy();
+    this.cipherStates?.receiving.destroy();
     this.reassembler.destroy();
   }
 }

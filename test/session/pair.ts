@@ -54,8 +54,8 @@ export function fieldsOf({ staticKey, staticKeyIsFresh, pins, psks }: Keyring): 
 
 /** Seals and opens with the keys of a session that is ready, what no session would. */
 export function transportOf(session: ClientSession | HubSession): Transport {
-  const { keys } = (session as unknown as { channel: { keys: SessionKeys } }).channel;
-  return new Transport(keys);
+  const { cipherStates } = (session as unknown as { channel: { cipherStates: SessionKeys } }).channel;
+  return new Transport(cipherStates);
 }
 
 export function newClient(options: ClientAndKeyring = {}): ClientSession {

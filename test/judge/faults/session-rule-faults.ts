@@ -24,12 +24,12 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-8': broken('a connection is closed with 1000', [
     SESSION,
-    'this.keys === undefined ? 1008 : 1002',
-    'this.keys === undefined ? 1000 : 1002',
+    'this.cipherStates === undefined ? 1008 : 1002',
+    'this.cipherStates === undefined ? 1000 : 1002',
   ]),
   'P-10': broken('an established session is closed with 1008', [
     SESSION,
-    'this.keys === undefined ? 1008 : 1002',
+    'this.cipherStates === undefined ? 1008 : 1002',
     '1008',
   ]),
   'P-158': broken('a close code of 1008 tells a hub of a refusal', [
