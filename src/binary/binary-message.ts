@@ -133,7 +133,12 @@ export interface DecodeOptions {
  * console.log(message.length); // 32024
  */
 export function encodeBinary(
-  message: JsonObject | (Pick<BinaryPayload, 'msg_type' | 'payload'> & Partial<BinaryPayload>),
+  message:
+    | JsonObject
+    | (Partial<Pick<BinaryPayload, 'bin_type' | 'metadata'>> & {
+        readonly msg_type: 'bin';
+        readonly payload: Uint8Array;
+      }),
 ): Bytes {
   const { type, payloadType, metadata, payload } = readArgument('message', () => partsOf(message));
   const { length } = metadata;

@@ -4,9 +4,19 @@ import { inflateSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type BinaryMessage, decodeBinary, encodeBinary, type Inflate } from '../../src/binary.ts';
-import type { JsonObject } from '../../src/index.ts';
+import { randomBytes } from '../../src/crypto/node.ts';
+import {
+  authorizedUrl,
+  buildUtterance,
+  type JsonObject,
+  parseIdentity,
+  ReplyCollector,
+} from '../../src/index.ts';
 import { Random } from '../fuzz/random.ts';
+import { authority } from './certificate.ts';
+import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
+import { Connection } from './our-client.ts';
 import { HIVEMIND, PythonPeer, versionOf } from './python-peer.ts';
 
 const COUNT = 10_000;
@@ -106,6 +116,43 @@ compare(test, { ...row, role: 'both', pattern: 'none', suite: 'none', what }, as
   }
   await peer.stop();
   assert.ok(own.compressed > COUNT / 4 && own.other > COUNT / 4);
+  return undefined;
+});
+
+const hub = await HivemindHub.create('"binarize":true');
+test.after(() => hub.stop());
+
+const asked = 'asked for binary messages: a request and its reply, compressed';
+const hubRow = { peer: 'hivemind-core', version: versionOf('hivemind-core'), role: 'hub' as const };
+const connected = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' as const };
+compare(test, { ...hubRow, ...connected, what: asked }, async () => {
+  const password = 'correct horse battery staple';
+  const allowed = ['--allow', 'recognizer_loop:utterance'];
+  await hub.command('add-client', '--access-key', 'kiosk-7', '--password', password, ...allowed);
+  await hub.start();
+  const connection = new Connection({
+    url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', 'kiosk-7'),
+    ca: authority,
+    identity: parseIdentity({ access_key: 'kiosk-7', password, site_id: 'lobby' }),
+    staticKey: randomBytes(32),
+    suite: connected.suite,
+    binarize: true,
+  });
+  await connection.first('ready');
+  connection.sendBinary(encodeBinary(buildUtterance({ requestId: 'r1', text: 'are you there?' })));
+  const collector = new ReplyCollector({ requestId: 'r1' });
+  let compressed = 0;
+  while (collector.state !== 'done') {
+    for (const message of await connection.messages()) {
+      assert.ok(message.kind === 'binary');
+      if (isRefused(Buffer.from(message.bytes).toString('hex'))) compressed++;
+      const envelope = decodeBinary(message.bytes, { inflate });
+      collector.push(JSON.stringify(envelope), true);
+    }
+  }
+  assert.is(collector.reply.text, 'You said: are you there?');
+  assert.ok(compressed > 0);
+  await connection.close();
   return undefined;
 });
 
