@@ -191,11 +191,11 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
       return { results: steps.map((step: Fields) => calls[step.do]!(step)) };
     },
     'encode-binary'({ msgType, metadata: text, payload, binType, bytes }) {
-      const metadata = protocol.parseJson(text) as protocol.JsonObject;
+      const metadata = JSON.parse(text);
       const message =
         msgType === 'bin'
           ? encodeBinary({ msg_type: msgType, bin_type: binType, metadata, payload: hex(bytes) })
-          : encodeBinary({ msg_type: msgType, metadata, payload: protocol.parseJson(payload) });
+          : encodeBinary({ msg_type: msgType, metadata, payload: JSON.parse(payload) });
       return { message: toHex(message) };
     },
     'decode-binary'({ message, maxInflated }) {

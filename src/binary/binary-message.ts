@@ -100,6 +100,21 @@ export type BinaryMessage = BinaryEnvelope | BinaryPayload;
 /**
  * Decompresses a zlib stream (RFC 1950). It throws if the stream is damaged, or if more than `maxLength` bytes come out, and
  * does not allocate much more than these.
+ *
+ * @example
+ * import { inflateSync } from 'node:zlib';
+ * import { readHubEvent } from 'hub-protocol';
+ * import { decodeBinary, type Inflate } from 'hub-protocol/binary';
+ *
+ * const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });
+ *
+ * function typeOf(bytes: Uint8Array): string | undefined {
+ *   const message = decodeBinary(bytes, { inflate });
+ *   return message.msg_type === 'bus' ? readHubEvent(message)?.type : undefined;
+ * }
+ *
+ * const hex = '830a789cabae0500017500f9789cab562aa92c4855b252502a2e484dcc56aa0500336005b1';
+ * console.log(typeOf(Buffer.from(hex, 'hex'))); // speak
  */
 export type Inflate = (compressed: Uint8Array, maxLength: number) => Uint8Array;
 
