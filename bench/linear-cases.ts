@@ -1,4 +1,6 @@
 /** What bench/linear.ts measures: every function that takes data of a peer, with input of any length, and of bad forms. */
+import { deflateSync, inflateSync } from 'node:zlib';
+import { decodeBinary, encodeBinary } from '../dist/binary.js';
 import { bytesToUtf8 } from '../dist/bytes.js';
 import { nodeCrypto } from '../dist/crypto/node.js';
 import { engine } from '../dist/engine.js';
@@ -179,6 +181,30 @@ export const CASES: { readonly [name: string]: Case } = {
   },
   'Reassembler, chunks of 1 byte': { prepare: (size) => reassemble(size, 1) },
   'Reassembler, chunks of 1000 bytes': { prepare: (size) => reassemble(size, 1000) },
+  'decodeBinary, JSON': {
+    prepare: (size) => {
+      const payload = { a: parseJson(list(size, DEVICE)) };
+      return decodeBinary.bind(null, encodeBinary({ msg_type: 'bus', payload }), {});
+    },
+  },
+  'decodeBinary, a payload of bytes': {
+    prepare: (size) => {
+      const message = encodeBinary({ msg_type: 'bin', payload: new Uint8Array(size) });
+      return decodeBinary.bind(null, message, {});
+    },
+  },
+  'decodeBinary, a stream beyond the limit': {
+    prepare: (size) => {
+      const stream = deflateSync(new Uint8Array(size), { level: 0 });
+      const message = new Uint8Array(Buffer.concat([Uint8Array.of(0x83, 0), stream]));
+      const inflate = (bytes: Uint8Array, maxOutputLength: number): Uint8Array =>
+        inflateSync(bytes, { maxOutputLength });
+      return tolerant(() => decodeBinary(message, { inflate, maxInflated: 2 ** 20 }));
+    },
+  },
+  'encodeBinary, a payload of bytes': {
+    prepare: (size) => encodeBinary.bind(null, { msg_type: 'bin', payload: new Uint8Array(size) }),
+  },
   'Transport.decrypt': {
     prepare: (size) => {
       const [sender, receiver] = transports();

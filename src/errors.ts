@@ -20,7 +20,7 @@ export type LocalCode =
   | 'out-of-memory' // the engine cannot allocate the memory that argon2id needs
   | 'crypto-failed' // the injected crypto or randomBytes() threw, or crypto returned something of the wrong type or length
   | 'low-order-key' // a stored public key of low order, which no peer can have
-  | 'message-too-long' // more bytes than one Noise message can carry, or than the peer accepts
+  | 'message-too-long' // more bytes than one Noise message can carry, than the peer accepts, or than fit into the metadata of a binary message
   | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
   | 'wrong-state' // a method called in a state that does not allow it
   | 'session-over' // sending on a session that failed or closed
@@ -87,6 +87,13 @@ export type RemoteCode =
   | 'unknown-marker'
   | 'chunk-without-start'
   | 'message-while-open'
+  // binary messages
+  | 'bad-binary-message' // bits that no binary message has, or too few of them
+  | 'binary-version' // a version of binary messages that this library does not know
+  | 'reserved-code' // a type of message or payload that is not assigned
+  | 'bad-metadata' // metadata that are no object
+  | 'compressed' // a compressed message, and no `inflate` to read it
+  | 'bad-compression' // a compressed message that is damaged, or too long
   // the first transport message at a hub
   | 'no-hello'
   | 'bad-hello'

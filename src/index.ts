@@ -57,6 +57,7 @@ export {
   type SchedulerOptions,
 } from './requests/request-scheduler.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
+export { type WrapOptions, type WrapperType, wrap } from './requests/wrap.ts';
 export type { ClientOptions } from './session/client-options.ts';
 export { ClientSession } from './session/client-session.ts';
 export type { Closing } from './session/endings.ts';

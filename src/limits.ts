@@ -33,6 +33,9 @@ export const MAX_JSON_DEPTH: number = 64;
 /** A public or private key, a PSK, a hash: 32 (Noise spec, sections 12.1 and 12.5, and "psk" in section 9). */
 export const KEY_LENGTH: number = 32;
 
+/** The metadata of a binary message: 255. Their length is one byte of it. */
+export const MAX_METADATA: number = 255;
+
 /** An MQTT topic in UTF-8: 65535 (MQTT 5.0, section 1.5.4). */
 export const MAX_TOPIC: number = 65535;
 

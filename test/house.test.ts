@@ -13,6 +13,7 @@ import * as assert from 'uvu/assert';
 const ROOMS: { readonly [room: string]: readonly string[] } = {
   '': [],
   wire: [''],
+  binary: ['', 'wire'],
   crypto: [''],
   noise: ['', 'crypto'],
   issued: ['', 'wire'],
@@ -26,7 +27,7 @@ const ROOMS: { readonly [room: string]: readonly string[] } = {
 };
 
 /** The entries of the package that lead to all rooms. */
-const DOORS = ['index.ts', 'parts.ts', 'recording.ts'];
+const DOORS = ['index.ts', 'parts.ts', 'recording.ts', 'binary.ts'];
 
 const SRC = fileURLToPath(new URL('../src/', import.meta.url));
 const roomOf = (file: string): string => file.slice(0, Math.max(0, file.indexOf('/')));

@@ -48,6 +48,13 @@ const AREAS: { readonly [page: string]: Area } = {
       'Sessions that are recorded, to find out why a handshake failed. ' +
       '[Recordings](../commands.md#recordings) describes the lines, and the command that reads them.',
   },
+  binary: {
+    title: 'Binary messages',
+    sources: /^binary\//,
+    introduction:
+      'What hubs send and take as bytes: speech, files, pictures, and everything else under `binarize`. The rules: ' +
+      '[Binary messages](../protocol.md#binary-messages).',
+  },
   policy: {
     title: 'Staying connected',
     sources: /^policy\//,

@@ -24,7 +24,7 @@ import { exportedNames, flatDeclarations } from './declarations.ts';
 import { packedPage } from './packed-pages.ts';
 
 /** The modules of the core in dist/ that the package exports. */
-const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording'];
+const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
 /** The providers of cryptography in dist/ that the package exports. */
 const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
 /** The files of types in dist/ that the package needs besides those of single files. */

@@ -22,6 +22,7 @@ export const ENTRIES = {
   device: 'a client for devices',
   identity: 'identities and MQTT topics',
   requests: 'requests and replies',
+  binary: 'binary messages',
   psk: 'derivePsk with its cryptography',
   full: 'the whole library',
 };
@@ -101,6 +102,14 @@ export const FILES: readonly BundleFile[] = [
     noble: '',
     usesBigInt: false,
     global: 'hubProtocolRequests',
+  },
+  {
+    name: 'hub-protocol.binary.js',
+    entry: 'binary',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
   },
   {
     name: 'hub-protocol.psk.js',

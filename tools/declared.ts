@@ -243,6 +243,7 @@ const CORE_ENTRIES = [
   ['index.ts', 'hub-protocol'],
   ['parts.ts', 'hub-protocol/parts'],
   ['recording.ts', 'hub-protocol/recording'],
+  ['binary.ts', 'hub-protocol/binary'],
 ] as const;
 
 /** The names that a module in src/ exports from others, in order, each with the file that declares it. */

@@ -8,6 +8,8 @@ const NEW_CONNECTION = 'Connect again with a new session. Pin and PSK are as goo
 const NOT_PROTOCOL_3 = 'Check that the address is that of a hub, and update the peer.';
 const FRAMES =
   'Connect again. If it happens again, the peer cuts its messages differently: see [Frames and chunks](protocol.md#frames-and-chunks).';
+const BINARY =
+  'Drop the message: the session goes on. See [Binary messages](protocol.md#binary-messages) for what peers send.';
 
 export const LOCAL_ADVICE: { readonly [code in LocalCode]: string } = {
   'bad-argument':
@@ -108,6 +110,13 @@ export const REMOTE_ADVICE: { readonly [code in RemoteCode]: string } = {
   'unknown-marker': FRAMES,
   'chunk-without-start': FRAMES,
   'message-while-open': FRAMES,
+  'bad-binary-message': BINARY,
+  'binary-version': 'Update this library, or ask the hub’s operator which version it sends.',
+  'reserved-code':
+    'Drop the message: the session goes on. Update this library, if a newer version knows the type.',
+  'bad-metadata': BINARY,
+  compressed: 'Pass `inflate` to `decodeBinary`, or do not ask the hub for binary messages with `binarize`.',
+  'bad-compression': BINARY,
   'no-hello': 'The session goes on, and the message follows as an event of its own. Update the client.',
   'bad-hello': 'The session goes on. Update the client.',
   'access-refused':

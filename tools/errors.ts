@@ -88,7 +88,7 @@ function documented(): Documented[] {
 
 /** The public names that are values, from the two entries that programs use. */
 function publicNames(): string[] {
-  const source = ['index', 'recording'].map((entry) =>
+  const source = ['index', 'recording', 'binary'].map((entry) =>
     readFileSync(new URL(`src/${entry}.ts`, ROOT), 'utf8'),
   );
   const lists = [...source.join('').matchAll(/^export (?!type)\{([^}]*)\}/gm)];

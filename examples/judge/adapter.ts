@@ -3,7 +3,9 @@
  * describes the requests. `npm run judge:self` runs it.
  */
 import { createInterface } from 'node:readline';
+import { inflateSync } from 'node:zlib';
 import * as protocol from 'hub-protocol';
+import { decodeBinary, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto } from 'hub-protocol/node';
 import type { DisclosureSituation, Transport } from 'hub-protocol/parts';
 import {
@@ -187,6 +189,23 @@ export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
         resume: () => policy.resume() ?? {},
       };
       return { results: steps.map((step: Fields) => calls[step.do]!(step)) };
+    },
+    'encode-binary'({ msgType, metadata: text, payload, binType, bytes }) {
+      const metadata = JSON.parse(text);
+      const message =
+        msgType === 'bin'
+          ? encodeBinary({ msg_type: msgType, bin_type: binType, metadata, payload: hex(bytes) })
+          : encodeBinary({ msg_type: msgType, metadata, payload: JSON.parse(payload) });
+      return { message: toHex(message) };
+    },
+    'decode-binary'({ message, maxInflated }) {
+      const decoded = decodeBinary(hex(message), {
+        inflate: (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength }),
+        maxInflated,
+      });
+      const { msg_type: msgType, metadata, payload } = decoded;
+      if (decoded.msg_type !== 'bin') return { msgType, metadata, payload };
+      return { msgType, metadata, binType: decoded.bin_type, bytes: toHex(decoded.payload) };
     },
     session(request) {
       const { text, bytes, code, status, reason } = request;

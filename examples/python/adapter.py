@@ -14,6 +14,7 @@ from hashlib import sha256
 import authorization
 import hub_protocol as protocol
 import mqtt_topics
+from binary_messages import decode_binary, encode_binary
 from connection_policy import ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
@@ -78,9 +79,27 @@ def respond(request):
             return {"url": authorization.authorized_url(address, user_agent, access_key, allow_plaintext)}
         case {"op": "client-id", "name": name, "accessKey": access_key}:
             return {"clientId": mqtt_topics.client_id(name, access_key)}
+        case {"op": "encode-binary", "msgType": "bin", "metadata": metadata, "binType": kind, "bytes": data}:
+            return {"message": encode_binary("bin", protocol.parse_json(metadata), unhex(data), kind)}
+        case {"op": "encode-binary", "msgType": type, "metadata": metadata, "payload": payload}:
+            return {"message": encode_binary(type, protocol.parse_json(metadata), protocol.parse_json(payload))}
+        case {"op": "decode-binary", "message": message}:
+            return decoded(*decode_binary(unhex(message), request.get("maxInflated", protocol.MAX_MESSAGE)))
         case {"op": "policy", "options": options, "random": random, "steps": steps}:
             return connect(options, random, steps)
     return {"declined": True}
+
+
+def decoded(type, metadata, payload, payload_type):
+    fields = {"msgType": type, "metadata": plain(metadata)}
+    if type == "bin":
+        return {**fields, "binType": payload_type, "bytes": payload.hex()}
+    return {**fields, "payload": plain(payload)}
+
+
+def plain(value):
+    """A value of JSON with the numbers of Python."""
+    return json.loads(protocol.canonical_json(value))
 
 
 def connect(options, random, steps):

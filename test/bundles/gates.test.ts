@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type AnyNode, parse, tokenizer } from 'acorn';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import * as binary from '../../bundles/binary.ts';
 import * as core from '../../bundles/core.ts';
 import * as device from '../../bundles/device.ts';
 import * as full from '../../bundles/full.ts';
@@ -18,6 +19,7 @@ import { isFunction, parseModule, walk } from '../../tools/syntax.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
 const ENTRIES: { readonly [entry: string]: object } = {
+  binary,
   core,
   device,
   full,
@@ -91,6 +93,7 @@ const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.identity.js': [...IDENTITY, ...PRELOADABLE],
   'hub-protocol.requests.js': [...REQUESTS, ...PRELOADABLE],
   'hub-protocol.requests.es5.js': [...REQUESTS, ...SCRIPT],
+  'hub-protocol.binary.js': [...CORE, ...PRELOADABLE],
   'hub-protocol.psk.js': PSK,
   'hub-protocol.full.js': FULL,
 };
@@ -144,7 +147,9 @@ for (const file of FILES) {
   });
 
   test(`${name} has a map that leads to the line of a source`, () => {
-    const code = ['identity', 'requests', 'psk'].includes(entry) ? 'lone-surrogate' : 'no-common-suite';
+    const code = ['identity', 'requests', 'binary', 'psk'].includes(entry)
+      ? 'lone-surrogate'
+      : 'no-common-suite';
     const lines = read(name).slice(0, read(name).indexOf(code)).split('\n');
     const map = new SourceMap(JSON.parse(read(`${name}.map`)));
     const { originalSource, originalLine } = map.findEntry(

@@ -38,6 +38,8 @@ const IDENTITY = ['identity', 'endpoint', 'authorization', 'topics', 'broker', '
 
 const REQUESTS = ['disclosure', 'request', 'session-ids', 'reply', 'schedule'];
 
+const BINARY = ['encode-binary', 'decode-binary'];
+
 const isForParts: IsFor = ({ operation, needs }) => PARTS.includes(operation) && needs.length === 0;
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
@@ -45,6 +47,10 @@ const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) 
 const isForIdentity: IsFor = ({ operation }) => IDENTITY.includes(operation);
 
 const isForRequests: IsFor = ({ operation }) => REQUESTS.includes(operation);
+
+const isBinary: IsFor = ({ operation }) => BINARY.includes(operation);
+/** No engine has zlib. */
+const isForBinary: IsFor = (one) => isBinary(one) && one.needs.length === 0;
 
 /** The engines that load modules, and those that load scripts without BigInt. */
 const MODULES = [startNode, startXs, startXsMcu, startQuickJs, startQuickJsNg];
@@ -58,12 +64,13 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [MODULES, 'hub-protocol.identity.js', isForIdentity],
   [MODULES, 'hub-protocol.requests.js', isForRequests],
   [SCRIPTS, 'hub-protocol.requests.es5.js', isForRequests],
-  [[startNode], 'hub-protocol.full.js', () => true],
+  [MODULES, 'hub-protocol.binary.js', isForBinary],
+  [[startNode], 'hub-protocol.full.js', (one) => !isBinary(one)],
   // The rest of it is in hub-protocol.js and hub-protocol.identity.js, which are tested above.
   [
     [startXs, startQuickJs],
     'hub-protocol.full.js',
-    (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one),
+    (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one) && !isBinary(one),
   ],
   [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],

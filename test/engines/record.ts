@@ -9,8 +9,8 @@ import type { Dialogue } from './suite.ts';
 
 export interface Recorded extends Dialogue {
   readonly operation: string;
-  /** What not every single file has: hub sessions, AESGCM. */
-  readonly needs: readonly ('hub' | 'AESGCM')[];
+  /** What not every single file or engine has: hub sessions, AESGCM, zlib. */
+  readonly needs: readonly ('hub' | 'AESGCM' | 'zlib')[];
 }
 
 /** Messages of 32 MiB and derivations in 64 MiB are left to `npm test`. */
@@ -25,10 +25,11 @@ function isTooLarge({ type, test }: Task): boolean {
 const LARGE = 1024 * 1024;
 
 function needsOf({ operation, test }: Task): Recorded['needs'] {
-  const needs: ('hub' | 'AESGCM')[] = [];
+  const needs: ('hub' | 'AESGCM' | 'zlib')[] = [];
   if (operation === 'session' && test.steps[0].role === 'hub') needs.push('hub');
   const usesCiphers = ['handshake', 'seal', 'open', 'session'].includes(operation);
   if (usesCiphers && JSON.stringify(test).includes('AESGCM')) needs.push('AESGCM');
+  if (test.flags.includes('Compressed')) needs.push('zlib');
   return needs;
 }
 

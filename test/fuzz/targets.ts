@@ -1,5 +1,6 @@
 /** What is searched. A target runs one case with random choices, and throws if the law is broken. */
 import type { Random } from './random.ts';
+import { binary } from './targets/binary.ts';
 import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';
 import { edges } from './targets/edges.ts';
@@ -28,6 +29,7 @@ export const TARGETS: { readonly [name: string]: Target } = {
   texts: { run: texts, cases: 113 },
   frames: { run: frames, cases: 200 },
   messages: { run: messages, cases: 40 },
+  binary: { run: binary, cases: 40 },
   identities: { run: identities, cases: 3 },
   requests: { run: requests, cases: 8 },
   policy: { run: policy, cases: 130 },

@@ -1,7 +1,7 @@
 /** What our hub answers clients that speak the bus. */
+import { encodeBinary } from '../../src/binary.ts';
 import { type JsonObject, parseJson } from '../../src/index.ts';
 import type { Message } from './our-hub.ts';
-import { wire1File } from './wire1-file.ts';
 
 /** The contents of the file that is sent on request. */
 export const FILE: Buffer = Buffer.from(Array.from({ length: 256 * 800 }, (_, i) => i));
@@ -11,7 +11,10 @@ export function answer(message: Message): (JsonObject | Uint8Array)[] {
   if (message.kind === 'binary') return [message.bytes];
   const { payload } = parseJson(message.text) as { payload: { data: JsonObject; context: JsonObject } };
   const [text] = payload.data.utterances as string[];
-  if (text === 'a file, please') return [wire1File(FILE)];
+  if (text === 'a file, please') {
+    const metadata = { file_name: 'a.bin' };
+    return [encodeBinary({ msg_type: 'bin', bin_type: 'file', metadata, payload: FILE })];
+  }
   const bus = (type: string, data: JsonObject): JsonObject => ({
     msg_type: 'bus',
     payload: { type, data, context: payload.context },

@@ -1,6 +1,7 @@
 /** ClientSession against HiveMind's hub. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { decodeBinary, encodeBinary } from '../../src/binary.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import {
   authorizedUrl,
@@ -16,7 +17,6 @@ import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
 import { type Account, Connection } from './our-client.ts';
 import { versionOf } from './python-peer.ts';
-import { wire1File } from './wire1-file.ts';
 
 const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const WRONG = 'another passphrase altogether';
@@ -95,11 +95,16 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     const connection = new Connection(account);
     assert.is((await connection.first('ready')).pattern, 'KKpsk0');
     assert.is((await ask(connection, { text: LONG })).reply.text, `You said: ${LONG}`);
-    const file = wire1File(randomBytes(200_000));
-    connection.sendBinary(file);
+    const file = {
+      msg_type: 'bin',
+      bin_type: 'file',
+      metadata: { file_name: 'a.bin' },
+      payload: randomBytes(200_000),
+    } as const;
+    connection.sendBinary(encodeBinary(file));
     const [echo] = await connection.messages();
     assert.ok(echo?.kind === 'binary');
-    assert.equal(Buffer.from(echo.bytes), file);
+    assert.equal(decodeBinary(echo.bytes), file);
     await connection.close();
   });
 

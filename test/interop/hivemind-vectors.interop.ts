@@ -11,7 +11,10 @@ import { runVectors } from '../../judge/src/run-vectors.ts';
 import { compare } from './matrix.ts';
 import { HIVEMIND, versionOf } from './python-peer.ts';
 
-const OPERATIONS = ['canonical-json', 'prologue', 'select', 'psk', 'handshake', 'split', 'reassemble'];
+const OPERATIONS = [
+  ...['canonical-json', 'prologue', 'select', 'psk', 'handshake', 'split', 'reassemble'],
+  ...['encode-binary', 'decode-binary'],
+];
 
 /** Where HiveMind's code does something else than the protocol demands: what it does, and which tests show it. */
 const DEVIATIONS: { readonly [what: string]: readonly string[] } = {

@@ -12,6 +12,8 @@ import warnings
 
 from cryptography.exceptions import InvalidTag
 from hivemind_bus_client import noise
+from hivemind_bus_client.message import HiveMessageType, HiveMindBinaryPayloadType
+from hivemind_bus_client.serialization import decode_bitstring, get_bitstring
 from noise.exceptions import NoiseInvalidMessage, NoiseValueError
 from poorman_handshake.noise import NoiseHandShake, derive_psk
 
@@ -93,6 +95,23 @@ def attempt(name, call):
         return {"error": "refused"}
 
 
+def encode_binary(request):
+    """The texts of a message go into it as they are."""
+    payload = request["payload"] if "payload" in request else unhex(request["bytes"])
+    kind = HiveMindBinaryPayloadType[request.get("binType", "undefined").upper()]
+    type, metadata = HiveMessageType(request["msgType"]), request["metadata"]
+    return {"message": get_bitstring(type, payload, False, metadata, kind).bytes.hex()}
+
+
+def decode_binary(message):
+    decoded = decode_bitstring(unhex(message))
+    fields = {"msgType": decoded.msg_type, "metadata": decoded.metadata}
+    if decoded.msg_type != HiveMessageType.BINARY:
+        return {**fields, "payload": decoded._payload}
+    kind = HiveMindBinaryPayloadType(decoded.bin_type).name.lower()
+    return {**fields, "binType": kind, "bytes": decoded.payload.hex()}
+
+
 def respond(request):
     match request:
         case {"op": "canonical-json"}:
@@ -129,6 +148,10 @@ def respond(request):
         case {"op": "open", "messages": messages} if "key" not in request:
             open_message = held["handshake"].decrypt
             return {"results": [attempt("plaintext", lambda: open_message(unhex(text))) for text in messages]}
+        case {"op": "encode-binary"}:
+            return encode_binary(request)
+        case {"op": "decode-binary", "message": message}:
+            return decode_binary(message)
     return {"declined": True}
 
 

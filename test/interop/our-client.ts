@@ -23,6 +23,8 @@ export interface Account {
   /** The only suite that its crypto supports. */
   suite: Suite;
   patterns?: Pattern[];
+  /** Whether it asks for binary messages. */
+  binarize?: boolean;
   /** Of the hub, once it is known. */
   nodeId?: string | undefined;
   pin?: Uint8Array | undefined;
@@ -59,6 +61,7 @@ export class Connection {
       randomBytes,
       keyring: keyringOf(account),
       patterns: account.patterns,
+      binarize: account.binarize,
     });
     this.#socket = new WebSocket(account.url, { ca: account.ca });
     this.#socket.on('error', () => {}); // `close` follows

@@ -73,6 +73,8 @@ export const OPERATIONS: readonly Operation[] = [
   operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
   operation('schedule', 'requests in flight and their deadlines', 'reply'),
   operation('policy', 'when to dial, how long to wait, when to ask a person'),
+  operation('encode-binary', 'types, metadata and payloads of binary messages, bit by bit'),
+  operation('decode-binary', 'the same, compressed messages, and what is no binary message'),
   operation('argon2id', 'Argon2id with other parameters, if you implement it yourself', 'argon2id'),
 ];
 
@@ -151,6 +153,13 @@ export const CHECKS: { readonly [type: string]: Check } = {
   Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], EXACT),
   RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
   ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], EXACT),
+  EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message']),
+  DecodeBinary: plain(
+    'decode-binary',
+    ['message', 'maxInflated'],
+    ['msgType', 'metadata', 'payload', 'binType', 'bytes'],
+    EXACT,
+  ),
   Argon2id: plain(
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],

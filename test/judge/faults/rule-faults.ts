@@ -16,6 +16,7 @@ const CLIENT = 'src/session/client-handshake.ts';
 const NEGOTIATION = 'src/session/negotiation.ts';
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const READ_IDENTITY = 'src/identity/read-identity.ts';
+const BINARY = 'src/binary/binary-message.ts';
 const SCHEDULER = 'src/requests/request-scheduler.ts';
 
 export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
@@ -312,4 +313,47 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0)',
     'offer.patterns',
   ]),
+
+  // Binary messages
+  'P-171': broken('the types are counted from 1', [BINARY, '0x80 | (type << 1)', '0x80 | ((type + 1) << 1)']),
+  'P-172': broken('the payload type comes first in its byte', [
+    BINARY,
+    '(before << 4) | payloadType',
+    '(payloadType << 4) | (before & 15)',
+  ]),
+  'P-173': broken('metadata may have 256 bytes', [
+    'src/limits.ts',
+    'MAX_METADATA: number = 255',
+    'MAX_METADATA: number = 256',
+  ]),
+  'P-174': broken('version 2 is read', [BINARY, 'if (version > 1)', 'if (version > 2)']),
+  'P-175': broken('a message may end in the middle of a byte', [BINARY, 'bits.at % 8 !== 0', 'bits.at < 0']),
+  'P-176': broken('whole zero bytes are skipped', [BINARY, 'if (padding === 7)', 'if (padding === 70)']),
+  'P-177': broken('the type 11 is read as `3rdparty`', [
+    BINARY,
+    "undefined,\n  'bin',",
+    "'3rdparty',\n  'bin',",
+  ]),
+  'P-178': broken('payload types that are not assigned are read as `undefined`', [
+    BINARY,
+    'PAYLOAD_TYPES[payloadCode];',
+    "PAYLOAD_TYPES[payloadCode] ?? 'undefined';",
+  ]),
+  'P-179': broken('a payload of JSON may be an array', [
+    BINARY,
+    'if (!isJsonObject(payload)) {',
+    'if (!isJsonObject(payload) && !Array.isArray(payload)) {',
+  ]),
+  'P-180': broken('metadata may be any JSON', [
+    BINARY,
+    'if (!isJsonObject(metadata)) {',
+    'if (metadata === undefined) {',
+  ]),
+  'P-181': broken('metadata are not inflated', [BINARY, 'parseJson(textOf(encoded))', 'parseJson(encoded)']),
+  'P-182': broken('32 MiB may come out, whatever the limit', [
+    BINARY,
+    'inflated(json, inflate, maxInflated)',
+    'inflated(json, inflate, MAX_MESSAGE)',
+  ]),
+  'P-183': none('the requests that write a message ask for this form; test/binary/encode.test.ts holds it'),
 };

@@ -58,6 +58,8 @@ func main() {
 		"reassemble":     on(reassemble),
 		"session":        on(s.operate),
 		"authorization":  on(authorization),
+		"encode-binary":  on(encodeBinary),
+		"decode-binary":  on(decodeBinary),
 	}
 	in := json.NewDecoder(bufio.NewReader(os.Stdin))
 	out := json.NewEncoder(os.Stdout)
@@ -151,4 +153,48 @@ func authorization(request struct {
 
 func psk(request struct{ Password, NodeID string }) (response, error) {
 	return response{"psk": hexBytes(protocol3.DerivePSK(request.Password, request.NodeID))}, nil
+}
+
+func encodeBinary(request struct {
+	MsgType, Metadata, Payload, BinType string
+	Bytes                               hexBytes
+}) (response, error) {
+	message := protocol3.BinaryMessage{Type: request.MsgType, PayloadType: request.BinType, Bytes: request.Bytes}
+	var err error
+	if message.Metadata, err = objectIn(request.Metadata); err != nil {
+		return nil, err
+	}
+	if request.MsgType != "bin" {
+		if message.Payload, err = objectIn(request.Payload); err != nil {
+			return nil, err
+		}
+	}
+	return field("message")(protocol3.EncodeBinary(message))
+}
+
+func objectIn(text string) (map[string]any, error) {
+	value, err := protocol3.ParseJSON([]byte(text))
+	fields, _ := value.(map[string]any)
+	return fields, err
+}
+
+func decodeBinary(request struct {
+	Message     hexBytes
+	MaxInflated *int
+}) (response, error) {
+	most := protocol3.MaxLength
+	if request.MaxInflated != nil {
+		most = *request.MaxInflated
+	}
+	message, err := protocol3.DecodeBinary(request.Message, most)
+	if err != nil {
+		return nil, err
+	}
+	fields := response{"msgType": message.Type, "metadata": json.RawMessage(protocol3.Canonical(message.Metadata))}
+	if message.Type == "bin" {
+		fields["binType"], fields["bytes"] = message.PayloadType, hexBytes(message.Bytes)
+	} else {
+		fields["payload"] = json.RawMessage(protocol3.Canonical(message.Payload))
+	}
+	return fields, nil
 }

@@ -1,0 +1,7 @@
+/**
+ * `dist/hub-protocol.binary.js`: binary messages, to be loaded together with any of the other files, by a device with a
+ * microphone, a speaker or a camera. It shares no classes with them.
+ */
+
+export { decodeBinary, encodeBinary } from '../src/binary/binary-message.ts';
+export { LocalError, RemoteError } from '../src/errors.ts';

@@ -1,0 +1,99 @@
+// The vectors of binary.json show the bytes. This is about what callers may pass.
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeBinary, encodeBinary } from '../../src/binary.ts';
+import { buildUtterance } from '../../src/requests/build-request.ts';
+import { readHubEvent } from '../../src/requests/hub-event.ts';
+import { JsonNumber } from '../../src/wire/json.ts';
+import { raisesLocal } from '../raises.ts';
+
+const encode = encodeBinary as (message: unknown) => Uint8Array;
+const BYTES = Uint8Array.of(1, 2, 3);
+
+test('writes the envelope of a request, whose empty fields need no place', () => {
+  const envelope = buildUtterance({ requestId: 'r1', text: 'What is on today?' });
+  const { msg_type, metadata, payload } = envelope;
+  const read = decodeBinary(encodeBinary(envelope));
+  assert.equal(read, { msg_type, metadata, payload });
+  if (read.msg_type !== 'bin') assert.is(readHubEvent(read)?.requestId, 'r1');
+});
+
+test('refuses an envelope with a field that has no place in a binary message', () => {
+  const envelope = { msg_type: 'bus', payload: {} };
+  for (const field of [
+    { target_site_id: 'lobby' },
+    { route: [{ source: 'a' }] },
+    { node: '' },
+    { other: {} },
+  ]) {
+    raisesLocal(() => encode({ ...envelope, ...field }), 'bad-argument');
+  }
+});
+
+test('writes no metadata as an empty object', () => {
+  const message = { msg_type: 'bus', payload: {} };
+  assert.equal(encode(message), encode({ ...message, metadata: {} }));
+  assert.equal(encode(message), encode({ ...message, metadata: undefined }));
+});
+
+test('writes bytes as undefined ones unless told what they are', () => {
+  const message = { msg_type: 'bin', payload: BYTES };
+  assert.equal(encode(message), encode({ ...message, bin_type: 'undefined' }));
+  assert.equal(decodeBinary(encode(message)), { ...message, bin_type: 'undefined', metadata: {} });
+});
+
+test('writes numbers with a fraction, and tokens as they are', () => {
+  const bytes = encodeBinary({ msg_type: 'bus', payload: { a: 0.5, b: new JsonNumber('1.50') } });
+  assert.is(Buffer.from(bytes.subarray(4)).toString(), '{"a":0.5,"b":1.50}');
+});
+
+test('does not change what it is given', () => {
+  const payload = Uint8Array.from(BYTES);
+  const metadata = { lang: 'en-us' };
+  encodeBinary({ msg_type: 'bin', payload, metadata });
+  assert.equal(payload, BYTES);
+  assert.equal(metadata, { lang: 'en-us' });
+});
+
+test('refuses types that have no binary form', () => {
+  for (const msg_type of ['intercom', '3rdparty', 'handshake', 'BUS', '', undefined, null, 1]) {
+    raisesLocal(() => encode({ msg_type, payload: {} }), 'bad-argument');
+  }
+});
+
+test('refuses payload types that it does not know, and any for JSON', () => {
+  for (const bin_type of ['RAW_AUDIO', 'audio', '', 1, null]) {
+    raisesLocal(() => encode({ msg_type: 'bin', bin_type, payload: BYTES }), 'bad-argument');
+  }
+  raisesLocal(() => encode({ msg_type: 'bus', bin_type: 'file', payload: {} }), 'bad-argument');
+});
+
+test('refuses JSON payloads and metadata that are not objects', () => {
+  for (const value of [[], null, 'a', 1, BYTES, new JsonNumber('1')]) {
+    raisesLocal(() => encode({ msg_type: 'bus', payload: value }), 'bad-argument');
+    raisesLocal(() => encode({ msg_type: 'bus', metadata: value, payload: {} }), 'bad-argument');
+  }
+  raisesLocal(() => encode({ msg_type: 'bus' }), 'bad-argument');
+});
+
+test('refuses bytes that are none', () => {
+  for (const payload of [undefined, {}, 'abc', [1, 2]]) {
+    raisesLocal(() => encode({ msg_type: 'bin', payload }), 'bad-argument');
+  }
+});
+
+test('refuses what is not an object, or throws when it is read', () => {
+  for (const message of [undefined, null, 'bus', 7, []]) raisesLocal(() => encode(message), 'bad-argument');
+  const hostile = Object.defineProperty({}, 'msg_type', {
+    enumerable: true,
+    get: () => assert.unreachable(),
+  });
+  raisesLocal(() => encode(hostile), 'bad-argument');
+});
+
+test('refuses what JSON cannot represent', () => {
+  raisesLocal(() => encode({ msg_type: 'bus', payload: { a: NaN } }), 'unsafe-number');
+  raisesLocal(() => encode({ msg_type: 'bus', payload: {}, metadata: { a: '\ud800' } }), 'lone-surrogate');
+});
+
+test.run();

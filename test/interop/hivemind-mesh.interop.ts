@@ -1,0 +1,147 @@
+/** Envelopes for a mesh, as HiveMind's hub reads them: two of our clients at one hub. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { randomBytes } from '../../src/crypto/node.ts';
+import {
+  authorizedUrl,
+  buildUtterance,
+  type JsonObject,
+  parseIdentity,
+  readHubEvent,
+  type WrapperType,
+  wrap,
+} from '../../src/index.ts';
+import { authority } from './certificate.ts';
+import { HivemindHub, homeIn } from './hivemind.ts';
+import { compare } from './matrix.ts';
+import { type Account, Connection } from './our-client.ts';
+import { versionOf } from './python-peer.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const SUITE = '25519_ChaChaPoly_SHA256';
+/** The site of the hub, which is in its identity. */
+const SITE = 'attic';
+const UTTERANCE = buildUtterance({ requestId: 'r1', text: 'who is at home?' });
+
+const test = suite('envelopes for a mesh at HiveMind’s hub');
+const hub = await HivemindHub.create('"allowed_ciphers":[]');
+const identities = join(homeIn('hub').XDG_CONFIG_HOME!, 'hivemind');
+mkdirSync(identities, { recursive: true });
+writeFileSync(join(identities, '_identity.json'), JSON.stringify({ site_id: SITE }));
+test.after(() => hub.stop());
+
+const accounts = new Map<string, Account>();
+
+/** Connects a client that the hub knows. */
+async function connect(accessKey: string): Promise<Connection> {
+  const account = accounts.get(accessKey) ?? {
+    url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', accessKey),
+    ca: authority,
+    identity: parseIdentity({ access_key: accessKey, password: PASSWORD, site_id: 'lobby' }),
+    staticKey: randomBytes(32),
+    suite: SUITE,
+  };
+  accounts.set(accessKey, account);
+  const connection = new Connection(account);
+  await connection.first('ready');
+  return connection;
+}
+
+/** The envelopes that arrive, up to the first for which `isLast` holds. */
+async function envelopesUntil(
+  connection: Connection,
+  isLast: (envelope: JsonObject) => boolean,
+): Promise<JsonObject[]> {
+  const found: JsonObject[] = [];
+  for (;;) {
+    for (const message of await connection.messages()) {
+      if (message.kind !== 'json') continue;
+      const envelope = JSON.parse(message.text) as JsonObject;
+      found.push(envelope);
+      if (isLast(envelope)) return found;
+    }
+  }
+}
+
+const textsIn = ({ payload }: JsonObject) => readHubEvent(payload as JsonObject)?.data.utterances;
+const typeInside = ({ payload }: JsonObject): string | undefined => readHubEvent(payload as JsonObject)?.type;
+const row = {
+  peer: 'hivemind-core',
+  version: versionOf('hivemind-core'),
+  role: 'hub' as const,
+  suite: SUITE,
+};
+const check = (what: string, run: () => Promise<string | undefined>) =>
+  compare(test, { ...row, pattern: 'both', what }, run);
+
+let number = 0;
+/** Adds a client under its own name. Returns its number at the hub. */
+async function add(accessKey: string, ...words: string[]): Promise<string> {
+  const allowed = ['--allow', 'recognizer_loop:utterance'];
+  await hub.command('add-client', '--access-key', accessKey, '--password', PASSWORD, ...allowed, ...words);
+  number++;
+  return String(number);
+}
+
+check('wrapped messages reach another client', async () => {
+  await add('first', '--admin', 'true');
+  await add('second');
+  await hub.start();
+  const [first, second] = [await connect('first'), await connect('second')];
+  for (const type of ['propagate', 'broadcast', 'cascade'] as const) {
+    first.sendJson(wrap(type, UTTERANCE));
+    const [envelope] = await envelopesUntil(second, ({ msg_type }) => msg_type === type);
+    assert.equal(textsIn(envelope!), ['who is at home?']);
+  }
+  await first.close();
+  await second.close();
+  return undefined;
+});
+
+check('queries are answered under their id', async () => {
+  const connection = await connect('second');
+  for (const type of ['query', 'cascade'] as const) {
+    connection.sendJson(wrap(type, UTTERANCE, { queryId: `of-${type}` }));
+    const answers = await envelopesUntil(
+      connection,
+      (envelope) => typeInside(envelope) === 'hive.query.complete',
+    );
+    for (const { msg_type, metadata } of answers) {
+      assert.is(msg_type, type);
+      assert.is((metadata as JsonObject).query_id, `of-${type}`);
+      assert.is((metadata as JsonObject).is_response, true);
+    }
+    assert.equal(answers.map(typeInside), ['speak', 'hive.query.complete']);
+  }
+  await connection.close();
+  return undefined;
+});
+
+check('a bus message inside is for the hub of the site that it names', async () => {
+  const connection = await connect('second');
+  for (const type of ['propagate', 'escalate'] as const) {
+    connection.sendJson(wrap(type, UTTERANCE, { targetSiteId: SITE }));
+    await envelopesUntil(connection, (envelope) => readHubEvent(envelope)?.type === 'ovos.utterance.handled');
+  }
+  await connection.close();
+  return undefined;
+});
+
+check('what a client may not send ends its connection', async () => {
+  const id = await add('third');
+  const refused = async (type: WrapperType): Promise<number | undefined> => {
+    const connection = await connect('third');
+    connection.sendJson(wrap(type, UTTERANCE));
+    return (await connection.first('ended')).code;
+  };
+  assert.is(await refused('broadcast'), 4003); // a client that is no administrator
+  await hub.command('blacklist-escalate', id);
+  await hub.command('blacklist-propagate', id);
+  for (const type of ['escalate', 'query', 'propagate', 'cascade'] as const)
+    assert.is(await refused(type), 4003, type);
+  return undefined;
+});
+
+test.run();
