@@ -77,7 +77,7 @@ test('exports the promised names from each entry of the package', async () => {
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence protocolName pskDerivation ' +
     'readHubEvent readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
-    'sessionIdsMatch splitMessage storePsk updateKeyring';
+    'sessionIdsMatch splitMessage storePsk updateKeyring wrap';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(
     parts.filter((name: string) => !core.includes(name)),

@@ -148,8 +148,9 @@ test('a JSON message that is not UTF-8 is dropped, and the session goes on', () 
 
 /** Sets a counter of a session's transport just before the reserved nonce 2^64 - 1. */
 function exhaust(session: ClientSession | HubSession, direction: 'sending' | 'receiving'): void {
-  const { cipherStates: keys } = (session as unknown as { channel: { cipherStates: Record<string, { nonce: Uint8Array }> } })
-    .channel;
+  const { cipherStates: keys } = (
+    session as unknown as { channel: { cipherStates: Record<string, { nonce: Uint8Array }> } }
+  ).channel;
   keys[direction]!.nonce.fill(0xff, 4);
 }
 
