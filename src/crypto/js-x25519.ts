@@ -13,19 +13,13 @@ import { assertBytes } from '../arguments.ts';
 import { copyBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
+import { encodeModulo, power } from './limbs.ts';
 
 type Field = Float64Array;
 
 /** Where each limb begins, in bits, and where the last one ends. */
 const POSITIONS = [0, 22, 43, 64, 85, 107, 128, 149, 170, 192, 213, 234, 255];
 const LIMBS = 12;
-
-/** 2^exponent, computed in a way that is exact in every engine. */
-function power(exponent: number): number {
-  let x = 1;
-  for (let i = 0; i < exponent; i++) x *= 2;
-  return x;
-}
 
 /** What a limb is a multiple of. */
 const UNITS = POSITIONS.map(power);
@@ -238,35 +232,11 @@ function decode(h: Field, u: Uint8Array): void {
   carry(h);
 }
 
-/** Limb k as a whole number, which has some 22 bits and a sign. */
-const wholeLimb = (f: Field, k: number): number => f[k]! / UNITS[k]!;
-
-/**
- * encodeUCoordinate. The sum v of the limbs lies between -p and p. So v modulo p is v, or, if v is negative,
- * v + p = v - 19 + 2^255.
- */
+/** encodeUCoordinate */
 function encode(f: Field): Uint8Array {
-  let carried = 0; // in the end 0, or -1 if v is negative
-  for (let k = 0; k < LIMBS; k++) {
-    carried = (wholeLimb(f, k) + carried) >> (POSITIONS[k + 1]! - POSITIONS[k]!);
-  }
-  carried *= 19;
-  const bytes = new Uint8Array(KEY_LENGTH);
-  let at = 0;
-  let bits = 0; // those not yet written, and their number
-  let count = 0;
-  for (let k = 0; k < LIMBS; k++) {
-    const width = POSITIONS[k + 1]! - POSITIONS[k]!;
-    const limb = wholeLimb(f, k) + carried;
-    carried = limb >> width;
-    bits |= (limb & ((1 << width) - 1)) << count;
-    for (count += width; count >= 8; count -= 8) {
-      bytes[at++] = bits;
-      bits >>>= 8;
-    }
-  }
-  bytes[at] = bits; // what is carried out of the last limb is 2^255 or nothing, and is dropped
-  return bytes;
+  const u = new Uint8Array(KEY_LENGTH);
+  encodeModulo(f, POSITIONS, UNITS, 19, u);
+  return u;
 }
 
 /** The function X25519 of section 5. */

@@ -4,7 +4,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Cells, Machine, type Range } from './ranges.ts';
 
-const SOURCE = readFileSync(new URL('../../src/crypto/js-x25519.ts', import.meta.url), 'utf8');
+const SOURCE = ['limbs', 'js-x25519']
+  .map((name) => readFileSync(new URL(`../../src/crypto/${name}.ts`, import.meta.url), 'utf8'))
+  .join('\n');
 
 const P = 2n ** 255n - 19n;
 /** (A - 2) / 4 of the curve (RFC 7748, section 4.1). */
@@ -127,7 +129,7 @@ for (const [what, text, changed, reason] of [
     'raise(r, r50, 49, r50)',
     'invert computes something else',
   ],
-  ['19 in the last reduction', 'carried *= 19', 'carried *= 18', '-1 is encoded as'],
+  ['19 in the last reduction', 'UNITS, 19,', 'UNITS, 18,', '-1 is encoded as'],
   ['what a byte is worth', 'place *= 256', 'place *= 128', 'limb 1 is no multiple'],
   ['the weight of a number that is kept', 'keep = 1 - swap', 'keep = 2 - swap', 'cswap is wrong'],
   ['which limbs are multiplied', 'd3 * m11', 'd3 * m10', 'is rounded'],
@@ -139,7 +141,7 @@ for (const [what, text, changed, reason] of [
   test(`the proof fails if ${what} is changed`, () => {
     const parts = SOURCE.split(text);
     assert.is(parts.length, 2, `${text} is there ${parts.length - 1} times`);
-    assert.throws(() => prove(parts.join(changed)), reason);
+    assert.throws(() => prove(parts.join(changed)), new RegExp(reason));
   });
 }
 

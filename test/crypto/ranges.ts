@@ -45,6 +45,10 @@ export class Cells {
     return this.cells.slice(this.start, this.start + this.length);
   }
 
+  fill(value: Range): void {
+    this.cells.fill(value, this.start, this.start + this.length);
+  }
+
   become(values: readonly Range[]): void {
     this.cells.splice(this.start, this.length, ...values);
   }
@@ -99,10 +103,12 @@ export class Machine {
   private readonly unit: bigint;
   private readonly pure: readonly string[];
   private readonly globals: Scope = new Map();
+  /** The results of `pure` functions, by their arguments. */
   private readonly seen = new Map<string, Range[][]>();
 
   /**
    * Runs what is at the top of a file.
+   * @param source - of one file, or of several one after the other
    * @param pure - functions whose results are kept, and used again for the same arguments: they write to arguments alone
    * @param imported - constants of other files
    */
@@ -116,11 +122,11 @@ export class Machine {
     this.unit = powerModulo(2n, modulus - 1n - SCALE, modulus);
     this.pure = pure;
     for (const [name, value] of Object.entries(imported)) this.globals.set(name, this.point(BigInt(value)));
-    const { code } = transformSync(source, { loader: 'ts', target: 'es2020' });
+    const { code } = transformSync(source.replace(/^import .*;$/gm, ''), { loader: 'ts', target: 'es2020' });
     const tree = parseModule(code) as AnyNode & { body: AnyNode[] };
     for (const node of tree.body) {
       const statement = node.type === 'ExportNamedDeclaration' ? (node.declaration ?? node) : node;
-      if (/Import|Export/.test(statement.type)) continue;
+      if (statement.type === 'ExportNamedDeclaration') continue; // a list of what is declared elsewhere
       this.run(statement, this.globals);
     }
   }
@@ -236,6 +242,9 @@ export class Machine {
       case 'ExpressionStatement':
         this.evaluate(node.expression, scope);
         return;
+      case 'IfStatement':
+        if (this.isTrue(node.test, scope)) this.run(node.consequent, scope);
+        return;
       case 'ReturnStatement':
         throw new Returned(node.argument ? this.evaluate(node.argument, scope) : undefined);
       case 'ForStatement':
@@ -328,6 +337,7 @@ export class Machine {
       const [array] = values as [Cells];
       if (callee.name === 'copyBytes') return new Cells(array.all(), true);
       if (callee.name === 'wipe') return undefined;
+      if (callee.name === 'wordAt') return this.word32(array.all().slice(this.known(values[1] as Range)));
     }
     if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') {
       throw new Error(`unknown: a call of ${callee.type}`);
@@ -382,6 +392,7 @@ export class Machine {
     if (node.type !== 'BinaryExpression') throw new Error(`unknown: the condition ${node.type}`);
     const [left, right] = [this.number(node.left as AnyNode, scope), this.number(node.right, scope)];
     if (!isPoint(left) || !isPoint(right)) throw new Error('a branch depends on what is not known');
+    if (node.operator === '===') return left.low === right.low;
     if (node.operator === '<') return left.low < right.low;
     if (node.operator === '>=') return left.low >= right.low;
     throw new Error(`unknown: the condition ${node.operator}`);
@@ -483,7 +494,8 @@ export class Machine {
       case '>>':
       case '>>>': {
         if (!isPoint(right)) throw new Error('a shift depends on what is not known');
-        if (operator === '>>>' && a.low < 0n) throw new Error('>>> of a negative number');
+        if (operator === '>>>' && isKnown) return this.point(BigInt.asUintN(32, a.low) >> by);
+        if (operator === '>>>' && a.low < 0n) return this.whole(0n, 0xffffffffn >> by);
         const [low, high] = operator === '<<' ? [a.low << by, a.high << by] : [a.low >> by, a.high >> by];
         return this.whole(low, high);
       }
@@ -518,6 +530,14 @@ export class Machine {
     if (bounds.low < -(1n << 31n) || bounds.high >= 1n << 31n)
       throw new Error('a number is cut off to 32 bits');
     return bounds;
+  }
+
+  /** What wordAt() in src/bytes.ts returns, a signed word. */
+  private word32(cells: readonly Range[]): Range {
+    const four = cells.slice(0, 4);
+    if (four.length < 4 || !four.every(isPoint)) return this.unknown(-(1n << 31n), (1n << 31n) - 1n);
+    const value = four.reduceRight((sum, { low }) => (sum << 8n) + (low >> SCALE), 0n);
+    return this.point(BigInt.asIntN(32, value));
   }
 
   /** What a byte is when a number is stored in it. */
