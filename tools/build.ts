@@ -26,7 +26,7 @@ import { packedPage } from './packed-pages.ts';
 /** The modules of the core in dist/ that the package exports. */
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
 /** The providers of cryptography in dist/ that the package exports. */
-const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node'];
+const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node', 'crypto/js'];
 /** The files of types in dist/ that the package needs besides those of single files. */
 export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS];
 

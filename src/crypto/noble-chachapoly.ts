@@ -3,10 +3,10 @@
  * it, and decrypts it into new memory: a transport message would take a device three times 65 KB.
  */
 import { Poly1305 } from '@noble/ciphers/_poly1305.js';
-import { equalBytes, wipe } from '../bytes.ts';
+import { equalBytes } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import { applyKeystream, block, endKeystream, startKeystream } from './chacha20.ts';
 import type { CipherFactory } from './crypto.ts';
-import { chacha20 } from './noble-chacha20.ts';
 
 /** How many bytes Poly1305 is given at a time, since it copies them: a multiple of its block of 16. */
 const PIECE = 1024;
@@ -19,16 +19,8 @@ function updatePadded(mac: Poly1305, bytes: Uint8Array): void {
   mac.update(new Uint8Array(-bytes.length & 15));
 }
 
-function tagOf(
-  key: Uint8Array,
-  nonce: Uint8Array,
-  associatedData: Uint8Array,
-  ciphertext: Uint8Array,
-): Uint8Array {
-  const oneTimeKey = new Uint8Array(KEY_LENGTH);
-  chacha20(key, nonce, 0, oneTimeKey, oneTimeKey);
-  const mac = new Poly1305(oneTimeKey);
-  wipe(oneTimeKey);
+/** The tag of a ciphertext, whose key is the first block of the keystream. */
+function tagOf(associatedData: Uint8Array, ciphertext: Uint8Array, mac: Poly1305): Uint8Array {
   updatePadded(mac, associatedData);
   updatePadded(mac, ciphertext);
   const lengths = new Uint8Array(16); // two little-endian numbers of 64 bits
@@ -41,19 +33,11 @@ function tagOf(
 
 /** The key array is used directly, so that wiping it leaves no copy. */
 export const nobleChaChaPoly: CipherFactory = (key) => {
-  /** The ciphertext, if its tag verifies. */
-  function verified(
-    nonce: Uint8Array,
-    associatedData: Uint8Array,
-    sealed: Uint8Array,
-  ): Uint8Array | undefined {
-    const ciphertext = sealed.subarray(0, -TAG_LENGTH);
-    const tag = tagOf(key, nonce, associatedData, ciphertext);
-    return equalBytes(tag, sealed.subarray(-TAG_LENGTH)) ? ciphertext : undefined;
+  /** Begins the keystream of a message, and its tag. */
+  function start(nonce: Uint8Array): Poly1305 {
+    startKeystream(key, nonce);
+    return new Poly1305(block.subarray(0, KEY_LENGTH));
   }
-  /** Encrypts or decrypts, which is the same operation, into an array that may be the input. */
-  const xor = (nonce: Uint8Array, input: Uint8Array, output: Uint8Array): Uint8Array =>
-    chacha20(key, nonce, 1, input, output);
   /** Encrypts, and appends the tag. */
   function sealInto(
     sealed: Uint8Array,
@@ -61,8 +45,29 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
     associatedData: Uint8Array,
     plaintext: Uint8Array,
   ): void {
-    const ciphertext = xor(nonce, plaintext, sealed.subarray(0, plaintext.length));
-    sealed.set(tagOf(key, nonce, associatedData, ciphertext), plaintext.length);
+    const ciphertext = sealed.subarray(0, sealed.length - TAG_LENGTH);
+    const mac = start(nonce);
+    applyKeystream(plaintext, ciphertext.length, ciphertext);
+    endKeystream();
+    sealed.set(tagOf(associatedData, ciphertext, mac), ciphertext.length);
+  }
+  /** Decrypts in place, or a copy, if the tag verifies. */
+  function openTo(
+    isInPlace: boolean,
+    nonce: Uint8Array,
+    associatedData: Uint8Array,
+    sealed: Uint8Array,
+  ): Uint8Array | undefined {
+    if (sealed.length < TAG_LENGTH) return undefined;
+    const ciphertext = sealed.subarray(0, -TAG_LENGTH);
+    const tag = tagOf(associatedData, ciphertext, start(nonce));
+    let plaintext: Uint8Array | undefined;
+    if (equalBytes(tag, sealed.subarray(-TAG_LENGTH))) {
+      plaintext = isInPlace ? ciphertext : new Uint8Array(ciphertext.length);
+      applyKeystream(ciphertext, ciphertext.length, plaintext);
+    }
+    endKeystream();
+    return plaintext;
   }
   return {
     seal(nonce, associatedData, plaintext) {
@@ -71,15 +76,9 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
       return sealed;
     },
     sealInPlace(nonce, associatedData, buffer) {
-      sealInto(buffer, nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
+      sealInto(buffer, nonce, associatedData, buffer);
     },
-    open(nonce, associatedData, sealed) {
-      const ciphertext = verified(nonce, associatedData, sealed);
-      return ciphertext && xor(nonce, ciphertext, new Uint8Array(ciphertext.length));
-    },
-    openInPlace(nonce, associatedData, sealed) {
-      const ciphertext = verified(nonce, associatedData, sealed);
-      return ciphertext && xor(nonce, ciphertext, ciphertext);
-    },
+    open: (nonce, associatedData, sealed) => openTo(false, nonce, associatedData, sealed),
+    openInPlace: (nonce, associatedData, sealed) => openTo(true, nonce, associatedData, sealed),
   };
 };

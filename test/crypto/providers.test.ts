@@ -6,21 +6,25 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
+import { block } from '../../src/crypto/chacha20.ts';
 import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows, chacha20InWords } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
+import { jsCrypto } from '../../src/crypto/js.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { raisesAbout } from '../raises.ts';
 import { hex, toHex } from '../vectors.ts';
 import { wipedIn } from '../wiped.ts';
+import { openSslOpen, openSslSeal } from './openssl.ts';
 
 const PROVIDERS: [string, Crypto][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
+  ['js', jsCrypto],
   ['the device file, compiled', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InWords) } }],
   [
     'the device file, interpreted',
@@ -268,24 +272,23 @@ for (const [name, crypto] of PROVIDERS) {
     }
   });
 
-  if (crypto.ciphers.ChaChaPoly === nodeCrypto.ciphers.ChaChaPoly) continue;
   test(`${name} seals and opens messages of any length as OpenSSL does`, () => {
     const key = series(32);
-    const [own, openSsl] = [crypto.ciphers.ChaChaPoly!(key), nodeCrypto.ciphers.ChaChaPoly!(key)];
+    const own = crypto.ciphers.ChaChaPoly!(key);
     for (const length of [
       0, 1, 15, 16, 17, 63, 64, 65, 319, 320, 321, 384, 385, 447, 448, 449, 1000, 65_519,
     ]) {
       const nonce = series(12, length);
       const associatedData = series(length % 35, 200);
       const plaintext = series(length, 7);
-      const sealed = openSsl.seal(nonce, associatedData, plaintext);
+      const sealed = openSslSeal(key, nonce, associatedData, plaintext);
       assert.is(Buffer.compare(own.seal(nonce, associatedData, plaintext), sealed), 0, `${length} bytes`);
       assert.is(Buffer.compare(own.open(nonce, associatedData, sealed)!, plaintext), 0, `${length} bytes`);
     }
     for (const length of [0, 1, 15, 16, 17, 300]) {
       const [nonce, associatedData] = [series(12, length), series(length)];
       const sealed = own.seal(nonce, associatedData, series(20));
-      assert.equal(openSsl.open(nonce, associatedData, sealed), series(20));
+      assert.equal(copyBytes(openSslOpen(key, nonce, associatedData, sealed)), series(20));
     }
   });
 }
@@ -317,14 +320,33 @@ function runWith(change: string, program: string): void {
   assert.is(status, 0, stderr.toString());
 }
 
-test('node uses noble’s ChaChaPoly where OpenSSL has none', () => {
+test('node uses the ChaChaPoly of js for all messages where OpenSSL has none', () => {
   runWith(
     `const { getCiphers } = crypto;
     crypto.getCiphers = () => getCiphers().filter((name) => name !== 'chacha20-poly1305');`,
-    `assert.equal(nodeCrypto.ciphers.ChaChaPoly, nobleCrypto.ciphers.ChaChaPoly);
+    `const { jsCrypto } = await import('./src/crypto/js.ts');
+    assert.equal(nodeCrypto.ciphers.ChaChaPoly, jsCrypto.ciphers.ChaChaPoly);
     assert.notEqual(nodeCrypto.ciphers.AESGCM, undefined);`,
   );
 });
+
+for (const [version, short] of [
+  ['20.0.0', 640],
+  ['24.0.0', 3072],
+] as const) {
+  test(`node ${version} seals and opens messages of up to ${short} bytes without OpenSSL`, () => {
+    runWith(
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+      crypto.createCipheriv = crypto.createDecipheriv = () => { throw new Error('OpenSSL is called'); };`,
+      `const cipher = nodeCrypto.ciphers.ChaChaPoly(new Uint8Array(32));
+      const [nonce, none] = [new Uint8Array(12), new Uint8Array(0)];
+      const sealed = cipher.seal(nonce, none, new Uint8Array(${short}));
+      assert.equal(cipher.open(nonce, none, sealed).length, ${short});
+      assert.throws(() => cipher.seal(nonce, none, new Uint8Array(${short + 1})), /OpenSSL/);
+      assert.throws(() => cipher.open(nonce, none, new Uint8Array(${short + 17})), /OpenSSL/);`,
+    );
+  });
+}
 
 /** What createPrivateKey takes in a runtime, by format; the key that it is then given. */
 const RUNTIMES = [
@@ -441,17 +463,27 @@ test('the device file leaves nothing in an array that HMAC-SHA-256 is computed f
   for (const array of made) assert.ok(array === tag || array.every((byte) => byte === 0));
 });
 
-test('noble’s ChaChaPoly wipes the keystream, and the key of Poly1305 that it begins with', () => {
-  const [key, nonce] = [series(32), series(12)];
-  const block = new DataView(new ArrayBuffer(64));
-  const stream = chacha20InWords(key, nonce, 2);
-  const keystream = [0, 1].map(() => {
-    stream(block);
-    return toHex(new Uint8Array(block.buffer));
+for (const [name, crypto] of [
+  ['noble', nobleCrypto],
+  ['js', jsCrypto],
+] as const) {
+  test(`${name}’s ChaChaPoly leaves no keystream behind, whether it seals, opens or does not`, () => {
+    const cipher = crypto.ciphers.ChaChaPoly!(series(32));
+    const keystream = cipher.seal(series(12), series(1), new Uint8Array(64)).subarray(0, 64);
+    const sealed = cipher.seal(series(12), series(1), new Uint8Array(20));
+    for (const call of [
+      () => cipher.seal(series(12), series(1), new Uint8Array(20)),
+      () => cipher.open(series(12), series(1), sealed),
+      () => cipher.open(series(12), series(1), flipped(sealed, 30)),
+    ]) {
+      assert.ok(wipedIn(call).some((bytes) => bytes !== '00'.repeat(bytes.length / 2)));
+      assert.ok(block.every((byte) => byte === 0));
+    }
+    assert.ok(
+      wipedIn(() => cipher.seal(series(12), series(1), new Uint8Array(20))).includes(toHex(keystream)),
+    );
   });
-  const wiped = wipedIn(() => nobleCrypto.ciphers.ChaChaPoly!(key).seal(nonce, series(1), series(20)));
-  for (const bytes of [keystream[0]!.slice(0, 64), ...keystream]) assert.ok(wiped.includes(bytes));
-});
+}
 
 /** How often bytes are in the memory of a process, on Linux. */
 function copiesIn(pid: number, bytes: Uint8Array): number {
@@ -473,6 +505,7 @@ function copiesIn(pid: number, bytes: Uint8Array): number {
 for (const [file, name] of [
   ['noble.ts', 'nobleCrypto.ciphers.ChaChaPoly'],
   ['noble-aesgcm.ts', 'nobleCryptoWithAesGcm.ciphers.AESGCM'],
+  ['js.ts', 'jsCrypto.ciphers.ChaChaPoly'],
   ['node.ts', 'nodeCrypto.ciphers.ChaChaPoly'],
   ['node.ts', 'nodeCrypto.ciphers.AESGCM'],
   ['device.ts', 'deviceCrypto.ciphers.ChaChaPoly'],
@@ -508,7 +541,7 @@ for (const [file, name] of [
 }
 
 test('node wipes what it has decrypted if the tag does not verify', () => {
-  const cipher = nodeCrypto.ciphers.ChaChaPoly!(series(32));
+  const cipher = nodeCrypto.ciphers.AESGCM!(series(32));
   const sealed = cipher.seal(series(12), series(1), series(20));
   const wiped = wipedIn(() => cipher.open(series(12), series(1), flipped(sealed, 30)));
   assert.ok(wiped.includes(toHex(series(20))));

@@ -292,7 +292,7 @@ test('counts for each provider, WebCrypto with X25519 alone', async ({ folder })
   const { right } = await rowOf(folder);
   assert.equal(
     [...right.keys()],
-    ['noble', 'noble-aesgcm', 'node', 'device', 'device, interpreted', 'WebCrypto'],
+    ['noble', 'noble-aesgcm', 'node', 'js', 'device', 'device, interpreted', 'WebCrypto'],
   );
   assert.ok([...right.values()].every((times) => times === X25519.length + 1));
 });

@@ -4,6 +4,7 @@ import type { CipherFactory, CipherName, Crypto } from '../../src/crypto/crypto.
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
+import { jsCrypto } from '../../src/crypto/js.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -38,6 +39,7 @@ const PROVIDERS: readonly (readonly [string, Crypto])[] = [
   ['noble', nobleCrypto],
   ['noble-aesgcm', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
+  ['js', jsCrypto],
   ['device', deviceCrypto],
   ['device, interpreted', { ...deviceCrypto, ciphers: { ChaChaPoly: chaChaPolyOf(chacha20InRows) } }],
 ];

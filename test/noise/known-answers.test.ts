@@ -8,6 +8,7 @@ import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
+import { jsCrypto } from '../../src/crypto/js.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -17,6 +18,7 @@ const PROVIDERS: [string, Crypto][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
+  ['js', jsCrypto],
   ['the device file', deviceCrypto],
   ['the example of a compact AESGCM', { ...deviceCrypto, ciphers: { AESGCM: compactAesGcm } }],
 ];
@@ -33,6 +35,7 @@ test('each provider has the ciphers that it documents, ChaChaPoly first', () => 
     ['ChaChaPoly'],
     ['ChaChaPoly', 'AESGCM'],
     ['ChaChaPoly', 'AESGCM'],
+    ['ChaChaPoly'],
     ['ChaChaPoly'],
     ['AESGCM'],
   ]);

@@ -1,0 +1,39 @@
+/** The ChaCha20-Poly1305 in JavaScript, and that of node, which has it for short messages, beside OpenSSL's. */
+import { randomBytes, randomInt } from 'node:crypto';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { copyBytes } from '../../src/bytes.ts';
+import { jsCrypto } from '../../src/crypto/js.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import { openSslSeal } from './openssl.ts';
+
+for (const [name, crypto] of [
+  ['js', jsCrypto],
+  ['node', nodeCrypto],
+] as const) {
+  test(`${name} seals and opens messages of every length up to 4 KiB as OpenSSL does, and nothing damaged`, () => {
+    for (let length = 0; length <= 4096; length++) {
+      const [key, nonce, plaintext] = [randomBytes(32), randomBytes(12), randomBytes(length)];
+      const associatedData = randomBytes(length % 67);
+      const cipher = crypto.ciphers.ChaChaPoly!(key);
+      const expected = openSslSeal(key, nonce, associatedData, plaintext);
+      const sealed = cipher.seal(nonce, associatedData, plaintext);
+      assert.is(Buffer.compare(sealed, expected), 0, `${length} bytes`);
+      assert.is(Buffer.compare(cipher.open(nonce, associatedData, sealed)!, plaintext), 0, `${length} bytes`);
+      const damaged = copyBytes(sealed);
+      damaged[length + randomInt(16)]! ^= 1 << randomInt(8);
+      assert.is(cipher.open(nonce, associatedData, damaged), undefined, `${length} bytes`);
+    }
+  });
+}
+
+test('js authenticates associated data of every length up to 1 KiB as OpenSSL does', () => {
+  const [key, nonce] = [randomBytes(32), randomBytes(12)];
+  for (let length = 0; length <= 1024; length++) {
+    const associatedData = randomBytes(length);
+    const sealed = jsCrypto.ciphers.ChaChaPoly!(key).seal(nonce, associatedData, new Uint8Array(3));
+    assert.is(Buffer.compare(sealed, openSslSeal(key, nonce, associatedData, new Uint8Array(3))), 0);
+  }
+});
+
+test.run();
