@@ -18,13 +18,12 @@ export class BitReader {
     const { bytes, at } = this;
     this.skip(count);
     const index = at >> 3;
-    const pair = (bytes[index]! << 8) | (bytes[index + 1] ?? 0);
+    const pair = (bytes[index]! << 8) | bytes[index + 1]!; // at the end there is no second byte, and no need for one
     return (pair >> (16 - (at & 7) - count)) & ((1 << count) - 1);
   }
 
   /**
-   * Reads bytes, wherever they start.
-   * @returns a view if they start where a byte does, and otherwise a copy
+   * Copies bytes, wherever they start.
    * @throws RemoteError `bad-binary-message` if fewer are left
    */
   takeBytes(length: number): Uint8Array {
@@ -32,7 +31,6 @@ export class BitReader {
     this.skip(8 * length);
     const index = at >> 3;
     const shift = at & 7;
-    if (shift === 0) return bytes.subarray(index, index + length);
     const copy = new Uint8Array(length);
     for (let i = 0; i < length; i++) {
       copy[i] = (bytes[index + i]! << shift) | (bytes[index + i + 1]! >> (8 - shift));

@@ -3,7 +3,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeBinary, encodeBinary, type Inflate } from '../../src/binary.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesAbout, raisesLocal, raisesRemote } from '../raises.ts';
 
 const decode = decodeBinary as (bytes: unknown, options?: unknown) => unknown;
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });
@@ -103,6 +103,17 @@ test('refuses what is no Uint8Array, options that it does not know, and limits o
   for (const maxInflated of [-1, 0.5, 33554433, NaN, '1']) {
     raisesLocal(() => decode(PLAIN, { maxInflated }), 'bad-argument');
   }
+});
+
+test('names the argument that is wrong', () => {
+  raisesAbout('bytes', () => decode('abc'));
+  raisesAbout('options', () => decode(PLAIN, 7));
+  raisesAbout('options.inflate', () => decode(PLAIN, { inflate: 7 }));
+  raisesAbout('options.maxInflated', () => decode(PLAIN, { maxInflated: 7.5 }));
+});
+
+test('reads what is not compressed where nothing may be inflated', () => {
+  assert.equal(decodeBinary(PLAIN, { maxInflated: 0 }), decodeBinary(PLAIN));
 });
 
 test.run();

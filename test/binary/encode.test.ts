@@ -5,7 +5,7 @@ import { decodeBinary, encodeBinary } from '../../src/binary.ts';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesAbout, raisesLocal } from '../raises.ts';
 
 const encode = encodeBinary as (message: unknown) => Uint8Array;
 const BYTES = Uint8Array.of(1, 2, 3);
@@ -94,6 +94,21 @@ test('refuses what is not an object, or throws when it is read', () => {
 test('refuses what JSON cannot represent', () => {
   raisesLocal(() => encode({ msg_type: 'bus', payload: { a: NaN } }), 'unsafe-number');
   raisesLocal(() => encode({ msg_type: 'bus', payload: {}, metadata: { a: '\ud800' } }), 'lone-surrogate');
+});
+
+test('names the argument that is wrong', () => {
+  raisesAbout('message', () => encode(7));
+  raisesAbout('msg_type', () => encode({ msg_type: 'intercom', payload: {} }));
+  raisesAbout('bin_type', () => encode({ msg_type: 'bin', bin_type: 'mp3', payload: BYTES }));
+  raisesAbout('bin_type', () => encode({ msg_type: 'bus', bin_type: 'file', payload: {} }));
+  raisesAbout('metadata', () => encode({ msg_type: 'bus', metadata: [], payload: {} }));
+  raisesAbout('payload', () => encode({ msg_type: 'bus', payload: [] }));
+  raisesAbout('payload', () => encode({ msg_type: 'bin', payload: [] }));
+  const hostile = Object.defineProperty({}, 'msg_type', {
+    enumerable: true,
+    get: () => assert.unreachable(),
+  });
+  raisesAbout('message', () => encode(hostile));
 });
 
 test.run();

@@ -154,6 +154,7 @@ test('loads by import and by require, and so does every other entry', async () =
   const names = [
     '',
     '/parts',
+    '/binary',
     '/recording',
     '/noble',
     '/noble-aesgcm',

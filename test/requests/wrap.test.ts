@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { wrap } from '../../src/requests/wrap.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesAbout, raisesLocal } from '../raises.ts';
 
 const call = wrap as (type: unknown, message?: unknown, options?: unknown) => unknown;
 const MESSAGE = buildUtterance({ requestId: 'r1', text: 'Who is at home?' });
@@ -52,6 +52,16 @@ test('refuses options that it does not know, and blank ids', () => {
   for (const options of [null, { siteId: 'attic' }, { targetSiteId: ' ' }, { queryId: '' }, { queryId: 7 }]) {
     raisesLocal(() => call('query', MESSAGE, options), 'bad-argument');
   }
+});
+
+test('names the argument that is wrong', () => {
+  raisesAbout('type', () => call('bus', MESSAGE));
+  raisesAbout('message', () => call('query', {}));
+  const hostile = Object.defineProperty({}, 'msg_type', { get: () => assert.unreachable() });
+  raisesAbout('message', () => call('query', hostile));
+  raisesAbout('options', () => call('query', MESSAGE, 7));
+  raisesAbout('targetSiteId', () => call('query', MESSAGE, { targetSiteId: '' }));
+  raisesAbout('queryId', () => call('query', MESSAGE, { queryId: '' }));
 });
 
 test.run();
