@@ -17,6 +17,7 @@ import {
   protocolName,
   selectNoise,
 } from '../../src/index.ts';
+import { Handshake } from '../../src/noise/handshake.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { OFFERED_SUITES } from '../../src/session/protocol.ts';
@@ -184,16 +185,15 @@ export function withTokens(
 
 /** Runs a side that sends with the key with which it should receive. */
 export function withSwappedKeys(receive: () => ReturnType<Side['receive']>): ReturnType<Side['receive']> {
-  const { split } = HandshakeState.prototype;
-  HandshakeState.prototype.split = function (this: HandshakeState) {
-    const transport = split.call(this);
-    const { sending, receiving } = transport as unknown as { [name: string]: unknown };
-    return Object.assign(transport, { sending: receiving, receiving: sending });
+  const { split } = Handshake.prototype;
+  Handshake.prototype.split = function (this: Handshake) {
+    const { sending, receiving, ...rest } = split.call(this);
+    return { ...rest, sending: receiving, receiving: sending };
   };
   try {
     return receive();
   } finally {
-    HandshakeState.prototype.split = split;
+    Handshake.prototype.split = split;
   }
 }
 
