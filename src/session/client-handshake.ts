@@ -94,6 +94,19 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   offer(payload: JsonObject): void {
+    this.choose(payload);
+    const { channel, nodeId } = this;
+    const { crypto, keyring } = this.plan!;
+    const stored = findHub(keyring.psks, nodeId);
+    if (stored !== undefined && !stored.isSuspect) channel.take('psk', stored.key);
+    else {
+      this.asksForPsk = true;
+      channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(crypto.sha256(utf8ToBytes(nodeId))) });
+    }
+  }
+
+  /** Chooses from the hub's offer, unless the hub is not to be trusted. */
+  private choose(payload: JsonObject): void {
     const { channel, nodeId } = this;
     const { crypto, keyring, patterns, trustsNewHubs } = this.plan!;
     const offer = readOffer(payload);
@@ -123,12 +136,6 @@ export class ClientHandshake implements Side<ClientState> {
     if (pin === undefined && keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
     if (pin !== undefined && keyring.staticKeyIsFresh) {
       channel.emit({ type: 'static-key-fresh', nodeId, error: staticKeyFresh() });
-    }
-    const stored = findHub(keyring.psks, nodeId);
-    if (stored !== undefined && !stored.isSuspect) channel.take('psk', stored.key);
-    else {
-      this.asksForPsk = true;
-      channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(crypto.sha256(utf8ToBytes(nodeId))) });
     }
   }
 
@@ -176,30 +183,39 @@ export class ClientHandshake implements Side<ClientState> {
     } catch (error) {
       throw error instanceof RemoteError ? this.explained(error) : error;
     }
-    if (message === undefined) channel.emit({ type: 'waiting', publicKey: this.noise!.dhNeeded });
-    else if (channel.state === 'sealing-message-1') this.sendMessage1(message);
-    else if (channel.state === 'opening-message-2') this.takePayload(message);
-    else this.sendMessage3(message);
+    const noise = this.noise!;
+    if (message === undefined) {
+      channel.emit({ type: 'waiting', publicKey: noise.dhNeeded });
+    } else if (channel.state === 'sealing-message-1') {
+      this.sendNoise({ pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) });
+      channel.reach('written');
+    } else if (channel.state === 'sealing-message-3') {
+      this.sendNoise({ msg: bytesToHex(message) });
+      this.finish(noise);
+    } else {
+      this.takePayload(message, noise.rs!);
+      if (noise.isFinished) this.finish(noise);
+      else {
+        channel.reach('read');
+        this.goOn(() => noise.writeMessage(EMPTY));
+      }
+    }
   }
 
-  private sendMessage1(message: Bytes): void {
-    const noise: JsonObject = { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) };
+  private sendNoise(noise: JsonObject): void {
     this.channel.emit({ type: 'transmit', data: writeEnvelope('shake', { noise }) });
-    this.channel.reach('written');
   }
 
-  /** Takes the payload of message 2. */
-  private takePayload(bytes: Bytes): void {
+  /** Takes the payload of message 2, and the hub's key. */
+  private takePayload(bytes: Bytes, key: Bytes): void {
     // One ciphertext can be made to open under many PSKs, and is noise under all but one of them. So noise ends as what
     // does not open, and nothing else is decided before: the peer would learn whether one of many passwords is right.
     const payload = readMessage2Payload(bytes);
     if (payload === undefined) throw this.unopened();
     this.encoding = payload.encoding;
     const { channel, nodeId, pin } = this;
-    const noise = this.noise!;
     // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3. Under KKpsk0
     // the key is the pin.
-    const key = noise.rs!;
     if (pin !== undefined && !equalBytes(pin, key)) {
       throw new RemoteError(
         'hub-key-changed',
@@ -213,19 +229,6 @@ export class ClientHandshake implements Side<ClientState> {
       this.derivedPsk = undefined; // the event has it now
     }
     if (pin === undefined) channel.emit({ type: 'pin', nodeId, key: copyBytes(key) });
-    if (noise.isFinished) this.finish(noise);
-    else {
-      channel.reach('read');
-      this.goOn(() => noise.writeMessage(EMPTY));
-    }
-  }
-
-  private sendMessage3(message: Bytes): void {
-    this.channel.emit({
-      type: 'transmit',
-      data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }),
-    });
-    this.finish(this.noise!);
   }
 
   private finish(noise: Handshake): void {
