@@ -36,7 +36,8 @@ export interface ClientOptions extends SessionOptions {
   hello?: JsonObject | undefined;
   /**
    * Sent in message 1: whether binary frames are preferred (default false). HiveMind's hub then sends bus messages in a
-   * binary form, which this library delivers as bytes and does not read: set it only if your application does.
+   * binary form, compressed, which the session delivers as bytes: pass them to `decodeBinary` of `hub-protocol/binary`, with
+   * an `inflate`.
    */
   binarize?: boolean | undefined;
   /** Sent in message 1: the JSON encodings that the client understands (default none). */
