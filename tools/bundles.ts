@@ -137,7 +137,16 @@ export const isPreloadable = ({ syntax, isCompact, entry }: BundleFile): boolean
  * Functions with a single caller, which the minifier would move into it. XS makes such a function anew for each call of the
  * caller, and these are called where a device has least memory left.
  */
-const KEPT_APART = ['rowsOf', 'compress', 'encode', 'invert', 'hmacSha256', 'writeValue', 'keysOf', 'sortByCodePoint'];
+const KEPT_APART = [
+  'rowsOf',
+  'compress',
+  'encode',
+  'invert',
+  'hmacSha256',
+  'writeValue',
+  'keysOf',
+  'sortByCodePoint',
+];
 
 interface Output {
   readonly code: string;
