@@ -529,13 +529,13 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('pattern-in-message-3', 'session', /message 3/, [
     CLIENT,
-    "writeEnvelope('shake', { noise: { msg: bytesToHex(message) } })",
-    "writeEnvelope('shake', { noise: { pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) } })",
+    'this.sendNoise({ msg: bytesToHex(message) });',
+    'this.sendNoise({ pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) });',
   ]),
   fault('hello-before-message-3', 'session', /order/, [
     CLIENT,
-    "this.channel.emit({\n      type: 'transmit',\n      data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }),\n    });\n    this.finish(this.noise!);",
-    "this.finish(this.noise!);\n    this.channel.emit({\n      type: 'transmit',\n      data: writeEnvelope('shake', { noise: { msg: bytesToHex(message) } }),\n    });",
+    'this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(noise);',
+    'this.finish(noise);\n      this.sendNoise({ msg: bytesToHex(message) });',
   ]),
   fault('version-2-accepted', 'session', /max_protocol_version/, [
     'src/wire/handshake.ts',

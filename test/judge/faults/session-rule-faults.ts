@@ -11,7 +11,7 @@ const GREETING = 'const greeting = mergeFields({ pubkey: null, session }, hello)
 
 export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   // Connecting
-  'P-1': broken('the client is the responder', [CLIENT, "role: 'initiator',", "role: 'responder',"]),
+  'P-1': broken('the client is the responder', [CLIENT, 'isInitiator: true,', 'isInitiator: false,']),
   'P-6': broken('a hub sends its envelopes as bytes', [
     HUB,
     'data: this.greeting[i]!',
@@ -115,13 +115,13 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-64': same('pattern-in-message-3'),
   'P-65': broken('the payload of message 3 is read', [
     HUB,
-    'noise.readMessage(readNoiseMessage(payload));',
-    'readMessage1Payload(noise.readMessage(readNoiseMessage(payload))!);',
+    'noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);',
+    'readMessage1Payload(noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE)!);',
   ]),
   'P-66': broken('message 3 leaves before the pin is compared', [
     CLIENT,
     'if (pin !== undefined && !equalBytes(pin, key)) {',
-    "if (pin !== undefined && !equalBytes(pin, key)) {\n      const msg = bytesToHex(noise.writeMessage()!);\n      channel.emit({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });",
+    'if (pin !== undefined && !equalBytes(pin, key)) {\n      this.sendNoise({ msg: bytesToHex(this.noise!.writeMessage(EMPTY)!) });',
   ]),
   'P-67': broken('a client sends no HELLO after the handshake', [
     CLIENT,
