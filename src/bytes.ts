@@ -86,7 +86,7 @@ export function bytesToHex(bytes: Uint8Array): string {
   const pieces: string[] = [];
   let piece = '';
   for (let i = 0; i < bytes.length; i++) {
-    piece += DIGITS.charAt(bytes[i]! >> 4) + DIGITS.charAt(bytes[i]! & 15);
+    piece += DIGITS[bytes[i]! >> 4]! + DIGITS[bytes[i]! & 15]!;
     if (piece.length === 64) {
       pieces.push(piece);
       piece = '';

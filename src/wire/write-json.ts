@@ -7,6 +7,7 @@
 import { kindOf } from '../arguments.ts';
 import {
   type Bytes,
+  bytesToHex,
   bytesToUtf8,
   concatBytes,
   forEachPiece,
@@ -298,8 +299,6 @@ const ESCAPES: { readonly [unit: number]: number } = {
   9: 0x74, // t
 };
 
-const HEX = '0123456789abcdef';
-
 /** The length of the escape of a control, such as `\\u001f`. In UTF-8 no UTF-16 unit takes more than three bytes. */
 const LONGEST_ESCAPE = 6;
 
@@ -311,7 +310,7 @@ function writeEscape(bytes: Uint8Array, at: number, unit: number): number {
     bytes[at++] = letter;
     return at;
   }
-  const control = `u00${HEX.charAt(unit >> 4)}${HEX.charAt(unit & 15)}`;
+  const control = `u00${bytesToHex(new Uint8Array([unit]))}`;
   for (let i = 0; i < control.length; i++) bytes[at++] = control.charCodeAt(i);
   return at;
 }
