@@ -2,7 +2,7 @@
  * Shows whether a time depends on a secret, as far as measuring can: the test of dudect (Reparaz, Balasch, Verbauwhede,
  * "Dude, is my code constant time?", 2017), in Node.
  *
- *     npm run bench:constant-time -- [SECONDS]        seconds for each line, 10 by default
+ *     npm run bench -- constant-time [SECONDS]        seconds for each line, 10 by default
  *
  * A function gets inputs of two classes in random order. Welch's t says how sure it is that their mean times differ: below 4.5
  * nothing was found, above 10 they differ. It cannot show that there is no difference, and it says nothing about other engines.

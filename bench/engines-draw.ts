@@ -1,4 +1,4 @@
-/** The tables of docs/devices.md that `npm run bench:engines -- --write` draws. */
+/** The tables of docs/devices.md that `npm run bench -- engines --write` draws. */
 import { code, grouped, table } from '../tools/draw.ts';
 import type { Blocking, Longest } from './engines-blocking.ts';
 

@@ -10,7 +10,7 @@ import * as assert from 'uvu/assert';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Folders of other people, and of what is built. */
-const NOT_OURS = /(?:^|\/)(?:\.[^/]*|node_modules|dist)$/;
+const NOT_OURS = /(?:^|\/)(?:\.[^/]*|node_modules|dist|judge\/vectors)$/;
 
 /** The Markdown files in a folder, as paths from the root of the project. */
 function pagesIn(folder: string): string[] {

@@ -21,7 +21,6 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles, FILES } from './bundles.ts';
 import { exportedNames, flatDeclarations } from './declarations.ts';
-import { packedPage } from './packed-pages.ts';
 
 /** The modules of the core in dist/ that the package exports. */
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
@@ -166,7 +165,4 @@ function copyVectors(): void {
     recursive: true,
     filter: (path) => !path.startsWith(root('vectors/generate')) && !path.endsWith('requirements.txt'),
   });
-  const page = root('judge/vectors/README.md');
-  const isPacked = (path: string): boolean => existsSync(root(`judge/${path}`));
-  writeFileSync(page, packedPage(readFileSync(page, 'utf8'), 'vectors/README.md', isPacked, undefined));
 }

@@ -1,15 +1,12 @@
 /**
  * Builds what a tarball holds: as `npm run build`, but without source maps, and without the types of modules that
  * the package does not export, and without comments in modules: the types have the docstrings. This keeps the package under 1.5 MB.
- * The pages are without dead links until npm has packed them: see packed-pages.ts.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
-import { restorePages, writePackedPages } from './packed-pages.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
-restorePages();
 rmSync(dist, { recursive: true, force: true });
 const { TYPES } = await import('./build.ts');
 // What follows changes dist/, so the next build does not take it for its own.
@@ -23,4 +20,3 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const { code } = await transform(readFileSync(path, 'utf8'), { target: 'es2020', legalComments: 'none' });
   writeFileSync(path, code);
 }
-writePackedPages();

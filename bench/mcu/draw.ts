@@ -1,7 +1,7 @@
 /**
- * Draws what `npm run bench:mcu` counted: docs/mcu.svg, and the tables of docs/mcu.md.
+ * Draws what `npm run bench -- mcu` counted: docs/mcu.svg, and the tables of docs/mcu.md.
  *
- *     npm run --silent bench:mcu -- --least --json > mcu.json
+ *     npm run --silent bench -- mcu --least --json > mcu.json
  *     node --import tsx bench/mcu/draw.ts mcu.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';

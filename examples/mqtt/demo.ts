@@ -1,6 +1,6 @@
 /**
  * Shows the protocol over MQTT on loopback: a broker, a hub and a client, from first contact to a hub that does not
- * answer; then the same client over WebSocket. `npm run demo:mqtt`
+ * answer; then the same client over WebSocket. `npm run demo -- mqtt`
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Starts a hub and the page, and prints an identity to paste: `npm run page`, with a port if it is not to be 8080. */
+/** Starts a hub and the page, and prints an identity to paste: `npm run demo -- page`, with a port if it is not to be 8080. */
 import { servePage } from './server.ts';
 
 const { url, identity } = await servePage(Number(process.argv[2] ?? 8080));

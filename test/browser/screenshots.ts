@@ -1,7 +1,7 @@
 /**
  * Writes the pictures of examples/page to docs/: by day, by night, and on a narrow screen. Afterwards, look at them.
  *
- *     npm run page:build && node --import tsx test/browser/screenshots.ts
+ *     npm run demo -- page-build && node --import tsx test/browser/screenshots.ts
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

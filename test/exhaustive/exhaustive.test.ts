@@ -1,4 +1,4 @@
-/** The search of `npm run explore`, where it is short: it finds nothing in the library, and something where a fault is planted. */
+/** The search of `npm run search -- explore`, where it is short: it finds nothing in the library, and something where a fault is planted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {

@@ -1,9 +1,9 @@
 /**
  * Explores every course of events in a small world: docs/searches.md.
  *
- *     npm run explore -- --acts 1
- *     npm run explore -- --acts 3 --minutes 10 --scenario 'known hub' --workers 1
- *     npm run explore -- --acts 3 --minutes 10 --write
+ *     npm run search -- explore --acts 1
+ *     npm run search -- explore --acts 3 --minutes 10 --scenario 'known hub' --workers 1
+ *     npm run search -- explore --acts 3 --minutes 10 --write
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -333,7 +333,7 @@ test('recognises none of this project’s own vectors', async () => {
   assert.equal((await run([`${ROOT}vectors`])).rows, []);
 });
 
-/** Runs the command as `npm run vectors:external` does. */
+/** Runs the command as `npm run vectors -- external` does. */
 function program(...paths: string[]) {
   const { NODE_V8_COVERAGE: _, ...env } = process.env;
   return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {

@@ -40,7 +40,7 @@ export function published(): string[] {
   };
   const crate = (name: string): string =>
     dirname(packages.find((found) => found.name === name)!.manifest_path);
-  const noise = ask(join(ROOT, 'examples/go'), 'go', 'mod', 'download', '-json', 'github.com/flynn/noise');
+  const noise = ask(join(ROOT, 'ports/go'), 'go', 'mod', 'download', '-json', 'github.com/flynn/noise');
   const python = pythonPackage();
   return [
     ...['x25519', 'chacha20_poly1305', 'aes_gcm', 'hmac_sha256', 'hkdf_sha256'].map((name) =>

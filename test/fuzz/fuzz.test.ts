@@ -1,4 +1,4 @@
-/** The search of `npm run fuzz`, for a moment: it finds nothing in the library, and something where a fault is planted. */
+/** The search of `npm run search -- fuzz`, for a moment: it finds nothing in the library, and something where a fault is planted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ClientSession, type Crypto, LocalError, RemoteError } from '../../src/index.ts';

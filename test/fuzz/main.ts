@@ -1,9 +1,9 @@
 /**
  * Searches for inputs that break the law of docs/searches.md, on all cores.
  *
- *     npm run fuzz -- --minutes 10 --seed 1
- *     npm run fuzz -- --target sessions --workers 1
- *     npm run fuzz -- --replay sessions:123456
+ *     npm run search -- fuzz --minutes 10 --seed 1
+ *     npm run search -- fuzz --target sessions --workers 1
+ *     npm run search -- fuzz --replay sessions:123456
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -50,7 +50,9 @@ console.log(summary());
 for (const [i, name] of names.entries())
   console.log(`  ${name}: ${grouped(sum(PROGRESS.byTarget + i))} inputs`);
 if (broken !== undefined) {
-  console.log(`${broken.breach}\n\nAgain, alone: npm run fuzz -- --replay ${broken.name}:${broken.seed}`);
+  console.log(
+    `${broken.breach}\n\nAgain, alone: npm run search -- fuzz --replay ${broken.name}:${broken.seed}`,
+  );
 }
 process.exit(broken === undefined ? 0 : 1);
 

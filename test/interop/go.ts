@@ -1,10 +1,10 @@
-/** The programs of the client in Go (`examples/go`). */
+/** The programs of the client in Go (`ports/go`). */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { LineProgram } from './line-program.ts';
 
-const FOLDER = new URL('../../examples/go/', import.meta.url);
+const FOLDER = new URL('../../ports/go/', import.meta.url);
 
 /** The version of a Go module that is pinned in `go.mod`. */
 export function versionOf(module: string): string {

@@ -1,6 +1,5 @@
 /**
  * HiveMind's own code as a second witness of the vectors: all that the protocol demands and that its packages compute.
- * `npm run vectors:check` runs this, too.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

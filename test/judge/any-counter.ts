@@ -1,10 +1,10 @@
 /**
- * The adapter of examples/judge with `seal` and `open` at any counter, by means that are not public: the adapter itself
+ * The adapter of ports/typescript with `seal` and `open` at any counter, by means that are not public: the adapter itself
  * declines counters that it cannot reach by counting.
  */
 import type { Crypto } from 'hub-protocol';
-import { createAdapter } from '../../examples/judge/adapter.ts';
-import { hex, toHex } from '../../examples/judge/values.ts';
+import { createAdapter } from '../../ports/typescript/adapter.ts';
+import { hex, toHex } from '../../ports/typescript/values.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { LocalError, RemoteError } from '../../src/errors.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';

@@ -1,4 +1,4 @@
-"""The adapter of examples/python with one fault planted in it. The tests of the judge expect each fault to be named.
+"""The adapter of ports/python with one fault planted in it. The tests of the judge expect each fault to be named.
 
     faulty_adapter.py NAME      runs the adapter with that fault
     faulty_adapter.py --list    prints the names

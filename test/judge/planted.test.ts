@@ -38,8 +38,7 @@ test('each patch finds its text exactly once in the sources', () => {
     for (const file of new Set(patches.map(([path]) => path))) {
       const own = patches.filter(([path]) => path === file);
       assert.not.throws(
-        () =>
-          patched(readFileSync(root(file.endsWith('.py') ? `examples/python/${file}` : file), 'utf8'), own),
+        () => patched(readFileSync(root(file.endsWith('.py') ? `ports/python/${file}` : file), 'utf8'), own),
         name,
       );
     }

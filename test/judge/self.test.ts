@@ -9,12 +9,12 @@ import { nobleCryptoWithAesGcm } from 'hub-protocol/noble-aesgcm';
 import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAdapter } from '../../examples/judge/adapter.ts';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { CHECKS, OPERATIONS } from '../../judge/src/checks/checks.ts';
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
+import { createAdapter } from '../../ports/typescript/adapter.ts';
 import { createAdapterWithAnyCounter } from './any-counter.ts';
 
 const ALL = listTasks();

@@ -2,10 +2,10 @@
 import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { createAdapter } from '../../examples/judge/adapter.ts';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
+import { createAdapter } from '../../ports/typescript/adapter.ts';
 
 /** Judges this library, with some responses changed. */
 function judge(

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
-const test = suite('npm run demo:mqtt');
+const test = suite('npm run demo -- mqtt');
 
 test('runs to its end', async () => {
   const { stdout, stderr } = await promisify(execFile)(

@@ -70,7 +70,7 @@ function makeCopy(): Mutant[] {
     const text = readFileSync(join(copy, file), 'utf8');
     writeFileSync(join(copy, file), text.replace(/from 'uvu'/g, `from '${mutationUrl('uvu.ts')}'`));
   }
-  for (const file of filesIn('examples/judge')) {
+  for (const file of filesIn('ports/typescript')) {
     const text = readFileSync(join(copy, file), 'utf8');
     const own = text
       .replace(/from 'hub-protocol'/g, "from '../../src/index.ts'")

@@ -91,25 +91,6 @@ function installedIn(where: string): string[] {
     .sort();
 }
 
-/** The links of the pages in an installed package that lead nowhere. */
-function deadLinks(pkg: string): string[] {
-  const pages = readdirSync(pkg, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
-  );
-  assert.ok(pages.length > 0);
-  return pages.flatMap((page) => {
-    const prose = readFileSync(join(pkg, page), 'utf8').replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
-    return [...prose.matchAll(/\]\(([^()\s#]+)[^()\s]*\)/g)]
-      .map(([, target]) => target!)
-      .filter((target) => !/^https:/.test(target) && !existsSync(join(pkg, page, '..', target)));
-  });
-}
-
-test('no page in a package has a dead link', async () => {
-  assert.equal(deadLinks(inFolder('node_modules/hub-protocol')), []);
-  for (const name of PROGRAMS) assert.equal(deadLinks(join(programs, 'node_modules', name)), [], name);
-});
-
 test('publint has nothing to say', async () => {
   const installed = [inFolder('node_modules/hub-protocol')];
   for (const name of PROGRAMS) installed.push(join(programs, 'node_modules', name));

@@ -1,8 +1,8 @@
 /** The vectors of policy.json: events and times in, decisions out. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { eventOf, hex, policyDecisionToJson } from '../../examples/judge/values.ts';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
+import { eventOf, hex, policyDecisionToJson } from '../../ports/typescript/values.ts';
 import { ConnectionPolicy } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
 

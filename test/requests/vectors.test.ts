@@ -1,8 +1,8 @@
 /** The vectors of requests.json: builders, session ids, replies, and the scheduler. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { decisionToJson } from '../../examples/judge/values.ts';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
+import { decisionToJson } from '../../ports/typescript/values.ts';
 import { buildAction, buildCode, buildUtterance } from '../../src/requests/build-request.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { ReplyCollector } from '../../src/requests/reply-collector.ts';

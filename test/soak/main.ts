@@ -1,9 +1,9 @@
 /**
  * Runs the library for long, and with much of everything: docs/searches.md.
  *
- *     npm run soak
- *     npm run soak -- --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
- *     npm run soak -- --write
+ *     npm run search -- soak
+ *     npm run search -- soak --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
+ *     npm run search -- soak --write
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

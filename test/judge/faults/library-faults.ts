@@ -323,8 +323,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('upper-case-escapes', 'canonical-json prologue', /escapes: the digits after \\u are in upper case/, [
     WRITE,
-    "const HEX = '0123456789abcdef';",
-    "const HEX = '0123456789ABCDEF';",
+    'bytesToHex(new Uint8Array([unit]))',
+    'bytesToHex(new Uint8Array([unit])).toUpperCase()',
   ]),
   fault('tab-as-u0009', 'canonical-json prologue', /escapes: \\u0009 is written instead of \\t/, [
     WRITE,
@@ -513,12 +513,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'this.prologue = canonicalJson({ node_id: payload.node_id! });',
   ]),
   fault('given-ephemeral-key-ignored', 'handshake', /ephemeral key: it is not the given one/, [
-    'examples/judge/adapter.ts',
+    'ports/typescript/adapter.ts',
     'randomBytes: () => hex(ephemeralKey)',
     'randomBytes: (length) => new Uint8Array(length).fill(7)',
   ]),
   fault('given-ephemeral-key-ignored-by-sessions', 'session', /ephemeral key: it is not the given one/, [
-    'examples/judge/values.ts',
+    'ports/typescript/values.ts',
     'randomBytes: () => hex(ephemeralKey)',
     'randomBytes: (length: number) => new Uint8Array(length).fill(7)',
   ]),

@@ -1,11 +1,11 @@
 /**
  * Plants faults in this library and in the Python port, one at a time, and shows what the judge says of each.
  *
- *     npm run judge:faults                      all faults in the library, and every third of the others, which take longer
- *     npm run judge:faults -- --every           all faults
- *     npm run judge:faults -- --all             all faults, in every operation and every scene
- *     npm run judge:faults -- --only NAME,…     these faults, with the report's words
- *     npm run judge:faults -- --table           all faults; writes the table in docs/judge-faults.md
+ *     npm run judge -- faults                      all faults in the library, and every third of the others, which take longer
+ *     npm run judge -- faults --every           all faults
+ *     npm run judge -- faults --all             all faults, in every operation and every scene
+ *     npm run judge -- faults --only NAME,…     these faults, with the report's words
+ *     npm run judge -- faults --table           all faults; writes the table in test/judge/faults/faults.md
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +51,7 @@ const tasks: Task[] = Object.entries(LISTS).flatMap(([place, faults]) =>
     .map((fault) => ({ place: place as Place, fault })),
 );
 
-const START = '<!-- The table: npm run judge:faults -- --table -->';
+const START = '<!-- The table: npm run judge -- faults --table -->';
 
 if (isChild) {
   serveTasks((index) => runFault(tasks[index]!.place, tasks[index]!.fault, options.all ?? false));
@@ -90,7 +90,7 @@ async function runAll(): Promise<void> {
 }
 
 function writeTable(outcomes: readonly Outcome[]): void {
-  const path = root('docs/judge-faults.md');
+  const path = root('test/judge/faults/faults.md');
   const text = readFileSync(path, 'utf8');
   const rows = tasks.map(({ place, fault }, index) => {
     const { result, failed, titles } = outcomes[index]!;

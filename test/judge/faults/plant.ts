@@ -56,9 +56,9 @@ export async function plantInLibrary(
   return outfile;
 }
 
-/** Copies examples/python with the fault in it. Returns the path of its adapter. */
+/** Copies ports/python with the fault in it. Returns the path of its adapter. */
 export function plantInPython({ patches }: Fault, folder: string): string {
-  cpSync(root('examples/python'), folder, { recursive: true });
+  cpSync(root('ports/python'), folder, { recursive: true });
   for (const file of new Set(patches.map(([file]) => file))) {
     const own = patches.filter((patch) => patch[0] === file);
     writeFileSync(join(folder, file), patched(readFileSync(join(folder, file), 'utf8'), own));

@@ -1,4 +1,4 @@
-/** Faults planted in examples/python: in its sources, and in noiseprotocol beneath it by faulty_adapter.py. */
+/** Faults planted in ports/python: in its sources, and in noiseprotocol beneath it by faulty_adapter.py. */
 import { type Fault, fault } from './fault.ts';
 import { PYTHON_SESSION_FAULTS } from './python-session-faults.ts';
 

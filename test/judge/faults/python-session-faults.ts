@@ -1,4 +1,4 @@
-/** Faults planted in the sessions of examples/python, and in what it says of addresses, topics and access keys. */
+/** Faults planted in the sessions of ports/python, and in what it says of addresses, topics and access keys. */
 import { type Fault, fault } from './fault.ts';
 
 const SESSION = 'hub_session.py';

@@ -2,10 +2,10 @@
  * Breaks each rule of docs/protocol.md once in this library, and shows that a vector which the rule names, or a scene of
  * live mode, fails.
  *
- *     npm run judge:rules                      all rules
- *     npm run judge:rules -- --every           all rules, and the further things that some of them say
- *     npm run judge:rules -- --only P-1,…      these rules, with all that they say
- *     npm run judge:rules -- --table           as --every; writes the tables in docs/judge-rules.md
+ *     npm run judge -- rules                      all rules
+ *     npm run judge -- rules --every           all rules, and the further things that some of them say
+ *     npm run judge -- rules --only P-1,…      these rules, with all that they say
+ *     npm run judge -- rules --table           as --every; writes the tables in test/judge/faults/rules.md
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -45,7 +45,7 @@ const tasks = rules.flatMap((rule) => {
   return all.flatMap((breakage): Broken[] => ('reason' in breakage ? [] : [{ rule, breakage }]));
 });
 
-const START = '<!-- The tables: npm run judge:rules -- --table -->';
+const START = '<!-- The tables: npm run judge -- rules --table -->';
 
 if (isChild) serveTasks((index) => run(tasks[index]!));
 else await runAll();
@@ -152,7 +152,7 @@ function whatOf(breakage: Breakage): string {
 }
 
 function writeTable(firsts: readonly string[]): void {
-  const path = root('docs/judge-rules.md');
+  const path = root('test/judge/faults/rules.md');
   const text = readFileSync(path, 'utf8');
   const rows = tasks.map(
     ({ rule, breakage }, index) => `| ${rule.id} | ${whatOf(breakage)} | ${firsts[index]} |`,

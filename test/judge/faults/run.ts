@@ -64,7 +64,9 @@ type Judge = (fault: Fault, folder: string, only: readonly string[] | undefined)
 
 const JUDGES: { readonly [place in Place]: Judge } = {
   async library(fault, folder, only) {
-    const { createAdapter } = await import(await plantInLibrary('examples/judge/adapter.ts', fault, folder));
+    const { createAdapter } = await import(
+      await plantInLibrary('ports/typescript/adapter.ts', fault, folder)
+    );
     const respond = createAdapter();
     const send = async (request: Fields): Promise<Fields> => {
       const fields = JSON.parse(JSON.stringify({ id: 1, ...request }));

@@ -1,7 +1,7 @@
 /**
  * Writes the simulation into docs/policy.md and docs/restart.svg.
  *
- *     npm run simulate
+ *     npm run search -- simulate
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { table, withParts } from '../../../tools/draw.ts';

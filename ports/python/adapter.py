@@ -1,6 +1,6 @@
 """The adapter of this implementation for the judge: one JSON request per line, one JSON response per line.
 
-    npx hub-protocol-judge -- bash test/interop/python examples/python/adapter.py
+    npx hub-protocol-judge -- bash test/interop/python ports/python/adapter.py
 
 vectors/README.md describes the requests. This adapter declines what the implementation lacks, such as identities.
 """
