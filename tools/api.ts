@@ -5,7 +5,7 @@
  *     npm run docs        builds first, about 5 s
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { filesTable, limitsTables, providersTable } from './api-tables.ts';
+import { choiceTable, filesTable, limitsTables, providersTable } from './api-tables.ts';
 import { type Doc, type Member, oneLine, type PublicName, publicNames } from './declared.ts';
 import { codes } from './errors.ts';
 
@@ -304,7 +304,10 @@ function areaPage(page: string): string {
   const list = symbols.map(
     ({ name, doc }) => `| ${linkTo(name).replace(`${page}.md`, '')} | ${cell(firstSentence(doc))} |`,
   );
-  const extra = page === 'crypto' ? ['## Which suites has which provider', providersTable()] : [];
+  const extra =
+    page === 'crypto'
+      ? ['## Which provider to take', choiceTable(), '## Which suites has which provider', providersTable()]
+      : [];
   return (
     [
       `# ${title}`,

@@ -228,7 +228,7 @@ export function publicNames(): PublicName[] {
   for (const [module, entry] of CORE_ENTRIES) {
     for (const { name, source } of exportsOf(module)) add(types, name, entry, source);
   }
-  for (const provider of ['noble', 'noble-aesgcm', 'node']) {
+  for (const provider of ['js', 'noble', 'noble-aesgcm', 'node']) {
     const file = new DeclarationFile(`dist/crypto/${provider}.d.ts`);
     for (const name of file.exported) {
       const source = name === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `crypto/${provider}.ts`;

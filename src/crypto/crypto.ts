@@ -1,6 +1,6 @@
 /**
- * The cryptography that the integrator injects: noble's (`hub-protocol/noble`), Node's (`hub-protocol/node`), or a
- * device's own. Everything is synchronous; all lengths are in bytes.
+ * The cryptography that the integrator injects: Node's (`hub-protocol/node`), the library's (`hub-protocol/js`), noble's
+ * (`hub-protocol/noble`), or a device's own. Everything is synchronous; all lengths are in bytes.
  *
  * What is injected is trusted with keys, but not to be free of faults: each result is checked where it enters
  * (checked.ts), and whatever it throws becomes the LocalError `crypto-failed`.
@@ -55,7 +55,7 @@ export interface Cipher {
 export type CipherFactory = (key: Uint8Array) => Cipher;
 
 /**
- * The cryptography that is passed in: `nobleCrypto`, `nobleCryptoWithAesGcm`, `nodeCrypto`, or your own. Everything is
+ * The cryptography that is passed in: `nodeCrypto`, `jsCrypto`, `nobleCrypto`, `nobleCryptoWithAesGcm`, or your own. Everything is
  * synchronous. What it throws, and any result of the wrong type or length, becomes the LocalError `crypto-failed`.
  *
  * @example

@@ -1,16 +1,13 @@
-/**
- * `hub-protocol/js`: the Crypto interface in JavaScript without packages, without BigInt, and, where engines compile it, in
- * constant time.
- */
+/** `hub-protocol/js`: the Crypto interface of the library's own, for engines that compile JavaScript. */
 import type { Crypto } from './crypto.ts';
 import { hash, hmacSha256 } from './hmac-sha256.ts';
 import { jsChaChaPoly } from './js-chachapoly.ts';
 import { jsX25519 } from './js-x25519.ts';
 
 /**
- * The library's own cryptography, for browsers, Deno, workers and React Native: the suite `25519_ChaChaPoly_SHA256` only.
- * It needs neither packages nor BigInt. No branch and no index depends on a secret, so it takes constant time in
- * engines that compile JavaScript. It has no BLAKE2b: to derive a PSK, add `blake2b: nobleBlake2b`.
+ * The library's own cryptography, for browsers, workers and React Native, with the suite `25519_ChaChaPoly_SHA256` only. It
+ * needs neither packages nor BigInt. No branch and no index depends on a secret, so it takes constant time in engines
+ * that compile JavaScript. It has no BLAKE2b, from which a PSK is derived: add `nobleBlake2b` for that.
  *
  * @example
  * import { jsCrypto } from 'hub-protocol/js';

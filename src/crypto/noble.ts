@@ -12,8 +12,8 @@ import { nobleX25519 } from './noble-x25519.ts';
 export { nobleBlake2b };
 
 /**
- * noble: pure JavaScript, with the suite `25519_ChaChaPoly_SHA256` only, for any engine that has BigInt. X25519 in JavaScript
- * does not take constant time.
+ * noble: pure JavaScript, with the suite `25519_ChaChaPoly_SHA256` only, for any engine that has BigInt. X25519 on BigInt does
+ * not take constant time; that of `jsCrypto` does.
  *
  * @example
  * import { nobleCrypto } from 'hub-protocol/noble';

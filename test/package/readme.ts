@@ -34,6 +34,16 @@ export function withNoble(code: string): string {
   return code.replace(NODE_CRYPTO, lines.join('\n'));
 }
 
+/** With the library's own cryptography, and noble's BLAKE2b. */
+export function withJs(code: string): string {
+  return withNoble(code).replace(
+    /^import \{ nobleCrypto as crypto \} from 'hub-protocol\/noble';$/m,
+    `import { jsCrypto } from 'hub-protocol/js';
+import { nobleBlake2b as blake2b } from 'hub-protocol/noble';
+const crypto = { ...jsCrypto, blake2b };`,
+  );
+}
+
 /** With cryptography of the user's own, which has no Argon2id: the PSK was derived elsewhere. */
 export function withOwnCrypto(code: string): string {
   return code

@@ -20,6 +20,7 @@ import {
   PROGRAM,
   SCRIPT,
   SINGLE_FILE_PROGRAM,
+  withJs,
   withNoble,
   withSingleFile,
 } from './readme.ts';
@@ -39,6 +40,7 @@ const RUNTIMES: [string, ...string[]][] = [
 const PROVIDERS: [string, (code: string) => string][] = [
   ['node', (code) => code],
   ['noble', withNoble],
+  ['js', withJs],
 ];
 const WORKERD = `${TOOLS}@cloudflare/workerd-linux-64/bin/workerd`;
 const WS = "import WebSocket from 'ws';\n"; // Node.js has a WebSocket of its own from version 22 on

@@ -140,6 +140,7 @@ test('loads by import and by require, and so does every other entry', async () =
     '/noble',
     '/noble-aesgcm',
     '/node',
+    '/js',
     '/bundles/hub-protocol.js',
     '/bundles/hub-protocol.full.js',
   ];
