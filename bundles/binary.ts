@@ -4,4 +4,5 @@
  */
 
 export { decodeBinary, encodeBinary } from '../src/binary/binary-message.ts';
+export { binaryReader } from '../src/binary/binary-reader.ts';
 export { LocalError, RemoteError } from '../src/errors.ts';

@@ -4,10 +4,11 @@ export {
   type BinaryEnvelope,
   type BinaryMessage,
   type BinaryPayload,
-  type BinaryPayloadType,
   type BinaryType,
   type DecodeOptions,
   decodeBinary,
   encodeBinary,
   type Inflate,
 } from './binary/binary-message.ts';
+export { binaryReader } from './binary/binary-reader.ts';
+export type { BinaryPayloadType, ReadBinary } from './wire/reassembler.ts';

@@ -8,6 +8,7 @@ import {
   parseIdentity,
   storePsk,
 } from 'hub-protocol';
+import { binaryReader } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -58,6 +59,7 @@ class World {
       {
         crypto,
         randomBytes,
+        readBinary: binaryReader(),
         keyring: this.store,
         derive: async () => {
           this.derivations++;
@@ -165,6 +167,20 @@ test('asks a text, a text with its language, a command and a code', async () => 
   ]) {
     assert.is((await client.ask(question)).ending, 'handled');
   }
+});
+
+test('sends bytes, hears bytes with their type, and reads bus messages in binary form', async () => {
+  const world = newWorld();
+  const client = world.start();
+  assert.not(client.sendBytes(Uint8Array.of(1), 'raw_audio'));
+  await client.ask('hello');
+  const heard: unknown[] = [];
+  client.on('bytes', ({ bytes, bin_type, metadata }) => heard.push([[...bytes], bin_type, metadata]));
+  assert.ok(client.sendBytes(Uint8Array.of(1, 2), 'raw_audio', { rate: 16000 })); // the hub echoes it
+  await until(() => heard.length === 1);
+  assert.equal(heard, [[[1, 2], 'raw_audio', { rate: 16000 }]]);
+  client.end();
+  assert.not(client.sendBytes(Uint8Array.of(1), 'raw_audio'));
 });
 
 test('what a listener throws is reported as uncaught, and the conversation goes on', async () => {

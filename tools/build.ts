@@ -132,6 +132,7 @@ async function buildProgram(folder: string): Promise<void> {
     legalComments: 'inline',
     // One copy of the library, of which the commands use internals.
     alias: {
+      'hub-protocol/binary': root('src/binary.ts'),
       'hub-protocol/node': root('src/crypto/node.ts'),
       'hub-protocol': root('src/index.ts'),
       'hub-protocol-client': root('client/src/websocket.ts'),

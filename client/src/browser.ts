@@ -1,6 +1,7 @@
 /** `hub-protocol-client/browser`: a client in a page, with the browser's WebSocket, and the keyring in localStorage. */
 import { authorizedUrl, selectEndpoint } from 'hub-protocol';
-import { nobleCrypto as crypto } from 'hub-protocol/noble';
+import { binaryReader } from 'hub-protocol/binary';
+import { jsCrypto as crypto } from 'hub-protocol/js';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
@@ -50,5 +51,6 @@ export function connect(options: BrowserOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, derive, keyring, open });
+  const readBinary = binaryReader(); // browsers inflate asynchronously only
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
 }

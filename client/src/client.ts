@@ -10,12 +10,14 @@ import {
   ConnectionPolicy,
   type FinishDecision,
   type HubEvent,
+  type JsonObject,
   type PolicyDecision,
   pinHub,
   type RemoteError,
   type SessionEvent,
   updateKeyring,
 } from 'hub-protocol';
+import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import type { EndedEvent, PskNeededEvent } from 'hub-protocol/parts';
 import { sentenceFor } from './advice.ts';
 import { Listeners } from './listeners.ts';
@@ -45,6 +47,8 @@ export class Client {
   /** Why no connection is being made. */
   #failure: Error | undefined;
   #hangUp: () => void = () => {};
+  /** Seals a binary message and writes it. */
+  #sendBinary: (message: Uint8Array) => void = () => {};
   /** Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved the PSK. */
   #unproved: { nodeId: string; psk: Promise<Uint8Array> } | undefined;
 
@@ -82,6 +86,21 @@ export class Client {
     const request = { siteId: this.#options.identity.siteId, ...said, requestId };
     if ('payload' in request) return requests.request(requestId, buildAction(request));
     return requests.request(requestId, 'value' in request ? buildCode(request) : buildUtterance(request));
+  }
+
+  /**
+   * Sends bytes, such as speech.
+   * @param payload - such as the samples of a microphone, or an utterance as WAV
+   * @param binType - what the hub is to do with them, such as `stt_audio_handle`
+   * @param metadata - such as `{ lang: 'en-us' }`, at most 255 bytes as JSON
+   * @returns whether they were sent: without a connection they are not, and nothing is kept
+   * @throws LocalError as `encodeBinary` and `sendBinary`
+   */
+  sendBytes(payload: Uint8Array, binType: BinaryPayloadType, metadata: JsonObject = {}): boolean {
+    const message = encodeBinary({ msg_type: 'bin', bin_type: binType, metadata, payload });
+    if (this.#requests === undefined) return false;
+    this.#sendBinary(message);
+    return true;
   }
 
   /** Pins the key that the hub presented when a person was asked, in place of the old one, and connects again. */
@@ -168,14 +187,18 @@ export class Client {
       if (wait !== undefined) deadline = setTimeout(connection.closed, wait, 'timeout');
       if (failure !== undefined) this.#giveUp(failure as Error);
     };
+    const write = (sealed: Uint8Array<ArrayBuffer>[]): void => {
+      for (const data of sealed) {
+        this.#emit({ type: 'trace', what: { type: 'transmit', data } });
+        transport.write(data);
+      }
+    };
+    this.#sendBinary = (message) => write(session.sendBinary(message));
     const connection: Connection = {
       session,
       run,
       send: (envelope) => {
-        for (const data of session.sendJson(envelope)) {
-          this.#emit({ type: 'trace', what: { type: 'transmit', data } });
-          transport.write(data);
-        }
+        write(session.sendJson(envelope));
         this.#emit({ type: 'trace', what: { type: 'sent', envelope } });
       },
       received: (data) => {
@@ -191,13 +214,21 @@ export class Client {
 
   /** The session of the next connection, if there is to be one now. */
   #begin(): ClientSession | undefined {
-    const { crypto, randomBytes } = this.#platform;
+    const { crypto, randomBytes, readBinary } = this.#platform;
     try {
       const keyring = this.keyring.load();
       const dialOptions = this.#policy.begin(performance.now());
       if (dialOptions === undefined) return undefined; // there is a connection, or the timer that called is an old one
       const { siteId } = this.#options.identity;
-      const options = { crypto, randomBytes, siteId, keyring, ...this.#options.session, ...dialOptions };
+      const options = {
+        crypto,
+        randomBytes,
+        readBinary,
+        siteId,
+        keyring,
+        ...this.#options.session,
+        ...dialOptions,
+      };
       return new ClientSession(options);
     } catch (error) {
       this.#giveUp(error as Error);
@@ -228,8 +259,10 @@ export class Client {
       transport.ready?.();
       for (const { resolve } of this.#waiting.splice(0)) resolve(requests);
       this.#emit({ type: 'connect', nodeId, hubKey, pattern, suite });
-    } else if (event.type === 'message' && event.kind === 'json') this.#requests!.receive(event.text);
-    else if (event.type === 'close') {
+    } else if (event.type === 'message') {
+      if (event.kind === 'json') this.#requests!.receive(event.text);
+      else this.#emit({ ...event, type: 'bytes' });
+    } else if (event.type === 'close') {
       transport.close(event.code);
       run(session.closed());
     } else if (event.type === 'ended') {

@@ -1,6 +1,6 @@
 /** Keeps a keyring in localStorage, which belongs to the page's origin. It is created once. */
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
-import { nobleCrypto as crypto } from 'hub-protocol/noble';
+import { jsCrypto as crypto } from 'hub-protocol/js';
 import type { KeyringStore } from './options.ts';
 
 export class KeyringStorage implements KeyringStore {

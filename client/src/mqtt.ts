@@ -4,6 +4,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket } from 'mqtt';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
+import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 
@@ -80,5 +81,5 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, derive, keyring, open });
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
 }

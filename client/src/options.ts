@@ -16,6 +16,7 @@ import type {
   SchedulerOptions,
   SessionEvent,
 } from 'hub-protocol';
+import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
 import type { ActionRequest, CodeRequest, ReadyEvent, UtteranceRequest } from 'hub-protocol/parts';
 
 /** What all transports take. */
@@ -106,6 +107,13 @@ export type ClientEvent =
   | ({ readonly type: 'connect' } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
   // The hub said something unasked.
   | { readonly type: 'message'; readonly message: HubEvent }
+  // The hub sent bytes, such as speech: `bin_type` says what they are.
+  | {
+      readonly type: 'bytes';
+      readonly bytes: Uint8Array;
+      readonly bin_type?: BinaryPayloadType;
+      readonly metadata?: JsonObject;
+    }
   // The connection ended, or could not be made. `tell` says why, for a person.
   | { readonly type: 'close'; readonly error: LocalError | RemoteError; readonly tell: string }
   // After so many milliseconds the client connects again. From the second failure of a kind on, `tell` is for a person.
@@ -143,6 +151,7 @@ export interface Transport {
 export interface Platform {
   readonly crypto: Crypto;
   readonly randomBytes: RandomBytes;
+  readonly readBinary: ReadBinary;
   readonly derive: Derive;
   readonly keyring: KeyringStore;
   /** Opens a transport. It calls nothing of the connection before it has returned. */

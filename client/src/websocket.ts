@@ -4,6 +4,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
+import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 
@@ -36,7 +37,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, derive, keyring, open });
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
 }
 
 /** The part of a WebSocket of `ws` that pings need. */

@@ -30,6 +30,7 @@ import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE, MAX_METADATA } from '../limits.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
+import type { BinaryPayloadType } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { BitReader } from './bits.ts';
 
@@ -51,7 +52,7 @@ const TYPES = [
 ] as const;
 
 /** By their codes. */
-const PAYLOAD_TYPES = [
+const PAYLOAD_TYPES: readonly BinaryPayloadType[] = [
   'undefined',
   'raw_audio',
   'numpy_image',
@@ -59,19 +60,12 @@ const PAYLOAD_TYPES = [
   'stt_audio_transcribe',
   'stt_audio_handle',
   'tts_audio',
-] as const;
+];
 
 const BIN = 12;
 
 /** The type of a binary message. HiveMind's type `intercom` has no binary form. */
 export type BinaryType = NonNullable<(typeof TYPES)[number]>;
-
-/**
- * What the receiver does with a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech
- * to turn into text, `stt_audio_handle` for speech to answer, `numpy_image` for a camera. To a client: `tts_audio` for speech
- * to play. Either way: `file`; `undefined` for anything else.
- */
-export type BinaryPayloadType = (typeof PAYLOAD_TYPES)[number];
 
 /** A message whose payload is JSON. It has the fields of an envelope, so `readHubEvent` reads it. */
 export type BinaryEnvelope = {
@@ -244,6 +238,13 @@ function codeOf(names: readonly (string | undefined)[], name: unknown, field: st
 
 const OPTIONS: OptionNames<DecodeOptions> = { inflate: true, maxInflated: true };
 
+export function readDecodeOptions(options: DecodeOptions): DecodeOptions & { maxInflated: number } {
+  const { inflate, maxInflated = MAX_MESSAGE } = readOptions(options, 'options', OPTIONS);
+  if (inflate !== undefined) assertFunction(inflate, 'options.inflate');
+  assertInteger(maxInflated, 'options.maxInflated', 0, MAX_MESSAGE);
+  return { inflate, maxInflated };
+}
+
 /**
  * Reads a binary message. Time and memory grow linearly with it, and with what `inflate` returns.
  * @param bytes - the `bytes` of a `message` event; a payload of bytes is a view of them
@@ -270,9 +271,7 @@ const OPTIONS: OptionNames<DecodeOptions> = { inflate: true, maxInflated: true }
  */
 export function decodeBinary(bytes: Uint8Array, options: DecodeOptions = {}): BinaryMessage {
   assertBytes(bytes, 'bytes');
-  const { inflate, maxInflated = MAX_MESSAGE } = readOptions(options, 'options', OPTIONS);
-  if (inflate !== undefined) assertFunction(inflate, 'options.inflate');
-  assertInteger(maxInflated, 'options.maxInflated', 0, MAX_MESSAGE);
+  const { inflate, maxInflated } = readDecodeOptions(options);
 
   const bits = new BitReader(bytes);
   for (let padding = 0; bits.take(1) === 0; padding++) {

@@ -3,7 +3,7 @@
  * transport messages afterwards, and a failure that is final. It looks up each input in the table of its side; what the
  * side does with the input is in client-handshake.ts and hub-handshake.ts.
  */
-import { assertBytes, assertFlag, kindOf } from '../arguments.ts';
+import { assertBytes, assertFlag, assertFunction, kindOf } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, type RemoteError } from '../errors.ts';
@@ -15,7 +15,7 @@ import { parseEnvelope } from '../wire/envelope.ts';
 import type { Json } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { parseJson } from '../wire/parse-json.ts';
-import { type Reassembled, Reassembler } from '../wire/reassembler.ts';
+import { type ReadBinary, type Reassembled, Reassembler } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
@@ -37,6 +37,12 @@ export interface SessionOptions {
    * with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
    */
   inPlace?: boolean | undefined;
+  /**
+   * Reads the peer's binary messages: `binaryReader` of `hub-protocol/binary` makes it. An envelope in binary form is then a
+   * `message` of the kind `json`, like any other, and a payload of bytes has its `bin_type` and `metadata` (default none:
+   * binary messages are delivered as they are).
+   */
+  readBinary?: ReadBinary | undefined;
 }
 
 /** What a side does with each input that its table knows. */
@@ -64,6 +70,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly transitions: TransitionTable<State>;
   private readonly reassembler: Reassembler;
   private readonly inPlace: boolean;
+  private readonly readBinary: ReadBinary | undefined;
   private readonly guard = new Guard();
   /** The keys of the session, once the handshake is done. */
   private cipherStates: SessionKeys | undefined = undefined;
@@ -73,13 +80,15 @@ export class Channel<State extends string, Event extends { readonly type: string
   private events: (Event | CommonEvent)[] = [];
 
   constructor(
-    { maxMessage, inPlace }: Pick<SessionOptions, 'maxMessage' | 'inPlace'>,
+    { maxMessage, inPlace, readBinary }: Pick<SessionOptions, 'maxMessage' | 'inPlace' | 'readBinary'>,
     initial: State,
     transitions: TransitionTable<State>,
     side: Side<State>,
   ) {
     this.reassembler = new Reassembler({ maxMessage });
     this.inPlace = assertFlag(inPlace, 'inPlace');
+    if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
+    this.readBinary = readBinary;
     this.state = initial;
     this.transitions = transitions;
     this.side = side;
@@ -197,7 +206,10 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
     this.heard = true;
-    this.side.deliver(this.reassembler.push(frame));
+    const message = this.reassembler.push(frame);
+    const { readBinary } = this;
+    const isBinary = message !== undefined && message.type === 'message' && message.kind === 'binary';
+    this.side.deliver(isBinary && readBinary !== undefined ? readBinary(message.bytes) : message);
   }
 
   private send(kind: MessageKind, encode: () => Uint8Array): Bytes[] {

@@ -62,6 +62,10 @@ export class ClientHandshake implements Side<ClientState> {
   private derivedPsk: Bytes | undefined = undefined;
   /** The encoding that message 2 named. */
   private encoding: string | undefined = undefined;
+  /** The name of this client in the hub's HELLO. */
+  private peer: string | undefined = undefined;
+  /** Whether the offer says that the hub can write binary messages. */
+  private binarize = false;
 
   constructor(options: ClientOptions) {
     const plan = readClientOptions(options);
@@ -91,10 +95,13 @@ export class ClientHandshake implements Side<ClientState> {
   hello(payload: JsonObject): void {
     this.nodeId = readNodeId(payload);
     this.prologue = canonicalJson(payload);
+    const peer = ownField(payload, 'peer');
+    if (typeof peer === 'string') this.peer = peer;
   }
 
   offer(payload: JsonObject): void {
     this.choose(payload);
+    this.binarize = ownField(payload, 'binarize') === true;
     const { channel, nodeId } = this;
     const { crypto, keyring } = this.plan!;
     const stored = findHub(keyring.psks, nodeId);
@@ -232,7 +239,7 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   private finish(noise: Handshake): void {
-    const { channel, nodeId, encoding } = this;
+    const { channel, nodeId, encoding, peer, binarize } = this;
     const { hello } = this.plan!;
     const pattern = this.pattern!;
     const suite = this.suite!;
@@ -252,6 +259,8 @@ export class ClientHandshake implements Side<ClientState> {
       handshakeHash,
       sessionId: sessionIdOf(greeting),
       encoding,
+      peer,
+      binarize,
     });
   }
 

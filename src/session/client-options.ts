@@ -35,9 +35,8 @@ export interface ClientOptions extends SessionOptions {
   /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id` (default none). */
   hello?: JsonObject | undefined;
   /**
-   * Sent in message 1: whether binary frames are preferred (default false). HiveMind's hub then sends bus messages in a
-   * binary form, compressed, which the session delivers as bytes: pass them to `decodeBinary` of `hub-protocol/binary`, with
-   * an `inflate`.
+   * Sent in message 1: whether binary messages are preferred (default false). HiveMind's hub then sends bus messages in a
+   * binary form, most of them compressed: this needs `readBinary`, made with an `inflate`.
    */
   binarize?: boolean | undefined;
   /** Sent in message 1: the JSON encodings that the client understands (default none). */
@@ -65,6 +64,7 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   randomBytes: true,
   maxMessage: true,
   inPlace: true,
+  readBinary: true,
   siteId: true,
   keyring: true,
   trust: true,
@@ -111,18 +111,21 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
       '"keyring.staticKey" expected its public key too, since the session is paced',
     );
   }
+  const binarize = assertFlag(given.binarize, 'binarize');
+  if (binarize) assertFunction(given.readBinary, 'readBinary');
   const trustsNewHubs = assertChoice(trust, 'trust', ['first-use', 'pinned-only']) === 'first-use';
   return {
     crypto: new CheckedCrypto(given.crypto),
     randomBytes: given.randomBytes,
     maxMessage: given.maxMessage,
     inPlace: given.inPlace,
+    readBinary: given.readBinary,
     keyring,
     trustsNewHubs,
     unpins: assertChoice(onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin' && trustsNewHubs,
     hello: composePayload({ pubkey: null, site_id: siteId }, assertFields(given.hello, 'hello')),
     message1Payload: canonicalJson({
-      binarize: assertFlag(given.binarize, 'binarize'),
+      binarize,
       encodings: encodings ?? [],
     }),
     patterns: assertPatterns(given.patterns),

@@ -115,6 +115,10 @@ export interface ReadyEvent {
   readonly sessionId: string | undefined;
   /** The JSON encoding that the hub chose, if it named one. It is reported only: JSON frames are plain UTF-8. */
   readonly encoding: string | undefined;
+  /** What the hub calls this client, if its HELLO says so: replies name it in their `context`. */
+  readonly peer: string | undefined;
+  /** Whether the hub offers to write bus messages in a binary form, for which the option `binarize` asks. */
+  readonly binarize: boolean;
 }
 
 /**

@@ -71,6 +71,7 @@ export const HUB_OPTIONS: OptionNames<HubOptions> = {
   randomBytes: true,
   maxMessage: true,
   inPlace: true,
+  readBinary: true,
   nodeId: true,
   staticKey: true,
   psk: true,

@@ -7,6 +7,7 @@ import { LocalError, RemoteError } from '../errors.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type GrowingText, growingText } from './growing-text.ts';
+import type { JsonObject } from './json.ts';
 import {
   MARKER_BINARY,
   MARKER_FINAL,
@@ -15,6 +16,20 @@ import {
   MARKER_MIDDLE,
   type MessageKind,
 } from './markers.ts';
+
+/**
+ * What the receiver does with a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech
+ * to turn into text, `stt_audio_handle` for speech to answer, `numpy_image` for a camera. To a client: `tts_audio` for speech
+ * to play. Either way: `file`; `undefined` for anything else.
+ */
+export type BinaryPayloadType =
+  | 'undefined'
+  | 'raw_audio'
+  | 'numpy_image'
+  | 'file'
+  | 'stt_audio_transcribe'
+  | 'stt_audio_handle'
+  | 'tts_audio';
 
 /** A complete message. */
 export type MessageEvent =
@@ -27,8 +42,12 @@ export type MessageEvent =
   | {
       readonly type: 'message';
       readonly kind: 'binary';
-      /** The message. With `inPlace`, a view of what was received. */
+      /** The message, or with `readBinary` its payload. With `inPlace`, a view of what was received. */
       readonly bytes: Bytes;
+      /** With `readBinary`: what the payload is. */
+      readonly bin_type?: BinaryPayloadType;
+      /** With `readBinary`: such as `sample_rate` of `raw_audio`, or `file_name` of a `file`. */
+      readonly metadata?: JsonObject;
     };
 
 /** A message that was received to its end and could not be delivered. The session goes on. */
@@ -38,12 +57,23 @@ export interface DroppedEvent {
   readonly kind: MessageKind;
   /** Length of the whole message, in bytes. */
   readonly bytes: number;
-  /** `too-large`: longer than `maxMessage`. `not-utf8`: a JSON message that is not UTF-8. */
-  readonly reason: 'too-large' | 'not-utf8';
+  /**
+   * `too-large`: longer than `maxMessage`. `not-utf8`: a JSON message that is not UTF-8. `unreadable`: bytes that `readBinary`
+   * cannot read.
+   */
+  readonly reason: 'too-large' | 'not-utf8' | 'unreadable';
+  /** Why the message is `unreadable`. */
+  readonly error?: RemoteError;
 }
 
 /** What a frame completes. */
 export type Reassembled = MessageEvent | DroppedEvent;
+
+/**
+ * Reads a binary message. Returns an event for it, also if it cannot be read.
+ * @param bytes - the message, which the event may contain views of
+ */
+export type ReadBinary = (bytes: Bytes) => Reassembled;
 
 /** The options of a Reassembler. */
 export interface ReassemblerOptions {

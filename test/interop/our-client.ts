@@ -1,5 +1,6 @@
 /** ClientSession over `ws`, recording everything that it sees. */
 import { WebSocket } from 'ws';
+import type { ReadBinary } from '../../src/binary.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   ClientSession,
@@ -24,7 +25,7 @@ export interface Account {
   suite: Suite;
   patterns?: Pattern[];
   /** Whether it asks for binary messages. */
-  binarize?: boolean;
+  readBinary?: ReadBinary;
   /** Of the hub, once it is known. */
   nodeId?: string | undefined;
   pin?: Uint8Array | undefined;
@@ -61,7 +62,8 @@ export class Connection {
       randomBytes,
       keyring: keyringOf(account),
       patterns: account.patterns,
-      binarize: account.binarize,
+      binarize: account.readBinary !== undefined,
+      readBinary: account.readBinary,
     });
     this.#socket = new WebSocket(account.url, { ca: account.ca });
     this.#socket.on('error', () => {}); // `close` follows

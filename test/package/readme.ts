@@ -25,23 +25,20 @@ const beginningWith = (text: string): string =>
 const program = (beginning: string): string =>
   beginningWith(beginning) + PROGRAM.replace(/^import .*\n/gm, '');
 export const SCRIPT: string = program('require(');
-export const BROWSER_PROGRAM: string = program("'hub-protocol/noble'");
+export const BROWSER_PROGRAM: string = program("'hub-protocol/js'");
 export const SINGLE_FILE_PROGRAM: string = program("'./hub-protocol.full.js'");
 
 /** With noble's cryptography and the randomness of the platform. */
 export function withNoble(code: string): string {
-  const [, ...lines] = beginningWith("'hub-protocol/noble'").split('\n');
-  return code.replace(NODE_CRYPTO, lines.join('\n'));
+  return withJs(code)
+    .replace("{ jsCrypto } from 'hub-protocol/js'", "{ nobleCrypto as crypto } from 'hub-protocol/noble'")
+    .replace(/^import \{ nobleBlake2b .*\nconst crypto = .*\n/m, '');
 }
 
 /** With the library's own cryptography, and noble's BLAKE2b. */
 export function withJs(code: string): string {
-  return withNoble(code).replace(
-    /^import \{ nobleCrypto as crypto \} from 'hub-protocol\/noble';$/m,
-    `import { jsCrypto } from 'hub-protocol/js';
-import { nobleBlake2b as blake2b } from 'hub-protocol/noble';
-const crypto = { ...jsCrypto, blake2b };`,
-  );
+  const [, ...lines] = beginningWith("'hub-protocol/js'").split('\n');
+  return code.replace(NODE_CRYPTO, lines.join('\n'));
 }
 
 /** With cryptography of the user's own, which has no Argon2id: the PSK was derived elsewhere. */

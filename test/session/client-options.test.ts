@@ -37,6 +37,7 @@ const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & K
     onKkFailure: ['drop', null, ''],
     paced: ['yes', null, true],
     inPlace: [1, null],
+    readBinary: ['yes', null, {}],
     maxMessage: [-1, 'all', null, MAX_MESSAGE + 1],
   };
 

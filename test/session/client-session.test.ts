@@ -1,6 +1,7 @@
 /** What a client sends and binds in a handshake that succeeds. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { binaryReader } from '../../src/binary.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
@@ -97,7 +98,9 @@ test('the fields of the hello option replace the defaults of HELLO', () => {
 });
 
 test('message 1 tells the hub binarize and encodings', () => {
-  const { hubEvents } = new Pair({ client: { binarize: true, encodings: ['JSON-B64', 'JSON-HEX'] } }).run();
+  const { hubEvents } = new Pair({
+    client: { binarize: true, readBinary: binaryReader(), encodings: ['JSON-B64', 'JSON-HEX'] },
+  }).run();
   const ready = find(hubEvents, 'ready');
   assert.is(ready.binarize, true);
   assert.equal(ready.encodings, ['JSON-B64', 'JSON-HEX']);

@@ -1,6 +1,12 @@
 /** Binary messages, written, changed at random, and read: compared with a model that looks for the fields in a string of bits. */
 import { deflateSync, inflateSync } from 'node:zlib';
-import { type BinaryMessage, decodeBinary, encodeBinary, type Inflate } from '../../../src/binary.ts';
+import {
+  type BinaryMessage,
+  binaryReader,
+  decodeBinary,
+  encodeBinary,
+  type Inflate,
+} from '../../../src/binary.ts';
 import { type JsonObject, parseJson, RemoteError } from '../../../src/index.ts';
 import { hostile, spoiled } from '../hostile.ts';
 import { ask, breach, read } from '../law.ts';
@@ -36,6 +42,9 @@ export function binary(random: Random): void {
   if (Buffer.from(message).toString('latin1') !== before) breach('decodeBinary changes what it reads');
   if (outcome.error !== undefined && !(outcome.error instanceof RemoteError))
     breach('decodeBinary takes a bad message for misuse', outcome.error);
+  const event = binaryReader({ inflate, maxInflated: allowed })(Uint8Array.from(message));
+  if ((event.type === 'dropped') !== (outcome.error !== undefined))
+    breach('binaryReader and decodeBinary differ');
   if (outcome.error !== undefined) compare(message, outcome.error.code, undefined);
   else compare(message, undefined, outcome.value);
 }

@@ -1,4 +1,5 @@
 /** One connection of the sessions target, and the model with which its events are compared. */
+import type { ReadBinary } from '../../../src/binary.ts';
 import {
   type ClientOptions,
   ClientSession,
@@ -37,6 +38,7 @@ type Sent = { readonly kind: 'json' | 'binary'; readonly bytes: Uint8Array };
 const CLOSINGS: readonly (Closing | undefined)[] = [
   undefined, 1000, 1005, 1006, 1008, 1002, 'timeout', { status: 401 }, { status: 503 }, { code: 1000, reason: 'connection_limit' },
 ]; // biome-ignore format: a list
+const asItIs: ReadBinary = (bytes) => ({ type: 'message', kind: 'binary', bytes });
 const PATTERN_CHOICES: readonly (Pattern[] | undefined)[] = [
   undefined,
   undefined,
@@ -121,7 +123,7 @@ export class Connection {
       paced: isPaced,
       trust: random.pick([undefined, 'first-use', this.#pin ? 'pinned-only' : undefined]),
       ...(random.oneIn(4) && { hello: { extra: anyText(random, 8).replace(/[\ud800-\udfff]/g, '') } }),
-      ...(random.oneIn(4) && { encodings: ['json'], binarize: true }),
+      ...(random.oneIn(4) && { encodings: ['json'], binarize: true, readBinary: asItIs }),
       ...(random.oneIn(8) && { maxMessage: random.length(70_000) }),
       ...(random.oneIn(8) && { inPlace: true }),
       patterns: random.pick(PATTERN_CHOICES),

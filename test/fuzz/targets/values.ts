@@ -1,4 +1,5 @@
 /** Every public function, with arguments that are right but for a part of one of them. */
+import type { ReadBinary } from '../../../src/binary.ts';
 import * as library from '../../../src/index.ts';
 import { recordClientSession, recordHubSession } from '../../../src/recording/recording.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
@@ -18,9 +19,10 @@ const noise = {
   staticKey: KEY,
   randomBytes: (length: number): Uint8Array => new Uint8Array(length).fill(7),
 };
+const readBinary: ReadBinary = (bytes) => ({ type: 'message', kind: 'binary', bytes });
 const client = {
   crypto: toyCrypto, siteId: 'lobby', randomBytes: noise.randomBytes, hello: { a: 1 }, encodings: ['a'],
-  binarize: true, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'unpin', maxMessage: 99,
+  binarize: true, readBinary, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'unpin', maxMessage: 99,
   inPlace: true, paced: false,
   keyring: {
     staticKey: KEY, staticKeyIsFresh: true,
@@ -30,7 +32,7 @@ const client = {
 const hub = {
   crypto: toyCrypto, nodeId: 'hub-1', staticKey: KEY, randomBytes: noise.randomBytes, psk: KEY, clientKey: PEER,
   patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_ChaChaPoly_SHA256'], hello: { a: 1 }, handshake: { b: [1] },
-  maxMessage: 99, inPlace: true,
+  maxMessage: 99, inPlace: true, readBinary,
 }; // biome-ignore format: options
 const issued = {
   access_key: 'ak', password: 'pw', site_id: 'lobby', default_master: 'wss://hub', default_port: 5678,
