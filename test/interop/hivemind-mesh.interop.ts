@@ -14,7 +14,7 @@ import {
   wrap,
 } from '../../src/index.ts';
 import { authority } from './certificate.ts';
-import { HivemindHub, homeIn } from './hivemind.ts';
+import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
 import { type Account, Connection } from './our-client.ts';
 import { versionOf } from './python-peer.ts';
@@ -27,7 +27,7 @@ const UTTERANCE = buildUtterance({ requestId: 'r1', text: 'who is at home?' });
 
 const test = suite('envelopes for a mesh at HiveMind’s hub');
 const hub = await HivemindHub.create('"allowed_ciphers":[]');
-const identities = join(homeIn('hub').XDG_CONFIG_HOME!, 'hivemind');
+const identities = join(hub.environment.XDG_CONFIG_HOME!, 'hivemind');
 mkdirSync(identities, { recursive: true });
 writeFileSync(join(identities, '_identity.json'), JSON.stringify({ site_id: SITE }));
 test.after(() => hub.stop());

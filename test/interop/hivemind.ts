@@ -28,7 +28,8 @@ export function homeIn(name: string): NodeJS.ProcessEnv {
 
 export class HivemindHub {
   readonly port: number;
-  readonly #environment: NodeJS.ProcessEnv;
+  /** Its home, which no other hub has. */
+  readonly environment: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
   /**
@@ -38,7 +39,7 @@ export class HivemindHub {
    */
   static async create(settings: string, ssl: boolean = true): Promise<HivemindHub> {
     const port = await freePort();
-    const environment = { ...process.env, ...homeIn('hub') };
+    const environment = { ...process.env, ...homeIn(`hub-${port}`) };
     const directory = join(environment.XDG_CONFIG_HOME!, 'hivemind-core');
     mkdirSync(directory, { recursive: true });
     const websocket = { host: '127.0.0.1', port, ssl, cert_dir: folder, cert_name: 'hivemind' };
@@ -49,14 +50,14 @@ export class HivemindHub {
 
   private constructor(port: number, environment: NodeJS.ProcessEnv) {
     this.port = port;
-    this.#environment = environment;
+    this.environment = environment;
   }
 
   /** Runs a command of the hub, such as `add-client`, and returns its output. */
   async command(...words: string[]): Promise<string> {
     const [program, ...launcher] = HIVEMIND;
     const { stdout } = await run(program!, [...launcher, 'hivemind-core', ...words], {
-      env: this.#environment,
+      env: this.environment,
     });
     return stdout;
   }
@@ -67,7 +68,7 @@ export class HivemindHub {
     const script = new URL('hivemind_hub.py', import.meta.url).pathname;
     const log = openSync(join(folder, 'hub.log'), 'a');
     this.#child = spawn(program!, [...launcher, 'python', script, ...options], {
-      env: this.#environment,
+      env: this.environment,
       stdio: ['pipe', log, log],
     });
     closeSync(log);
