@@ -132,6 +132,21 @@ test('finds bytes unequal that differ in one bit', () => {
   );
 });
 
+test('compares every byte, wherever the first difference is', () => {
+  for (let at = 0; at < 4; at++) {
+    let reads = 0;
+    const counting = new Proxy(new Uint8Array(4), {
+      get: (bytes, name) => {
+        if (name === 'length') return 4;
+        reads++;
+        return Number(name) === at ? 1 : bytes[Number(name)];
+      },
+    });
+    assert.is(equalBytes(counting, new Uint8Array(4)), false);
+    assert.is(reads, 4);
+  }
+});
+
 test('finds bytes unequal of which one is a prefix of the other', () => {
   assert.is(equalBytes(new Uint8Array(2), new Uint8Array(3)), false);
   assert.is(equalBytes(new Uint8Array(3), new Uint8Array(2)), false);

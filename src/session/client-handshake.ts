@@ -132,7 +132,7 @@ export class ClientHandshake implements Side<ClientState> {
       suitesOf(crypto),
       pin !== undefined,
     );
-    this.pin = pin;
+    this.pin = pin && copyBytes(pin); // the caller's array may change before message 2
     this.pattern = pattern;
     this.suite = suite;
     this.prologue = concatBytes([

@@ -12,6 +12,7 @@ import { raisesLocal, raisesRemote } from '../raises.ts';
 import { toHex } from '../vectors.ts';
 import {
   assertDead,
+  bytesIn,
   create,
   EPHEMERAL,
   internals,
@@ -42,6 +43,13 @@ test('still throws its first failure after it is destroyed', () => {
   const failure = raisesRemote(() => state.readMessage(key(0)), 'message-too-short');
   state.destroy();
   assertDead(state, failure);
+});
+
+test('splits into keys of which none is all zeros', () => {
+  // As one would be if it shared its array with the chaining key, which is wiped.
+  const keys = bytesIn(upTo(3, 'initiator', 'XXpsk2').split()).filter(({ length }) => length === 32);
+  assert.ok(keys.length >= 2);
+  for (const key of keys) assert.not(isZero(key));
 });
 
 const ENDINGS: { [how: string]: [due: number, end: (state: HandshakeState) => unknown] } = {

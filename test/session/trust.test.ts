@@ -21,6 +21,7 @@ import {
   PSK,
   readyPair,
   types,
+  type Wire,
 } from './pair.ts';
 
 const IMPOSTOR = new Uint8Array(32).fill(66);
@@ -39,6 +40,19 @@ test('under XXpsk2 a key that differs from the pin ends the session before messa
   assert.is(codeOf(clientEvents), 'hub-key-changed');
   assert.is(sent.length, 4); // HELLO, offer, messages 1 and 2
   assert.equal(outcomeOf(client.closed(1008)), ['ended', 'refused', 'never', 'hub-key-changed']);
+});
+
+test('the pin is compared as it was when the session chose it, whatever becomes of the array', () => {
+  const pin = new Uint8Array(HUB_KEY);
+  const onItsWay: Wire = (to, data) => {
+    if (to === 'hub') pin.fill(66); // the first of these is message 1
+    return [data];
+  };
+  const { client } = new Pair({
+    client: { pins: [{ nodeId: NODE_ID, key: pin }], ...XX },
+    wire: onItsWay,
+  }).run();
+  assert.is(client.state, 'ready');
 });
 
 test('the error of a changed key names the hub and both keys, in fields and by fingerprint', () => {
