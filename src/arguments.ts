@@ -1,6 +1,7 @@
 /** Reads and checks what callers pass. Whatever they pass, the result is a value or a LocalError. */
 import { isBytes } from './bytes.ts';
 import { LocalError } from './errors.ts';
+import * as errors from './errors-table.ts';
 
 /**
  * Runs code that reads an argument. A getter that throws or a revoked proxy is the caller's mistake like any other.
@@ -13,17 +14,7 @@ export function readArgument<T>(name: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof LocalError) throw error;
-    throw new LocalError('bad-argument', `"${name}" cannot be read: pass a plain object`, error);
-  }
-}
-
-/** Names the type of a value for an error message, without showing the value. Never throws. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null';
-  try {
-    return Array.isArray(value) ? 'array' : typeof value;
-  } catch {
-    return 'revoked Proxy';
+    throw errors.unreadable(name, error);
   }
 }
 
@@ -35,20 +26,17 @@ export function kindOf(value: unknown): string {
  */
 export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
   if (!isBytes(value)) {
-    throw new LocalError('bad-argument', `"${name}" expected Uint8Array, got ${kindOf(value)}`);
+    throw errors.expectedType(name, 'Uint8Array', value);
   }
   if (value.length === 0) {
     try {
       value.subarray(0, 0);
     } catch {
-      throw new LocalError(
-        'bad-argument',
-        `"${name}" expected Uint8Array, got one that was transferred to a worker: pass a copy`,
-      );
+      throw errors.transferred(name);
     }
   }
   if (length !== undefined && value.length !== length) {
-    throw new LocalError('bad-length', `"${name}" expected ${length} bytes, got ${value.length}`);
+    throw errors.expectedBytes(name, length, value);
   }
 }
 
@@ -58,10 +46,7 @@ export function assertBytes(value: unknown, name: string, length?: number): asse
  */
 export function assertString(value: unknown, name: string): asserts value is string {
   if (typeof value !== 'string' || value === '') {
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected a non-empty string, got ${value === '' ? 'an empty one' : kindOf(value)}`,
-    );
+    throw errors.expectedString(name, value);
   }
 }
 
@@ -72,7 +57,7 @@ export function assertString(value: unknown, name: string): asserts value is str
  */
 export function assertFlag(value: unknown, name: string): boolean {
   if (value !== undefined && typeof value !== 'boolean') {
-    throw new LocalError('bad-argument', `"${name}" expected boolean, got ${kindOf(value)}`);
+    throw errors.expectedType(name, 'boolean', value);
   }
   return value ?? false;
 }
@@ -86,7 +71,7 @@ export function assertObject(
   name: string,
 ): asserts value is { readonly [field: string]: unknown } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(value)}`);
+    throw errors.expectedType(name, 'object', value);
   }
 }
 
@@ -97,7 +82,7 @@ export function assertObject(
  */
 export function assertTime(value: unknown, name: string): number {
   if (typeof value === 'number' && isFinite(value)) return value;
-  throw new LocalError('bad-argument', `"${name}" expected milliseconds, got ${kindOf(value)}`);
+  throw errors.expectedType(name, 'milliseconds', value);
 }
 
 /**
@@ -106,11 +91,7 @@ export function assertTime(value: unknown, name: string): number {
  */
 export function assertInteger(value: unknown, name: string, least: number, most: number): void {
   if (typeof value !== 'number' || Math.floor(value) !== value || value < least || value > most) {
-    const got = typeof value === 'number' ? value : kindOf(value);
-    throw new LocalError(
-      'bad-argument',
-      `"${name}" expected an integer from ${least} to ${most}, got ${got}`,
-    );
+    throw errors.expectedInteger(name, least, most, value);
   }
 }
 
@@ -126,7 +107,7 @@ export function assertChoice<Choice extends string>(
 ): Choice {
   if (value === undefined) return choices[0]!;
   if (choices.indexOf(value) < 0) {
-    throw new LocalError('bad-argument', `"${name}" expected "${choices.join('" or "')}"`);
+    throw errors.expectedChoice(name, choices);
   }
   return value;
 }
@@ -137,7 +118,7 @@ export function assertChoice<Choice extends string>(
  */
 export function assertFunction(value: unknown, name: string): void {
   if (typeof value !== 'function') {
-    throw new LocalError('bad-argument', `"${name}" expected function, got ${kindOf(value)}`);
+    throw errors.expectedType(name, 'function', value);
   }
 }
 
@@ -210,7 +191,7 @@ export function readOptions<Options extends object>(
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;
       if (!Object.prototype.hasOwnProperty.call(known, option)) {
-        throw new LocalError('bad-argument', `"${name}.${option}" is an unknown option`);
+        throw errors.unknownName(`${name}.${option}`, 'option');
       }
       copy[option] = options[option];
     }

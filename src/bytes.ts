@@ -3,7 +3,7 @@
  * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
 import { decodeByEngine, encodeByEngine } from './engine.ts';
-import { LocalError } from './errors.ts';
+import * as errors from './errors-table.ts';
 
 /**
  * A Uint8Array over an ArrayBuffer, never over a SharedArrayBuffer: the type of everything this library allocates, and
@@ -183,7 +183,7 @@ export function utf8Length(text: string): number {
 export function utf8ToBytes(text: string): Bytes {
   const bytes = encodeUtf8(text);
   if (bytes !== undefined) return bytes;
-  throw new LocalError('lone-surrogate', 'a string with a lone surrogate cannot be encoded as UTF-8');
+  throw errors.loneSurrogate();
 }
 
 /** Encodes a string as UTF-8; `undefined` for a string with a lone surrogate. */

@@ -6,57 +6,54 @@
  * plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
 
-/** What can go wrong on this side. */
+/** What can go wrong on this side. errors-table.ts says what each code means. */
 export type LocalCode =
-  | 'bad-argument' // an argument of the wrong type, or out of range
-  | 'bad-length' // a key, pin, PSK, salt or buffer of the wrong length in bytes
-  | 'bad-random' // randomBytes() did not return as many bytes as it was asked for, or returned zeros only
-  | 'not-json' // a value that JSON cannot represent
-  | 'unsafe-number' // a number that JSON, or canonical JSON, cannot represent exactly
-  | 'lone-surrogate' // a string with a lone surrogate, which UTF-8 cannot encode
-  | 'json-depth' // a value nested deeper than MAX_JSON_DEPTH, or inside itself
-  | 'suite-unavailable' // the injected crypto has no cipher for the suite
-  | 'blake2b-unavailable' // the injected crypto has no blake2b, which argon2id needs
-  | 'out-of-memory' // the engine cannot allocate the memory that argon2id needs
-  | 'crypto-failed' // the injected crypto or randomBytes() threw, or crypto returned something of the wrong type or length
-  | 'low-order-key' // a stored public key of low order, which no peer can have
-  | 'message-too-long' // more bytes than one Noise message can carry, than the peer accepts, or than fit into the metadata of a binary message
-  | 'nonce-exhausted' // 2^64 - 1 messages were sealed under one key
-  | 'wrong-state' // a method called in a state that does not allow it
-  | 'session-over' // sending on a session that failed or closed
+  | 'bad-argument'
+  | 'bad-length'
+  | 'bad-random'
+  | 'not-json'
+  | 'unsafe-number'
+  | 'lone-surrogate'
+  | 'json-depth'
+  | 'suite-unavailable'
+  | 'blake2b-unavailable'
+  | 'out-of-memory'
+  | 'crypto-failed'
+  | 'low-order-key'
+  | 'message-too-long'
+  | 'nonce-exhausted'
+  | 'wrong-state'
+  | 'session-over'
   | 'identity-not-json'
   | 'identity-not-an-object'
   | 'identity-access-key'
   | 'identity-password'
-  | 'identity-field' // a field that is needed and has the wrong type
+  | 'identity-field'
   | 'keyring-not-json'
-  | 'keyring-version' // a keyring written by another version of this library
-  | 'keyring-field' // a keyring field that is missing, unknown or malformed
-  | 'keyring-other-identity' // a keyring that belongs to another access key
-  | 'pin-differs' // a pin to be stored for a hub that already has another one
-  | 'static-key-fresh' // a known hub would be shown a static key that was never used before
-  | 'unsupported-protocol' // a requested protocol that the caller does not support
-  | 'no-endpoint' // the identity has no address for a protocol that both sides support
-  | 'bad-endpoint' // an address that is not a URL, or whose scheme is refused
-  | 'plaintext-endpoint' // an address without TLS, which was not allowed
-  | 'bad-topic' // a topic, or a part of one, that breaks the rules of MQTT or of the hub
-  | 'topic-out-of-scope' // an issued topic outside of this client's scope
-  | 'no-topics'; // no topics were issued, and there is nothing to derive them from
+  | 'keyring-version'
+  | 'keyring-field'
+  | 'keyring-other-identity'
+  | 'pin-differs'
+  | 'static-key-fresh'
+  | 'unsupported-protocol'
+  | 'no-endpoint'
+  | 'bad-endpoint'
+  | 'plaintext-endpoint'
+  | 'bad-topic'
+  | 'topic-out-of-scope'
+  | 'no-topics';
 
 /** What can be wrong with what the peer sent or did. */
 export type RemoteCode =
-  // JSON
   | 'bad-utf8'
   | 'bad-json'
   | 'duplicate-key'
   | 'lone-surrogate'
   | 'json-depth'
-  // cleartext envelopes
   | 'envelope-too-large'
   | 'bad-envelope'
   | 'bad-payload'
   | 'unexpected-message'
-  // negotiation
   | 'handshake-before-hello'
   | 'missing-node-id'
   | 'bad-node-id'
@@ -65,7 +62,6 @@ export type RemoteCode =
   | 'no-common-suite'
   | 'no-common-pattern'
   | 'not-offered'
-  // the Noise handshake
   | 'bad-hex'
   | 'message-too-short'
   | 'message-too-long'
@@ -79,7 +75,6 @@ export type RemoteCode =
   | 'unknown-hub'
   | 'hub-key-changed'
   | 'client-key-changed'
-  // transport messages and frames
   | 'text-after-ready'
   | 'not-authentic'
   | 'nonce-exhausted'
@@ -87,17 +82,14 @@ export type RemoteCode =
   | 'unknown-marker'
   | 'chunk-without-start'
   | 'message-while-open'
-  // binary messages
-  | 'bad-binary-message' // bits that no binary message has, or too few of them
-  | 'binary-version' // a version of binary messages that this library does not know
-  | 'reserved-code' // a type of message or payload that is not assigned
-  | 'bad-metadata' // metadata that are no object
-  | 'compressed' // a compressed message, and no `inflate` to read it
-  | 'bad-compression' // a compressed message that is damaged, or too long
-  // the first transport message at a hub
+  | 'bad-binary-message'
+  | 'binary-version'
+  | 'reserved-code'
+  | 'bad-metadata'
+  | 'compressed'
+  | 'bad-compression'
   | 'no-hello'
   | 'bad-hello'
-  // how a connection ended
   | 'access-refused'
   | 'negotiation-refused'
   | 'kk-refused'
@@ -222,10 +214,4 @@ export class RemoteError extends ProtocolError<RemoteCode> {
       if (details[name] !== undefined) define(this, name, details[name], true);
     }
   }
-}
-
-/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
-export function failureOf(error: unknown): LocalError | RemoteError {
-  if (error instanceof LocalError || error instanceof RemoteError) return error;
-  return new LocalError('crypto-failed', 'the cryptography could not be completed: see the cause', error);
 }

@@ -1,5 +1,6 @@
 /** Keeps the methods of an object apart: none runs inside another, and after the first failure none runs at all. */
-import { failureOf, LocalError, type RemoteError } from './errors.ts';
+import { LocalError, RemoteError } from './errors.ts';
+import * as errors from './errors-table.ts';
 
 /**
  * Injected code is called in the middle of a method, where a second one would use a nonce or a key twice.
@@ -32,10 +33,7 @@ export class Guard {
   /** @throws LocalError `wrong-state` inside a method */
   assertIdle(): void {
     if (this.isBusy) {
-      throw new LocalError(
-        'wrong-state',
-        'injected code called the object that called it: call it after the callback has returned',
-      );
+      throw errors.calledInside();
     }
   }
 
@@ -53,9 +51,12 @@ export class Guard {
 
   /** Ends the object: later calls throw `wrong-state`, unless it has failed. */
   end(): void {
-    this.failure ??= new LocalError(
-      'wrong-state',
-      'the handshake or transport is over: make a new HandshakeState',
-    );
+    this.failure ??= errors.handshakeOver();
   }
+}
+
+/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
+export function failureOf(error: unknown): LocalError | RemoteError {
+  if (error instanceof LocalError || error instanceof RemoteError) return error;
+  return errors.cryptoIncomplete(error);
 }

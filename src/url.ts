@@ -4,7 +4,6 @@
  * without TLS.
  */
 import { forEachPiece } from './bytes.ts';
-import { LocalError } from './errors.ts';
 
 /** The parts of a URL. */
 export interface UrlParts {
@@ -104,15 +103,4 @@ export interface PlaintextOptions {
    * Whether to accept an address without TLS (default false). Anyone on the network path can then read the credentials.
    */
   allowPlaintext?: boolean | undefined;
-}
-
-/**
- * The error for an address without TLS.
- * @param what - which address, for the message
- */
-export function plaintextEndpoint(what: string): LocalError {
-  return new LocalError(
-    'plaintext-endpoint',
-    `${what} is without TLS, so anyone on the network path could read the credentials: issue one with TLS, or pass allowPlaintext: true if the network is trusted`,
-  );
 }

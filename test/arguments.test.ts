@@ -1,7 +1,8 @@
 /** Checks of single arguments. That each function names the argument that it refuses is in argument-names.test.ts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertBytes, assertFlag, assertString, kindOf } from '../src/arguments.ts';
+import { assertBytes, assertFlag, assertString } from '../src/arguments.ts';
+import { kindOf } from '../src/errors-table.ts';
 import { raisesLocal } from './raises.ts';
 
 /** A Proxy whose every use throws a TypeError. */

@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
-import { shortenedNames, withoutMessages } from './compact.ts';
+import { shortenedNames } from './compact.ts';
 import { publicNames } from './declared.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
+import { tableOfCodes } from './sentences.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -35,7 +36,7 @@ export interface BundleFile {
   readonly entry: Entry;
   /** An ES2020 module, or an ES5 script that sets `module.exports` if there is a module, and otherwise a global. */
   readonly syntax: 'es2020' | 'es5';
-  /** Whether error messages are taken out and private members renamed. */
+  /** Whether errors have no sentences and private members are renamed. */
   readonly isCompact: boolean;
   /** The noble packages in it. */
   readonly noble: string;
@@ -176,17 +177,19 @@ export async function bundleModule(path: string, isForDevices: boolean): Promise
     entryPoints: [root(path)],
     outfile: root('dist/bundle.js'),
     bundle: true,
-    minifySyntax: isForDevices, // removes the calls of what `ownCodeAlone` leaves out, and in compact() what depends on them
+    minifySyntax: isForDevices, // removes the calls of what `libraryForDevices` leaves out, and in compact() what depends on them
     write: false,
     sourcemap: 'external',
     legalComments: 'none',
     target: 'es2020',
     format: 'esm',
-    plugins: isForDevices ? [nobleForDevices, ownCodeAlone] : [],
+    plugins: isForDevices ? [nobleForDevices, libraryForDevices] : [],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
   return { code: code!, map: map! };
 }
+
+const TABLE_OF_CODES = tableOfCodes();
 
 /** Class fields of noble's files become plain assignments, as in ours: defining them one by one takes code and time. */
 const nobleForDevices: Plugin = {
@@ -206,12 +209,16 @@ const nobleForDevices: Plugin = {
 };
 
 /**
- * Leaves out what makes use of the engine's TextEncoder and TextDecoder where they are: devices lack them, and have no memory
- * to spare. The library's own code does the same work.
+ * Leaves out what devices have no memory for: the sentences of errors, a sixth of the file, and what makes use of the engine's
+ * TextEncoder and TextDecoder, which devices lack. The library's own code does the same work.
  */
-const ownCodeAlone: Plugin = {
-  name: 'own code alone',
+const libraryForDevices: Plugin = {
+  name: 'library for devices',
   setup({ onLoad }) {
+    onLoad({ filter: /\/src\/errors-table\.ts$/ }, () => ({
+      contents: TABLE_OF_CODES,
+      resolveDir: root('src'),
+    }));
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
@@ -233,9 +240,8 @@ export function namesForUsers(): Set<string> {
 }
 
 async function compact({ code, map }: Output): Promise<Output> {
-  const short = withoutMessages(code);
-  const names = shortenedNames(root('src'), short, namesForUsers());
-  return transform(withMap(short, map), {
+  const names = shortenedNames(root('src'), code, namesForUsers());
+  return transform(withMap(code, map), {
     mangleProps: new RegExp(`^(?:${names.join('|')})$`),
     minifySyntax: true,
     treeShaking: true,
@@ -282,6 +288,7 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
           passes: 3,
           join_vars: isModule,
           collapse_vars: isModule,
+          keep_fargs: false, // an argument that only a sentence would have shown goes
           const_to_let: !isPreloadable(file),
           top_retain: isPreloadable(file) ? KEPT_APART : null,
         },

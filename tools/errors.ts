@@ -1,22 +1,31 @@
 /**
- * Writes docs/errors.md: every code, who raises it, what its message says, and what to do. The codes come from src/errors.ts,
- * the functions from the docstrings in src/, the events from the vectors of sessions, the messages from the built modules.
+ * Writes docs/errors.md: every code, who raises it, what its message says, and what to do; and the table of errors in README.md.
+ * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
+ * of sessions.
  *
  *     npm run docs
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { AnyNode } from 'acorn';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { readVectorFile } from '../judge/src/vectors.ts';
-import { LOCAL_ADVICE, REMOTE_ADVICE } from './error-advice.ts';
-import { isNamed, parseModule, walk } from './syntax.ts';
+import type { ErrorCode } from '../src/errors.ts';
+import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
+import { publicNames } from './declared.ts';
+import { code, table, withParts } from './draw.ts';
+import { sentences } from './sentences.ts';
 
 const ROOT = new URL('..', import.meta.url);
 const PAGE = new URL('docs/errors.md', ROOT);
+const README = new URL('README.md', ROOT);
 
 type ErrorClass = 'LocalError' | 'RemoteError';
 
 /** A code with its class, such as `RemoteError bad-hex`. */
 type Key = `${ErrorClass} ${string}`;
+
+const ROWS: { readonly [errorClass in ErrorClass]: { readonly [code: string]: ErrorRow } } = {
+  LocalError: LOCAL_ERRORS,
+  RemoteError: REMOTE_ERRORS,
+};
 
 /** Values by key, in the order in which they were added. */
 class Index extends Map<string, Set<string>> {
@@ -25,79 +34,32 @@ class Index extends Map<string, Set<string>> {
   }
 }
 
-function filesIn(folder: string, ending: string): string[] {
-  return readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith(ending) && !name.startsWith('hub-protocol'))
-    .sort()
-    .map((name) => readFileSync(new URL(`${folder}/${name}`, ROOT), 'utf8'));
-}
-
-interface Code {
-  readonly code: string;
-  /** The comment beside it. */
-  readonly comment: string;
-  /** The comment above it and those after it. */
-  readonly group: string;
-}
-
-/** The codes of one class, from src/errors.ts. */
-function codesOf(type: 'LocalCode' | 'RemoteCode'): Code[] {
-  const source = readFileSync(new URL('src/errors.ts', ROOT), 'utf8');
-  const [, list] = new RegExp(`export type ${type} =\\n([\\s\\S]*?);`).exec(source)!;
-  let group = '';
-  return list!.split('\n').flatMap((line) => {
-    const [, heading] = /^ {2}\/\/ (.*)$/.exec(line) ?? [];
-    const [, code, comment] = /^ {2}\| '([\w-]+)'[;]?(?: \/\/ (.*))?$/.exec(line) ?? [];
-    if (heading !== undefined) group = heading;
-    return code === undefined ? [] : [{ code, comment: comment ?? '', group }];
-  });
-}
-
 // Who throws: the `@throws` of public functions and methods.
 
 interface Documented {
-  readonly owner: string;
+  /** The name of a function, `new` and that of a class, or the names of a class and a method. */
+  readonly shown: string;
+  /** By which docstrings refer to it. */
   readonly name: string;
   readonly throws: string;
 }
 
-/** Functions, classes (for their constructors) and methods with their `@throws`. */
-function documented(): Documented[] {
-  const found: Documented[] = [];
-  for (const source of filesIn('src', '.ts')) {
-    let owner = '';
-    const declaration =
-      /(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?^( *)(?:export )?(?:(?:abstract |override |static )*)(function|class|constructor|\w+(?=\())\s*(\w*)/gm;
-    for (const [, text = '', indent, word, name] of source.matchAll(declaration)) {
-      const prose = text.replace(/\n\s*\*/g, '').replace(/\s+/g, ' ');
-      const own = prose
-        .split('@throws ')
-        .slice(1)
-        .map((part) => part.split(/ @\w/)[0]!);
-      const [, model] = /, as \{@link ClientSession\.(\w+)\} does/.exec(prose) ?? [];
-      const throws = model === undefined ? own.join(' ') : `as ${model}`;
-      if (indent === '' && word === 'class') owner = name!;
-      if (indent === '' && word === 'function') found.push({ owner: '', name: name!, throws });
-      if (indent === '  ' && owner !== '' && throws !== '') {
-        found.push({ owner, name: word === 'constructor' ? '' : word!, throws });
-      }
-    }
-  }
-  return found;
-}
-
-/** The public names that are values, from the two entries that programs use. */
-function publicNames(): string[] {
-  const source = ['index', 'recording', 'binary'].map((entry) =>
-    readFileSync(new URL(`src/${entry}.ts`, ROOT), 'utf8'),
-  );
-  const lists = [...source.join('').matchAll(/^export (?!type)\{([^}]*)\}/gm)];
-  return lists.flatMap(([, list]) =>
-    list!.split(',').flatMap((item) => (/^\s*\w+\s*$/.test(item) ? [item.trim()] : [])),
-  );
-}
-
-const ALL = documented();
+/** The functions, constructors and methods that programs call, with their `@throws`. */
+const ALL: readonly Documented[] = publicNames().flatMap(({ kind, name, doc, members }): Documented[] => {
+  const throwsOf = (one: typeof doc): string => {
+    const [, model] = /, as \{@link \w+\.(\w+)\} does/.exec(one?.text ?? '') ?? [];
+    return model === undefined ? (one?.throws ?? []).join(' ') : `as ${model}`;
+  };
+  if (kind === 'function') return [{ shown: `${name}()`, name, throws: throwsOf(doc) }];
+  if (kind !== 'class') return [];
+  return members
+    .filter((member) => member.kind === 'constructor' || member.kind === 'method')
+    .map((member) =>
+      member.kind === 'constructor'
+        ? { shown: `new ${name}()`, name, throws: throwsOf(member.doc) }
+        : { shown: `${name}.${member.name}()`, name: member.name, throws: throwsOf(member.doc) },
+    );
+});
 
 /** The keys in a `@throws`, with those of the functions to which it refers. */
 function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
@@ -107,9 +69,8 @@ function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
     /\b(LocalError|RemoteError)\b|`([a-z0-9-]+)`|(?:\bas|codes of) (?:\{@link )?`?(\w+)(?:` or `(\w+)`)?/g;
   for (const [, className, code, ...names] of throws.matchAll(words)) {
     if (className !== undefined) errorClass = className as ErrorClass;
-    const codes = errorClass === 'LocalError' ? LOCAL_ADVICE : REMOTE_ADVICE;
-    if (code !== undefined && code in codes) keys.push(`${errorClass} ${code}`);
-    for (const each of ALL.filter((one) => names.includes(one.name || one.owner))) {
+    if (code !== undefined && code in ROWS[errorClass]) keys.push(`${errorClass} ${code}`);
+    for (const each of ALL.filter((one) => names.includes(one.name))) {
       if (!seen.includes(each)) keys.push(...keysIn(each.throws, [...seen, each]));
     }
   }
@@ -119,13 +80,8 @@ function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
 /** Who raises each code. */
 function raisers(): Index {
   const index = new Index();
-  const names = publicNames();
   for (const each of ALL) {
-    const { owner, name, throws } = each;
-    const isPublic = owner === '' ? names.includes(name) : names.includes(owner) || owner === 'Transport';
-    if (!isPublic) continue;
-    const shown = owner === '' ? `${name}()` : name === '' ? `new ${owner}()` : `${owner}.${name}()`;
-    for (const key of keysIn(throws, [each])) index.add(key, `\`${shown}\``);
+    for (const key of keysIn(each.throws, [each])) index.add(key, code(each.shown));
   }
   addEvents(index);
   return index;
@@ -148,7 +104,7 @@ function addEvents(index: Index): void {
   }[]) {
     for (const { type, error } of tests.flatMap(({ steps }) => steps.flatMap((step) => step.events ?? []))) {
       if (error !== undefined)
-        note(`${error in REMOTE_ADVICE ? 'RemoteError' : 'LocalError'} ${error}`, type, role);
+        note(`${error in REMOTE_ERRORS ? 'RemoteError' : 'LocalError'} ${error}`, type, role);
     }
   }
   for (const role of ['client', 'hub']) {
@@ -162,49 +118,6 @@ function addEvents(index: Index): void {
     if (type === 'ended' && events.has(`${errorClass} ${code} close`)) continue;
     index.add(`${errorClass} ${code}`, `the event \`${type}\` of ${[...sessions].join(' and ')}`);
   }
-}
-
-// What the messages say.
-
-/** The text of a message, with `…` for what is inserted; `undefined` if it is not a text. */
-function textOf(node: AnyNode | undefined, constants: ReadonlyMap<string, AnyNode>): string | undefined {
-  if (node?.type === 'Literal') return String(node.value);
-  if (node?.type === 'TemplateLiteral') return node.quasis.map(({ value }) => value.cooked).join('…');
-  if (node?.type === 'Identifier') return textOf(constants.get(node.name), constants);
-  if (node?.type !== 'BinaryExpression') return undefined;
-  const [left, right] = [textOf(node.left as AnyNode, constants), textOf(node.right, constants)];
-  return left === undefined || right === undefined ? undefined : left + right;
-}
-
-/** The messages of each code, from the built modules. */
-function messages(): Index {
-  const index = new Index();
-  for (const source of filesIn('dist', '.js')) {
-    const tree = parseModule(source);
-    const constants = new Map<string, AnyNode>();
-    walk(tree, (node) => {
-      if (node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.init)
-        constants.set(node.id.name, node.init);
-      return true;
-    });
-    // In `case 'timeout': return new RemoteError(code, …)` the code is that of the case.
-    const collect = (root: AnyNode, label?: string): void =>
-      walk(root, (node) => {
-        if (node.type === 'SwitchCase' && node.test?.type === 'Literal') {
-          for (const statement of node.consequent) collect(statement, String(node.test.value));
-          return false;
-        }
-        if (node.type !== 'NewExpression' || !isNamed(node.callee, 'LocalError', 'RemoteError')) return true;
-        const [code, message] = node.arguments;
-        const name = code?.type === 'Literal' ? String(code.value) : label;
-        const text = textOf(message, constants);
-        const errorClass = (node.callee as { name: ErrorClass }).name;
-        if (name !== undefined && text !== undefined) index.add(`${errorClass} ${name}`, text);
-        return true;
-      });
-    collect(tree);
-  }
-  return index;
 }
 
 /** More messages than these are all alike, and name an argument or a state. */
@@ -227,18 +140,21 @@ Functions throw errors. A session does not throw for what its peer sends: it ret
 <!-- written by tools/errors.ts -->
 `;
 
-function section({ code, comment }: Code, errorClass: ErrorClass, raised: Index, said: Index): string {
+function section(
+  errorClass: ErrorClass,
+  code: string,
+  raised: Index,
+  said: ReadonlyMap<string, Set<string>>,
+): string {
   const key: Key = `${errorClass} ${code}`;
-  const advice = (errorClass === 'LocalError' ? LOCAL_ADVICE : REMOTE_ADVICE) as {
-    readonly [code: string]: string;
-  };
+  const { group, means, todo } = ROWS[errorClass][code]!;
   const all = [...(said.get(key) ?? [])];
-  const lines = [`### \`${code}\``, ''];
-  if (comment !== '') lines.push(`${sentence(comment)}.`, '');
+  const lines = [`### \`${code}\``, '', `${sentence(means)}.`, ''];
+  if (group !== undefined) lines.unshift(`**${group}**`, '');
   lines.push(`- Raised by: ${listed([...(raised.get(key) ?? [])])}`);
   if (all.length <= MOST_MESSAGES)
     lines.push(...all.map((text) => `- Message: ${text.replace(/[<>|*_]/g, '\\$&')}`));
-  lines.push(`- To do: ${advice[code]}`);
+  lines.push(`- To do: ${todo}`);
   return lines.join('\n');
 }
 
@@ -278,26 +194,59 @@ export function codesIn(throws: string): string[] {
 
 /** The whole page. */
 export function errorsPage(): string {
-  const [raised, said] = [raisers(), messages()];
-  const local = codesOf('LocalCode').map((code) => section(code, 'LocalError', raised, said));
-  const remote: string[] = [];
-  let group = '';
-  for (const code of codesOf('RemoteCode')) {
-    if (code.group !== group) remote.push(`**${code.group[0]!.toUpperCase()}${code.group.slice(1)}**`);
-    group = code.group;
-    remote.push(section(code, 'RemoteError', raised, said));
-  }
-  return [INTRODUCTION.trimEnd(), '## LocalError', ...local, '## RemoteError', ...remote].join('\n\n') + '\n';
+  const [raised, said] = [raisers(), sentences()];
+  const sections = (errorClass: ErrorClass): string[] =>
+    Object.keys(ROWS[errorClass]).map((code) => section(errorClass, code, raised, said));
+  return `${[
+    INTRODUCTION.trimEnd(),
+    '## LocalError',
+    ...sections('LocalError'),
+    '## RemoteError',
+    ...sections('RemoteError'),
+  ].join('\n\n')}\n`;
 }
 
 /** The codes of both classes, and those that nothing is known to raise. */
 export function codes(): { readonly all: readonly Key[]; readonly raisedByNobody: readonly Key[] } {
   const raised = raisers();
-  const all = [
-    ...codesOf('LocalCode').map(({ code }): Key => `LocalError ${code}`),
-    ...codesOf('RemoteCode').map(({ code }): Key => `RemoteError ${code}`),
-  ];
+  const all = (['LocalError', 'RemoteError'] as const).flatMap((errorClass) =>
+    Object.keys(ROWS[errorClass]).map((code): Key => `${errorClass} ${code}`),
+  );
   return { all, raisedByNobody: all.filter((key) => !raised.has(key)) };
 }
 
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, errorsPage());
+/** The codes in README.md: those that end connections. */
+const IN_README: readonly ErrorCode[] = [
+  'access-refused',
+  'unavailable',
+  'negotiation-refused',
+  'psk-differs',
+  'static-key-not-authentic',
+  'kk-refused',
+  'kk-failed',
+  'hub-key-changed',
+  'unknown-hub',
+  'client-key-refused',
+  'refused',
+  'crypto-failed',
+  'text-after-ready',
+];
+
+/** README.md with its table of errors up to date. Codes that mean the same share a row. */
+export function readmePage(): string {
+  const rows = new Map<string, string[]>();
+  for (const name of IN_README) {
+    const { means } = { ...ROWS.LocalError, ...ROWS.RemoteError }[name]!;
+    rows.set(means, [...(rows.get(means) ?? []), code(name)]);
+  }
+  const errors = table(
+    ['Code', 'Cause'],
+    [...rows].map(([means, names]) => [names.join(', '), means]),
+  );
+  return withParts(readFileSync(README, 'utf8'), { errors });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  writeFileSync(PAGE, errorsPage());
+  writeFileSync(README, readmePage());
+}

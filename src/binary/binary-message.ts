@@ -20,13 +20,12 @@ import {
   assertFunction,
   assertInteger,
   assertObject,
-  kindOf,
   type OptionNames,
   readArgument,
   readOptions,
 } from '../arguments.ts';
 import { type Bytes, isBytes } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_MESSAGE, MAX_METADATA } from '../limits.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -187,15 +186,12 @@ function partsOf(message: object): Parts {
   const { msg_type, bin_type = 'undefined', metadata = {}, payload } = fields;
   const type = codeOf(TYPES, msg_type, 'msg_type');
   if (type !== BIN && fields.bin_type !== undefined) {
-    throw new LocalError('bad-argument', '"bin_type" is for messages of the type bin');
+    throw errors.typeIsNotBin();
   }
   const payloadType = codeOf(PAYLOAD_TYPES, bin_type, 'bin_type');
   const encoded = encodeObject(metadata, 'metadata');
   if (encoded.length > MAX_METADATA) {
-    throw new LocalError(
-      'message-too-long',
-      `metadata of ${encoded.length} bytes: a binary message has room for ${MAX_METADATA}`,
-    );
+    throw errors.metadataTooLong(encoded, MAX_METADATA);
   }
   if (type !== BIN)
     return { type, payloadType, metadata: encoded, payload: encodeObject(payload, 'payload') };
@@ -216,10 +212,7 @@ function fieldsOf(message: object): { [field: string]: unknown } {
     const value = message[name];
     if (FIELDS.indexOf(name) >= 0) fields[name] = value;
     else if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      throw new LocalError(
-        'bad-argument',
-        `"message.${name}" has no place in a binary message: use sendJson`,
-      );
+      throw errors.notInBinary(`message.${name}`);
     }
   }
   return fields;
@@ -227,12 +220,12 @@ function fieldsOf(message: object): { [field: string]: unknown } {
 
 function encodeObject(value: unknown, name: string): Bytes {
   if (isJsonObject(value)) return jsonToBytes(value);
-  throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(value)}`);
+  throw errors.expectedType(name, 'object', value);
 }
 
 function codeOf(names: readonly (string | undefined)[], name: unknown, field: string): number {
   const code = typeof name === 'string' ? names.indexOf(name) : -1;
-  if (code < 0) throw new LocalError('bad-argument', `"${field}" expected a name that binary messages know`);
+  if (code < 0) throw errors.expected(field, 'a name that binary messages know');
   return code;
 }
 
@@ -275,59 +268,53 @@ export function decodeBinary(bytes: Uint8Array, options: DecodeOptions = {}): Bi
 
   const bits = new BitReader(bytes);
   for (let padding = 0; bits.take(1) === 0; padding++) {
-    if (padding === 7)
-      throw new RemoteError('bad-binary-message', 'a binary message begins with a whole zero byte');
+    if (padding === 7) throw errors.badBinary('begins with a whole zero byte');
   }
   const isVersioned = bits.take(1) === 1;
   const version = isVersioned ? bits.take(8) : 1;
-  if (version > 1) throw new RemoteError('binary-version', `a binary message has version ${version}`);
+  if (version > 1) throw errors.binaryVersion(version);
   const code = bits.take(5);
   const type = TYPES[code];
-  if (type === undefined)
-    throw new RemoteError('reserved-code', `a binary message has the reserved type ${code}`);
+  if (type === undefined) throw errors.reservedType(code);
   const isCompressed = bits.take(1) === 1;
   const encoded = bits.takeBytes(bits.take(8));
   const payloadCode = type === 'bin' ? bits.take(4) : 0;
   const bin_type = PAYLOAD_TYPES[payloadCode];
   if (bin_type === undefined) {
-    throw new RemoteError('reserved-code', `a binary message has the reserved payload type ${payloadCode}`);
+    throw errors.reservedPayloadType(payloadCode);
   }
-  if (bits.at % 8 !== 0)
-    throw new RemoteError('bad-binary-message', 'a binary message ends in the middle of a byte');
+  if (bits.at % 8 !== 0) throw errors.badBinary('ends in the middle of a byte');
   const rest = bytes.subarray(bits.at / 8) as Bytes;
 
   const textOf = (json: Uint8Array): Uint8Array =>
     isCompressed ? inflated(json, inflate, maxInflated) : json;
   const metadata = encoded.length === 0 ? {} : parseJson(textOf(encoded));
   if (!isJsonObject(metadata)) {
-    throw new RemoteError('bad-metadata', 'the metadata of a binary message are not an object');
+    throw errors.badMetadata();
   }
   if (type === 'bin') return { msg_type: type, bin_type, metadata, payload: rest };
   const payload = parseJson(textOf(rest));
   if (!isJsonObject(payload)) {
-    throw new RemoteError('bad-payload', 'the payload of a binary message is not an object');
+    throw errors.badPayload('a binary message');
   }
   return { msg_type: type, metadata, payload };
 }
 
 function inflated(compressed: Uint8Array, inflate: Inflate | undefined, maxLength: number): Uint8Array {
   if (inflate === undefined) {
-    throw new RemoteError('compressed', 'a binary message is compressed: pass inflate to decodeBinary');
+    throw errors.compressed();
   }
   let bytes: unknown;
   try {
     bytes = inflate(compressed, maxLength);
   } catch {
-    throw new RemoteError('bad-compression', 'a binary message cannot be inflated within the limit');
+    throw errors.badCompression();
   }
   if (!isBytes(bytes)) {
-    throw new LocalError('bad-argument', `"inflate" expected to return Uint8Array, got ${kindOf(bytes)}`);
+    throw errors.expectedType('inflate', 'to return Uint8Array', bytes);
   }
   if (bytes.length > maxLength) {
-    throw new RemoteError(
-      'bad-compression',
-      `a binary message holds more than ${maxLength} bytes when inflated`,
-    );
+    throw errors.inflatedTooLong(maxLength);
   }
   return bytes;
 }

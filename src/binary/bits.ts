@@ -1,5 +1,5 @@
 /** Reads bits from left to right: the highest bit of each byte comes first. */
-import { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 
 export class BitReader {
   /** The number of bits that were read. */
@@ -41,7 +41,7 @@ export class BitReader {
   private skip(count: number): void {
     this.at += count;
     if (this.at > 8 * this.bytes.length) {
-      throw new RemoteError('bad-binary-message', 'a binary message ends too early');
+      throw errors.badBinary('ends too early');
     }
   }
 }

@@ -1,7 +1,7 @@
 /** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
 import { assertBytes, assertMethods, readArgument, readField } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
 
@@ -38,7 +38,7 @@ export function readOwnKey(key: unknown, name: string): StaticKey {
 function assertKey(key: unknown, name: string): asserts key is Uint8Array {
   assertBytes(key, name, KEY_LENGTH);
   if (isZero(key)) {
-    throw new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
+    throw errors.zeroKey(name);
   }
 }
 
@@ -47,26 +47,18 @@ function assertKey(key: unknown, name: string): asserts key is Uint8Array {
  * @param name - of the injected function, for the message
  * @throws LocalError `crypto-failed`
  */
-export function callInjected(name: string, length: number, call: () => unknown): Bytes {
-  const result = attempt(name, call);
-  if (!isBytes(result) || result.length !== length) throw wrongResult(name, `${length} bytes`);
+export function callInjected(length: number, call: () => unknown, name: string): Bytes {
+  const result = attempt(call, name);
+  if (!isBytes(result) || result.length !== length) throw errors.wrongResult(name, length);
   return result as Bytes;
 }
 
-function attempt<Result>(name: string, call: () => Result): Result {
+function attempt<Result>(call: () => Result, name: string): Result {
   try {
     return call();
   } catch (error) {
-    throw injectedThrew(name, error);
+    throw errors.injectedThrew(error, name);
   }
-}
-
-function injectedThrew(name: string, error: unknown): LocalError {
-  return new LocalError('crypto-failed', `the injected ${name}() threw: see the cause`, error);
-}
-
-function wrongResult(name: string, expected: string): LocalError {
-  return new LocalError('crypto-failed', `the injected ${name}() did not return ${expected}`);
 }
 
 /**
@@ -75,8 +67,8 @@ function wrongResult(name: string, expected: string): LocalError {
  * @throws LocalError `bad-random` for anything but as many bytes; `crypto-failed` where it throws
  */
 export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {
-  const random: unknown = attempt('randomBytes', () => randomBytes(length));
-  if (!isBytes(random) || random.length !== length) throw badRandom(length);
+  const random: unknown = attempt(() => randomBytes(length), 'randomBytes');
+  if (!isBytes(random) || random.length !== length) throw errors.badRandom(length);
   return random;
 }
 
@@ -87,14 +79,10 @@ export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array 
  */
 export function randomKey(randomBytes: RandomBytes): Uint8Array {
   const random = drawBytes(randomBytes, KEY_LENGTH);
-  if (isZero(random)) throw badRandom(KEY_LENGTH);
+  if (isZero(random)) throw errors.badRandom(KEY_LENGTH);
   const key = copyBytes(random);
   wipe(random);
   return key;
-}
-
-function badRandom(length: number): LocalError {
-  return new LocalError('bad-random', `randomBytes(${length}) did not return ${length} random bytes`);
 }
 
 /** A Crypto of which every result is bytes of the right length; all other outcomes are `crypto-failed`. */
@@ -110,11 +98,11 @@ export class CheckedCrypto {
   }
 
   sha256(first: Uint8Array, second: Uint8Array = EMPTY): Uint8Array {
-    return callInjected('sha256', KEY_LENGTH, () => this.crypto.sha256(first, second));
+    return callInjected(KEY_LENGTH, () => this.crypto.sha256(first, second), 'sha256');
   }
 
   hmacSha256(key: Uint8Array, first: Uint8Array, second: Uint8Array = EMPTY): Uint8Array {
-    return callInjected('hmacSha256', KEY_LENGTH, () => this.crypto.hmacSha256(key, first, second));
+    return callInjected(KEY_LENGTH, () => this.crypto.hmacSha256(key, first, second), 'hmacSha256');
   }
 
   /**
@@ -124,13 +112,15 @@ export class CheckedCrypto {
   keyPair(privateKey: Uint8Array, publicKey?: Uint8Array): CheckedKeyPair {
     const { x25519 } = this.crypto;
     try {
-      const pair = attempt('x25519.importKey', () =>
-        x25519.importKey !== undefined
-          ? x25519.importKey(privateKey)
-          : {
-              publicKey: publicKey ?? x25519.publicKey(privateKey),
-              sharedSecret: (remote: Uint8Array) => x25519.sharedSecret(privateKey, remote),
-            },
+      const pair = attempt(
+        () =>
+          x25519.importKey !== undefined
+            ? x25519.importKey(privateKey)
+            : {
+                publicKey: publicKey ?? x25519.publicKey(privateKey),
+                sharedSecret: (remote: Uint8Array) => x25519.sharedSecret(privateKey, remote),
+              },
+        'x25519.importKey',
       );
       return new CheckedKeyPair(pair, privateKey, publicKey);
     } catch (error) {
@@ -154,7 +144,7 @@ export class CheckedCrypto {
 
   /** The cipher of that name, which the crypto must have, under a key of 32 bytes. */
   createCipher(cipherName: CipherName, key: Uint8Array): CheckedCipher {
-    return new CheckedCipher(attempt(`ciphers.${cipherName}`, () => this.ciphers[cipherName]!(key)));
+    return new CheckedCipher(attempt(() => this.ciphers[cipherName]!(key), `ciphers.${cipherName}`));
   }
 }
 
@@ -178,9 +168,9 @@ export class CheckedKeyPair {
     this.pair = pair;
     this.privateKey = privateKey;
     this.publicKey = copyBytes(
-      publicKey ?? callInjected('x25519.publicKey', KEY_LENGTH, () => pair.publicKey),
+      publicKey ?? callInjected(KEY_LENGTH, () => pair.publicKey, 'x25519.publicKey'),
     );
-    this.isAsynchronous = attempt('x25519.sharedSecret', () => pair.sharedSecret === undefined);
+    this.isAsynchronous = attempt(() => pair.sharedSecret === undefined, 'x25519.sharedSecret');
   }
 
   /**
@@ -190,7 +180,7 @@ export class CheckedKeyPair {
   computeAhead(publicKey: Uint8Array): boolean {
     if (this.isAsynchronous || equalBytes(this.sharedWith, publicKey)) return false;
     wipe(this.secret);
-    this.secret = callInjected('x25519.sharedSecret', KEY_LENGTH, () => this.pair.sharedSecret!(publicKey));
+    this.secret = callInjected(KEY_LENGTH, () => this.pair.sharedSecret!(publicKey), 'x25519.sharedSecret');
     this.sharedWith = copyBytes(publicKey);
     return true;
   }
@@ -217,8 +207,10 @@ export class CheckedCipher {
   }
 
   seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
-    return callInjected('seal', plaintext.length + TAG_LENGTH, () =>
-      this.cipher.seal(nonce, associatedData, plaintext),
+    return callInjected(
+      plaintext.length + TAG_LENGTH,
+      () => this.cipher.seal(nonce, associatedData, plaintext),
+      'seal',
     );
   }
 
@@ -231,7 +223,7 @@ export class CheckedCipher {
     if (cipher.sealInPlace === undefined) {
       return this.seal(nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
     }
-    attempt('sealInPlace', () => cipher.sealInPlace!(nonce, associatedData, buffer));
+    attempt(() => cipher.sealInPlace!(nonce, associatedData, buffer), 'sealInPlace');
     return buffer as Bytes;
   }
 
@@ -252,11 +244,11 @@ export class CheckedCipher {
           ? this.cipher.openInPlace(nonce, associatedData, sealed)
           : this.cipher.open(nonce, associatedData, sealed);
     } catch (error) {
-      throw injectedThrew('open', error);
+      throw errors.injectedThrew(error, 'open');
     }
     if (plaintext === undefined) return undefined;
     if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
-      throw wrongResult('open', 'the plaintext or undefined');
+      throw errors.wrongPlaintext();
     }
     return plaintext as Bytes;
   }

@@ -2,8 +2,8 @@
 
 import { assertFlag, assertString, readOptions } from '../arguments.ts';
 import { bytesToBase64, utf8ToBytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
-import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
+import * as errors from '../errors-table.ts';
+import { type PlaintextOptions, splitUrl } from '../url.ts';
 
 /**
  * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in UTF-8, base64 and percent-encoding.
@@ -36,16 +36,16 @@ export function authorizedUrl(
   const given = readOptions(options, 'options', { allowPlaintext: true });
   const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
   if (userAgent.indexOf(':') >= 0) {
-    throw new LocalError(
-      'bad-argument',
-      '"userAgent" expected a string without a colon, because the hub reads it up to the first colon',
+    throw errors.expected(
+      'userAgent',
+      'a string without a colon, because the hub reads it up to the first colon',
     );
   }
   const parts = splitUrl(url);
   if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
-    throw new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
+    throw errors.badUrl();
   }
-  if (parts.scheme === 'ws' && !allowPlaintext) throw plaintextEndpoint('"url"');
+  if (parts.scheme === 'ws' && !allowPlaintext) throw errors.plaintextEndpoint('"url"');
   const { path, query } = parts;
   const base64 = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
   // Not every engine has encodeURIComponent.

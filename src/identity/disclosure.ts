@@ -3,8 +3,8 @@
  * when it is due and which text to give. The text itself comes only from the API. Spec, "AI-disclosure client rules".
  */
 
-import { kindOf, membersOf, readArgument } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import { membersOf, readArgument } from '../arguments.ts';
+import * as errors from '../errors-table.ts';
 import { isObject } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';
 
@@ -78,13 +78,10 @@ export function disclosureDue(
     } = membersOf(situation, ['language', 'isVoice', 'isShared']);
     const { aiDisclosure: texts } = membersOf(source, ['aiDisclosure']);
     if (lastGiven !== 'never' && lastGiven !== 'earlier-session' && lastGiven !== 'this-session') {
-      throw new LocalError(
-        'bad-argument',
-        '"lastGiven" expected "never", "earlier-session" or "this-session"',
-      );
+      throw errors.expected('lastGiven', '"never", "earlier-session" or "this-session"');
     }
     if (typeof tag !== 'string') {
-      throw new LocalError('bad-argument', `"language" expected string, got ${kindOf(tag)}`);
+      throw errors.expectedType('language', 'string', tag);
     }
     const isRepetition =
       lastGiven === 'this-session' || (lastGiven === 'earlier-session' && !isVoice && !isShared);

@@ -1,12 +1,12 @@
 /** Selects the address to connect to, and the protocol. Spec, "Client library contract": WSS, then HTTPS, then MQTT. */
 
 import { assertFlag, membersOf, readArgument, readOptions } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY } from '../issued/aliases.ts';
 import { currentName } from '../issued/fields.ts';
 import { issuedOf } from '../issued/issued.ts';
 import { readBrokerEndpoint } from '../mqtt-topics/broker-endpoint.ts';
-import { type PlaintextOptions, plaintextEndpoint, splitUrl, trimSlashes } from '../url.ts';
+import { type PlaintextOptions, splitUrl, trimSlashes } from '../url.ts';
 import type { Identity, Protocols } from './identity.ts';
 import { identityOf } from './read-identity.ts';
 
@@ -60,10 +60,10 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
     const { supported = PREFERENCE, requested } = given;
     const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     if (!Array.isArray(supported)) {
-      throw new LocalError('bad-argument', '"supported" expected an array of protocols');
+      throw errors.expected('supported', 'an array of protocols');
     }
     if (requested !== undefined && supported.indexOf(requested) < 0) {
-      throw new LocalError('unsupported-protocol', 'the requested protocol is not among the supported ones');
+      throw errors.unsupportedProtocol();
     }
     const read = identityOf(identity);
     let plaintext: SelectedEndpoint | undefined;
@@ -75,13 +75,9 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
       plaintext = plaintext ?? endpoint;
     }
     if (plaintext === undefined) {
-      throw new LocalError(
-        'no-endpoint',
-        'the identity has no address for a protocol that the hub serves and that may be used here: expected ' +
-          `data_plane_endpoints with wss, default_master, or mqtt with endpoint${misnomersIn(read)}`,
-      );
+      throw errors.noEndpoint(() => misnomersIn(read));
     }
-    if (!allowPlaintext) throw plaintextEndpoint(`the identity’s address for ${plaintext.protocol}`);
+    if (!allowPlaintext) throw errors.plaintextAddress(plaintext);
     return plaintext;
   });
 }
@@ -90,9 +86,8 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
 const MISNOMERS = /^(?:ur[il]|wss?|address|host(?:name)?|server|hub|endpoints?|websocket)$/i;
 
 /** Tells which fields look as if they were meant for an address. */
-function misnomersIn(identity: Identity): string {
-  const names = issuedOf(identity)!.unknown.filter((name) => MISNOMERS.test(name));
-  return names.length === 0 ? '' : `. Unknown fields: ${names.join(', ')}`;
+function misnomersIn(identity: Identity): string[] {
+  return issuedOf(identity)!.unknown.filter((name) => MISNOMERS.test(name));
 }
 
 function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEndpoint | undefined {
@@ -111,7 +106,7 @@ function endpointFor(protocol: keyof Protocols, identity: Identity): SelectedEnd
   if (!url) return undefined;
   const scheme = splitUrl(url)?.scheme;
   if (scheme !== protocol && scheme !== WITHOUT_TLS[protocol]) {
-    throw badEndpoint(`the identity’s address for ${protocol} is not a URL for that protocol`);
+    throw errors.badIdentityAddress(protocol);
   }
   return { protocol, url, tls: scheme === protocol };
 }
@@ -123,11 +118,17 @@ function defaultAddress(protocol: 'wss' | 'https', identity: Identity): string |
   if (!master) return undefined;
   const parts = splitUrl(master.indexOf('://') < 0 ? `${protocol}://${master}` : master);
   if (parts === undefined || parts.query !== '' || parts.fragment !== '') {
-    throw badEndpoint('the identity’s default_master is neither a host nor a URL without query and fragment');
+    throw errors.badAddress(
+      'the identity’s default_master',
+      'is neither a host nor a URL without query and fragment',
+    );
   }
   const isPlain = parts.scheme === WITHOUT_TLS.wss || parts.scheme === WITHOUT_TLS.https;
   if (!isPlain && parts.scheme !== 'wss' && parts.scheme !== 'https') {
-    throw badEndpoint('the identity’s default_master has a scheme other than wss, ws, https and http');
+    throw errors.badAddress(
+      'the identity’s default_master',
+      'has a scheme other than wss, ws, https and http',
+    );
   }
   if (parts.port === undefined) assertReadable(identity, currentName(IDENTITY.defaultPort));
   assertReadable(identity, currentName(IDENTITY.defaultPath));
@@ -139,9 +140,5 @@ function defaultAddress(protocol: 'wss' | 'https', identity: Identity): string |
 
 function assertReadable(identity: Identity, name: string): void {
   if (issuedOf(identity)!.unreadable.indexOf(name) < 0) return;
-  throw badEndpoint(`the identity’s field ${name} is not of a type that can be read: issue it again`);
-}
-
-function badEndpoint(fault: string): LocalError {
-  return new LocalError('bad-endpoint', fault);
+  throw errors.unreadableAddress(name);
 }

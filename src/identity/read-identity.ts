@@ -1,7 +1,6 @@
 /** Reads the fields of an identity. Spec, "Client identity". */
-import { kindOf } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from '../issued/aliases.ts';
 import { currentName, type Fields, IssuedFields, isObject, type Names } from '../issued/fields.ts';
 import { Issued, issuedFrom, issuedOf, keepIssued } from '../issued/issued.ts';
@@ -28,9 +27,9 @@ export function readIdentity(input: unknown): Identity {
   const object = objectOf(typeof input === 'string' || isBytes(input) ? parse(input) : input);
   const fields = new IssuedFields(object);
   const accessKey = fields.string(IDENTITY.accessKey);
-  if (!accessKey) throw missing('identity-access-key', 'access_key');
+  if (!accessKey) throw errors.noAccessKey();
   const password = fields.string(IDENTITY.password);
-  if (!password) throw missing('identity-password', 'password');
+  if (!password) throw errors.noPassword();
 
   const endpointFields = fields.object(IDENTITY.dataPlaneEndpoints);
   const protocolFields = fields.object(IDENTITY.protocols);
@@ -72,27 +71,14 @@ function parse(input: string | Uint8Array): unknown {
     const value = parseJson(input);
     return value instanceof JsonNumber ? value.valueOf() : value;
   } catch {
-    throw new LocalError(
-      'identity-not-json',
-      'the identity is not JSON in UTF-8, or has a key twice: is the file complete?',
-    );
+    throw errors.identityNotJson();
   }
 }
 
 /** The fields of an object. For an identity that was read before, those are the fields that it was read from. */
 function objectOf(value: unknown): Fields {
   if (isObject(value)) return issuedOf(value)?.fields ?? value;
-  throw new LocalError(
-    'identity-not-an-object',
-    `the identity is not an object but of type ${kindOf(value)}: is this the right file?`,
-  );
-}
-
-function missing(code: 'identity-access-key' | 'identity-password', name: string): LocalError {
-  return new LocalError(
-    code,
-    `the identity’s ${name} is missing, empty or not a string: issue it again, or pass the identity and not a copy`,
-  );
+  throw errors.identityNotAnObject(errors.kindOf(value));
 }
 
 /** An object with only the fields that have a value. */

@@ -4,7 +4,7 @@
  * A value of a type that cannot be read counts as absent too, since most fields are optional and a newer issuer may
  * give them another form. `unreadable` lists these fields for callers that need one of them.
  */
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { JsonNumber } from '../wire/json.ts';
 
 /** An object as issued: any field may have a value of any type. */
@@ -108,7 +108,7 @@ export class IssuedFields {
   assertReadable(names: readonly Names[]): void {
     for (let i = 0; i < names.length; i++) {
       const name = currentName(names[i]!);
-      if (this.unreadable.indexOf(name) >= 0) throw badField(name, 'of a type that can be read');
+      if (this.unreadable.indexOf(name) >= 0) throw errors.badField(name, 'of a type that can be read');
     }
   }
 
@@ -116,9 +116,4 @@ export class IssuedFields {
   private unread(names: Names, value: unknown): undefined {
     if (value !== undefined) this.unreadable.push(currentName(names));
   }
-}
-
-/** The error for a field that is needed and has the wrong type. */
-export function badField(name: string, expected: string): LocalError {
-  return new LocalError('identity-field', `the identity’s field ${name} is not ${expected}`);
 }

@@ -4,6 +4,7 @@ import { assertString } from '../arguments.ts';
 import { type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
 import type { StaticKey } from '../crypto/crypto.ts';
 import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -79,22 +80,16 @@ export function parseKeyring(input: string | Uint8Array, accessKey: string): Key
   assertString(accessKey, 'accessKey');
   const fields = parseObject(input);
   if (ownField(fields, 'version') !== VERSION) {
-    throw new LocalError(
-      'keyring-version',
-      `the keyring does not have version ${VERSION}: find out which program wrote it`,
-    );
+    throw errors.keyringVersion(VERSION);
   }
-  if (!hasOnly(fields, FIELDS)) throw badField('is unknown or misspelt');
+  if (!hasOnly(fields, FIELDS)) throw errors.badKeyring('is unknown or misspelt');
   const owner = ownField(fields, 'access_key');
-  if (typeof owner !== 'string' || owner === '') throw badField('access_key is not a string');
+  if (typeof owner !== 'string' || owner === '') throw errors.badKeyring('access_key is not a string');
   if (owner !== accessKey) {
-    throw new LocalError(
-      'keyring-other-identity',
-      'the keyring belongs to another access key: each identity has its own, with its own static key',
-    );
+    throw errors.otherIdentity();
   }
   const staticKeyIsFresh = ownField(fields, 'static_key_is_fresh');
-  if (typeof staticKeyIsFresh !== 'boolean') throw badField('static_key_is_fresh is not a boolean');
+  if (typeof staticKeyIsFresh !== 'boolean') throw errors.badKeyring('static_key_is_fresh is not a boolean');
   return keyringOf({
     accessKey,
     staticKey: readStaticKey(fields),
@@ -112,14 +107,7 @@ function parseObject(input: string | Uint8Array): JsonObject {
     if (error instanceof LocalError) throw error;
   }
   if (isJsonObject(value)) return value;
-  throw new LocalError(
-    'keyring-not-json',
-    'the keyring is not a JSON object in UTF-8: perhaps it was not written completely. Restore it',
-  );
-}
-
-function badField(fault: string): LocalError {
-  return new LocalError('keyring-field', `the keyring cannot be used, because a field ${fault}: restore it`);
+  throw errors.keyringNotJson();
 }
 
 function hasOnly(fields: JsonObject, names: string[]): boolean {
@@ -130,7 +118,7 @@ function readStaticKey(fields: JsonObject): StaticKey {
   const privateKey = readStored(fields, 'static_key');
   const publicKey = readStored(fields, 'static_public_key');
   if (publicKey === undefined && privateKey === undefined) {
-    throw badField('static_key or static_public_key is missing');
+    throw errors.badKeyring('static_key or static_public_key is missing');
   }
   return staticKeyOf(publicKey, privateKey);
 }
@@ -140,7 +128,7 @@ function readStored(fields: JsonObject, name: string): Uint8Array | undefined {
   const hex = ownField(fields, name);
   if (hex === undefined) return undefined;
   const key = readKey(hex);
-  if (key === undefined || isZero(key)) throw badField(`${name} is not a key of 32 bytes in hex`);
+  if (key === undefined || isZero(key)) throw errors.badStoredKey(name);
   return key;
 }
 
@@ -159,7 +147,7 @@ function isSeen(seen: { [key: string]: true }, nodeId: string): boolean {
 }
 
 function readPins(entries: Json | undefined): HubPin[] {
-  if (!Array.isArray(entries)) throw badField('pins is not a list');
+  if (!Array.isArray(entries)) throw errors.badKeyring('pins is not a list');
   const seen: { [key: string]: true } = {};
   const pins: HubPin[] = [];
   for (let i = 0; i < entries.length; i++) {
@@ -168,9 +156,9 @@ function readPins(entries: Json | undefined): HubPin[] {
     const nodeId = isEntry ? ownField(entry, 'node_id') : undefined;
     const key = isEntry ? readKey(ownField(entry, 'key')) : undefined;
     if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
-      throw badField('pins has an entry that is not a node_id and a key of 32 bytes in hex');
+      throw errors.badKeyring('pins has an entry that is not a node_id and a key of 32 bytes in hex');
     }
-    if (isSeen(seen, nodeId)) throw badField('pins has two keys for one hub');
+    if (isSeen(seen, nodeId)) throw errors.badKeyring('pins has two keys for one hub');
     pins.push({ nodeId, key });
   }
   return pins;
@@ -187,11 +175,12 @@ function readPsks(entries: Json | undefined): HubPsk[] {
     const key = readKey(ownField(entry, 'key'));
     const isProvisioned = ownField(entry, 'is_provisioned') ?? false;
     if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
-      if (isProvisioned !== false) throw badField('psks has a provisioned entry that cannot be read');
+      if (isProvisioned !== false)
+        throw errors.badKeyring('psks has a provisioned entry that cannot be read');
       continue;
     }
     if (typeof isProvisioned !== 'boolean')
-      throw badField('psks has an is_provisioned that is not a boolean');
+      throw errors.badKeyring('psks has an is_provisioned that is not a boolean');
     if (!isSeen(seen, nodeId)) psks.push(hubPsk(nodeId, key, { isProvisioned }));
   }
   return psks;

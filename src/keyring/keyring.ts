@@ -13,11 +13,11 @@
  * Spec, "Hub connection (protocol v3)", trust on first use.
  */
 
-import { assertBytes, assertFlag, assertString, kindOf, readArgument, readOptions } from '../arguments.ts';
+import { assertBytes, assertFlag, assertString, readArgument, readOptions } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { Crypto, StaticKey } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { SessionEvent } from '../session/events.ts';
@@ -135,10 +135,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
       const { nodeId, key } = event;
       const pinned = findHub(pins, nodeId);
       if (pinned !== undefined && !equalBytes(pinned.key, key)) {
-        throw new LocalError(
-          'pin-differs',
-          'another key of this hub was pinned in the meantime: close this session, and make sure which hub it is',
-        );
+        throw errors.pinDiffers();
       }
       return changed(keyring, { pins: withPin(pins, nodeId, key) });
     }
@@ -160,7 +157,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
     case 'dropped':
       return changed(keyring, { staticKeyIsFresh: false });
     case undefined:
-      throw new LocalError('bad-argument', '"event" expected an event of a ClientSession');
+      throw errors.expected('event', 'an event of a ClientSession');
     default:
       return keyring;
   }
@@ -351,10 +348,7 @@ export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
     );
   });
   if (!isKeyring) {
-    throw new LocalError(
-      'bad-argument',
-      `"keyring" expected what createKeyring() or parseKeyring() returned, got ${kindOf(keyring)}`,
-    );
+    throw errors.expectedType('keyring', 'what createKeyring() or parseKeyring() returned', keyring);
   }
 }
 
@@ -365,6 +359,6 @@ export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
 export function assertUtf8(value: unknown, name: string): asserts value is string {
   assertString(value, name);
   if (utf8Length(value) < 0) {
-    throw new LocalError('lone-surrogate', `"${name}" expected well-formed Unicode, got a lone surrogate`);
+    throw errors.expectedUnicode(name);
   }
 }

@@ -4,8 +4,8 @@
  */
 
 import { assertFlag, readArgument, readOptions } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
-import { type PlaintextOptions, plaintextEndpoint, splitUrl } from '../url.ts';
+import * as errors from '../errors-table.ts';
+import { type PlaintextOptions, splitUrl } from '../url.ts';
 import { mqttFields, readMqtt } from './mqtt.ts';
 
 /** The address of an MQTT broker. */
@@ -45,7 +45,7 @@ export function brokerEndpoint(mqtt: object, options: PlaintextOptions = {}): Br
     const given = readOptions(options, 'options', { allowPlaintext: true });
     const allowPlaintext = assertFlag(given.allowPlaintext, 'allowPlaintext');
     const endpoint = readBrokerEndpoint(mqtt);
-    if (!endpoint.tls && !allowPlaintext) throw plaintextEndpoint('the broker’s address');
+    if (!endpoint.tls && !allowPlaintext) throw errors.plaintextEndpoint('the broker’s address');
     return endpoint;
   });
 }
@@ -55,14 +55,21 @@ export function readBrokerEndpoint(mqtt: object): BrokerEndpoint {
   const { endpoint, tls } = readMqtt(mqttFields(mqtt));
   const parts = splitUrl((endpoint ?? '').trim());
   if (parts === undefined || !PORTS.hasOwnProperty(parts.scheme)) {
-    throw badEndpoint('is not a URL that starts with mqtt, mqtts, ssl, ws or wss, then ://');
+    throw errors.badAddress(
+      'the broker’s address',
+      'is not a URL that starts with mqtt, mqtts, ssl, ws or wss, then ://',
+    );
   }
   const { host, path } = parts;
   // An unescaped slash in a password ends the host, and leaves the @ in the path.
   if (parts.userinfo !== '' || path.indexOf('@') >= 0) {
-    throw badEndpoint('contains a user or a password: issue those in fields of their own');
+    throw errors.badAddress(
+      'the broker’s address',
+      'contains a user or a password: issue those in fields of their own',
+    );
   }
-  if (parts.query !== '' || parts.fragment !== '') throw badEndpoint('has a query or a fragment');
+  if (parts.query !== '' || parts.fragment !== '')
+    throw errors.badAddress('the broker’s address', 'has a query or a fragment');
   const scheme = tls && WITHOUT_TLS.indexOf(parts.scheme) >= 0 ? `${parts.scheme}s` : parts.scheme;
   const port = parts.port === undefined ? '' : `:${parts.port}`;
   const isWebSocket = scheme === 'ws' || scheme === 'wss';
@@ -72,8 +79,4 @@ export function readBrokerEndpoint(mqtt: object): BrokerEndpoint {
     port: parts.port ?? PORTS[scheme]!,
     tls: WITHOUT_TLS.indexOf(scheme) < 0,
   };
-}
-
-function badEndpoint(fault: string): LocalError {
-  return new LocalError('bad-endpoint', `the broker’s address ${fault}`);
 }

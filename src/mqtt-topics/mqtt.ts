@@ -2,8 +2,9 @@
  * The `mqtt` object of an identity: the broker, the credentials for it, and the client's topics. Spec, "Client
  * identity".
  */
+import * as errors from '../errors-table.ts';
 import { MQTT } from '../issued/aliases.ts';
-import { badField, IssuedFields, isObject } from '../issued/fields.ts';
+import { IssuedFields, isObject } from '../issued/fields.ts';
 import { issuedOf } from '../issued/issued.ts';
 
 /**
@@ -45,7 +46,7 @@ export type IssuedMqtt = { -readonly [Name in keyof Mqtt]-?: Mqtt[Name] | undefi
  * @throws LocalError `identity-field` for anything but an object
  */
 export function mqttFields(mqtt: unknown): IssuedFields {
-  if (!isObject(mqtt)) throw badField('mqtt', 'an object');
+  if (!isObject(mqtt)) throw errors.badField('mqtt', 'an object');
   return new IssuedFields(mqtt, issuedOf(mqtt)?.unreadable);
 }
 

@@ -10,7 +10,7 @@
 import { assertString, readArgument, readOptions } from '../arguments.ts';
 import { bytesToHex, utf8Length, utf8ToBytes } from '../bytes.ts';
 import { sha256 } from '../crypto/sha256.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MQTT } from '../issued/aliases.ts';
 import { MAX_TOPIC } from '../limits.ts';
 import { hasBlanks, trimSlashes } from '../url.ts';
@@ -83,10 +83,7 @@ function topicsOf(issued: IssuedMqtt, accessKey: string | undefined): Topics {
   const subscribe = inScope(s2cTopic ?? scope.topics?.subscribe, scope);
   const status = inScope(statusTopic ?? scope.topics?.status ?? siblingStatus(c2sTopic), scope);
   if (publish === undefined || subscribe === undefined || status === undefined) {
-    throw new LocalError(
-      'no-topics',
-      'the identity’s mqtt has no topics, and too little to derive them: issue it again with a topic_prefix',
-    );
+    throw errors.noTopics();
   }
   return { publish, subscribe, status };
 }
@@ -125,7 +122,7 @@ function scopeOf(issued: IssuedMqtt, accessKey: string | undefined): Scope {
 function trimmedLevels(issued: string | undefined, name: string): string | undefined {
   if (issued === undefined) return undefined;
   const trimmed = trimSlashes(issued.trim());
-  if (!isTopic(trimmed)) throw badTopic(`the identity’s field mqtt.${name}`);
+  if (!isTopic(trimmed)) throw errors.badTopicField(name);
   return trimmed;
 }
 
@@ -139,13 +136,6 @@ function isTopic(topic: string): boolean {
     topic.indexOf('+') < 0 &&
     `/${topic}/`.indexOf('//') < 0 && // no empty level
     !hasBlanks(topic)
-  );
-}
-
-function badTopic(what: string): LocalError {
-  return new LocalError(
-    'bad-topic',
-    `${what} is empty or too long, or contains a wildcard, white space, a control character or an empty level`,
   );
 }
 
@@ -166,17 +156,14 @@ function siblingStatus(publish: string | undefined): string | undefined {
  */
 function inScope(topic: string | undefined, { start, ids, isPrefixed }: Scope): string | undefined {
   if (topic === undefined) return undefined;
-  if (!isTopic(topic)) throw badTopic('a topic of the identity’s mqtt');
+  if (!isTopic(topic)) throw errors.badTopic('a topic of the identity’s mqtt');
   const levels = topic.slice(start.length).split('/');
   const isInside =
     ids === undefined ||
     (isPrefixed && levels.length === 1) ||
     levels.some((level) => ids.indexOf(level) >= 0);
   if (topic.indexOf(start) !== 0 || !isInside) {
-    throw new LocalError(
-      'topic-out-of-scope',
-      'a topic of the identity’s mqtt lies outside this client’s scope: issue the identity again, or pass its access key',
-    );
+    throw errors.topicOutOfScope();
   }
   return topic;
 }

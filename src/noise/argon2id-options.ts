@@ -9,7 +9,7 @@ import {
 } from '../arguments.ts';
 import { copyBytes, utf8ToBytes } from '../bytes.ts';
 import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 
 /** The options of argon2id() and of the class Argon2id, by the names of RFC 9106, section 3.1. */
 export interface Argon2idOptions {
@@ -76,7 +76,7 @@ export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
   assertMethods(crypto, 'crypto', [], ['blake2b', 'argon2id']);
   assertBytes(salt, 'salt');
   if (salt.length < 8) {
-    throw new LocalError('bad-length', `"salt" expected at least 8 bytes, got ${salt.length}`);
+    throw errors.tooShort('salt', 8, salt);
   }
   assertBytes(secret, 'secret');
   assertBytes(associatedData, 'associatedData');
@@ -89,7 +89,7 @@ export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
     assertBytes(memory, 'memory');
     const least = blocksOf(memoryKiB, parallelism) * BLOCK_BYTES;
     if (memory.length < least || memory.byteOffset % 4 !== 0) {
-      throw new LocalError('bad-length', `"memory" expected at least ${least} bytes, aligned to 4`);
+      throw errors.memoryTooSmall(least);
     }
   }
   if (typeof read.password !== 'string') assertBytes(read.password, 'password');

@@ -7,7 +7,8 @@
 import { assertInteger } from '../arguments.ts';
 import { type Bytes, concatBytes, wipe, wordAt } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
-import { failureOf, LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
+import { failureOf } from '../guard.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import {
   type Argon2idInputs,
@@ -53,7 +54,7 @@ export function argon2id(options: Argon2idOptions): Bytes {
 
 function deriveNatively(inputs: Argon2idInputs): Bytes {
   const { crypto, onProgress } = inputs;
-  const tag = callInjected('argon2id', inputs.length, () => crypto.argon2id!(inputs));
+  const tag = callInjected(inputs.length, () => crypto.argon2id!(inputs), 'argon2id');
   if (onProgress !== undefined) onProgress(1);
   return tag;
 }
@@ -102,10 +103,7 @@ export class Argon2id {
     const { crypto, password, salt, passes, memoryKiB, parallelism, length, secret, associatedData } = inputs;
     if (crypto.blake2b === undefined) {
       wipe(password);
-      throw new LocalError(
-        'blake2b-unavailable',
-        'Argon2id needs a crypto with blake2b: inject one, or derive the bytes elsewhere',
-      );
+      throw errors.blake2bUnavailable();
     }
     this.crypto = crypto;
     this.passes = passes;
@@ -164,8 +162,7 @@ export class Argon2id {
    */
   result(): Bytes {
     this.assertNotOver();
-    if (this.pass < this.passes)
-      throw new LocalError('wrong-state', 'result() before run() has returned true');
+    if (this.pass < this.passes) throw errors.resultTooEarly();
     const { memory, laneLength } = this;
     const block = new Uint8Array(BLOCK_BYTES);
     for (let i = 0; i < BLOCK_WORDS; i++) {
@@ -193,7 +190,7 @@ export class Argon2id {
   }
 
   private assertNotOver(): void {
-    if (this.isOver) throw new LocalError('wrong-state', 'this derivation is over: make a new Argon2id');
+    if (this.isOver) throw errors.derivationOver();
   }
 
   /** Section 3.2, steps 1 to 4: computes H0, and from it the first two blocks of each lane. */
@@ -323,7 +320,7 @@ function variableHash(crypto: Argon2idInputs['crypto'], length: number, parts: U
 }
 
 function blake2b(crypto: Argon2idInputs['crypto'], length: number, input: Uint8Array): Uint8Array {
-  return callInjected('blake2b', length, () => crypto.blake2b!(length, input));
+  return callInjected(length, () => crypto.blake2b!(length, input), 'blake2b');
 }
 
 /** The numbers as LE32, concatenated. */
@@ -339,10 +336,7 @@ function wordsOf(memory: Uint8Array | undefined, blocks: number): Int32Array {
     try {
       return new Int32Array(blocks * BLOCK_WORDS);
     } catch {
-      throw new LocalError(
-        'out-of-memory',
-        `${blocks} KiB cannot be allocated: pass memory, or derive the bytes elsewhere`,
-      );
+      throw errors.outOfMemory(blocks);
     }
   }
   return new Int32Array(memory.buffer, memory.byteOffset, blocks * BLOCK_WORDS);

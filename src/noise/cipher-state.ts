@@ -2,7 +2,7 @@
 import { type Bytes, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 
@@ -76,14 +76,11 @@ export class CipherState {
    */
   decryptWithAd(associatedData: Uint8Array, sealed: Uint8Array, inPlace = false): Bytes {
     if (this.isExhausted()) {
-      throw new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
+      throw errors.peerNonceExhausted();
     }
     const plaintext = this.cipher!.open(this.nonce, associatedData, sealed, inPlace);
     if (plaintext === undefined) {
-      throw new RemoteError(
-        'not-authentic',
-        'a message that is not authentic: damaged, out of order, or not written by the peer',
-      );
+      throw errors.notAuthentic();
     }
     this.countUp();
     return plaintext;
@@ -97,10 +94,7 @@ export class CipherState {
 
   private assertNonceLeft(): void {
     if (this.isExhausted()) {
-      throw new LocalError(
-        'nonce-exhausted',
-        'every nonce of this session is used: close it and connect again',
-      );
+      throw errors.nonceExhausted();
     }
   }
 
@@ -123,9 +117,9 @@ opaque(CipherState.prototype, 'CipherState');
 /** @throws RemoteError `message-too-short`, `message-too-long` */
 export function assertMessageLength(message: Uint8Array, shortest: number, longest: number): void {
   if (message.length < shortest) {
-    throw new RemoteError('message-too-short', 'a Noise message that was cut short');
+    throw errors.receivedTooShort();
   }
   if (message.length > longest) {
-    throw new RemoteError('message-too-long', `a Noise message of more than ${longest} bytes`);
+    throw errors.receivedTooLong(longest);
   }
 }

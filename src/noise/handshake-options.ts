@@ -1,8 +1,8 @@
 /** The options of a HandshakeState, and their checks. */
-import { assertBytes, assertFlag, kindOf, type OptionNames, readOptions } from '../arguments.ts';
+import { assertBytes, assertFlag, type OptionNames, readOptions } from '../arguments.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { HandshakeInputs } from './handshake.ts';
 import { type HandshakePatternName, isPattern, isSuite, PATTERNS, SUITES, type Suite } from './patterns.ts';
@@ -66,29 +66,22 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   const crypto = new CheckedCrypto(read.crypto);
   const { role, pattern, suite, prologue, psk, remoteStaticKey, randomBytes } = read;
   if (role !== 'initiator' && role !== 'responder') {
-    throw new LocalError('bad-argument', '"role" expected "initiator" or "responder"');
+    throw errors.expectedChoice('role', ['initiator', 'responder']);
   }
-  if (!isPattern(pattern)) throw new LocalError('bad-argument', '"pattern" expected "XXpsk2" or "KKpsk0"');
-  if (!isSuite(suite))
-    throw new LocalError('bad-argument', '"suite" expected a suite such as "25519_ChaChaPoly_SHA256"');
+  if (!isPattern(pattern)) throw errors.expectedChoice('pattern', ['XXpsk2', 'KKpsk0']);
+  if (!isSuite(suite)) throw errors.expected('suite', 'a suite such as "25519_ChaChaPoly_SHA256"');
   const cipherName = SUITES[suite];
   if (crypto.ciphers[cipherName] === undefined) {
-    throw new LocalError(
-      'suite-unavailable',
-      `the injected crypto has no ${cipherName}: inject one, or use another suite`,
-    );
+    throw errors.suiteUnavailable(cipherName);
   }
   assertBytes(prologue, 'prologue');
   assertBytes(psk, 'psk', KEY_LENGTH);
   if (read.ephemeralKey === undefined && typeof randomBytes !== 'function') {
-    throw new LocalError('bad-argument', `"randomBytes" expected function, got ${kindOf(randomBytes)}`);
+    throw errors.expectedType('randomBytes', 'function', randomBytes);
   }
   if (PATTERNS[pattern].staticKeysKnown) assertBytes(remoteStaticKey, 'remoteStaticKey', KEY_LENGTH);
   else if (remoteStaticKey !== undefined) {
-    throw new LocalError(
-      'bad-argument',
-      '"remoteStaticKey" is transmitted in XXpsk2: compare it after the handshake',
-    );
+    throw errors.keyIsTransmitted();
   }
   const isPaced = assertFlag(read.paced, 'paced');
   const staticKey = crypto.ownKey(read.staticKey, 'staticKey');
@@ -96,7 +89,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
     const ephemeralKey =
       read.ephemeralKey === undefined ? undefined : crypto.ownKey(read.ephemeralKey, 'ephemeralKey');
     if (ephemeralKey?.isAsynchronous) {
-      throw new LocalError('bad-argument', '"ephemeralKey" has no private key');
+      throw errors.noPrivateKey();
     }
     return {
       crypto,

@@ -4,8 +4,8 @@
  */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes } from '../bytes.ts';
-import { failureOf, LocalError } from '../errors.ts';
-import { Guard } from '../guard.ts';
+import * as errors from '../errors-table.ts';
+import { failureOf, Guard } from '../guard.ts';
 import { MAX_NOISE_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { Handshake } from './handshake.ts';
@@ -88,10 +88,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
     this.assertTurn(true);
     const longest = MAX_NOISE_MESSAGE - this.handshake.shortestMessage();
     if (payload.length > longest) {
-      throw new LocalError(
-        'message-too-long',
-        `"payload" expected at most ${longest} bytes, got ${payload.length}`,
-      );
+      throw errors.tooLong('payload', longest, payload);
     }
     return this.run(() => this.handshake.writeMessage(payload));
   }
@@ -124,7 +121,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
   resume(sharedSecret?: Uint8Array): Bytes | Unfinished {
     this.guard.assertUsable();
     if (this.handshake.work === undefined) {
-      throw new LocalError('wrong-state', 'resume() where no message is unfinished');
+      throw errors.nothingToResume();
     }
     this.handshake.assertAwaited(sharedSecret);
     return this.run(() => this.handshake.resume(sharedSecret));
@@ -137,7 +134,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
    */
   split(): Transport {
     this.guard.assertUsable();
-    if (!this.isFinished) throw new LocalError('wrong-state', 'split() before the last handshake message');
+    if (!this.isFinished) throw errors.splitTooEarly();
     return this.guarded(() => {
       const transport = new Transport(this.handshake.split());
       this.end();
@@ -164,7 +161,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
           ? 'writeMessage'
           : 'readMessage';
     const method = isWriting ? 'writeMessage' : 'readMessage';
-    if (due !== method) throw new LocalError('wrong-state', `${method}() where ${due}() is due`);
+    if (due !== method) throw errors.notDue(method, due);
   }
 
   private run(step: () => Bytes | undefined): Bytes | Unfinished {

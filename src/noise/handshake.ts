@@ -10,7 +10,8 @@ import { assertBytes } from '../arguments.ts';
 import { type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
 import { type CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import { assertMessageLength, type CipherState } from './cipher-state.ts';
@@ -155,10 +156,7 @@ export class Handshake {
   assertAwaited(sharedSecret: Uint8Array | undefined): void {
     if (this.work?.awaited !== undefined) assertBytes(sharedSecret, 'sharedSecret', KEY_LENGTH);
     else if (sharedSecret !== undefined) {
-      throw new LocalError(
-        'bad-argument',
-        '"sharedSecret" expected nothing, since no public key was given for one',
-      );
+      throw errors.expected('sharedSecret', 'nothing, since no public key was given for one');
     }
   }
 
@@ -219,7 +217,7 @@ export class Handshake {
       work.parts.push(this.symmetricState.encryptAndHash(work.input));
       result = concatBytes(work.parts);
     } else {
-      result = this.open(work.input.subarray(work.read), 'payload-not-authentic');
+      result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);
     }
     this.work = undefined;
     this.nextMessage++;
@@ -244,7 +242,7 @@ export class Handshake {
       work.read += token === 'e' ? KEY_LENGTH : KEY_LENGTH + TAG_LENGTH;
       const field = work.input.subarray(from, work.read);
       if (token === 's') {
-        this.rs = this.open(field, 'static-key-not-authentic');
+        this.rs = this.open(field, errors.staticKeyNotAuthentic);
       } else {
         this.re = copyBytes(field);
         this.mixEphemeral(this.re);
@@ -279,7 +277,11 @@ export class Handshake {
 
   /** Wipes the shared secret. */
   private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
-    if (isZero(sharedSecret)) throw lowOrderKey(this.pattern.staticKeysKnown && publicKey === this.rs);
+    if (isZero(sharedSecret)) {
+      // Of low order: the shared secret would be known to everybody. The peer sent the key, or it was given locally.
+      const isGiven = this.pattern.staticKeysKnown && publicKey === this.rs;
+      throw isGiven ? errors.storedLowOrderKey() : errors.receivedLowOrderKey();
+    }
     try {
       this.symmetricState.mixKey(sharedSecret);
     } finally {
@@ -287,24 +289,13 @@ export class Handshake {
     }
   }
 
-  private open(sealed: Uint8Array, code: 'static-key-not-authentic' | 'payload-not-authentic'): Bytes {
+  private open(sealed: Uint8Array, notAuthentic: () => RemoteError): Bytes {
     try {
       return this.symmetricState.decryptAndHash(sealed);
     } catch (error) {
       if (!(error instanceof RemoteError)) throw error;
-      const part = code === 'payload-not-authentic' ? 'payload' : 'static key';
-      throw new RemoteError(code, `a handshake message whose ${part} is not authentic`);
+      throw notAuthentic();
     }
   }
 }
 opaque(Handshake.prototype, 'Handshake');
-
-/** A public key of low order makes the shared secret known to everybody. The peer sent it, or it was given locally. */
-function lowOrderKey(isGiven: boolean): LocalError | RemoteError {
-  return isGiven
-    ? new LocalError('low-order-key', '"remoteStaticKey" has low order, as no key of a peer has: restore it')
-    : new RemoteError(
-        'low-order-key',
-        'the peer sent a public key of low order, with which no secret is shared',
-      );
-}

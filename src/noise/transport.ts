@@ -1,7 +1,8 @@
 /** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, wipe } from '../bytes.ts';
-import { LocalError, type RemoteError } from '../errors.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
@@ -59,10 +60,7 @@ export class Transport {
     assertBytes(buffer, 'buffer');
     this.guard.assertUsable();
     if (buffer.length < TAG_LENGTH) {
-      throw new LocalError(
-        'bad-length',
-        `"buffer" expected at least ${TAG_LENGTH} bytes, got ${buffer.length}`,
-      );
+      throw errors.tooShort('buffer', TAG_LENGTH, buffer);
     }
     assertAtMost(MAX_NOISE_MESSAGE, buffer, 'buffer');
     this.guard.enter();
@@ -123,9 +121,6 @@ opaque(Transport.prototype, 'Transport');
 
 function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
   if (bytes.length > longest) {
-    throw new LocalError(
-      'message-too-long',
-      `"${name}" expected at most ${longest} bytes, got ${bytes.length}`,
-    );
+    throw errors.tooLong(name, longest, bytes);
   }
 }

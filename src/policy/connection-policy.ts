@@ -15,7 +15,8 @@ import {
 } from '../arguments.ts';
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, type RemoteError } from '../errors.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import type { ClientOptions } from '../session/client-options.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
@@ -329,7 +330,7 @@ function readTimes(given: object, names: readonly string[], prefix: string): Tim
     const { [name]: time = membersOf(TIMES, [name])[name] ?? DEADLINE } = given as Times;
     assertTime(time, label);
     if (!(time > 0 && time <= DAY)) {
-      throw new LocalError('bad-argument', `"${label}" expected more than 0 and at most a day`);
+      throw errors.expected(label, 'more than 0 and at most a day');
     }
     times[name] = time;
   }

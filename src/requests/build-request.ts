@@ -3,8 +3,8 @@
  * utterance; for actions and codes, `input` says that it is not natural language. Spec, "Client library contract".
  */
 
-import { assertObject, kindOf, membersOf, readArgument } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import { assertObject, membersOf, readArgument } from '../arguments.ts';
+import * as errors from '../errors-table.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
 import { assertNotBlank } from './white-space.ts';
@@ -150,7 +150,7 @@ function copyOf(object: Json | undefined, name: string): JsonObject {
   const copy: JsonObject = {};
   if (object === undefined) return copy;
   if (!isJsonObject(object)) {
-    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(object)}`);
+    throw errors.expectedType(name, 'object', object);
   }
   const keys = Object.keys(object);
   for (let i = 0; i < keys.length; i++) setField(copy, keys[i]!, object[keys[i]!]!);

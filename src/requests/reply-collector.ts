@@ -3,8 +3,8 @@
  * in, a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
 
-import { kindOf, readArgument, readOptions } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import { readArgument, readOptions } from '../arguments.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import { UTTERANCE } from './build-request.ts';
@@ -339,7 +339,7 @@ function copyOf(event: HubEvent): HubEvent {
   return readArgument('message', () => {
     const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;
     if (typeof type !== 'string' || !isJsonObject(data) || !isJsonObject(payload)) {
-      throw new LocalError('bad-argument', `"message" expected string or HubEvent, got ${kindOf(event)}`);
+      throw errors.expectedType('message', 'string or HubEvent', event);
     }
     return { type, data, requestId, sessionId, payload };
   });

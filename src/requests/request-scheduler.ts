@@ -5,7 +5,7 @@
  */
 
 import { assertTime, readOptions } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
@@ -135,21 +135,15 @@ export class RequestScheduler {
   request(envelope: JsonObject, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
     if (this.isOver) {
-      throw new LocalError(
-        'session-over',
-        'the connection ended: create a new RequestScheduler for the next one',
-      );
+      throw errors.connectionEnded();
     }
     const event = isJsonObject(envelope) ? readHubEvent(envelope) : undefined;
     const requestId = event?.requestId;
     if (event === undefined || requestId === undefined) {
-      throw new LocalError('bad-argument', '"envelope" expected a bus message that carries a request id');
+      throw errors.expected('envelope', 'a bus message that carries a request id');
     }
     if (this.unfinished(requestId) !== undefined) {
-      throw new LocalError(
-        'bad-argument',
-        '"envelope" has the request id of a request that has not ended: use a new one',
-      );
+      throw errors.repeatedRequest();
     }
     const { type, sessionId = this.ownSession } = event;
     const collector = new ReplyCollector({ requestId, sessionId, type });

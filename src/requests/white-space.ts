@@ -3,7 +3,7 @@
  * fixed here because programming languages disagree about the rest.
  */
 import { assertString } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 
 /** Replaces each run of white space by one space, and removes it at both ends. */
 export function collapse(string: string): string {
@@ -23,7 +23,7 @@ export function isBlank(string: string): boolean {
 export function assertNotBlank(value: unknown, name: string): string {
   assertString(value, name);
   if (isBlank(value)) {
-    throw new LocalError('bad-argument', `"${name}" expected more than white space`);
+    throw errors.expected(name, 'more than white space');
   }
   return value;
 }

@@ -1,6 +1,6 @@
 /** Wraps envelopes for a mesh of hubs. docs/requests.md, "Beyond the hub". */
 import { type OptionNames, readArgument, readOptions } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import { assertNotBlank } from './white-space.ts';
@@ -48,10 +48,10 @@ export function wrap(type: WrapperType, message: JsonObject, options: WrapOption
     () => isJsonObject(message) && typeof ownField(message, 'msg_type') === 'string',
   );
   if (!isEnvelope) {
-    throw new LocalError('bad-argument', '"message" expected an envelope: an object with a msg_type');
+    throw errors.expected('message', 'an envelope: an object with a msg_type');
   }
   if (TYPES.indexOf(type) < 0) {
-    throw new LocalError('bad-argument', `"type" expected "${TYPES.join('" or "')}"`);
+    throw errors.expectedChoice('type', TYPES);
   }
   const envelope = composeEnvelope(type, message);
   if (targetSiteId !== undefined) envelope.target_site_id = assertNotBlank(targetSiteId, 'targetSiteId');

@@ -3,10 +3,11 @@
  * transport messages afterwards, and a failure that is final. It looks up each input in the table of its side; what the
  * side does with the input is in client-handshake.ts and hub-handshake.ts.
  */
-import { assertBytes, assertFlag, assertFunction, kindOf } from '../arguments.ts';
+import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, type RemoteError } from '../errors.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
 import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { Handshake, SessionKeys } from '../noise/handshake.ts';
@@ -19,7 +20,7 @@ import { type ReadBinary, type Reassembled, Reassembler } from '../wire/reassemb
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
-import { inputOf, isLateRepeat, lateInputOf, mayBeJson, textAfterReady, unexpected } from './inputs.ts';
+import { inputOf, isLateRepeat, lateInputOf, mayBeJson, unexpected } from './inputs.ts';
 import type { Pattern } from './protocol.ts';
 import type { Input, Inputs, Step, TransitionTable } from './transitions.ts';
 
@@ -98,7 +99,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   /** As {@link ClientSession.receive}. */
   receive(data: string | Uint8Array): (Event | CommonEvent)[] {
     if (typeof data !== 'string' && !isBytes(data)) {
-      throw new LocalError('bad-argument', `"data" expected string or Uint8Array, got ${kindOf(data)}`);
+      throw errors.expectedType('data', 'string or Uint8Array', data);
     }
     return this.run(() => {
       if (this.isOver()) return;
@@ -201,7 +202,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data);
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
-      if (input !== undefined || typeof data === 'string') throw textAfterReady();
+      if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();
     }
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
@@ -215,23 +216,16 @@ export class Channel<State extends string, Event extends { readonly type: string
   private send(kind: MessageKind, encode: () => Uint8Array): Bytes[] {
     this.guard.assertIdle();
     if (this.isOver()) {
-      throw new LocalError(
-        'session-over',
-        'the session is over: connect again with a new one',
-        this.guard.failure,
-      );
+      throw errors.sessionOver(this.guard.failure);
     }
     if (this.state !== 'ready') {
-      throw new LocalError('wrong-state', `sending in state ${this.state}: wait for the ready event`);
+      throw errors.notReady(this);
     }
     this.guard.enter();
     try {
       const payload = encode();
       if (payload.length > MAX_MESSAGE) {
-        throw new LocalError(
-          'message-too-long',
-          `a message of ${payload.length} bytes, which the peer would drop: send at most ${MAX_MESSAGE}`,
-        );
+        throw errors.messageTooLong(payload, MAX_MESSAGE);
       }
       try {
         return this.seal(kind, payload);
@@ -287,10 +281,7 @@ function encodeText(text: string): Uint8Array {
   try {
     parseJson(bytes);
   } catch {
-    throw new LocalError(
-      'not-json',
-      'a string is sent as it is, so it must be JSON: wrap other text in an object',
-    );
+    throw errors.stringIsNotJson();
   }
   return bytes;
 }

@@ -4,7 +4,9 @@
  */
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
-import { failureOf, LocalError, RemoteError } from '../errors.ts';
+import { type LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
+import { failureOf } from '../guard.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
@@ -25,12 +27,10 @@ import { type ClientOptions, type ClientPlan, readClientOptions } from './client
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
-  clientEndingError,
   type Ending,
   type EndingFacts,
   findEnding,
   findFailure,
-  kkFailed,
 } from './endings.ts';
 import type { PskEvent, SessionEvent } from './events.ts';
 import { findHub, fingerprint } from './keyring-fields.ts';
@@ -120,11 +120,7 @@ export class ClientHandshake implements Side<ClientState> {
     assertRequired(offer);
     const pin = findHub(keyring.pins, nodeId)?.key;
     if (pin === undefined && !trustsNewHubs) {
-      throw new RemoteError(
-        'unknown-hub',
-        'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
-        { nodeId },
-      );
+      throw errors.unknownHub(nodeId);
     }
     const usable = offer.patterns.filter((name) => patterns.indexOf(name as Pattern) >= 0);
     const { pattern, suite } = select(
@@ -142,7 +138,7 @@ export class ClientHandshake implements Side<ClientState> {
     ]);
     if (pin === undefined && keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
     if (pin !== undefined && keyring.staticKeyIsFresh) {
-      channel.emit({ type: 'static-key-fresh', nodeId, error: staticKeyFresh() });
+      channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
     }
   }
 
@@ -224,12 +220,7 @@ export class ClientHandshake implements Side<ClientState> {
     // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3. Under KKpsk0
     // the key is the pin.
     if (pin !== undefined && !equalBytes(pin, key)) {
-      throw new RemoteError(
-        'hub-key-changed',
-        `the hub presents the key ${fingerprint(key)}, and ${fingerprint(pin)} is pinned: make sure that it is the same hub, ` +
-          'then pin its new key',
-        { nodeId, pinnedKey: copyBytes(pin), hubKey: copyBytes(key) },
-      );
+      throw errors.hubKeyChanged(nodeId, copyBytes(pin), copyBytes(key), fingerprint);
     }
     if (this.derivedPsk !== undefined) {
       channel.emit(pskEvent(nodeId, this.derivedPsk));
@@ -275,13 +266,10 @@ export class ClientHandshake implements Side<ClientState> {
   private unopened(): RemoteError {
     if (this.pattern === 'KKpsk0') {
       this.doubtPin();
-      return kkFailed();
+      return errors.kkFailed();
     }
     this.channel.emit({ type: 'psk-suspect', nodeId: this.nodeId });
-    return new RemoteError(
-      'psk-differs',
-      'the hub has another password for this client, or a third party interfered: check the password of the identity',
-    );
+    return errors.pskDiffers();
   }
 
   /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */
@@ -297,7 +285,7 @@ export class ClientHandshake implements Side<ClientState> {
     return {
       reason,
       retry: unpins && !this.unpins ? 'later' : retry,
-      error: clientEndingError(error, facts.state, facts.status),
+      error: errors.clientEnding(error, facts),
     };
   }
 
@@ -328,15 +316,6 @@ function pskEvent(nodeId: string, key: Bytes): PskEvent {
   opaque(event, () => ({ type: 'psk', nodeId }));
   hideFields(event, ['key']);
   return event;
-}
-
-function staticKeyFresh(): LocalError {
-  return new LocalError(
-    'static-key-fresh',
-    'this hub is pinned, but no hub has accepted the present static key yet: the hub most likely holds another key for ' +
-      'this client and will refuse this one. Restore the lost key, share one key between programs, or ask the operator ' +
-      'of the hub to reset it',
-  );
 }
 
 /** The session id in a HELLO payload; `undefined` if the `session` of the `hello` option has none. */

@@ -1,15 +1,8 @@
 /** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
-import {
-  assertChoice,
-  assertFlag,
-  assertFunction,
-  kindOf,
-  type OptionNames,
-  readOptions,
-} from '../arguments.ts';
+import { assertChoice, assertFlag, assertFunction, type OptionNames, readOptions } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
@@ -97,19 +90,16 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
   const given = readOptions(options, 'options', CLIENT_OPTIONS);
   const { siteId, encodings, trust, onKkFailure } = given;
   if (typeof siteId !== 'string') {
-    throw new LocalError('bad-argument', `"siteId" expected string, got ${kindOf(siteId)}`);
+    throw errors.expectedType('siteId', 'string', siteId);
   }
   if (encodings !== undefined && !isStringArray(encodings)) {
-    throw new LocalError('bad-argument', '"encodings" expected an array of strings');
+    throw errors.expected('encodings', 'an array of strings');
   }
   assertFunction(given.randomBytes, 'randomBytes');
   const keyring = readKeyring(given.keyring);
   const isPaced = assertFlag(given.paced, 'paced');
   if (isPaced && (isBytes(keyring.staticKey) || keyring.staticKey.publicKey === undefined)) {
-    throw new LocalError(
-      'bad-argument',
-      '"keyring.staticKey" expected its public key too, since the session is paced',
-    );
+    throw errors.expected('keyring.staticKey', 'its public key too, since the session is paced');
   }
   const binarize = assertFlag(given.binarize, 'binarize');
   if (binarize) assertFunction(given.readBinary, 'readBinary');

@@ -3,7 +3,7 @@
  */
 import { assertBytes } from '../arguments.ts';
 import type { Bytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { Json } from '../wire/json.ts';
@@ -66,7 +66,7 @@ export class ClientSession {
    */
   start(): SessionEvent[] {
     if (this.hasStarted || !this.channel.knows('start')) {
-      throw new LocalError('wrong-state', `start() in state ${this.state}: each attempt is a new session`);
+      throw errors.clientStarted(this);
     }
     const events = this.channel.call('start', undefined);
     this.hasStarted = true;
@@ -95,10 +95,7 @@ export class ClientSession {
     const { channel } = this;
     channel.assertIdle();
     if (channel.state === 'awaiting-hello' || channel.state === 'awaiting-offer') {
-      throw new LocalError(
-        'wrong-state',
-        'providePsk() before psk-needed: a stored PSK goes into the keyring',
-      );
+      throw errors.pskTooEarly();
     }
     if (!channel.knows('psk')) return [];
     assertBytes(psk, 'psk', KEY_LENGTH);

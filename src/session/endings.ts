@@ -2,8 +2,10 @@
  * Works out how a connection ended, from what had happened on it and from how its transport closed. The tables are
  * data; the first row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
-import { kindOf, membersOf, readArgument } from '../arguments.ts';
-import { type ErrorCode, LocalError, RemoteError } from '../errors.ts';
+import { membersOf, readArgument } from '../arguments.ts';
+import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
+import type { EndingCode } from '../errors-table.ts';
+import * as errors from '../errors-table.ts';
 import type { EndedEvent } from './events.ts';
 import type { Pattern } from './protocol.ts';
 import type { ClientState, HubState } from './transitions.ts';
@@ -48,16 +50,6 @@ export interface EndingRow<State extends string> {
   /** Whether the pin is put in doubt. `onKkFailure: 'unpin'` drops it and retries now; `'keep-pin'` retries later. */
   readonly unpins?: true;
 }
-
-type EndingCode =
-  | 'access-refused'
-  | 'negotiation-refused'
-  | 'kk-refused'
-  | 'refused'
-  | 'client-key-refused'
-  | 'unavailable'
-  | 'dropped'
-  | 'timeout';
 
 const BEFORE_MESSAGE_1: readonly ClientState[] = [
   'awaiting-hello',
@@ -147,10 +139,7 @@ export function readClosing(closing: Closing | undefined): ReadClosing {
     ? readArgument('closing', () => membersOf(closing, ['code', 'status', 'reason']))
     : { code: closing === 'timeout' ? undefined : closing };
   if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(reason, 'string')) {
-    throw new LocalError(
-      'bad-argument',
-      `"closing" expected a close code, "timeout", or { code, status, reason }, got ${kindOf(closing)}`,
-    );
+    throw errors.expectedType('closing', 'a close code, "timeout", or { code, status, reason }', closing);
   }
   return {
     kind: kindOfClosing(closing === 'timeout', code, status, reason),
@@ -227,60 +216,4 @@ export function findFailure(
 
 function matches(expected: unknown, actual: unknown): boolean {
   return expected === undefined || expected === actual;
-}
-
-const KK_REFUSED =
-  'the handshake with the pinned key failed: the hub has another password, another static key of its own, or another ' +
-  'static key for this client; or a third party interfered. The next attempt with XXpsk2 tells which';
-
-/** The error of a client's ending. Its message says what an operator can do. */
-export function clientEndingError(code: EndingCode, state: ClientState, status?: number): RemoteError {
-  return new RemoteError(code, sentenceOf(code, state), { status });
-}
-
-function sentenceOf(code: EndingCode, state: ClientState): string {
-  switch (code) {
-    case 'timeout':
-      return `no message arrived in state ${state}: the hub is slow, or it refuses in silence`;
-    case 'unavailable':
-      return 'the hub accepts no connection at the moment: connect again later';
-    case 'access-refused':
-      return 'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients';
-    case 'negotiation-refused':
-      return (
-        'the hub closed the connection after message 1: it refuses the access key, the pattern or the suite, or it bound ' +
-        'a different HELLO or HANDSHAKE'
-      );
-    case 'kk-refused':
-      return KK_REFUSED;
-    case 'client-key-refused':
-      return (
-        'the hub closed the connection after message 3. Most likely it has another static key for this client: another ' +
-        'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
-        'to reset it or to issue a new identity. A hub that failed for reasons of its own looks the same'
-      );
-    case 'refused':
-      return 'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients';
-    case 'dropped':
-      return `the connection was lost in state ${state}: connect again`;
-  }
-}
-
-/** The error of a KKpsk0 whose message 2 does not authenticate. */
-export function kkFailed(): RemoteError {
-  return new RemoteError('kk-failed', KK_REFUSED);
-}
-
-/** The error of a hub's ending. */
-export function hubEndingError(code: EndingCode, state: HubState): RemoteError {
-  if (code === 'timeout') {
-    return new RemoteError(code, `no message arrived from the client in state ${state}`);
-  }
-  if (state === 'awaiting-message-3') {
-    return new RemoteError(
-      code,
-      'the client closed the connection instead of sending message 3: it may have another password or pin for this hub',
-    );
-  }
-  return new RemoteError(code, `the client closed the connection in state ${state}`);
 }

@@ -6,7 +6,8 @@ import { assertBytes, assertFunction, assertString, type OptionNames, readOption
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
 import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import { type LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
@@ -34,7 +35,6 @@ import {
   findFailure,
   HUB_ENDINGS,
   HUB_FAILURES,
-  hubEndingError,
 } from './endings.ts';
 import type { HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
@@ -124,10 +124,7 @@ export class HubHandshake implements Side<HubState> {
     const hello = assertFields(given.hello, 'hello');
     const handshake = assertFields(given.handshake, 'handshake');
     if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {
-      throw new LocalError(
-        'bad-argument',
-        '"hello" and "handshake" expected further fields, not node_id or noise',
-      );
+      throw errors.reservedFields();
     }
     const helloPayload = composePayload({ node_id: nodeId }, hello);
     const offer = composePayload(
@@ -138,19 +135,13 @@ export class HubHandshake implements Side<HubState> {
       handshake,
     );
     if (!speaksProtocol3(offer)) {
-      throw new LocalError(
-        'bad-argument',
-        `"handshake" expected a max_protocol_version of ${PROTOCOL_VERSION} or more`,
-      );
+      throw errors.expected('handshake', `a max_protocol_version of ${PROTOCOL_VERSION} or more`);
     }
     this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
     this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
     this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
     if (this.staticKey.isAsynchronous) {
-      throw new LocalError(
-        'bad-argument',
-        '"staticKey" expected a private key, or a key pair with sharedSecret()',
-      );
+      throw errors.expected('staticKey', 'a private key, or a key pair with sharedSecret()');
     }
     this.presharedKey = copyBytes(psk);
     hideFields(this);
@@ -171,7 +162,7 @@ export class HubHandshake implements Side<HubState> {
       throw withoutPattern();
     }
     if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {
-      throw new RemoteError('not-offered', 'message 1 names a pattern or a suite that was not offered');
+      throw errors.notOffered();
     }
     const message = readNoiseMessage(payload);
     this.pattern = pattern as Pattern;
@@ -205,10 +196,7 @@ export class HubHandshake implements Side<HubState> {
     if (this.clientKey === undefined) {
       this.channel.emit({ type: 'pin', key: copyBytes(key) });
     } else if (!equalBytes(this.clientKey, key)) {
-      throw new RemoteError(
-        'client-key-changed',
-        'the client has a different static key from the one that is pinned for its access key',
-      );
+      throw errors.clientKeyChanged();
     }
     this.establish(noise);
     this.becomeReady(this.message1Payload!);
@@ -233,15 +221,9 @@ export class HubHandshake implements Side<HubState> {
     } catch (error) {
       if (!(error instanceof RemoteError) || error.code !== 'payload-not-authentic') throw error;
       if (this.pattern === 'KKpsk0') {
-        throw new RemoteError(
-          'kk-failed',
-          'KKpsk0 failed: the client has another password, pin, static key or prologue',
-        );
+        throw errors.kkFailedAtHub();
       }
-      throw new RemoteError(
-        'prologue-differs',
-        'the client has another prologue: it bound a different HELLO or HANDSHAKE',
-      );
+      throw errors.prologueDiffers();
     }
   }
 
@@ -266,7 +248,7 @@ export class HubHandshake implements Side<HubState> {
 
   ended(facts: EndingFacts<HubState>): Ending {
     const { reason, retry, error } = findEnding(HUB_ENDINGS, facts);
-    return { reason, retry, error: hubEndingError(error, facts.state) };
+    return { reason, retry, error: errors.hubEnding(error, facts) };
   }
 
   failed(error: LocalError | RemoteError, isEstablished: boolean): Ending {
@@ -289,7 +271,7 @@ opaque(HubHandshake.prototype, 'HubHandshake');
 const EMPTY = new Uint8Array(0);
 
 function withoutPattern(): RemoteError {
-  return new RemoteError('bad-payload', 'message 1 names no noise.pattern or no noise.suite');
+  return errors.nothingChosen();
 }
 
 /** An empty object, which names no encoding. Unlike an empty payload, every client can read it. */
@@ -302,21 +284,18 @@ const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
  */
 function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
   if (suites !== undefined && !isStringArray(suites)) {
-    throw new LocalError('bad-argument', '"suites" expected an array of suite names');
+    throw errors.expected('suites', 'an array of suite names');
   }
   const offered = suites ?? own;
   if (offered.length === 0 || !offered.every((suite) => own.indexOf(suite) >= 0)) {
-    throw new LocalError(
-      'suite-unavailable',
-      '"suites" expected suites whose cipher the injected crypto has',
-    );
+    throw errors.suitesUnavailable();
   }
   return offered.slice();
 }
 
 function assertIncludes(offered: readonly string[], required: string, name: string): void {
   if (offered.indexOf(required) < 0) {
-    throw new LocalError('bad-argument', `"${name}" expected ${required}, which every hub must offer`);
+    throw errors.expected(name, `${required}, which every hub must offer`);
   }
 }
 
@@ -329,8 +308,7 @@ function readHello(message: Reassembled): HelloEvent {
     // Whatever it is, it is not a HELLO.
   }
   if (envelope === undefined || envelope.type !== 'hello') {
-    const error = new RemoteError('no-hello', 'the first message of the client is not its HELLO');
-    return { type: 'hello', payload: undefined, error };
+    return { type: 'hello', payload: undefined, error: errors.noHello() };
   }
   const { payload } = envelope;
   const siteId = ownField(payload, 'site_id') ?? '';
@@ -340,11 +318,7 @@ function readHello(message: Reassembled): HelloEvent {
     typeof siteId !== 'string' ||
     typeof pubkey !== 'string'
   ) {
-    const error = new RemoteError(
-      'bad-hello',
-      'the HELLO of the client has a session, site_id or pubkey of the wrong type',
-    );
-    return { type: 'hello', payload: undefined, error };
+    return { type: 'hello', payload: undefined, error: errors.badHello() };
   }
   return { type: 'hello', payload, error: undefined };
 }

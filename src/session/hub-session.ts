@@ -3,7 +3,7 @@
  * and for ports. Spec, "Hub connection (protocol v3)".
  */
 import type { Bytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import type { Json } from '../wire/json.ts';
 import type { Channel } from './channel.ts';
@@ -63,7 +63,7 @@ export class HubSession {
    * @throws LocalError `wrong-state` unless it is the first call
    */
   start(): HubSessionEvent[] {
-    if (this.state !== 'new') throw new LocalError('wrong-state', `start() in state ${this.state}`);
+    if (this.state !== 'new') throw errors.hubStarted(this);
     return this.channel.call('start', undefined);
   }
 
@@ -76,7 +76,7 @@ export class HubSession {
    */
   receive(data: string | Uint8Array): HubSessionEvent[] {
     if (this.state === 'new') {
-      throw new LocalError('wrong-state', 'receive() before start(): the hub speaks first');
+      throw errors.hubNotStarted();
     }
     return this.channel.receive(data);
   }

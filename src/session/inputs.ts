@@ -1,5 +1,6 @@
 /** Tells which input of a session a message is. */
-import { RemoteError } from '../errors.ts';
+import type { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, ownField } from '../wire/json.ts';
 import type { Input } from './transitions.ts';
@@ -28,12 +29,9 @@ export function isLateRepeat(input: Input, isText: boolean): boolean {
 /** The error for an input that a state neither handles nor ignores. */
 export function unexpected(input: Input, state: string): RemoteError {
   if (input !== 'other' && state === 'awaiting-hello') {
-    return new RemoteError(
-      'handshake-before-hello',
-      'the hub sent a HANDSHAKE before the HELLO that it belongs to',
-    );
+    return errors.handshakeBeforeHello();
   }
-  return new RemoteError('unexpected-message', `a cleartext message has no place in state ${state}`);
+  return errors.unexpectedMessage(state);
 }
 
 /**
@@ -52,13 +50,4 @@ export function lateInputOf(data: string | Uint8Array): EnvelopeInput | undefine
   } catch {
     return undefined;
   }
-}
-
-/** The error for cleartext once the session is encrypted. */
-export function textAfterReady(): RemoteError {
-  return new RemoteError(
-    'text-after-ready',
-    'a cleartext message arrived on the encrypted session: the peer has lost the session, as a hub on MQTT does after ' +
-      'minutes without a message, or a third party wrote it. Connect again',
-  );
 }

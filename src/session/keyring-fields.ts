@@ -2,7 +2,7 @@
 import { assertBytes, assertFlag, assertObject, membersOf, readArgument } from '../arguments.ts';
 import { bytesToHex, isBytes } from '../bytes.ts';
 import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
 /** The fields of a keyring that a ClientSession reads. A device that stores them its own way can pass a literal. */
@@ -42,14 +42,11 @@ export function readKeyring(keyring: KeyringFields): ReadKeyring {
     const names = isLiteral ? Object.keys(keyring) : [];
     for (let i = 0; i < names.length; i++) {
       if (KEYRING_FIELDS.indexOf(names[i] as keyof KeyringFields) < 0) {
-        throw new LocalError('bad-argument', `"keyring.${names[i]}" is an unknown field`);
+        throw errors.unknownName(`keyring.${names[i]}`, 'field');
       }
     }
     if (!pins.every(isHubKey) || !psks.every(isHubKey)) {
-      throw new LocalError(
-        'bad-argument',
-        '"keyring" expected pins and psks with a nodeId and a key of 32 bytes',
-      );
+      throw errors.expected('keyring', 'pins and psks with a nodeId and a key of 32 bytes');
     }
     return {
       staticKey,

@@ -2,7 +2,7 @@
 
 import { readArgument } from '../arguments.ts';
 import type { CipherName, Crypto } from '../crypto/crypto.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { SUITES, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
@@ -70,15 +70,9 @@ export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[],
     if (suites.indexOf(suite) < 0) continue;
     if (pinned && patterns.indexOf('KKpsk0') >= 0) return { pattern: 'KKpsk0', suite };
     if (patterns.indexOf('XXpsk2') >= 0) return { pattern: 'XXpsk2', suite };
-    throw new RemoteError(
-      'no-common-pattern',
-      'the hub offers no handshake pattern that this client may use',
-    );
+    throw errors.noCommonPattern();
   }
-  throw new RemoteError(
-    'no-common-suite',
-    'the hub offers no cipher suite that the crypto of this client supports',
-  );
+  throw errors.noCommonSuite();
 }
 
 /**
@@ -88,17 +82,11 @@ export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[],
  */
 export function assertRequired({ patterns, suites }: Offer): void {
   if (patterns.indexOf(OFFERED_PATTERNS[0]!) < 0 || suites.indexOf(OFFERED_SUITES[0]!) < 0) {
-    throw new RemoteError(
-      'bad-offer',
-      `the hub does not offer ${OFFERED_PATTERNS[0]} and ${OFFERED_SUITES[0]}, as every hub has to: update it`,
-    );
+    throw errors.incompleteOffer(OFFERED_PATTERNS, OFFERED_SUITES);
   }
 }
 
 function copyStrings<Name extends string>(names: readonly Name[]): Name[] {
   if (isStringArray(names)) return names.slice() as Name[];
-  throw new LocalError(
-    'bad-argument',
-    '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',
-  );
+  throw errors.badSelection();
 }

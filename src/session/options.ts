@@ -1,6 +1,6 @@
 /** Checks the options of sessions. */
-import { kindOf, readArgument } from '../arguments.ts';
-import { LocalError } from '../errors.ts';
+import { readArgument } from '../arguments.ts';
+import * as errors from '../errors-table.ts';
 import { isStringArray, mergeFields } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { OFFERED_PATTERNS, type Pattern } from './protocol.ts';
@@ -14,7 +14,7 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
   if (patterns === undefined) return OFFERED_PATTERNS;
   const isOffered = (name: Pattern): boolean => OFFERED_PATTERNS.indexOf(name) >= 0;
   if (!isStringArray(patterns) || patterns.length === 0 || !patterns.every(isOffered)) {
-    throw new LocalError('bad-argument', '"patterns" expected an array of "XXpsk2" and "KKpsk0"');
+    throw errors.expected('patterns', 'an array of "XXpsk2" and "KKpsk0"');
   }
   return patterns.slice();
 }
@@ -27,7 +27,7 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
 export function assertFields(fields: JsonObject | undefined, name: string): JsonObject {
   if (fields === undefined) return {};
   if (!isJsonObject(fields)) {
-    throw new LocalError('bad-argument', `"${name}" expected object, got ${kindOf(fields)}`);
+    throw errors.expectedType(name, 'object', fields);
   }
   return readArgument(name, () => mergeFields(fields, {}));
 }

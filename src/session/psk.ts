@@ -3,7 +3,7 @@ import { assertBytes, assertMethods, assertString, type OptionNames, readOptions
 import { type Bytes, utf8ToBytes } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
 import type { Crypto } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { Argon2id, argon2id } from '../noise/argon2id.ts';
 import type { Argon2idOptions } from '../noise/argon2id-options.ts';
@@ -55,7 +55,7 @@ const OPTIONS: OptionNames<PskOptions> = {
 /** The salt: SHA-256 of a hub's node id, 32 bytes. */
 export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
   const bytes = utf8ToBytes(nodeId);
-  return callInjected('sha256', KEY_LENGTH, () => crypto.sha256(bytes));
+  return callInjected(KEY_LENGTH, () => crypto.sha256(bytes), 'sha256');
 }
 
 /**
@@ -117,7 +117,7 @@ function readPskOptions(options: PskOptions): Argon2idOptions {
     assertString(nodeId, 'nodeId');
   } else {
     if (nodeId !== undefined) {
-      throw new LocalError('bad-argument', '"nodeId" expected undefined beside a salt: pass one of the two');
+      throw errors.expected('nodeId', 'undefined beside a salt: pass one of the two');
     }
     assertBytes(salt, 'salt', KEY_LENGTH);
   }

@@ -3,7 +3,7 @@
  * as its first transport message. HANDSHAKE (`shake`) is always in cleartext.
  * Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
-import { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_ENVELOPE } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from './json.ts';
 import { encodeJson, parseJson } from './parse-json.ts';
@@ -24,19 +24,19 @@ export interface Envelope {
 export function parseEnvelope(data: string | Uint8Array): Envelope {
   const bytes = typeof data === 'string' && data.length <= MAX_ENVELOPE ? encodeJson(data) : data;
   if (bytes.length > MAX_ENVELOPE) {
-    throw new RemoteError('envelope-too-large', `a cleartext envelope is longer than ${MAX_ENVELOPE} bytes`);
+    throw errors.envelopeTooLarge(MAX_ENVELOPE);
   }
   const envelope = parseJson(bytes);
   if (!isJsonObject(envelope)) {
-    throw new RemoteError('bad-envelope', 'a cleartext message is not a JSON object');
+    throw errors.notAnEnvelope();
   }
   const type = ownField(envelope, 'msg_type');
   const payload = ownField(envelope, 'payload');
   if (typeof type !== 'string') {
-    throw new RemoteError('bad-envelope', 'the msg_type of an envelope is not a string');
+    throw errors.badMessageType();
   }
   if (!isJsonObject(payload)) {
-    throw new RemoteError('bad-payload', 'the payload of an envelope is not an object');
+    throw errors.badPayload('an envelope');
   }
   return { type: type === 'handshake' ? 'shake' : type, payload };
 }

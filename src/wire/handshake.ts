@@ -3,7 +3,7 @@
  * these. Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
 import { hexToBytes, utf8Length } from '../bytes.ts';
-import { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_NODE_ID } from '../limits.ts';
 import { isJsonObject, JsonNumber, type JsonObject, ownField, setField } from './json.ts';
 import { parseJson } from './parse-json.ts';
@@ -40,13 +40,10 @@ export function composePayload(fields: JsonObject, overrides: JsonObject): JsonO
 export function readNodeId(hello: JsonObject): string {
   const nodeId = ownField(hello, 'node_id');
   if (nodeId === undefined) {
-    throw new RemoteError('missing-node-id', 'the HELLO has no node_id: check that the address is a hub’s');
+    throw errors.noNodeId();
   }
   if (typeof nodeId !== 'string' || nodeId === '' || utf8Length(nodeId) > MAX_NODE_ID) {
-    throw new RemoteError(
-      'bad-node-id',
-      `the node_id of the HELLO is not a string, is empty, or is longer than ${MAX_NODE_ID} bytes`,
-    );
+    throw errors.badNodeId(MAX_NODE_ID);
   }
   return nodeId;
 }
@@ -64,7 +61,7 @@ export function speaksProtocol3(payload: JsonObject): boolean {
  */
 export function assertProtocolVersion(payload: JsonObject): void {
   if (!speaksProtocol3(payload)) {
-    throw new RemoteError('protocol-version', 'the peer does not speak protocol 3: update it');
+    throw errors.protocolVersion();
   }
 }
 
@@ -78,10 +75,7 @@ export function readOffer(payload: JsonObject): { patterns: string[]; suites: st
   const patterns = noise && ownField(noise, 'patterns');
   const suites = noise && ownField(noise, 'suites');
   if (!isStringArray(patterns) || !isStringArray(suites)) {
-    throw new RemoteError(
-      'bad-offer',
-      'noise.patterns or noise.suites of the HANDSHAKE is not a list of strings',
-    );
+    throw errors.badOffer();
   }
   return { patterns, suites };
 }
@@ -93,7 +87,7 @@ export function readOffer(payload: JsonObject): { patterns: string[]; suites: st
 export function readNoise(payload: JsonObject): JsonObject | undefined {
   const noise = ownField(payload, 'noise');
   if (noise !== undefined && !isJsonObject(noise)) {
-    throw new RemoteError('bad-payload', 'the noise field of the HANDSHAKE is not an object');
+    throw errors.noNoiseField();
   }
   return noise;
 }
@@ -107,7 +101,7 @@ export function readNoiseMessage(payload: JsonObject): Uint8Array {
   const message = noise && ownField(noise, 'msg');
   const bytes = typeof message === 'string' ? hexToBytes(message) : undefined;
   if (bytes === undefined) {
-    throw new RemoteError('bad-hex', 'noise.msg of the HANDSHAKE is not a string of hex digits');
+    throw errors.badHex();
   }
   return bytes;
 }
@@ -124,11 +118,11 @@ export interface Message1Payload {
  */
 export function readMessage1Payload(bytes: Uint8Array): Message1Payload {
   const payload = readSealedPayload(bytes);
-  if (payload === undefined) throw badPayload('it is not a JSON object');
+  if (payload === undefined) throw errors.badHandshakePayload('it is not a JSON object');
   const binarize = ownField(payload, 'binarize') ?? false;
   const encodings = ownField(payload, 'encodings') ?? [];
   if (typeof binarize !== 'boolean' || !isStringArray(encodings))
-    throw badPayload('check binarize and encodings');
+    throw errors.badHandshakePayload('check binarize and encodings');
   return { binarize, encodings };
 }
 
@@ -147,7 +141,8 @@ export function readMessage2Payload(bytes: Uint8Array): Message2Payload | undefi
   const payload = readSealedPayload(bytes);
   if (payload === undefined) return undefined;
   const encoding = ownField(payload, 'encoding') ?? undefined;
-  if (encoding !== undefined && typeof encoding !== 'string') throw badPayload('encoding is not a string');
+  if (encoding !== undefined && typeof encoding !== 'string')
+    throw errors.badHandshakePayload('encoding is not a string');
   return { encoding };
 }
 
@@ -160,13 +155,6 @@ function readSealedPayload(bytes: Uint8Array): JsonObject | undefined {
   } catch {
     return undefined; // What is wrong with it depends on bytes that were sealed, so no error shows it.
   }
-}
-
-function badPayload(what: string): RemoteError {
-  return new RemoteError(
-    'bad-handshake-payload',
-    `the payload of a handshake message cannot be read: ${what}`,
-  );
 }
 
 /** Whether a value is an array of strings. One that throws when it is read, as a revoked Proxy does, is not. */

@@ -1,6 +1,6 @@
 /** JSON values (RFC 8259) that lose nothing: a number keeps its token, and `__proto__` is a key like any other. */
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
@@ -57,7 +57,7 @@ export class JsonNumber {
 export function encodeToken(token: unknown): Bytes {
   const codes = typeof token === 'string' ? encodeUtf8(token) : undefined;
   if (codes === undefined || numberEnd(codes, 0) !== codes.length) {
-    throw new LocalError('not-json', '"token" expected a string that is a JSON number');
+    throw errors.notNumberToken();
   }
   return codes;
 }

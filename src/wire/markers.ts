@@ -4,7 +4,7 @@
  */
 import { assertBytes } from '../arguments.ts';
 import type { Bytes } from '../bytes.ts';
-import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_CHUNK } from '../limits.ts';
 
 export const MARKER_JSON = 0x00;
@@ -61,7 +61,7 @@ function markerAt(kind: MessageKind, index: number, count: number): number {
  */
 export function splitMessage(kind: MessageKind, payload: Uint8Array): Bytes[] {
   if (kind !== 'json' && kind !== 'binary') {
-    throw new LocalError('bad-argument', '"kind" expected "json" or "binary"');
+    throw errors.expectedChoice('kind', ['json', 'binary']);
   }
   assertBytes(payload, 'payload');
   const frames: Bytes[] = [];

@@ -4,9 +4,10 @@
  * It reads bytes rather than a string, since XS finds a place in a string by counting from its start. It keeps a stack of
  * its own, since the engine's is a few hundred slots deep on a device.
  */
-import { assertBytes, kindOf } from '../arguments.ts';
+import { assertBytes } from '../arguments.ts';
 import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import type { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { type Json, type JsonObject, numberEnd, numberOf, ownField, setField } from './json.ts';
 
@@ -36,11 +37,8 @@ const ESCAPED: { readonly [letter: number]: number } = {
 };
 
 /** The error for JSON that is malformed at this place. */
-function malformed(bytes: Uint8Array, at: number, fault: string): RemoteError {
-  if (bytesToUtf8(bytes) === undefined) {
-    return new RemoteError('bad-utf8', 'not JSON: the bytes are not UTF-8');
-  }
-  return new RemoteError('bad-json', `not JSON: ${fault} before byte ${at + 1}`);
+function malformed(bytes: Uint8Array, fault: string, place: { readonly at: number }): RemoteError {
+  return bytesToUtf8(bytes) === undefined ? errors.badUtf8() : errors.badJson(fault, place);
 }
 
 /** Reads the tokens of JSON in UTF-8, from left to right. */
@@ -69,15 +67,12 @@ class Scanner {
 
   /** Reads a key of an object, and the colon after it. */
   readKey(object: JsonObject): string {
-    if (this.peek() !== QUOTATION_MARK) throw malformed(this.bytes, this.at, 'a key is missing');
+    if (this.peek() !== QUOTATION_MARK) throw malformed(this.bytes, 'a key is missing', this);
     const key = this.readString();
     if (ownField(object, key) !== undefined) {
-      throw new RemoteError(
-        'duplicate-key',
-        `JSON with the same key twice in one object before byte ${this.at}`,
-      );
+      throw errors.duplicateKey(this);
     }
-    if (!this.consume(COLON)) throw malformed(this.bytes, this.at, 'a colon is missing');
+    if (!this.consume(COLON)) throw malformed(this.bytes, 'a colon is missing', this);
     return key;
   }
 
@@ -90,7 +85,7 @@ class Scanner {
     if (first === LETTER_N) return this.readWord('null', null);
     const start = this.at;
     const end = numberEnd(this.bytes, start);
-    if (end < 0) throw malformed(this.bytes, this.at, 'a value is missing');
+    if (end < 0) throw malformed(this.bytes, 'a value is missing', this);
     this.at = end;
     return numberOf(bytesToUtf8(this.bytes.subarray(start, end))!); // in ASCII
   }
@@ -98,7 +93,7 @@ class Scanner {
   private readWord(word: string, value: Json): Json {
     for (let i = 0; i < word.length; i++) {
       if (this.bytes[this.at + i] !== word.charCodeAt(i))
-        throw malformed(this.bytes, this.at, 'a value is missing');
+        throw malformed(this.bytes, 'a value is missing', this);
     }
     this.at += word.length;
     return value;
@@ -110,7 +105,7 @@ class Scanner {
     for (;;) {
       const byte = this.bytes[this.at++] ?? 0;
       if (byte < 0x20)
-        throw malformed(this.bytes, this.at, 'a string contains a control character, or has no end');
+        throw malformed(this.bytes, 'a string contains a control character, or has no end', this);
       if (byte === QUOTATION_MARK) break;
       if (byte === REVERSE_SOLIDUS) {
         hasEscapes = true;
@@ -119,7 +114,7 @@ class Scanner {
     }
     const literal = this.bytes.subarray(start, this.at - 1);
     const string = bytesToUtf8(hasEscapes ? this.unescape(literal) : literal);
-    if (string === undefined) throw malformed(this.bytes, this.at, 'the bytes are not UTF-8');
+    if (string === undefined) throw malformed(this.bytes, 'the bytes are not UTF-8', this);
     return string;
   }
 
@@ -142,13 +137,13 @@ class Scanner {
           const isPaired = literal[i] === REVERSE_SOLIDUS && literal[i + 1] === LETTER_U;
           const low = isPaired ? this.readUnit(literal, i + 2) : 0;
           if (point >= 0xdc00 || low < 0xdc00 || low > 0xdfff) {
-            throw new RemoteError('lone-surrogate', `JSON with a lone surrogate before byte ${this.at}`);
+            throw errors.receivedLoneSurrogate(this);
           }
           point = joinSurrogates(point, low);
           i += 6;
         }
       }
-      if (point === undefined) throw malformed(this.bytes, this.at, 'a string contains an unknown escape');
+      if (point === undefined) throw malformed(this.bytes, 'a string contains an unknown escape', this);
       length = writePoint(bytes, length, point);
     }
     return bytes.subarray(0, length);
@@ -159,7 +154,7 @@ class Scanner {
     let unit = 0;
     for (let i = start; i < start + 4; i++) {
       const digit = hexDigit(literal[i] ?? 0);
-      if (digit < 0) throw malformed(this.bytes, this.at, 'a string contains a \\u without four hex digits');
+      if (digit < 0) throw malformed(this.bytes, 'a string contains a \\u without four hex digits', this);
       unit = (unit << 4) | digit;
     }
     return unit;
@@ -173,10 +168,7 @@ class Scanner {
 export function encodeJson(text: string): Uint8Array {
   const bytes = encodeUtf8(text);
   if (bytes !== undefined) return bytes;
-  throw new RemoteError(
-    'lone-surrogate',
-    'not JSON: a string with a lone surrogate cannot be encoded as UTF-8',
-  );
+  throw errors.notUnicode();
 }
 
 /**
@@ -199,7 +191,7 @@ export function encodeJson(text: string): Uint8Array {
  */
 export function parseJson(text: string | Uint8Array): Json {
   if (typeof text !== 'string' && !isBytes(text)) {
-    throw new LocalError('bad-argument', `"text" expected string or Uint8Array, got ${kindOf(text)}`);
+    throw errors.expectedType('text', 'string or Uint8Array', text);
   }
   if (typeof text !== 'string') assertBytes(text, 'text'); // whose memory may have been transferred
   const bytes = typeof text === 'string' ? encodeJson(text) : text;
@@ -212,7 +204,7 @@ export function parseJson(text: string | Uint8Array): Json {
     if (first === OPEN_BRACE || first === OPEN_BRACKET) {
       scanner.consume(first);
       if (open.length === MAX_JSON_DEPTH) {
-        throw new RemoteError('json-depth', `JSON nested deeper than ${MAX_JSON_DEPTH}`);
+        throw errors.jsonTooDeep(MAX_JSON_DEPTH);
       }
       value = first === OPEN_BRACE ? {} : [];
       if (!scanner.consume(first === OPEN_BRACE ? CLOSE_BRACE : CLOSE_BRACKET)) {
@@ -228,7 +220,7 @@ export function parseJson(text: string | Uint8Array): Json {
       const container = open[open.length - 1];
       if (container === undefined) {
         scanner.peek();
-        if (scanner.at < bytes.length) throw malformed(bytes, scanner.at, 'something follows the value');
+        if (scanner.at < bytes.length) throw malformed(bytes, 'something follows the value', scanner);
         return value;
       }
       const isArray = Array.isArray(container);
@@ -239,7 +231,7 @@ export function parseJson(text: string | Uint8Array): Json {
         break;
       }
       if (!scanner.consume(isArray ? CLOSE_BRACKET : CLOSE_BRACE)) {
-        throw malformed(bytes, scanner.at, 'a comma or a closing bracket is missing');
+        throw malformed(bytes, 'a comma or a closing bracket is missing', scanner);
       }
       open.pop();
       // The copy of an array takes no more memory than its elements; after push(), V8 keeps room for 16 more.

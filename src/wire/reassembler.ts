@@ -3,7 +3,8 @@
  */
 import { assertBytes, membersOf, readArgument } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
-import { LocalError, RemoteError } from '../errors.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import { hideFields, opaque } from '../opaque.ts';
 import { type GrowingText, growingText } from './growing-text.ts';
@@ -112,10 +113,7 @@ export class Reassembler {
   constructor(options: ReassemblerOptions = {}) {
     const { maxMessage = MAX_MESSAGE } = readArgument('options', () => membersOf(options, ['maxMessage']));
     if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
-      throw new LocalError(
-        'bad-argument',
-        `"maxMessage" expected a number of bytes from 0 to ${MAX_MESSAGE}`,
-      );
+      throw errors.expected('maxMessage', `a number of bytes from 0 to ${MAX_MESSAGE}`);
     }
     this.maxMessage = maxMessage;
     hideFields(this);
@@ -132,27 +130,20 @@ export class Reassembler {
   push(frame: Uint8Array): Reassembled | undefined {
     assertBytes(frame, 'frame');
     if (this.failure !== undefined) throw this.failure;
-    if (frame.length === 0)
-      throw this.fail(new RemoteError('empty-plaintext', 'a transport message has no marker'));
+    if (frame.length === 0) throw this.fail(errors.emptyPlaintext());
     const marker = frame[0]!;
     const payload = frame.subarray(1) as Bytes;
     if (marker > MARKER_FINAL) {
-      throw this.fail(
-        new RemoteError('unknown-marker', `a transport message has the unknown marker ${marker}`),
-      );
+      throw this.fail(errors.unknownMarker(marker));
     }
     if (marker === MARKER_MIDDLE || marker === MARKER_FINAL) {
       if (this.kind === undefined) {
-        throw this.fail(
-          new RemoteError('chunk-without-start', 'a chunk arrived, and no message was started'),
-        );
+        throw this.fail(errors.chunkWithoutStart());
       }
       return this.addChunk(this.kind, payload, marker === MARKER_FINAL);
     }
     if (this.kind !== undefined) {
-      throw this.fail(
-        new RemoteError('message-while-open', 'a message started before the previous one ended'),
-      );
+      throw this.fail(errors.messageWhileOpen());
     }
     if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
     if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
@@ -163,7 +154,7 @@ export class Reassembler {
 
   /** Wipes what is kept of an unfinished message. After this, `push` throws. */
   destroy(): void {
-    this.failure ??= new LocalError('wrong-state', 'this reassembler is destroyed: make a new one');
+    this.failure ??= errors.reassemblerOver();
     this.forget();
   }
 

@@ -4,7 +4,6 @@
  * doubt: byte for byte it is what Python's
  * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
  */
-import { kindOf } from '../arguments.ts';
 import {
   type Bytes,
   bytesToHex,
@@ -17,6 +16,7 @@ import {
 } from '../bytes.ts';
 import { encodeByEngine } from '../engine.ts';
 import { LocalError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
@@ -42,8 +42,9 @@ export function jsonToBytes(value: Json | object): Bytes {
  * Writes canonical JSON as UTF-8. A JsonNumber is written as its token.
  * @param value - plain data, whatever its type is called
  * @returns UTF-8, with keys in the order of their code points and without white space
- * @throws LocalError as `jsonToBytes`, and `unsafe-number` also for a JavaScript number that is not a safe integer, since
- *   its text would be a guess
+ * @throws LocalError `not-json` for what JSON cannot represent, a forged JsonNumber and a value that throws when it is read
+ *   included; `unsafe-number` for a JavaScript number that is not a safe integer, since its text would be a guess;
+ *   `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64) arrays and objects inside each other
  * @see spec, "Authentication"
  *
  * @example
@@ -78,7 +79,7 @@ function writeJson(value: Json | object, canonical: boolean): Bytes {
     return writeValue(value as Json, canonical);
   } catch (error) {
     if (error instanceof LocalError) throw error;
-    throw new LocalError('not-json', 'a field of the value threw when it was read: pass plain data', error);
+    throw errors.unreadableValue(error);
   }
 }
 
@@ -91,7 +92,7 @@ function writeValue(value: Json, canonical: boolean): Bytes {
     const isArray = Array.isArray(current);
     if (isArray || isJsonObject(current)) {
       if (open.length === MAX_JSON_DEPTH) {
-        throw new LocalError('json-depth', `the value is nested deeper than ${MAX_JSON_DEPTH}, or in itself`);
+        throw errors.valueTooDeep(MAX_JSON_DEPTH);
       }
       const keys = isArray ? undefined : keysOf(current as JsonObject, canonical);
       out.writeByte(isArray ? OPEN_BRACKET : OPEN_BRACE);
@@ -130,17 +131,13 @@ function writeScalar(value: unknown, canonical: boolean, out: JsonBytes): void {
     out.writeWord(String(value));
   } else if (typeof value === 'number') {
     if (canonical ? !isSafeInteger(value) : !isFinite(value)) {
-      const expected = canonical ? 'a safe integer' : 'a finite number';
-      throw new LocalError(
-        'unsafe-number',
-        `expected ${expected}; to write another number, pass its token in a JsonNumber`,
-      );
+      throw errors.unsafeNumber(canonical ? 'a safe integer' : 'a finite number');
     }
     out.writeWord(String(value));
   } else if (value instanceof JsonNumber) {
     out.writeBytes(encodeToken(value.token));
   } else {
-    throw new LocalError('not-json', `JSON cannot represent a value of type ${kindOf(value)}`);
+    throw errors.notJson(value);
   }
 }
 
@@ -232,7 +229,7 @@ class JsonBytes {
     if (utf8 !== undefined && isPlain(utf8)) this.writeBytes(utf8);
     else if (text.length <= SHORT) this.writePiece(text);
     else forEachPiece(text, (piece) => this.writePiece(piece));
-    if (this.high !== 0) throw loneSurrogate();
+    if (this.high !== 0) throw errors.loneSurrogate();
     this.writeByte(QUOTATION_MARK);
   }
 
@@ -245,7 +242,7 @@ class JsonBytes {
     for (let i = 0; i < piece.length; i++) {
       const unit = piece.charCodeAt(i);
       if (high !== 0) {
-        if (unit < 0xdc00 || unit > 0xdfff) throw loneSurrogate();
+        if (unit < 0xdc00 || unit > 0xdfff) throw errors.loneSurrogate();
         at = writePoint(block, at, joinSurrogates(high, unit));
         high = 0;
       } else if (unit < 0x80) {
@@ -254,7 +251,7 @@ class JsonBytes {
       } else if (unit >= 0xd800 && unit <= 0xdbff) {
         high = unit;
       } else {
-        if (unit >= 0xdc00 && unit <= 0xdfff) throw loneSurrogate();
+        if (unit >= 0xdc00 && unit <= 0xdfff) throw errors.loneSurrogate();
         at = writePoint(block, at, unit);
       }
     }
@@ -313,8 +310,4 @@ function writeEscape(bytes: Uint8Array, at: number, unit: number): number {
   const control = `u00${bytesToHex(new Uint8Array([unit]))}`;
   for (let i = 0; i < control.length; i++) bytes[at++] = control.charCodeAt(i);
   return at;
-}
-
-function loneSurrogate(): LocalError {
-  return new LocalError('lone-surrogate', 'a string with a lone surrogate cannot be encoded as UTF-8');
 }

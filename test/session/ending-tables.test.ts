@@ -1,20 +1,18 @@
 /** The tables of endings.ts: each row decides how some connection ends, and each error says what to do. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { clientEnding, type EndingCode, hubEnding, kkFailed } from '../../src/errors-table.ts';
 import type { ClientOptions, ClientState, Closing, HubState } from '../../src/index.ts';
 import type { EndedEvent } from '../../src/parts.ts';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
-  clientEndingError,
   type EndingRow,
   type FailureRow,
   findEnding,
   findFailure,
   HUB_ENDINGS,
   HUB_FAILURES,
-  hubEndingError,
-  kkFailed,
   readClosing,
 } from '../../src/session/endings.ts';
 import {
@@ -198,33 +196,33 @@ const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } 
   refused: [/access key/],
   dropped: [/connect again/],
 };
-const CODES = Object.keys(ACTIONS) as EndingRow<ClientState>['error'][];
+const CODES = Object.keys(ACTIONS) as EndingCode[];
 
 test('the error of each ending of a client names its causes and what to do', () => {
   for (const code of CODES) {
-    const { message } = clientEndingError(code, 'awaiting-hello');
+    const { message } = clientEnding(code, { state: 'awaiting-hello' });
     assert.ok(message.length > 40, code);
     for (const action of ACTIONS[code]) assert.match(message, action, code);
   }
 });
 
 test('each error of a client’s ending has a sentence of its own', () => {
-  const sentences = CODES.map((code) => clientEndingError(code, 'ready').message);
+  const sentences = CODES.map((code) => clientEnding(code, { state: 'ready' }).message);
   assert.is(new Set(sentences).size, CODES.length);
 });
 
 test('a timeout and a loss name the state in which they happened', () => {
   for (const code of ['timeout', 'dropped'] as const) {
-    for (const state of CLIENT_STATES) assert.match(clientEndingError(code, state).message, `state ${state}`);
+    for (const state of CLIENT_STATES) assert.match(clientEnding(code, { state }).message, `state ${state}`);
     for (const state of HUB_STATES.filter((state) => state !== 'awaiting-message-3')) {
-      assert.match(hubEndingError(code, state).message, `state ${state}`);
+      assert.match(hubEnding(code, { state }).message, `state ${state}`);
     }
   }
 });
 
 test('each error carries the code of its row', () => {
-  for (const code of CODES) assert.is(clientEndingError(code, 'ready').code, code);
-  for (const { error } of HUB_ENDINGS) assert.is(hubEndingError(error, 'ready').code, error);
+  for (const code of CODES) assert.is(clientEnding(code, { state: 'ready' }).code, code);
+  for (const { error } of HUB_ENDINGS) assert.is(hubEnding(error, { state: 'ready' }).code, error);
 });
 
 test('a client that leaves on message 2 may have another password or pin, and the hub’s error says so', () => {
@@ -239,16 +237,16 @@ test('a client that leaves on message 2 may have another password or pin, and th
 
 test('each error of a hub’s ending has a sentence of its own', () => {
   const sentences = [
-    hubEndingError('timeout', 'awaiting-message-3'),
-    hubEndingError('dropped', 'awaiting-message-3'),
-    hubEndingError('dropped', 'ready'),
+    hubEnding('timeout', { state: 'awaiting-message-3' }),
+    hubEnding('dropped', { state: 'awaiting-message-3' }),
+    hubEnding('dropped', { state: 'ready' }),
   ].map(({ message }) => message);
   assert.is(new Set(sentences).size, 3);
   for (const sentence of sentences) assert.ok(sentence.length > 30);
 });
 
 test('a KKpsk0 that was refused and one that failed have the same causes', () => {
-  assert.is(kkFailed().message, clientEndingError('kk-refused', 'awaiting-message-2').message);
+  assert.is(kkFailed().message, clientEnding('kk-refused', { state: 'awaiting-message-2' }).message);
 });
 
 test.run();

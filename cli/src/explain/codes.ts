@@ -1,74 +1,40 @@
 /** What the error codes of the sessions say that failed themselves. */
-import { isJsonObject, ownField } from '../protocol.ts';
+import { isJsonObject, ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { shownList } from '../shown.ts';
 import { namesIn } from './differences.ts';
 import type { Case, Cause, CauseName } from './evidence.ts';
 import type { Failure, Recording } from './recording.ts';
 
-type Speaking = readonly [name: CauseName, text: string];
-
-const BAD_ENVELOPE: Speaking = [
-  'bad-envelope',
-  'the other side sent something that is not an envelope, or not JSON',
-];
-const BAD_MESSAGE: Speaking = ['bad-message', 'the other side sent a Noise message of the wrong form'];
-const BAD_FRAMES: Speaking = [
-  'bad-message',
-  'the other side broke the rules of frames: its messages open, so the handshake was right',
-];
-const BAD_OFFER: Speaking = ['offer', 'HELLO or HANDSHAKE of the hub lacks something that protocol 3 needs'];
-
-/** Codes of a session's own failure that leave nothing open. */
-export const SPEAKING: { readonly [code: string]: Speaking } = {
-  'bad-utf8': BAD_ENVELOPE,
-  'bad-json': BAD_ENVELOPE,
-  'duplicate-key': BAD_ENVELOPE,
-  'lone-surrogate': BAD_ENVELOPE,
-  'json-depth': BAD_ENVELOPE,
-  'envelope-too-large': BAD_ENVELOPE,
-  'bad-envelope': BAD_ENVELOPE,
-  'bad-payload': BAD_ENVELOPE,
-  'bad-hex': BAD_MESSAGE,
-  'message-too-short': [
-    'bad-message',
-    'the other side sent a Noise message that is too short: each part that is sealed has a tag of 16 bytes, an empty payload too',
-  ],
-  'message-too-long': BAD_MESSAGE,
-  'low-order-key': BAD_MESSAGE,
-  'bad-handshake-payload': [
-    'bad-message',
-    'the payload of a handshake message is not the JSON object that it should be',
-  ],
-  'empty-plaintext': BAD_FRAMES,
-  'unknown-marker': BAD_FRAMES,
-  'chunk-without-start': BAD_FRAMES,
-  'message-while-open': BAD_FRAMES,
-  'missing-node-id': BAD_OFFER,
-  'bad-node-id': BAD_OFFER,
-  'protocol-version': ['offer', 'the other side does not speak protocol 3: update it'],
-  'bad-offer': [
-    'offer',
-    'the offer of the hub cannot be read, or lacks XXpsk2 or 25519_ChaChaPoly_SHA256, which every hub offers',
-  ],
-  'not-offered': ['offer', 'the client chose a pattern or a suite that the hub did not offer'],
-  'handshake-before-hello': ['message-order', 'the hub sent HANDSHAKE before HELLO, or HELLO was lost'],
-  'unexpected-message': ['message-order', 'a message arrived that has no place in this state'],
-  'text-after-ready': [
-    'session-lost',
-    'cleartext arrived on the encrypted session: the other side has lost the session, as hubs on MQTT do after minutes of silence',
-  ],
-  'unknown-hub': [
-    'unknown-hub',
-    'the client trusts pinned hubs only, and this one is not pinned: provision its pin',
-  ],
-  'hub-key-changed': [
-    'hub-replaced',
-    'the hub knows the password and has another static key than the one that is pinned: it was set up anew, or it is another hub. Make sure which, then drop the pin',
-  ],
-  'client-key-changed': [
-    'client-key-lost',
-    'the client has another static key than the one that the hub has pinned: it lost its key, or another program uses the identity. Restore the key, or let the operator reset it at the hub',
-  ],
+/** The cause that each code of a session's own failure names, where it leaves nothing open. */
+export const SPEAKING: { readonly [code in RemoteCode]?: CauseName } = {
+  'bad-utf8': 'bad-envelope',
+  'bad-json': 'bad-envelope',
+  'duplicate-key': 'bad-envelope',
+  'lone-surrogate': 'bad-envelope',
+  'json-depth': 'bad-envelope',
+  'envelope-too-large': 'bad-envelope',
+  'bad-envelope': 'bad-envelope',
+  'bad-payload': 'bad-envelope',
+  'bad-hex': 'bad-message',
+  'message-too-short': 'bad-message',
+  'message-too-long': 'bad-message',
+  'low-order-key': 'bad-message',
+  'bad-handshake-payload': 'bad-message',
+  'empty-plaintext': 'bad-message',
+  'unknown-marker': 'bad-message',
+  'chunk-without-start': 'bad-message',
+  'message-while-open': 'bad-message',
+  'missing-node-id': 'offer',
+  'bad-node-id': 'offer',
+  'protocol-version': 'offer',
+  'bad-offer': 'offer',
+  'not-offered': 'offer',
+  'handshake-before-hello': 'message-order',
+  'unexpected-message': 'message-order',
+  'text-after-ready': 'session-lost',
+  'unknown-hub': 'unknown-hub',
+  'hub-key-changed': 'hub-replaced',
+  'client-key-changed': 'client-key-lost',
 };
 
 /** Names the cause where the code of the failure leaves nothing open. */
@@ -90,13 +56,10 @@ function speaking({ role, offer, header }: Recording, { code, state }: Failure):
     const text = `the hub offers ${shownList(offered)}, and the client may use ${shownList(namesIn(header, list))}`;
     return { name: 'offer', certainty: 'certain', text: `no common ${list.slice(0, -1)}: ${text}` };
   }
-  const known = Object.prototype.hasOwnProperty.call(SPEAKING, code) ? SPEAKING[code] : undefined;
-  if (known === undefined) return undefined;
-  return {
-    name: known[0],
-    certainty: 'certain',
-    text: `${known[1]} (${code}, at the ${role} in state ${state})`,
-  };
+  const name = ownField(SPEAKING, code) as CauseName | undefined;
+  if (name === undefined) return undefined;
+  const { means } = REMOTE_ERRORS[code as RemoteCode];
+  return { name, certainty: 'certain', text: `${means} (${code}, at the ${role} in state ${state})` };
 }
 
 /** A transport message that does not open although earlier ones did. */

@@ -2,7 +2,7 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. Where no step finds one, the answer is that it cannot be told, and what would help.
  */
-import { bytesToHex, nodeCrypto } from '../protocol.ts';
+import { bytesToHex, nodeCrypto, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
@@ -102,9 +102,13 @@ function differentKeys(examined: Case): Cause | undefined {
   if (brokenPair !== undefined) return brokenPair;
   const [hubKey, clientKey] = [examined.publicKey('hub'), examined.publicKey('client')];
   const [pinnedHub, pinnedClient] = [examined.pinnedKey('hub'), examined.pinnedKey('client')];
-  const differ = (code: string, pinned: string, key: string, role: Role): Cause => {
-    const [name, text] = SPEAKING[code]!;
-    return { name, certainty: 'certain', text: `${text}. Pinned: ${pinned}; the ${role}'s: ${key}` };
+  const differ = (code: RemoteCode, pinned: string, key: string, role: Role): Cause => {
+    const { means } = REMOTE_ERRORS[code];
+    return {
+      name: SPEAKING[code]!,
+      certainty: 'certain',
+      text: `${means}. Pinned: ${pinned}; the ${role}'s: ${key}`,
+    };
   };
   if (pinnedHub !== undefined && hubKey !== undefined) {
     if (pinnedHub !== hubKey) return differ('hub-key-changed', pinnedHub, hubKey, 'hub');
@@ -184,7 +188,7 @@ function leftOver(
   if (staticKeyIsFresh) {
     return likely(
       'client-key-lost',
-      `${SPEAKING['client-key-changed']![1]}: the client warned that its key was new (static-key-fresh)`,
+      `${REMOTE_ERRORS['client-key-changed'].means}: the client warned that its key was new (static-key-fresh)`,
     );
   }
   const closed =

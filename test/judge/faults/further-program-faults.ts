@@ -100,8 +100,8 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     broken('the default path is left out', [ENDPOINT, 'trimSlashes(identity.defaultPath.trim())', "''"]),
     broken('an address that is no URL is passed over', [
       ENDPOINT,
-      'throw badEndpoint(`the identity’s address for',
-      'return undefined;\n    throw badEndpoint(`the identity’s address for',
+      'throw errors.badIdentityAddress(',
+      'return undefined;\n    throw errors.badIdentityAddress(',
     ]),
     broken('the port in default_master does not count', [
       ENDPOINT,

@@ -240,28 +240,28 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     broken('a chunk has at most 65000 bytes', [
       REASSEMBLER,
       'const start = this.length;',
-      "if (payload.length > 65000) throw this.fail(new RemoteError('unknown-marker', ''));\n    const start = this.length;",
+      'if (payload.length > 65000) throw this.fail(errors.unknownMarker(0));\n    const start = this.length;',
     ]),
   ],
   'P-86': [
     broken('a frame without a marker is ignored', [
       REASSEMBLER,
-      'if (frame.length === 0)\n',
-      'if (frame.length === 0) return undefined;\n    if (frame.length < 0)\n',
+      'if (frame.length === 0)',
+      'if (frame.length === 0) return undefined;\n    if (frame.length < 0)',
     ]),
   ],
   'P-164': [
     broken('a message that is too long ends the session', [
       REASSEMBLER,
       'if (this.length > this.maxMessage) this.forget();\n',
-      "if (this.length > this.maxMessage) throw this.fail(new RemoteError('chunk-without-start', ''));\n",
+      'if (this.length > this.maxMessage) throw this.fail(errors.chunkWithoutStart());\n',
     ]),
   ],
   'P-89': [
     broken('a message that is not UTF-8 ends the session', [
       REASSEMBLER,
       "if (text === undefined) return { type: 'dropped'",
-      "if (text === undefined) throw new RemoteError('bad-utf8', '');\n  if (text === null) return { type: 'dropped'",
+      "if (text === undefined) throw errors.badUtf8();\n  if (text === null) return { type: 'dropped'",
     ]),
   ],
 };

@@ -286,8 +286,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('trailing-bytes-ignored', NOISE, /One byte more/, [
     HANDSHAKE,
-    "this.open(work.input.subarray(work.read), 'payload-not-authentic')",
-    "this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), 'payload-not-authentic')",
+    'this.open(work.input.subarray(work.read), errors.payloadNotAuthentic)',
+    'this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), errors.payloadNotAuthentic)',
   ]),
   fault(
     'oversized-messages-read',
@@ -363,7 +363,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('text-after-the-value', 'canonical-json session', /NotJson|Not JSON/, [
     PARSE,
-    "if (scanner.at < bytes.length) throw malformed(bytes, scanner.at, 'something follows the value');",
+    "if (scanner.at < bytes.length) throw malformed(bytes, 'something follows the value', scanner);",
     '',
   ]),
   fault('prologue-name-first', 'prologue', /prologue: its parts are protocol name, HELLO, HANDSHAKE/, [
@@ -472,7 +472,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ),
   fault('orphan-chunks-passed-over', 'reassemble session', /A chunk with nothing open|nothing open/, [
     'src/wire/reassembler.ts',
-    "if (this.kind === undefined) {\n        throw this.fail(\n          new RemoteError('chunk-without-start', 'a chunk arrived, and no message was started'),\n        );\n      }",
+    'if (this.kind === undefined) {\n        throw this.fail(errors.chunkWithoutStart());\n      }',
     'if (this.kind === undefined) return undefined;',
   ]),
   fault('unknown-markers-ignored', 'reassemble session', /Markers beyond 0x05|Markers are 0x00/, [
@@ -564,8 +564,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('text-delivered-after-ready', 'session', /Text on an encrypted session/, [
     'src/session/channel.ts',
-    "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
-    "if (input !== undefined) throw textAfterReady();\n      if (typeof data === 'string') return;",
+    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
+    "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
   ]),
   fault('lost-session-ignored', 'session', /arrives as bytes on an encrypted session/, [
     'src/session/inputs.ts',
@@ -613,8 +613,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('plaintext-endpoint', 'endpoint', /without TLS/, [
     ENDPOINT,
-    'if (!allowPlaintext) throw plaintextEndpoint',
-    'if (allowPlaintext === null) throw plaintextEndpoint',
+    'if (!allowPlaintext) throw errors.plaintextAddress',
+    'if (allowPlaintext === null) throw errors.plaintextAddress',
   ]),
   fault('false-is-true', 'identity', /A flag is a boolean/, [
     FIELDS,

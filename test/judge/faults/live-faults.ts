@@ -21,7 +21,7 @@ const STAYS: Patch = [PEERS, "event.type === 'close' && !stays", "event.type ===
 const ESCAPED = "base64.replace(/\\+/g, '%2B').replace(/\\//g, '%2F').replace(/=/g, '%3D')";
 const IGNORES_TEXT: Patch = [
   SESSION,
-  "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
+  "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
   "if (typeof data === 'string') return;",
 ];
 

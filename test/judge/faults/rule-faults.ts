@@ -50,8 +50,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-14': same('depth-of-63'),
   'P-15': broken('bytes that are not UTF-8 have the code of a third fault', [
     PARSE,
-    "return new RemoteError('bad-utf8',",
-    "return new RemoteError('lone-surrogate',",
+    'errors.badUtf8()',
+    'errors.notUnicode()',
   ]),
   'P-16': broken('`__proto__` is assigned', [
     'src/wire/json.ts',
@@ -116,7 +116,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-36': broken('the pattern is looked for first', [
     NEGOTIATION,
     'for (let i = 0; i < ownSuites.length; i++) {\n    const suite',
-    "if (patterns.indexOf('XXpsk2') < 0 && !(pinned && patterns.indexOf('KKpsk0') >= 0))\n    throw new RemoteError('no-common-pattern', '');\n  for (let i = 0; i < ownSuites.length; i++) {\n    const suite",
+    "if (patterns.indexOf('XXpsk2') < 0 && !(pinned && patterns.indexOf('KKpsk0') >= 0))\n    throw errors.noCommonPattern();\n  for (let i = 0; i < ownSuites.length; i++) {\n    const suite",
   ]),
 
   // The prologue and the PSK
@@ -144,8 +144,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-58': same('oversized-messages-read'),
   'P-59': broken('a payload that does not open counts as an empty one', [
     HANDSHAKE,
-    "result = this.open(work.input.subarray(work.read), 'payload-not-authentic');",
-    "try {\n        result = this.open(work.input.subarray(work.read), 'payload-not-authentic');\n      } catch {\n        result = EMPTY;\n      }",
+    'result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);',
+    'try {\n        result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);\n      } catch {\n        result = EMPTY;\n      }',
   ]),
 
   // Transport messages
@@ -186,7 +186,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-84': broken('an empty chunk is refused', [
     REASSEMBLER,
     'const start = this.length;',
-    "if (payload.length === 0) throw this.fail(new RemoteError('unknown-marker', ''));\n    const start = this.length;",
+    'if (payload.length === 0) throw this.fail(errors.unknownMarker(0));\n    const start = this.length;',
   ]),
   'P-85': same('orphan-chunks-passed-over'),
   'P-86': same('unknown-markers-ignored'),
@@ -199,7 +199,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-88': broken('a message over a lower cap ends the session', [
     REASSEMBLER,
     'if (length > this.maxMessage) return {',
-    "if (length > this.maxMessage && this.maxMessage < MAX_MESSAGE)\n      throw this.fail(new RemoteError('message-while-open', ''));\n    if (length > this.maxMessage) return {",
+    'if (length > this.maxMessage && this.maxMessage < MAX_MESSAGE)\n      throw this.fail(errors.messageWhileOpen());\n    if (length > this.maxMessage) return {',
   ]),
   'P-89': same('replacement-characters-delivered'),
   'P-159': broken('each chunk is decoded on its own', [
@@ -216,8 +216,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   // Identity
   'P-124': broken('a password is not needed', [
     READ_IDENTITY,
-    "if (!password) throw missing('identity-password', 'password');",
-    "if (password === null) throw missing('identity-password', 'password');",
+    'if (!password) throw errors.noPassword();',
+    'if (password === null) throw errors.noPassword();',
   ]),
   'P-125': broken('the last name of a field counts', [
     'src/issued/fields.ts',

@@ -53,8 +53,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-166': broken('an offer may lack what is required', [CLIENT, 'assertRequired(offer);', '']),
   'P-162': broken('an offer without what is required has the code of another fault', [
     'src/session/negotiation.ts',
-    "'bad-offer',\n      `the hub does not",
-    "'not-offered',\n      `the hub does not",
+    'errors.incompleteOffer(OFFERED_PATTERNS, OFFERED_SUITES)',
+    'errors.notOffered()',
   ]),
   'P-38': same('any-pattern-accepted'),
   'P-39': same('first-hello-kept'),
@@ -73,7 +73,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-48': broken('a late PSK is refused', [
     'src/session/client-session.ts',
     "if (!channel.knows('psk')) return [];",
-    "if (!channel.knows('psk')) throw new LocalError('wrong-state', '');",
+    "if (!channel.knows('psk')) throw errors.pskTooEarly();",
   ]),
 
   // The handshake
@@ -105,7 +105,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-168': broken('a payload of message 2 that is not a JSON object has an error of its own', [
     CLIENT,
     'if (payload === undefined) throw this.unopened();',
-    "if (payload === undefined) throw new RemoteError('bad-handshake-payload', 'not JSON');",
+    "if (payload === undefined) throw errors.badHandshakePayload('not JSON');",
   ]),
   'P-63': broken('message 2 has an empty payload', [
     HUB,
@@ -198,8 +198,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-102': same('lost-session-ignored'),
   'P-103': broken('bytes that begin like JSON end the session', [
     SESSION,
-    "if (input !== undefined || typeof data === 'string') throw textAfterReady();",
-    'throw textAfterReady();',
+    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
+    'throw errors.textAfterReady();',
   ]),
 
   // Failures and endings
@@ -253,8 +253,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [
     CLIENT,
-    'this.doubtPin();\n      return kkFailed();',
-    "this.doubtPin();\n      this.channel.emit({ type: 'psk-suspect', nodeId: this.nodeId });\n      return kkFailed();",
+    'this.doubtPin();\n      return errors.kkFailed();',
+    "this.doubtPin();\n      this.channel.emit({ type: 'psk-suspect', nodeId: this.nodeId });\n      return errors.kkFailed();",
   ]),
   'P-118': broken('a PSK that does not open message 2 is not in doubt', [
     CLIENT,

@@ -1,0 +1,101 @@
+/** What the functions of src/errors-table.ts make, learned by calling them with arguments that leave a mark. */
+import { readFileSync } from 'node:fs';
+import { LocalError, RemoteError } from '../src/errors.ts';
+import * as table from '../src/errors-table.ts';
+
+/** Stands for an argument of any type: as text it is the mark, and each of its members and results is itself again. */
+export function standIn(mark: string): unknown {
+  const itself: unknown = new Proxy(() => itself, {
+    get: (_, key) => (key === Symbol.toPrimitive ? () => mark : itself),
+  });
+  return itself;
+}
+
+type Make = (...all: unknown[]) => unknown;
+
+interface Made {
+  readonly name: string;
+  readonly make: Make;
+  readonly arguments: readonly unknown[];
+  readonly error: LocalError | RemoteError;
+}
+
+/** Calls every function that makes an error. `mark` gives the text of the argument at an index. */
+function makeAll(mark: (index: number) => string): Made[] {
+  return Object.entries(table).flatMap(([name, make]: [string, unknown]) => {
+    if (typeof make !== 'function') return [];
+    const all = Array.from({ length: make.length }, (_, index) => standIn(mark(index)));
+    const error: unknown = make(...all);
+    const isError = error instanceof LocalError || error instanceof RemoteError;
+    return isError ? [{ name, make: make as Make, arguments: all, error }] : [];
+  });
+}
+
+/** The sentences of each error with `…` for what is inserted, by class and code, such as `RemoteError bad-hex`. */
+export function sentences(): Map<string, Set<string>> {
+  const found = new Map<string, Set<string>>();
+  const add = ({ name, code, message }: LocalError | RemoteError): void => {
+    const key = `${name} ${code}`;
+    found.set(key, (found.get(key) ?? new Set()).add(message));
+  };
+  for (const { make, arguments: all, error } of makeAll(() => '…')) {
+    const isCode: boolean = typeof error.code === 'string';
+    if (isCode) add(error);
+    else {
+      // The code is the first argument, and decides the sentence.
+      for (const code of Object.keys(table.REMOTE_ERRORS)) {
+        const other = make(code, ...all.slice(1)) as RemoteError;
+        if (other.message !== code && other.message !== error.message) add(other);
+      }
+    }
+  }
+  return found;
+}
+
+/** What a function makes on devices, as JavaScript: the error with its code, and the argument that its sentence starts with. */
+function withoutSentence({ error, arguments: all }: Made): string {
+  const written = (value: unknown): string => (all.includes(value) ? String(value) : JSON.stringify(value));
+  const [, about] = /^"([\w.]+)" /.exec(String(error.message)) ?? [];
+  const isParameter = all.some((each) => String(each) === about);
+  const message = isParameter
+    ? `"${error.code}: " + ${about}`
+    : JSON.stringify(about === undefined ? '' : `${error.code}: ${about}`);
+  const details = Object.entries(error)
+    .filter(([field]) => !['name', 'code', 'message'].includes(field))
+    .map(([field, value]) => `${field}: ${written(value)}`);
+  const given = [written(error.code), message];
+  if (details.length > 0) given.push(`{ ${details.join(', ')} }`);
+  if (error.cause !== undefined) given.push(written(error.cause));
+  return `new ${error.name}(${given.join(', ').replace(/, ""$/, '')})`;
+}
+
+/**
+ * The source of a module for devices that has the place of src/errors-table.ts: its functions make errors without
+ * sentences. An error whose sentence starts with the quoted name of an argument keeps the name. Functions that make the same
+ * error from an argument are one function; the minifier writes the others where they are called. Each function is on the line
+ * where the table has it, for the source map.
+ */
+export function tableOfCodes(): string {
+  const table = readFileSync(new URL('../src/errors-table.ts', import.meta.url), 'utf8').split('\n');
+  const lines = table.map(() => '');
+  const place = (name: string, statement: string): void => {
+    lines[table.findIndex((line) => line.includes(` ${name} = (`) || line.includes(` ${name}(`))] +=
+      statement;
+  };
+  lines[0] = "import { LocalError, RemoteError } from './errors.ts';";
+  place('kindOf', 'export function kindOf() {}');
+  const shared = new Map<string, string>();
+  for (const made of makeAll((index) => `p${index}`)) {
+    const { name } = made;
+    const result = withoutSentence(made);
+    const parameters = made.arguments.map(String);
+    while (parameters.length > 0 && !new RegExp(`\\b${parameters.at(-1)}\\b`).test(result)) parameters.pop();
+    const source = `(${parameters.join(', ')}) { return ${result}; }`;
+    const same = shared.get(source);
+    if (same === undefined) {
+      place(name, `export function ${name}${source}`);
+      if (parameters.length > 0) shared.set(source, name);
+    } else place(name, `export { ${same} as ${name} };`);
+  }
+  return lines.join('\n');
+}
