@@ -4,7 +4,8 @@ import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { hideFields, opaque } from '../src/opaque.ts';
+import { hideFields } from '../src/hide-fields.ts';
+import { opaque } from '../src/opaque.ts';
 
 class Vault {
   readonly combination = '1234';

@@ -209,8 +209,9 @@ const nobleForDevices: Plugin = {
 };
 
 /**
- * Leaves out what devices have no memory for: the sentences of errors, a sixth of the file, and what makes use of the engine's
- * TextEncoder and TextDecoder, which devices lack. The library's own code does the same work.
+ * Leaves out what devices have no memory for: the sentences of errors, a sixth of the file; what makes use of the engine's
+ * TextEncoder and TextDecoder, which devices lack, since the library's own code does the same work; and the names that
+ * objects with secrets are shown by, whose fields are hidden as everywhere.
  */
 const libraryForDevices: Plugin = {
   name: 'library for devices',
@@ -222,6 +223,7 @@ const libraryForDevices: Plugin = {
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
+    onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
     onLoad({ filter: /\/src\/wire\/growing-text\.ts$/ }, () => ({
       contents: 'export function growingText() { return undefined; }',
     }));

@@ -6,8 +6,9 @@
  * for one message.
  */
 import { equalBytes, wipe } from '../bytes.ts';
+import { hideFields } from '../hide-fields.ts';
 import { TAG_LENGTH } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import type { Cipher, CipherFactory } from './crypto.ts';
 import { type ChaCha20, chacha20, type Keystream, viewOf } from './device-chacha20.ts';
 

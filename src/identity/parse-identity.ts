@@ -1,8 +1,9 @@
 /** Reads an identity that was issued. Spec, "Client identity". */
 
 import { readArgument } from '../arguments.ts';
+import { hideFields } from '../hide-fields.ts';
 import { type Fields, isObject } from '../issued/fields.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import type { Identity } from './identity.ts';
 import { readIdentity } from './read-identity.ts';
 import { redactIdentity } from './redact.ts';

@@ -18,8 +18,9 @@ import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { Crypto, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
+import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import type { SessionEvent } from '../session/events.ts';
 import { findHub, isHubKey, isKey } from '../session/keyring-fields.ts';
 

@@ -9,7 +9,8 @@ import { type Bytes, concatBytes, wipe, wordAt } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
 import * as errors from '../errors-table.ts';
 import { failureOf } from '../guard.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { hideFields } from '../hide-fields.ts';
+import { opaque } from '../opaque.ts';
 import {
   type Argon2idInputs,
   type Argon2idOptions,

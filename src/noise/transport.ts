@@ -4,8 +4,9 @@ import { type Bytes, copyBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
+import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import type { CipherState } from './cipher-state.ts';
 import type { SessionKeys } from './handshake.ts';
 

@@ -7,10 +7,11 @@ import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { failureOf } from '../guard.ts';
+import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
 import {
   mergeFields,

@@ -4,8 +4,9 @@
 import { assertBytes } from '../arguments.ts';
 import type { Bytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
+import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import type { Json } from '../wire/json.ts';
 import type { Channel } from './channel.ts';
 import { ClientHandshake } from './client-handshake.ts';

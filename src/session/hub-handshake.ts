@@ -8,10 +8,11 @@ import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
 import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
+import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import {
   assertProtocolVersion,

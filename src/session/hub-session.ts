@@ -4,7 +4,8 @@
  */
 import type { Bytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { hideFields } from '../hide-fields.ts';
+import { opaque } from '../opaque.ts';
 import type { Json } from '../wire/json.ts';
 import type { Channel } from './channel.ts';
 import type { Closing } from './endings.ts';

@@ -5,8 +5,9 @@ import { assertBytes, membersOf, readArgument } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
+import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE } from '../limits.ts';
-import { hideFields, opaque } from '../opaque.ts';
+import { opaque } from '../opaque.ts';
 import { type GrowingText, growingText } from './growing-text.ts';
 import type { JsonObject } from './json.ts';
 import {

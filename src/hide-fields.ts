@@ -1,0 +1,41 @@
+/**
+ * Keeps secrets from getting into logs, assertion messages and clones by accident. It does not keep them from code in the
+ * same realm, which can read every field by its name.
+ */
+
+/**
+ * Makes fields that an object has non-enumerable: console.dir, console.table, the messages of assert.deepStrictEqual,
+ * structuredClone, `Object.keys`, `for`-`in` and spread pass over them. They stay readable and writable as before, and
+ * stay hidden when they are assigned again.
+ *
+ * A record names its secret fields, once they have their values:
+ *
+ *     hideFields(identity, ['accessKey', 'password']);
+ *
+ * A class hides all its fields at the end of its constructor, without naming them (a name in a string keeps a private
+ * field from getting a short name in the files for devices). A field added later would enumerate, so a class whose
+ * instances hold secrets initializes every field, if only with `undefined`:
+ *
+ *     private transport: Transport | undefined = undefined;
+ *     constructor() {
+ *       …
+ *       hideFields(this);
+ *     }
+ *
+ * Assertions compare enumerable fields only, so a test compares hidden ones by name.
+ * @param names - of own fields (default: all that are enumerable)
+ */
+export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): void {
+  const hidden = names ?? (Object.keys(object) as (keyof T & string)[]);
+  const values: unknown[] = [];
+  for (let i = hidden.length - 1; i >= 0; i--) {
+    const name = hidden[i]!;
+    values.push(object[name]);
+    // To define all fields anew takes V8 a third of the time that it takes to change them.
+    if (names === undefined) delete object[name];
+  }
+  for (let i = 0; i < hidden.length; i++) {
+    // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
+    Object.defineProperty(object, hidden[i]!, { value: values.pop(), enumerable: false, writable: true });
+  }
+}
