@@ -1,5 +1,12 @@
 /** The keys that a session is given: the fields of a keyring that it reads. */
-import { assertBytes, assertFlag, assertObject, membersOf, readArgument } from '../arguments.ts';
+import {
+  assertBytes,
+  assertFlag,
+  assertObject,
+  type OptionNames,
+  readArgument,
+  readOptions,
+} from '../arguments.ts';
 import { bytesToHex, isBytes } from '../bytes.ts';
 import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
@@ -25,7 +32,12 @@ export interface KeyringFields {
 /** A keyring as a session reads it. */
 export type ReadKeyring = { readonly [name in keyof KeyringFields]-?: NonNullable<KeyringFields[name]> };
 
-const KEYRING_FIELDS: readonly (keyof KeyringFields)[] = ['staticKey', 'staticKeyIsFresh', 'pins', 'psks'];
+const KEYRING_FIELDS: OptionNames<KeyringFields> = {
+  staticKey: true,
+  staticKeyIsFresh: true,
+  pins: true,
+  psks: true,
+};
 
 /**
  * Checks that an argument is a keyring, or a literal with the fields of one that a session reads. The shape of its static
@@ -35,16 +47,10 @@ const KEYRING_FIELDS: readonly (keyof KeyringFields)[] = ['staticKey', 'staticKe
 export function readKeyring(keyring: KeyringFields): ReadKeyring {
   return readArgument('keyring', () => {
     assertObject(keyring, 'keyring');
-    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = membersOf(keyring, KEYRING_FIELDS);
-    // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us; in engines that cannot hide
-    // fields, it has more of them.
-    const isLiteral = (keyring as { accessKey?: unknown }).accessKey === undefined;
-    const names = isLiteral ? Object.keys(keyring) : [];
-    for (let i = 0; i < names.length; i++) {
-      if (KEYRING_FIELDS.indexOf(names[i] as keyof KeyringFields) < 0) {
-        throw errors.unknownName(`keyring.${names[i]}`, 'field');
-      }
-    }
+    const isLiteral = !Object.prototype.hasOwnProperty.call(keyring, 'accessKey');
+    // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us, and it has more of them.
+    const given: KeyringFields = isLiteral ? readOptions(keyring, 'keyring', KEYRING_FIELDS) : keyring;
+    const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = given;
     if (!pins.every(isHubKey) || !psks.every(isHubKey)) {
       throw errors.expected('keyring', 'pins and psks with a nodeId and a key of 32 bytes');
     }

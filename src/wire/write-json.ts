@@ -11,6 +11,7 @@ import {
   concatBytes,
   forEachPiece,
   joinSurrogates,
+  utf8Length,
   utf8ToBytes,
   writePoint,
 } from '../bytes.ts';
@@ -143,28 +144,15 @@ function writeScalar(value: unknown, canonical: boolean, out: JsonBytes): void {
 
 /**
  * The keys of an object in the order in which they are written: canonical JSON orders them by code point, as Python
- * does. JavaScript orders by UTF-16 unit, which is the same unless a key has a unit from U+D800 on.
+ * does. JavaScript orders by UTF-16 unit, which is the same for ASCII.
  */
 function keysOf(object: JsonObject, canonical: boolean): string[] {
   const keys = Object.keys(object);
   if (!canonical) return keys;
-  let isHigh = false;
-  for (let i = 0; i < keys.length && !isHigh; i++) isHigh = hasHighUnit(keys[i]!);
-  return isHigh ? sortByCodePoint(keys) : keys.sort();
-}
-
-function hasHighUnit(key: string): boolean {
-  if (key.length <= SHORT) return hasHighUnitIn(key);
-  let isHigh = false;
-  forEachPiece(key, (piece) => {
-    if (hasHighUnitIn(piece)) isHigh = true;
-  });
-  return isHigh;
-}
-
-function hasHighUnitIn(piece: string): boolean {
-  for (let i = 0; i < piece.length; i++) if (piece.charCodeAt(i) >= 0xd800) return true;
-  return false;
+  for (let i = 0; i < keys.length; i++) {
+    if (utf8Length(keys[i]!) !== keys[i]!.length) return sortByCodePoint(keys); // not ASCII
+  }
+  return keys.sort();
 }
 
 /** The order of code points is the order of UTF-8. */
