@@ -132,12 +132,19 @@ export function testedEngine(): Engine {
 /** From this length on, in UTF-16 units, a call of the engine's encoder costs less than it saves. */
 const WORTH_A_CALL = 48;
 
-/** Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt. */
-export function encodeByEngine(text: string): Uint8Array | undefined {
+/**
+ * Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt.
+ * @param isWanted - whether the result is of use (default: it is)
+ */
+export function encodeByEngine(
+  text: string,
+  isWanted?: (utf8: Uint8Array) => boolean,
+): Uint8Array | undefined {
   if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
   const bytes = engine.codec.encode(text);
   const isAscii = bytes.length === text.length;
-  return isAscii || !hasReplacement(bytes) ? bytes : undefined;
+  if (!isAscii && hasReplacement(bytes)) return undefined;
+  return isWanted === undefined || isWanted(bytes) ? bytes : undefined;
 }
 
 /** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */

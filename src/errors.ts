@@ -129,13 +129,8 @@ class ProtocolError<Code extends ErrorCode> implements Error {
     if (cause !== undefined) define(this, 'cause', cause, false);
     const stack = new Error(message).stack;
     if (typeof stack === 'string') {
-      const header = `Error: ${message}`;
-      define(
-        this,
-        'stack',
-        stack.indexOf(header) === 0 ? `${name} [${code}]${stack.slice(5)}` : stack,
-        false,
-      );
+      const isNamed = stack.indexOf('Error: ') === 0; // as V8 and XS begin it
+      define(this, 'stack', isNamed ? `${name} [${code}]${stack.slice(5)}` : stack, false);
     }
   }
 

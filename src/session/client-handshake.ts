@@ -20,7 +20,7 @@ import {
   readNoiseMessage,
   readOffer,
 } from '../wire/handshake.ts';
-import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import { isJsonObject, type JsonObject, ownField, ownText } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
 import { canonicalJson } from '../wire/write-json.ts';
 import { Channel, type Side } from './channel.ts';
@@ -96,8 +96,7 @@ export class ClientHandshake implements Side<ClientState> {
   hello(payload: JsonObject): void {
     this.nodeId = readNodeId(payload);
     this.prologue = canonicalJson(payload);
-    const peer = ownField(payload, 'peer');
-    if (typeof peer === 'string') this.peer = peer;
+    this.peer = ownText(payload, 'peer');
   }
 
   offer(payload: JsonObject): void {
@@ -137,8 +136,9 @@ export class ClientHandshake implements Side<ClientState> {
       canonicalJson(payload),
       utf8ToBytes(protocolName(pattern, suite)),
     ]);
-    if (pin === undefined && keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
-    if (pin !== undefined && keyring.staticKeyIsFresh) {
+    if (pin === undefined) {
+      if (keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
+    } else if (keyring.staticKeyIsFresh) {
       channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
     }
   }
@@ -321,6 +321,5 @@ function pskEvent(nodeId: string, key: Bytes): PskEvent {
 
 /** The session id in a HELLO payload; `undefined` if the `session` of the `hello` option has none. */
 function sessionIdOf({ session }: JsonObject): string | undefined {
-  const id = isJsonObject(session) ? ownField(session, 'session_id') : undefined;
-  return typeof id === 'string' ? id : undefined;
+  return isJsonObject(session) ? ownText(session, 'session_id') : undefined;
 }

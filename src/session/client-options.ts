@@ -113,7 +113,7 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
     keyring,
     trustsNewHubs,
     unpins: assertChoice(onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin' && trustsNewHubs,
-    hello: composePayload({ pubkey: null, site_id: siteId }, assertFields(given.hello, 'hello')),
+    hello: composePayload({ site_id: siteId }, assertFields(given.hello, 'hello')),
     message1Payload: canonicalJson({
       binarize,
       encodings: encodings ?? [],

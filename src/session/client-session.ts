@@ -95,7 +95,7 @@ export class ClientSession {
   providePsk(psk: Uint8Array): SessionEvent[] {
     const { channel } = this;
     channel.assertIdle();
-    if (channel.state === 'awaiting-hello' || channel.state === 'awaiting-offer') {
+    if (channel.knows('hello')) {
       throw errors.pskTooEarly();
     }
     if (!channel.knows('psk')) return [];

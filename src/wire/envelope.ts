@@ -5,7 +5,7 @@
  */
 import * as errors from '../errors-table.ts';
 import { MAX_ENVELOPE } from '../limits.ts';
-import { isJsonObject, type JsonObject, ownField } from './json.ts';
+import { isJsonObject, type JsonObject, ownField, ownText } from './json.ts';
 import { encodeJson, parseJson } from './parse-json.ts';
 import { stringifyJson } from './write-json.ts';
 
@@ -30,9 +30,9 @@ export function parseEnvelope(data: string | Uint8Array): Envelope {
   if (!isJsonObject(envelope)) {
     throw errors.notAnEnvelope();
   }
-  const type = ownField(envelope, 'msg_type');
+  const type = ownText(envelope, 'msg_type');
   const payload = ownField(envelope, 'payload');
-  if (typeof type !== 'string') {
+  if (type === undefined) {
     throw errors.badMessageType();
   }
   if (!isJsonObject(payload)) {

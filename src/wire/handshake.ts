@@ -5,7 +5,7 @@
 import { hexToBytes, utf8Length } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_NODE_ID } from '../limits.ts';
-import { isJsonObject, JsonNumber, type JsonObject, ownField, setField } from './json.ts';
+import { isJsonObject, JsonNumber, type JsonObject, ownField, ownText, setField } from './json.ts';
 import { parseJson } from './parse-json.ts';
 import { jsonToBytes } from './write-json.ts';
 
@@ -98,11 +98,9 @@ export function readNoise(payload: JsonObject): JsonObject | undefined {
  */
 export function readNoiseMessage(payload: JsonObject): Uint8Array {
   const noise = readNoise(payload);
-  const message = noise && ownField(noise, 'msg');
-  const bytes = typeof message === 'string' ? hexToBytes(message) : undefined;
-  if (bytes === undefined) {
-    throw errors.badHex();
-  }
+  const message = noise && ownText(noise, 'msg');
+  const bytes = message === undefined ? undefined : hexToBytes(message);
+  if (bytes === undefined) throw errors.badHex();
   return bytes;
 }
 

@@ -113,6 +113,12 @@ export function ownField(object: JsonObject, key: string): Json | undefined {
   return Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;
 }
 
+/** An object's own field, if it is a string. */
+export function ownText(object: JsonObject, key: string): string | undefined {
+  const value = ownField(object, key);
+  return typeof value === 'string' ? value : undefined;
+}
+
 /**
  * Sets an own field, whatever the object inherits under that name: `__proto__`, an accessor, or a frozen field, which
  * an assignment would call or refuse.

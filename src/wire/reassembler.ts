@@ -162,7 +162,7 @@ export class Reassembler {
   private forget(): void {
     wipe(this.kept);
     this.kept = EMPTY;
-    if (this.text !== undefined) this.text.destroy();
+    this.text?.destroy();
     this.text = undefined;
   }
 

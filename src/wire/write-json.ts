@@ -213,8 +213,8 @@ class JsonBytes {
   /** Writes a string: quotation mark, reverse solidus and controls escaped, everything else literal. */
   writeString(text: string): void {
     this.writeByte(QUOTATION_MARK);
-    const utf8 = encodeByEngine(text);
-    if (utf8 !== undefined && isPlain(utf8)) this.writeBytes(utf8);
+    const utf8 = encodeByEngine(text, isPlain);
+    if (utf8 !== undefined) this.writeBytes(utf8);
     else if (text.length <= SHORT) this.writePiece(text);
     else forEachPiece(text, (piece) => this.writePiece(piece));
     if (this.high !== 0) throw errors.loneSurrogate();

@@ -63,8 +63,8 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     same('tab-as-u0009'),
     broken('strings are normalized', [
       'src/wire/write-json.ts',
-      'const utf8 = encodeByEngine(text);',
-      'text = text.normalize();\n    const utf8 = encodeByEngine(text);',
+      'const utf8 = encodeByEngine(text, isPlain);',
+      'text = text.normalize();\n    const utf8 = encodeByEngine(text, isPlain);',
     ]),
   ],
   'P-20': [
@@ -84,14 +84,14 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-22': [
     broken('a msg_type that is no string is ignored', [
       ENVELOPE,
-      "if (typeof type !== 'string') {",
-      'if (type === undefined) {',
+      "ownText(envelope, 'msg_type')",
+      "(ownField(envelope, 'msg_type') as string | undefined)",
     ]),
   ],
   'P-23': [
     broken(
       'case does not count',
-      [ENVELOPE, 'const type = ownField(envelope, ', 'const type = lowered(ownField(envelope, '],
+      [ENVELOPE, 'const type = ownText(envelope, ', 'const type = lowered(ownText(envelope, '],
       [
         ENVELOPE,
         "'msg_type');",

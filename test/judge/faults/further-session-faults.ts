@@ -151,14 +151,10 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-121': [
     broken('a new hub is not told', [
       CLIENT,
-      'if (pin === undefined && keyring.pins.length > 0)',
-      'if (pin === null)',
+      'if (keyring.pins.length > 0) channel',
+      'if (pin === null) channel',
     ]),
-    broken('every new hub is told', [
-      CLIENT,
-      'if (pin === undefined && keyring.pins.length > 0)',
-      'if (pin === undefined)',
-    ]),
+    broken('every new hub is told', [CLIENT, 'if (keyring.pins.length > 0) channel', 'channel']),
     broken('node ids are trimmed', [
       CLIENT,
       'findHub(keyring.pins, nodeId)',
@@ -173,8 +169,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-122': [
     broken('a fresh key is told at every hub', [
       CLIENT,
-      'if (pin !== undefined && keyring.staticKeyIsFresh) {',
-      'if (keyring.staticKeyIsFresh) {',
+      '} else if (keyring.staticKeyIsFresh) {',
+      '}\n    if (keyring.staticKeyIsFresh) {',
     ]),
   ],
 
