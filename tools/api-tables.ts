@@ -1,6 +1,7 @@
 /** The tables of docs/api/ that come from the code rather than from docstrings. */
 import { readFileSync } from 'node:fs';
 import { pskCrypto } from '../bundles/psk.ts';
+import { readVectorFile } from '../judge/src/vectors.ts';
 import type { Crypto } from '../src/crypto/crypto.ts';
 import { deviceCrypto } from '../src/crypto/device.ts';
 import { jsCrypto } from '../src/crypto/js.ts';
@@ -8,18 +9,11 @@ import { nobleCrypto } from '../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../src/crypto/node.ts';
 import * as limits from '../src/limits.ts';
-import { HandshakeState } from '../src/noise/handshake-state.ts';
 import { suitesOf } from '../src/session/negotiation.ts';
-import type { Pattern } from '../src/session/protocol.ts';
-import { ENTRIES, FILES } from './bundles.ts';
-import { grouped } from './draw.ts';
+import { FILES } from './bundles.ts';
+import { grouped, table } from './draw.ts';
 
 const ROOT = new URL('..', import.meta.url);
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows];
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
 
 // Which suites has this provider?
 
@@ -30,7 +24,7 @@ interface Provider {
   readonly needs: string;
 }
 
-const FILE = (name: string): string => `[\`${name}\`](files.md)`;
+const FILE = (name: string): string => `[\`${name}\`](../devices.md#which-file)`;
 
 const PROVIDERS: { readonly [name: string]: Provider } = {
   nodeCrypto: {
@@ -155,50 +149,17 @@ export function choiceTable(): string {
 
 // Which lengths?
 
-const EMPTY = new Uint8Array(0);
-
-/** The lengths of the messages of a handshake with empty payloads, in bytes. */
-function messageLengths(pattern: Pattern): number[] {
-  const suite = '25519_ChaChaPoly_SHA256';
-  const [a, b] = [1, 2].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array];
-  const { publicKey } = nodeCrypto.x25519;
-  const common = { crypto: nodeCrypto, pattern, suite, prologue: EMPTY, psk: a } as const;
-  const knows = (key: Uint8Array): object =>
-    pattern === 'KKpsk0' ? { remoteStaticKey: publicKey(key) } : {};
-  const initiator = new HandshakeState({
-    ...common,
-    role: 'initiator',
-    staticKey: a,
-    ephemeralKey: b,
-    ...knows(b),
-  });
-  const responder = new HandshakeState({
-    ...common,
-    role: 'responder',
-    staticKey: b,
-    ephemeralKey: a,
-    ...knows(a),
-  });
-  const lengths: number[] = [];
-  for (let i = 0; !initiator.isFinished; i++) {
-    const [writer, reader] = i % 2 === 0 ? [initiator, responder] : [responder, initiator];
-    const message = writer.writeMessage();
-    reader.readMessage(message);
-    lengths.push(message.length);
-  }
-  return lengths;
+/** The lengths of the messages of a handshake with empty payloads in bytes, by the first vector of a pattern. */
+function messageLengths(pattern: string): number[] {
+  const tests = readVectorFile('handshake').testGroups.flatMap((group) => group.tests);
+  const { messages } = tests.find((test) => test.pattern === pattern) as unknown as {
+    messages: readonly { payload: string; message: string }[];
+  };
+  return messages.map(({ payload, message }) => (message.length - payload.length) / 2);
 }
 
-export function limitsTables(): string {
+export function lengthsTable(): string {
   const { KEY_LENGTH, TAG_LENGTH, MAX_NOISE_MESSAGE, MAX_CHUNK } = limits;
-  const values: { readonly [name: string]: number } = { ...limits };
-  const source = readFileSync(new URL('src/limits.ts', ROOT), 'utf8');
-  const caps = [...source.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\nexport const (\w+)/g)].map(
-    ([, doc, name]) => {
-      const text = doc!.replace(/\s+\*? ?/g, ' ').trim();
-      return [`\`${name}\``, grouped(values[name!]!), text];
-    },
-  );
   const lengths: [string, string][] = [
     ['private key, public key, shared secret (X25519)', `${KEY_LENGTH}`],
     ['PSK', `${KEY_LENGTH}`],
@@ -223,17 +184,13 @@ export function limitsTables(): string {
     });
   }
   return [
-    '## Lengths',
-    'In bytes.',
+    'In bytes. [The protocol’s limits](../protocol.md#limits) are in its rules; a session takes a lower one for messages as its option ' +
+      '`maxMessage`: see [`ClientOptions`](sessions.md#clientoptions).',
     table(['What', 'Bytes'], lengths),
-    '## Limits',
-    'In bytes unless stated otherwise. What lies beyond a limit is an error or is dropped, never cut off.',
-    table(['Name in the source', 'Value', 'Of what, and whose choice'], caps),
-    'A session takes a lower `MAX_MESSAGE` as its option `maxMessage`: see [`ClientOptions`](sessions.md#clientoptions).',
   ].join('\n\n');
 }
 
-// Which file do I copy?
+// Which file has which name?
 
 /** The names that a single file exports, values and types. */
 function exportsOf(file: string): Set<string> {
@@ -262,44 +219,8 @@ export function filesTable(links: ReadonlyMap<string, string>): string {
       ...exported.map((names) => (names.has(name) ? 'yes' : '')),
     ]);
   return [
-    'A single file has no imports: copy it, with the `.d.ts` of the same name if you write TypeScript, and ' +
-      '`hub-protocol.LICENSE.txt`. After `npm install` they are in `node_modules/hub-protocol/dist/`; ' +
-      '`hub-protocol/bundles/hub-protocol.js` imports one. Scripts must be copied: inside of the package Node.js takes them for ' +
-      'modules, which export nothing. [devices.md](../devices.md) has sizes, memory and engines.',
-    table(
-      ['You want', 'Copy'],
-      [
-        ['a client on Moddable or QuickJS, with the library’s own cryptography', '`hub-protocol.js`'],
-        [
-          'the same in a browser without a bundler',
-          '`hub-protocol.js`, `hub-protocol.identity.js`, and `hub-protocol.psk.js` for a worker that derives the PSK',
-        ],
-        [
-          'the smallest client: sessions with the cryptography of your chip, and nothing to store keys or connect again',
-          '`hub-protocol.core.js`',
-        ],
-        ['either of these in Hermes or JerryScript', 'the `.es5.js` of the same name'],
-        ['a client on Espruino, Duktape or MicroQuickJS, which have no BigInt', '`hub-protocol.core.es5.js`'],
-        [
-          'to read an identity as it was issued, and derive MQTT topics from it',
-          '`hub-protocol.identity.js` with the file above; a provisioned device does not need it',
-        ],
-        ['to ask questions and show replies', '`hub-protocol.requests.js` with the file above'],
-        ['a hub, both suites, or everything', '`hub-protocol.full.js`'],
-      ],
-    ),
-    '## The files',
-    table(
-      ['File', 'Contains', 'Syntax', 'Code of'],
-      FILES.map(({ name, entry, syntax, noble, global = 'hubProtocol' }) => [
-        `\`${name}\``,
-        ENTRIES[entry],
-        syntax === 'es5' ? `ES5 script; global \`${global}\`, or \`module.exports\`` : 'ES2020 module',
-        noble || 'this library alone',
-      ]),
-    ),
-    '## The names in each',
-    'Types are in the `.d.ts` beside each file. A script has the same names as its module.',
+    '[Which file](../devices.md#which-file) says which to copy, and what it needs. Types are in the `.d.ts` of the same name. A ' +
+      'script has the same names as its module.',
     table(['Name', ...modules.map(({ name }) => `\`${name.replace('hub-protocol', '…')}\``)], rows),
   ].join('\n\n');
 }

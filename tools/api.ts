@@ -1,15 +1,11 @@
 /**
  * Writes docs/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
- * index; the lengths and limits; and which single file has which name.
- *
- *     npm run docs        builds first, about 5 s
+ * index; the lengths; and which single file has which name.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { choiceTable, filesTable, limitsTables, providersTable } from './api-tables.ts';
+import { choiceTable, filesTable, lengthsTable, providersTable } from './api-tables.ts';
 import { type Doc, type Member, oneLine, type PublicName, publicNames } from './declared.ts';
+import { type Drawn, table } from './draw.ts';
 import { codes } from './errors.ts';
-
-const FOLDER = new URL('../docs/api/', import.meta.url);
 
 interface Area {
   readonly title: string;
@@ -216,7 +212,7 @@ export function isInput(name: string): boolean {
   return /(?:Options|Fields|Request|Inputs|Situation)$/.test(name);
 }
 
-function table(symbol: PublicName): string[] {
+function membersTable(symbol: PublicName): string[] {
   const { name, members } = symbol;
   const head = isInput(name)
     ? ['| Field | Type | Default | Meaning |', '| --- | --- | --- | --- |']
@@ -264,7 +260,7 @@ function section(symbol: PublicName): string {
   if (doc !== undefined) parts.push(linked(doc.text));
   if (kind !== 'function' && isShown) parts.push(fence(kind === 'value' ? code : symbol.code));
   if (kind === 'function') parts.push(...contract(doc, typesOf(symbol.params, code)));
-  if (kind === 'interface') parts.push(...table(symbol));
+  if (kind === 'interface') parts.push(...membersTable(symbol));
   for (const example of doc?.examples ?? []) parts.push(fence(example));
   if (kind === 'class') parts.push(...methods(name, members));
   parts.push(footer(symbol));
@@ -301,22 +297,15 @@ const NOTE = '<!-- written by tools/api.ts: npm run docs -->';
 function areaPage(page: string): string {
   const { title, introduction } = AREAS[page]!;
   const symbols = namesOf(page);
-  const list = symbols.map(
-    ({ name, doc }) => `| ${linkTo(name).replace(`${page}.md`, '')} | ${cell(firstSentence(doc))} |`,
-  );
-  const extra =
-    page === 'crypto'
+  const list = symbols.map(({ name, doc }) => [
+    linkTo(name).replace(`${page}.md`, ''),
+    cell(firstSentence(doc)),
+  ]);
+  const extra = page === 'crypto'
       ? ['## Which provider to take', choiceTable(), '## Which suites has which provider', providersTable()]
       : [];
   return (
-    [
-      `# ${title}`,
-      introduction,
-      NOTE,
-      ['| Name | |', '| --- | --- |', ...list].join('\n'),
-      ...extra,
-      ...symbols.map(section),
-    ]
+    [`# ${title}`, introduction, NOTE, table(['Name', ''], list), ...extra, ...symbols.map(section)]
       .join('\n\n')
       .split(`](${page}.md#`)
       .join('](#') + '\n'
@@ -333,30 +322,31 @@ function firstSentence(doc: Doc | undefined): string {
 
 function indexPage(): string {
   const areas = Object.entries(AREAS).map(([page, { title, introduction }]) => {
-    return `| [${title}](${page}.md) | ${cell(introduction.split('. ')[0]!.replace(/\.$/, ''))} |`;
+    return [`[${title}](${page}.md)`, cell(introduction.split('. ')[0]!.replace(/\.$/, ''))];
   });
   const names = [...NAMES]
     .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
     .map(({ name, kind, entry, doc }) => {
       const from = entry === 'hub-protocol' ? '' : `\`${entry}\``;
-      return `| ${linkTo(name)} | ${kind} | ${from} | ${cell(firstSentence(doc))} |`;
+      return [linkTo(name), kind, from, cell(firstSentence(doc))];
     });
   return `${[
     '# API reference',
     'Everything that the package exports, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
       'milliseconds; nothing is asynchronous. The examples run as tests.',
     NOTE,
-    [
-      '| Page | |',
-      '| --- | --- |',
-      ...areas,
-      '| [Options and their defaults](options.md) | What each option is if you leave it out |',
-      '| [Lengths and limits](lengths.md) | How long each thing is, and how long it may be |',
-      '| [Which file to copy](files.md) | The single files, and which names they have |',
-    ].join('\n'),
+    table(
+      ['Page', ''],
+      [
+        ...areas,
+        ['[Options and their defaults](options.md)', 'What each option is if you leave it out'],
+        ['[Lengths](lengths.md)', 'How long each thing is'],
+        ['[The names in each file](files.md)', 'What each of the single files exports'],
+      ],
+    ),
     '## All names',
     'Import a name from `hub-protocol` unless the third column says otherwise.',
-    ['| Name | | From | |', '| --- | --- | --- | --- |', ...names].join('\n'),
+    table(['Name', '', 'From', ''], names),
   ].join('\n\n')}\n`;
 }
 
@@ -367,34 +357,32 @@ function optionsPage(): string {
     for (const member of members) {
       if (!member.isOptional || member.type === 'undefined') continue;
       const type = shownType(member.type.replace(/ \| undefined$/, ''));
-      const row = `| \`${member.name}\` | ${type} | ${cell(linked(defaultOf(member)))}`;
+      const row = `\`${member.name}\` | ${type} | ${cell(linked(defaultOf(member)))}`;
       rows.set(row, [...(rows.get(row) ?? []), linkTo(owner)]);
     }
   }
-  const lines = [...rows].map(([row, owners]) => `${row} | ${owners.join(', ')} |`);
+  const lines = [...rows].map(([row, owners]) => [row, owners.join(', ')]);
   return `${[
     '# Options and their defaults',
     NOTE,
     'All other options are required. One that does not exist is an error: [`bad-argument`](../errors.md#bad-argument).',
-    ['| Option | Type | Default | Of |', '| --- | --- | --- | --- |', ...lines.sort()].join('\n'),
+    table(['Option', 'Type', 'Default', 'Of'], lines.sort()),
   ].join('\n\n')}\n`;
 }
 
-/** The pages by file name. */
-export function apiPages(): Map<string, string> {
-  const pages = new Map<string, string>([['README.md', indexPage()]]);
-  for (const page of Object.keys(AREAS)) pages.set(`${page}.md`, areaPage(page));
-  pages.set('options.md', optionsPage());
-  pages.set('lengths.md', `# Lengths and limits\n\n${NOTE}\n\n${limitsTables()}\n`);
-  pages.set(
-    'files.md',
-    `# Which file to copy\n\n${NOTE}\n\n${filesTable(new Map([...TARGETS.keys()].map((name) => [name, linkTo(name)])))}\n`,
-  );
-  return pages;
+/** A page that is one table. */
+function tablePage(title: string, text: string): string {
+  return `${[`# ${title}`, NOTE, text].join('\n\n')}\n`;
 }
 
-if (process.argv[1] === import.meta.filename) {
-  mkdirSync(FOLDER, { recursive: true });
-  for (const name of readdirSync(FOLDER)) rmSync(new URL(name, FOLDER));
-  for (const [name, text] of apiPages()) writeFileSync(new URL(name, FOLDER), text);
+export function apiPages(): Drawn {
+  const links = new Map([...TARGETS.keys()].map((name) => [name, linkTo(name)]));
+  const pages = {
+    README: indexPage(),
+    ...Object.fromEntries(Object.keys(AREAS).map((page) => [page, areaPage(page)])),
+    options: optionsPage(),
+    lengths: tablePage('Lengths', lengthsTable()),
+    files: tablePage('The names in each file', filesTable(links)),
+  };
+  return Object.fromEntries(Object.entries(pages).map(([page, text]) => [`docs/api/${page}.md`, text]));
 }

@@ -1,4 +1,8 @@
-/** Parts of documents that are drawn from the tables of the code: Mermaid diagrams and Markdown tables. */
+/** What is drawn from the tables of the code: parts of pages, such as Mermaid diagrams and Markdown tables, and whole files. */
+import { readFileSync } from 'node:fs';
+
+/** What a drawer draws: the texts of files, by their paths in the project. */
+export type Drawn = { readonly [path: string]: string };
 
 /** A state diagram in Mermaid, in which the first state is the initial one. */
 export function mermaid(states: readonly string[], edges: readonly string[]): string {
@@ -39,4 +43,9 @@ export function withParts(page: string, parts: { readonly [name: string]: string
     result = `${result.slice(0, from + start.length)}\n${text}\n${result.slice(to)}`;
   }
   return result;
+}
+
+/** A page of the project with its generated parts up to date. */
+export function pageWith(path: string, parts: { readonly [name: string]: string }): Drawn {
+  return { [path]: withParts(readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'), parts) };
 }

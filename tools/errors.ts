@@ -2,20 +2,13 @@
  * Writes docs/errors.md: every code, who raises it, what its message says, and what to do; and the table of errors in README.md.
  * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
  * of sessions.
- *
- *     npm run docs
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { readVectorFile } from '../judge/src/vectors.ts';
 import type { ErrorCode } from '../src/errors.ts';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
-import { code, table, withParts } from './draw.ts';
+import { code, type Drawn, pageWith, table } from './draw.ts';
 import { sentences } from './sentences.ts';
-
-const ROOT = new URL('..', import.meta.url);
-const PAGE = new URL('docs/errors.md', ROOT);
-const README = new URL('README.md', ROOT);
 
 type ErrorClass = 'LocalError' | 'RemoteError';
 
@@ -137,7 +130,7 @@ Functions throw errors. A session does not throw for what its peer sends: it ret
 ([How a connection ends](sessions.md#how-a-connection-ends)). No message contains a key, a password or a plaintext.
 \`…\` stands for what a message inserts.
 
-<!-- written by tools/errors.ts -->
+<!-- written by tools/errors.ts: npm run docs -->
 `;
 
 function section(
@@ -193,7 +186,7 @@ export function codesIn(throws: string): string[] {
 }
 
 /** The whole page. */
-export function errorsPage(): string {
+function errorsPage(): string {
   const [raised, said] = [raisers(), sentences()];
   const sections = (errorClass: ErrorClass): string[] =>
     Object.keys(ROWS[errorClass]).map((code) => section(errorClass, code, raised, said));
@@ -232,21 +225,19 @@ const IN_README: readonly ErrorCode[] = [
   'text-after-ready',
 ];
 
-/** README.md with its table of errors up to date. Codes that mean the same share a row. */
-export function readmePage(): string {
+/** The table of errors in README.md. Codes that mean the same share a row. */
+function readmeTable(): string {
   const rows = new Map<string, string[]>();
   for (const name of IN_README) {
     const { means } = { ...ROWS.LocalError, ...ROWS.RemoteError }[name]!;
     rows.set(means, [...(rows.get(means) ?? []), code(name)]);
   }
-  const errors = table(
+  return table(
     ['Code', 'Cause'],
     [...rows].map(([means, names]) => [names.join(', '), means]),
   );
-  return withParts(readFileSync(README, 'utf8'), { errors });
 }
 
-if (process.argv[1] === import.meta.filename) {
-  writeFileSync(PAGE, errorsPage());
-  writeFileSync(README, readmePage());
+export function errors(): Drawn {
+  return { 'docs/errors.md': errorsPage(), ...pageWith('README.md', { errors: readmeTable() }) };
 }

@@ -1,9 +1,6 @@
 /**
  * Draws the state diagram and the table of endings in docs/policy.md from the tables that ConnectionPolicy runs on.
- *
- *     node --import tsx tools/policy-tables.ts
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import {
   AFTER_VERDICT,
   POLICY_ENDINGS,
@@ -13,9 +10,7 @@ import {
   type PolicyState,
   type Verdict,
 } from '../src/policy/tables.ts';
-import { code, mermaid, table, withParts } from './draw.ts';
-
-const PAGE = new URL('../docs/policy.md', import.meta.url);
+import { code, type Drawn, mermaid, pageWith, table } from './draw.ts';
 
 /** The name of each input in the diagram. */
 const LABELS: { readonly [input: string]: string } = {
@@ -91,9 +86,6 @@ function repeated({ isRepeated, isPskFresh }: PolicyFacts): string {
   return isPskFresh ? ', again, with a PSK derived for the connection' : ', again, with nothing heard';
 }
 
-/** The page with its generated parts up to date. */
-export function drawn(page: string): string {
-  return withParts(page, { states: diagram(), endings: endings(POLICY_ENDINGS) });
+export function policyTables(): Drawn {
+  return pageWith('docs/policy.md', { states: diagram(), endings: endings(POLICY_ENDINGS) });
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, drawn(readFileSync(PAGE, 'utf8')));

@@ -1,9 +1,6 @@
 /**
  * Draws the state diagrams and the tables of endings in docs/sessions.md from the tables that the sessions run on.
- *
- *     node --import tsx tools/session-tables.ts
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
@@ -19,9 +16,7 @@ import {
   type Step,
   type TransitionTable,
 } from '../src/session/transitions.ts';
-import { code, idOf, mermaid, table, withParts } from './draw.ts';
-
-const PAGE = new URL('../docs/sessions.md', import.meta.url);
+import { code, type Drawn, idOf, mermaid, pageWith, table } from './draw.ts';
 
 /** The names of inputs and steps in the diagrams. */
 const LABELS: { readonly [name in Input | Step]: string } = {
@@ -114,9 +109,6 @@ const PARTS: { readonly [name: string]: string } = {
   'hub failures': failures(HUB_FAILURES),
 };
 
-/** The page with its generated parts up to date. */
-export function drawn(page: string): string {
-  return withParts(page, PARTS);
+export function sessionTables(): Drawn {
+  return pageWith('docs/sessions.md', PARTS);
 }
-
-if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, drawn(readFileSync(PAGE, 'utf8')));

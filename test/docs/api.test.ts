@@ -1,4 +1,4 @@
-/** docs/api/ is what tools/api.ts writes, and the docstrings that it is made of leave nothing out. */
+/** The docstrings of which docs/api/ is made leave nothing out. */
 import { readdirSync, readFileSync } from 'node:fs';
 import swc from '@swc/core';
 import { test } from 'uvu';
@@ -6,11 +6,10 @@ import * as assert from 'uvu/assert';
 import * as limits from '../../src/limits.ts';
 import { DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
 import { DEADLINES } from '../../src/requests/request-scheduler.ts';
-import { apiPages, defaultOf, isInput } from '../../tools/api.ts';
+import { defaultOf, isInput } from '../../tools/api.ts';
 import { type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
 import { codesIn } from '../../tools/errors.ts';
 
-const FOLDER = new URL('../../docs/api/', import.meta.url);
 const NAMES = publicNames();
 
 /** All members of all public names, with the path to each. */
@@ -38,12 +37,6 @@ function unsaid(doc: Doc | undefined, params: readonly string[], signature: stri
     ? missing
     : [...missing, 'what it returns'];
 }
-
-test('docs/api/ is up to date: run npm run docs', () => {
-  const pages = apiPages();
-  assert.equal(readdirSync(FOLDER).sort(), [...pages.keys()].sort());
-  for (const [name, text] of pages) assert.is(readFileSync(new URL(name, FOLDER), 'utf8'), text, name);
-});
 
 test('takes docstrings apart', () => {
   const doc = parseDoc(

@@ -1,19 +1,10 @@
 /** The names of fields are listed once, in vectors/aliases/identity.json. These tests compare everything that depends on it. */
-import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
-import { ALIASES, aliasesDocument, aliasesModule, OBJECTS } from '../../tools/aliases.ts';
+import { ALIASES, OBJECTS } from '../../tools/aliases.ts';
 import { readVectors } from '../vectors.ts';
-
-for (const generate of [aliasesModule, aliasesDocument]) {
-  const { path, content } = generate();
-  const name = path.slice(path.search(/src|docs/));
-  test(`${name} lists the names of vectors/aliases/identity.json (if not, run node --import tsx tools/aliases.ts)`, () => {
-    assert.is(readFileSync(path, 'utf8'), content);
-  });
-}
 
 /** Where the fields of an identity are, by their names. */
 type Issued = { [name: string]: unknown };

@@ -1,5 +1,4 @@
-/** The tables of ConnectionPolicy, compared with vectors/tables.json, which is written by hand, and docs/policy.md. */
-import { readFileSync } from 'node:fs';
+/** The tables of ConnectionPolicy, compared with vectors/tables.json, which is written by hand. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
@@ -10,7 +9,6 @@ import {
   type PolicyState,
   type Verdict,
 } from '../../src/policy/tables.ts';
-import { drawn } from '../../tools/policy-tables.ts';
 
 const rowsOf = (wanted: string): readonly Vector[] =>
   readVectorFile('tables').testGroups.find(({ type }) => type === wanted)!.tests;
@@ -37,11 +35,6 @@ test('connections end as the vectors say', () => {
 
 test('each verdict leads to the state of the vectors', () => {
   for (const { verdict, next } of rowsOf('PolicyEnding')) assert.is(AFTER_VERDICT[verdict as Verdict], next);
-});
-
-test('docs/policy.md is drawn from the tables', () => {
-  const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
-  assert.is(page, drawn(page), 'draw it anew: node --import tsx tools/policy-tables.ts');
 });
 
 test.run();

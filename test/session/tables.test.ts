@@ -1,5 +1,4 @@
-/** The tables of the sessions, compared with vectors/tables.json, which is written by hand, and docs/sessions.md. */
-import { readFileSync } from 'node:fs';
+/** The tables of the sessions, compared with vectors/tables.json, which is written by hand. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readVectorFile } from '../../judge/src/vectors.ts';
@@ -17,7 +16,6 @@ import {
   type Input,
   type TransitionTable,
 } from '../../src/session/transitions.ts';
-import { drawn } from '../../tools/session-tables.ts';
 import { nextStates } from './next-states.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each type of group has fields of its own
@@ -72,11 +70,6 @@ test('each way of closing is of the kind that the vectors say', () => {
   for (const { closings, kind } of groups.find(({ type }) => type === 'Closing').tests) {
     for (const closing of closings) assert.is(readClosing(closing).kind, kind, JSON.stringify(closing));
   }
-});
-
-test('docs/sessions.md is drawn from the tables', () => {
-  const page = readFileSync(new URL('../../docs/sessions.md', import.meta.url), 'utf8');
-  assert.is(page, drawn(page), 'draw it anew: node --import tsx tools/session-tables.ts');
 });
 
 test.run();

@@ -21,6 +21,7 @@ import requests
 import session
 import tables
 import transport
+import worked_example
 
 if "--check" in sys.argv:
     tests = unittest.main("ids_test", argv=["ids_test"], exit=False)
@@ -42,5 +43,6 @@ for module in [
     mqtt_topics,
     requests,
     policy,
+    worked_example,
 ]:
     module.build()
