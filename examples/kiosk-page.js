@@ -19,7 +19,11 @@ client.on('reconnect', ({ after, tell }) => status(tell ?? `Connecting in ${Math
 client.on('message', ({ message }) => say(message.data.utterance));
 client.on('ask', (event) => {
   status(event.tell);
-  if (event.error.code === 'hub-key-changed' && confirm(`${event.tell} Trust the new key?`))
+  if (
+    'code' in event.error &&
+    event.error.code === 'hub-key-changed' &&
+    confirm(`${event.tell} Trust the new key?`)
+  )
     client.trust(event);
 });
 

@@ -124,6 +124,7 @@ function report(event) {
   Serial1.println('event ' + JSON.stringify(told));
 }
 
+/** @param {import('hub-protocol.core.es5').SessionEvent} event */
 function handle(event) {
   if (event.type === 'pin' || event.type === 'unpin') {
     record.pins = record.pins.filter((pin) => pin.nodeId !== event.nodeId);
@@ -133,7 +134,7 @@ function handle(event) {
   if (event.type === 'transmit') write(event.data);
   else report(event);
   if (event.type === 'ready') session.sendJson(REQUEST).forEach(write);
-  if (event.type === 'message') console.log(event.kind, event.text || event.bytes);
+  if (event.type === 'message') console.log(event.kind, event.kind === 'json' ? event.text : event.bytes);
   if (event.type === 'dropped') console.log('a message of ' + event.bytes + ' bytes was dropped');
   if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
   // The PSK is provisioned, so it stays: nothing on the device could replace it.

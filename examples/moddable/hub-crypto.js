@@ -43,7 +43,11 @@ function pieceAt(view, at) {
   return piece;
 }
 
-/** Absorbs bytes, padded with zeros to whole pieces. */
+/**
+ * Absorbs bytes, padded with zeros to whole pieces.
+ * @param {bigint} sum
+ * @param {bigint} r
+ */
 function absorb(sum, r, bytes) {
   const whole = bytes.length - (bytes.length % TAG);
   const view = viewOf(bytes);

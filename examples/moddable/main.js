@@ -68,10 +68,11 @@ function connect() {
     set('ping', ping, PING_EVERY);
   };
   const closed = (closing) => run(session.closed(closing));
+  /** @param {hub.SessionEvent[]} events */
   const run = (events) => {
     for (const event of events) {
       store.update(hub.updateKeyring(store.keyring, event)); // before message 3 is sent
-      if (event.error !== undefined) trace(`${event.type}: ${event.error.code}\n`);
+      if ('error' in event) trace(`${event.type}: ${event.error.code}\n`);
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'waiting') Timer.set(() => run(session.resume()), 0);
       else if (event.type === 'ready') {

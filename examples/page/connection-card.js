@@ -33,7 +33,10 @@ export class ConnectionCard {
     if (focused?.closest('[hidden]')) byId('status').focus(); // so that the keyboard does not start anew
   }
 
-  /** Takes what the client tells. */
+  /**
+   * Takes what the client tells.
+   * @param {import('hub-protocol-client/browser').ClientEvent} what
+   */
   show(what) {
     if (what.type === 'connecting') this.set('connecting');
     else if (what.type === 'deriving') {
@@ -45,7 +48,8 @@ export class ConnectionCard {
     else if (what.type === 'end') this.set('left');
     else if (what.type === 'ask') {
       this.set('asking');
-      byId('question').textContent = `${what.tell} (${what.error.code ?? what.error.name})`;
+      byId('question').textContent =
+        `${what.tell} (${'code' in what.error ? what.error.code : what.error.name})`;
     }
   }
 

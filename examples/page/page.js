@@ -9,7 +9,7 @@ import { offerTrouble } from './trouble-card.js';
 const byId = (id) => document.getElementById(id);
 
 /** Longer than usual, so that a pause can be watched, but never ten minutes. In milliseconds. */
-const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: 'keep-pin' };
+const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: /** @type {const} */ ('keep-pin') };
 
 /** A page from this machine may use a hub on this machine, which has no TLS. */
 const allowPlaintext = location.hostname === 'localhost';
@@ -80,7 +80,8 @@ function showIdentity(isKnown) {
 
 function start() {
   const started = connect({ identity, policy: POLICY, allowPlaintext });
-  for (const type of ['connecting', 'deriving', 'connect', 'reconnect', 'ask', 'end']) {
+  const shown = /** @type {const} */ (['connecting', 'deriving', 'connect', 'reconnect', 'ask', 'end']);
+  for (const type of shown) {
     started.on(type, (event) => card.show(event));
   }
   started.on('connecting', (event) => sequence.show(event));
@@ -88,7 +89,8 @@ function start() {
   started.on('message', ({ message }) => sequence.show({ type: 'unasked', said: message }));
   started.on('trace', ({ what }) => {
     sequence.show(what);
-    if (what.type !== 'received' && what.type !== 'transmit') showKeyring(identity.accessKey);
+    const type = 'type' in what ? what.type : undefined;
+    if (type !== 'received' && type !== 'transmit') showKeyring(identity.accessKey);
   });
   return started;
 }

@@ -3,6 +3,11 @@ import { readHubEvent } from 'hub-protocol';
 import { nameOf } from '../message-name.ts';
 import { fingerprint, hex } from './fingerprint.js';
 
+/**
+ * @import { Traced } from 'hub-protocol-client/browser'
+ * @import { PolicyDecision } from 'hub-protocol'
+ */
+
 const LONGEST = 300; // rows; the oldest ones go
 const SHOWN = 64; // bytes of an encrypted message
 const LOST = 1006; // the close code of a connection that ended without a close frame (RFC 6455, section 7.4.1)
@@ -18,7 +23,10 @@ export class Sequence {
   /** The last encrypted message in each direction: what it contains is told after it. */
   #sealed = {};
 
-  /** What to draw, by the type of an event or by what the policy decided. */
+  /**
+   * What to draw, by the type of an event or by what the policy decided.
+   * @type {{ [what in 'connecting' | Extract<Traced, { type: string }>['type'] | PolicyDecision['do']]?: (what: any) => void }}
+   */
   #draw = {
     connecting: () => {
       this.#began = performance.now();

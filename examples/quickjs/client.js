@@ -23,8 +23,10 @@ let keyring =
     ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
     : parseKeyring(stored, accessKey);
 
+/** @type {ClientSession} */
 let session;
 
+/** @param {import('./hub-protocol.js').SessionEvent[]} events */
 function handle(events) {
   for (const event of events) {
     const updated = updateKeyring(keyring, event);

@@ -1,0 +1,25 @@
+/** What the hosts of the examples on devices provide. Nothing of it is checked. */
+
+// Moddable
+declare module 'crypt';
+declare module 'preference';
+declare module 'Resource';
+declare module 'rng';
+declare module 'time';
+declare module 'timer';
+declare module 'WebSocket';
+// biome-ignore-start lint/suspicious/noExplicitAny: the types are the hosts' own
+declare const device: any;
+declare function trace(...messages: any[]): void;
+
+// Espruino; in Moddable's example, `hub-crypto` is a module beside it
+declare module 'hub-crypto';
+declare module 'Storage';
+declare const E: any;
+declare const Serial1: any;
+declare module 'crypto';
+declare const console: any;
+
+// The host of QuickJS
+declare const host: any;
+// biome-ignore-end lint/suspicious/noExplicitAny: as above

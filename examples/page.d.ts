@@ -1,0 +1,10 @@
+/** The elements of the pages, of which each script knows its own. */
+interface ParentNode {
+  // biome-ignore lint/suspicious/noExplicitAny: the script knows which element it is
+  querySelectorAll(selectors: string): Iterable<any>;
+}
+
+interface Document {
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  getElementById(id: string): any;
+}
