@@ -46,7 +46,7 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'lone-surrogate': {
     means: 'a string with a lone surrogate, which UTF-8 cannot encode',
-    todo: 'Repair the string, most likely where it was cut: half a surrogate pair is no character.',
+    todo: 'Repair the string, most likely where it was cut: half a surrogate pair is not a character.',
   },
   'json-depth': {
     means: 'a value nested deeper than MAX_JSON_DEPTH, or inside itself',
@@ -121,11 +121,11 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'keyring-other-identity': {
     means: 'a keyring that belongs to another access key',
-    todo: 'Load the keyring of this access key. Each identity has one of its own.',
+    todo: 'Load the keyring of this access key. Each identity has its own.',
   },
   'pin-differs': {
     means: 'a pin to be stored for a hub that already has another one',
-    todo: 'End the session. Another program has pinned another key of this hub meanwhile: find out which of them is right.',
+    todo: 'End the session. Another program has pinned another key of this hub in the meantime: find out which one is right.',
   },
   'static-key-fresh': {
     means: 'a known hub would be shown a static key that was never used before',
@@ -161,7 +161,7 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
 };
 
-const NEW_CONNECTION = 'Connect again with a new session. Pin and PSK are as good as before.';
+const NEW_CONNECTION = 'Connect again with a new session. The pin and the PSK are still good.';
 const NOT_PROTOCOL_3 = 'Check that the address is that of a hub, and update the peer.';
 const FRAMES = {
   means: 'the other side broke the rules of frames: its messages open, so the handshake was right',
@@ -272,7 +272,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'kk-failed': KK_FAILED,
   'bad-handshake-payload': {
     means: 'the payload of a handshake message is not the JSON object that it should be',
-    todo: 'Update the peer: it knows the password, but sends something else than protocol 3 asks for.',
+    todo: 'Update the peer: it knows the password, but sends a payload that protocol 3 does not have.',
   },
   'unknown-hub': {
     means: 'the client trusts pinned hubs only, and this one is not pinned: provision its pin',
@@ -280,13 +280,13 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'hub-key-changed': {
     means:
-      'the hub knows the password and has another static key than the one that is pinned: it was set up anew, or it is another hub. ' +
+      'the hub knows the password and has a static key other than the pinned one: it was reinstalled, or it is another hub. ' +
       'Make sure which, then drop the pin',
     todo: 'Find out whether this is the same hub with a new key, then pin its `hubKey` with `pinHub`. If nobody knows of a new key, do not.',
   },
   'client-key-changed': {
     means:
-      'the client has another static key than the one that the hub has pinned: it lost its key, or another program uses the ' +
+      'the client has a static key other than the one that the hub has pinned: it lost its key, or another program uses the ' +
       'identity. Restore the key, or let the operator reset it at the hub',
     todo: 'Find out whether the client got a new static key, then reset its pin at the hub.',
   },

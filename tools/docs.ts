@@ -1,5 +1,5 @@
 /**
- * Writes all that is drawn from the code: pages, parts of pages, and two modules.
+ * Writes every file that is drawn from the code: pages, parts of pages, and two modules.
  *
  *     npm run docs        builds first, about 5 s
  */

@@ -1,7 +1,7 @@
-/** What is drawn from the tables of the code: parts of pages, such as Mermaid diagrams and Markdown tables, and whole files. */
+/** Draws parts of pages, such as Mermaid diagrams and Markdown tables, from the tables of the code. */
 import { readFileSync } from 'node:fs';
 
-/** What a drawer draws: the texts of files, by their paths in the project. */
+/** The texts of files by their paths in the project. */
 export type Drawn = { readonly [path: string]: string };
 
 /** A state diagram in Mermaid, in which the first state is the initial one. */

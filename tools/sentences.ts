@@ -1,4 +1,4 @@
-/** What the functions of src/errors-table.ts make, learned by calling them with arguments that leave a mark. */
+/** Calls the functions of src/errors-table.ts with arguments that leave marks, to read their sentences and to write those for devices. */
 import { readFileSync } from 'node:fs';
 import { LocalError, RemoteError } from '../src/errors.ts';
 import * as table from '../src/errors-table.ts';
