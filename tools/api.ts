@@ -301,7 +301,8 @@ function areaPage(page: string): string {
     linkTo(name).replace(`${page}.md`, ''),
     cell(firstSentence(doc)),
   ]);
-  const extra = page === 'crypto'
+  const extra =
+    page === 'crypto'
       ? ['## Which provider to take', choiceTable(), '## Which suites has which provider', providersTable()]
       : [];
   return (
