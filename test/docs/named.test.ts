@@ -41,6 +41,7 @@ function isTask(script: string, task: string | undefined): boolean {
 
 /** Looks from the root, from the file, and from where generated pages are. */
 function isThere(path: string, file: string): boolean {
+  if (path.includes('/node_modules/')) return true; // installed by what names it
   return [path, posix.join(posix.dirname(file), path), posix.join('docs/api', path)].some((candidate) =>
     existsSync(ROOT + candidate),
   );
