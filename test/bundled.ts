@@ -23,7 +23,11 @@ export async function bundled(program: URL): Promise<string> {
     format: 'esm',
     target: 'node20',
     // Some programs use the library as their users do, and CommonJS.
-    alias: { 'hub-protocol': path('src/index.ts'), 'hub-protocol/node': path('src/crypto/node.ts') },
+    alias: {
+      'hub-protocol': path('src/index.ts'),
+      'hub-protocol/binary': path('src/binary.ts'),
+      'hub-protocol/node': path('src/crypto/node.ts'),
+    },
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
     },
