@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "python"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "ports" / "python"))
 
 import adapter  # noqa: E402
 import hub_protocol  # noqa: E402
