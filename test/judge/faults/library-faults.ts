@@ -318,8 +318,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('keys-not-sorted', 'canonical-json prologue session', /key order: keys are not sorted/, [
     WRITE,
-    'return keys.sort();',
-    'return keys;',
+    'if (!canonical) return keys;',
+    'if (!canonical || keys.length > 0) return keys;',
   ]),
   fault('upper-case-escapes', 'canonical-json prologue', /escapes: the digits after \\u are in upper case/, [
     WRITE,
