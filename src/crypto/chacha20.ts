@@ -15,15 +15,15 @@ const DOUBLE_ROUNDS = 10;
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const COUNTER = 12;
 
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** For all messages, which wipe them: an ArrayBuffer made here lies outside of V8's heap, and is never moved (copyBytes). */
 const state = /* @__PURE__ */ new Int32Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 /** A block of the keystream, or of a text. */
 export const block: Uint8Array = /* @__PURE__ */ new Uint8Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 const blockView = /* @__PURE__ */ viewOf(block);
-
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
 
 /** Applies a word of the keystream, which is the sum of a word and that of the state, to four bytes. */
 function applyWord(from: DataView, to: DataView, at: number, i: number, word: number): void {
