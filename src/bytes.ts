@@ -74,6 +74,11 @@ export function wipe(bytes: Uint8Array | undefined): void {
   }
 }
 
+/** Overwrites with zeros. Duktape's typed arrays have no `fill`. */
+export function clear(numbers: Uint8Array | Int32Array | Float64Array): void {
+  for (let i = 0; i < numbers.length; i++) numbers[i] = 0;
+}
+
 /** The 32 bits at an index, the lowest byte first. */
 export function wordAt(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);

@@ -4,7 +4,7 @@
  * more: a thousand copies were left of the key of a closed session.
  */
 import { assertBytes } from '../arguments.ts';
-import { wordAt } from '../bytes.ts';
+import { clear, wordAt } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
 const NONCE_LENGTH = 12;
@@ -125,7 +125,7 @@ export function startKeystream(key: Uint8Array, nonce: Uint8Array): void {
   for (let i = 0; i < 8; i++) state[4 + i] = wordAt(key, 4 * i);
   state[COUNTER] = 0;
   for (let i = 0; i < 3; i++) state[COUNTER + 1 + i] = wordAt(nonce, 4 * i);
-  block.fill(0);
+  clear(block);
   applyBlock(blockView, blockView, 0);
 }
 
@@ -143,7 +143,7 @@ export function applyKeystream(input: Uint8Array, length: number, output: Uint8A
   }
   const rest = length - at;
   if (rest === 0) return;
-  block.fill(0);
+  clear(block);
   for (let i = 0; i < rest; i++) block[i] = input[at + i]!;
   applyBlock(blockView, blockView, 0);
   for (let i = 0; i < rest; i++) output[at + i] = block[i]!;
@@ -151,6 +151,6 @@ export function applyKeystream(input: Uint8Array, length: number, output: Uint8A
 
 /** Ends a message: wipes the key and the last block. */
 export function endKeystream(): void {
-  state.fill(0);
-  block.fill(0);
+  clear(state);
+  clear(block);
 }

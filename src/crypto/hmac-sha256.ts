@@ -7,11 +7,12 @@ const BLOCK = 64;
 /** HMAC-SHA-256. */
 export function hmacSha256(key: Uint8Array, parts: Uint8Array[]): Uint8Array {
   const shortKey = key.length > BLOCK ? sha256(key) : key;
-  const inner = new Uint8Array(BLOCK).fill(0x36);
-  const outer = new Uint8Array(BLOCK).fill(0x5c);
-  for (let i = 0; i < shortKey.length; i++) {
-    inner[i]! ^= shortKey[i]!;
-    outer[i]! ^= shortKey[i]!;
+  const inner = new Uint8Array(BLOCK);
+  const outer = new Uint8Array(BLOCK);
+  for (let i = 0; i < BLOCK; i++) {
+    const byte = i < shortKey.length ? shortKey[i]! : 0;
+    inner[i] = byte ^ 0x36; // ipad
+    outer[i] = byte ^ 0x5c; // opad
   }
   const hashed = hash([inner as Uint8Array].concat(parts));
   const tag = hash([outer, hashed]);

@@ -4,7 +4,7 @@
  * A number modulo p = 2^130 - 5 is the sum of six doubles, as in js-x25519.ts. test/crypto/js-poly1305-proof.test.ts
  * reads this file, and proves for all keys and messages that nothing is rounded but in carries.
  */
-import { wordAt } from '../bytes.ts';
+import { clear, wordAt } from '../bytes.ts';
 import { TAG_LENGTH } from '../limits.ts';
 import { encodeModulo, power } from './limbs.ts';
 
@@ -104,14 +104,14 @@ export function updateMac(text: Uint8Array, length: number): void {
   const rest = length & (BLOCK - 1);
   addBlocks(text, length - rest);
   if (rest === 0) return;
-  padded.fill(0);
+  clear(padded);
   for (let i = 0; i < rest; i++) padded[i] = text[length - rest + i]!;
   addBlocks(padded, BLOCK);
 }
 
 /** Authenticates two lengths, each as a number of 64 bits (section 2.8). */
 export function updateMacWithLengths(first: number, second: number): void {
-  padded.fill(0);
+  clear(padded);
   for (let i = 0; i < 4; i++) {
     padded[i] = first >>> (8 * i);
     padded[8 + i] = second >>> (8 * i);
@@ -128,6 +128,6 @@ export function finishMac(tag: Uint8Array): void {
     tag[i] = carried;
     carried >>= 8;
   }
-  numbers.fill(0);
-  bytes.fill(0);
+  clear(numbers);
+  clear(bytes);
 }

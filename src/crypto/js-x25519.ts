@@ -10,7 +10,7 @@
  * except in `carry`, where rounding is the purpose, and that the functions compute what they say.
  */
 import { assertBytes } from '../arguments.ts';
-import { copyBytes, wipe } from '../bytes.ts';
+import { clear, copyBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { Crypto } from './crypto.ts';
 import { encodeModulo, power } from './limbs.ts';
@@ -284,13 +284,13 @@ function x25519(privateKey: Uint8Array, u: Uint8Array): Uint8Array {
   invert(z2, z2); // Return x_2 * (z_2^(p - 2))
   multiply(x2, x2, z2);
   const result = encode(x2);
-  memory.fill(0);
+  clear(memory);
   wipe(k);
   return result;
 }
 
 function setTo(h: Field, value: number): void {
-  h.fill(0);
+  clear(h);
   h[0] = value;
 }
 

@@ -72,7 +72,7 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
     'hub-protocol.full.js',
     (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one) && !isBinary(one),
   ],
-  [[startNode, startHermes], 'hub-protocol.es5.js', isForDevice],
+  [SCRIPTS, 'hub-protocol.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
 
