@@ -1,6 +1,7 @@
 /**
  * Runs test files (uvu) in one process per core, each of which takes one file after the other. Unlike uvu alone, it also
- * fails if a test throws something other than an Error, a hook throws, a file has no tests, or a process exits early.
+ * fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a process
+ * exits early.
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
  *
@@ -36,6 +37,9 @@ const LONGEST = [
 
 /** What uvu prints while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
+
+/** How long a file may run, in milliseconds. The slowest takes a minute and a half on a busy machine. */
+const LIMIT = 300_000;
 
 const TESTS = new URL('../test/', import.meta.url);
 const BUILT = new URL('../dist/.inputs', import.meta.url);
@@ -85,16 +89,27 @@ async function drain(
 ): Promise<void> {
   let child: ChildProcess | undefined;
   let last = '';
+  let isLate = false;
   const died = (): Report => {
     const how = child!.signalCode ?? `code ${child!.exitCode}`;
+    const what = isLate
+      ? `it ran for ${LIMIT / 1000} s, and was ended`
+      : `the process exited early, with ${how}`;
     child = undefined;
-    return { passed: 0, total: 1, failures: `  the process exited early, with ${how}\n` };
+    return { passed: 0, total: 1, failures: `  ${what}\n` };
   };
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
     if (child && !child.connected) report(last, 0, died());
     const began = performance.now();
     child ??= fork(self, { env: { ...process.env, FORCE_COLOR: '0' } });
+    const running = child;
+    const limit = setTimeout(() => {
+      isLate = true;
+      running.kill('SIGKILL');
+    }, LIMIT);
     const result = (await answerOf(child, file)) ?? died();
+    clearTimeout(limit);
+    isLate = false;
     report(file, (performance.now() - began) / 1000, result);
     last = file;
   }
