@@ -66,9 +66,7 @@ export function isZero(bytes: Uint8Array): boolean {
  */
 export function wipe(bytes: Uint8Array | undefined): void {
   try {
-    if (!isBytes(bytes)) return;
-    if (typeof bytes.fill === 'function') bytes.fill(0);
-    else for (let i = 0; i < bytes.length; i++) bytes[i] = 0;
+    if (isBytes(bytes)) clear(bytes);
   } catch {
     // Its memory was transferred elsewhere: there is nothing left here to wipe.
   }
@@ -76,7 +74,8 @@ export function wipe(bytes: Uint8Array | undefined): void {
 
 /** Overwrites with zeros. Duktape's typed arrays have no `fill`. */
 export function clear(numbers: Uint8Array | Int32Array | Float64Array): void {
-  for (let i = 0; i < numbers.length; i++) numbers[i] = 0;
+  if (typeof numbers.fill === 'function') numbers.fill(0);
+  else for (let i = 0; i < numbers.length; i++) numbers[i] = 0;
 }
 
 /** The 32 bits at an index, the lowest byte first. */

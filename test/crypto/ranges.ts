@@ -336,6 +336,7 @@ export class Machine {
       if (this.globals.has(callee.name)) return this.call(callee.name, ...values);
       const [array] = values as [Cells];
       if (callee.name === 'copyBytes') return new Cells(array.all(), true);
+      if (callee.name === 'clear') return void array.fill(this.point(0n));
       if (callee.name === 'wipe') return undefined;
       if (callee.name === 'wordAt') return this.word32(array.all().slice(this.known(values[1] as Range)));
     }
@@ -344,11 +345,8 @@ export class Machine {
     }
     const { name } = callee.property;
     const array = this.evaluate(callee.object, scope) as Cells;
-    const { cells, start, length } = array;
+    const { cells, start } = array;
     switch (name) {
-      case 'fill':
-        cells.fill(values[0] as Range, start, start + length);
-        return array;
       case 'set':
         cells.splice(start, (values[0] as Cells).length, ...(values[0] as Cells).all());
         return undefined;
