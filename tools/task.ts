@@ -38,6 +38,7 @@ export const TASKS: { readonly [script: string]: { readonly [task: string]: stri
   search: {
     explore: `${TSX} test/exhaustive/main.ts`,
     fuzz: `${TSX} test/fuzz/main.ts`,
+    proofs: `cargo build --quiet --release --locked --ignore-rust-version --manifest-path proofs/verifier/Cargo.toml && ${TSX} proofs/main.ts`,
     proxy: `${BUILD} && ${TSX} test/proxy/main.ts`,
     simulate: `${TSX} test/policy/simulation/main.ts`,
     soak: `${BUILD} && node --expose-gc --import tsx test/soak/main.ts`,
