@@ -1,9 +1,9 @@
 /**
  * Asks Verifpal about the models, and compares its answers with those in cases.ts: docs/proofs.md.
  *
- *     npm run proofs
- *     npm run proofs -- --only 'XXpsk2, offer' --workers 1
- *     npm run proofs -- --write
+ *     npm run search -- proofs
+ *     npm run search -- proofs --only 'XXpsk2, offer' --workers 1
+ *     npm run search -- proofs --write
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
