@@ -23,13 +23,17 @@ export interface Keys {
   readonly publicKey: Uint8Array;
 }
 
+export interface ImportedKeys extends Keys {
+  readonly staticKey: KeyPair;
+}
+
 export function newKeys(crypto: Crypto): Keys {
   const staticKey = randomBytes(32);
   return { staticKey, publicKey: crypto.x25519.publicKey(staticKey) };
 }
 
 /** Static keys as a gateway keeps them: imported once. */
-export function newImportedKeys(): Keys {
+export function newImportedKeys(): ImportedKeys {
   const staticKey = importKey(randomBytes(32));
   return { staticKey, publicKey: staticKey.publicKey };
 }
@@ -76,8 +80,8 @@ export async function earlierBuild(dist: string): Promise<EarlierBuild> {
   return Object.assign({}, ...parts);
 }
 
-const hubKeys = newImportedKeys();
-const clientKeys = newImportedKeys();
+export const hubKeys: ImportedKeys = newImportedKeys();
+export const clientKeys: ImportedKeys = newImportedKeys();
 
 export interface Ends {
   readonly client: ClientSession;
@@ -91,8 +95,8 @@ export interface Ends {
 export function connect(
   pattern: Pattern = 'KKpsk0',
   atHub: <T>(work: () => T) => T = (work) => work(),
+  crypto: Crypto = nodeCrypto,
 ): Ends {
-  const crypto = nodeCrypto;
   const hub = atHub(
     () =>
       new HubSession({

@@ -18,7 +18,7 @@ import {
 } from './peers/index.js';
 import { type Benchmark, compare, type Peer, type Row } from './rows.ts';
 
-const PATTERNS = ['XXpsk2', 'KKpsk0'] as const;
+export const PATTERNS = ['XXpsk2', 'KKpsk0'] as const;
 type Pattern = (typeof PATTERNS)[number];
 
 /** The Diffie-Hellmans that each side does in a handshake. */
@@ -57,7 +57,7 @@ function rawNoble(pattern: Pattern): Timer {
 }
 
 /** noise-handshake, on libsodium. It has neither XXpsk2 nor KKpsk0; XX has the same Diffie-Hellmans as XXpsk2. */
-function noiseHandshake(): Peer {
+export function noiseHandshake(): Peer {
   const [own, peer] = [generateKeyPair(), generateKeyPair()];
   const prologue = Buffer.alloc(200);
   const run = (): void => {
@@ -76,7 +76,7 @@ function noiseHandshake(): Peer {
 }
 
 /** libp2p's Noise, on node:crypto, without the streams and the signatures of libp2p. */
-function libp2pNoise(): Peer {
+export function libp2pNoise(): Peer {
   const crypto = wrapCrypto(defaultCrypto);
   const [own, peer] = [crypto.generateKeypair(), crypto.generateKeypair()];
   const nothing = new Uint8Array(0);

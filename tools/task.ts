@@ -20,6 +20,7 @@ export const TASKS: { readonly [script: string]: { readonly [task: string]: stri
     'constant-time': `${BUILD} && ${TSX} bench/constant-time.ts`,
     engines: `bash test/engines/install && ${BUILD} && ${TSX} bench/engines.ts`,
     linear: `${BUILD} && ${TSX} bench/linear.ts`,
+    nodes: `bash bench/install && bash test/package/runtimes/install && ${BUILD} && ${TSX} bench/nodes.ts`,
     mcu: `bash bench/mcu/install && ${BUILD} && ${TSX} bench/mcu/main.ts`,
   },
   demo: {

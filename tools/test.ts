@@ -1,7 +1,7 @@
 /**
- * Runs test files (uvu) in one process per core, each of which takes one file after the other. Unlike uvu alone, it also
- * fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a process
- * exits early.
+ * Runs test files (uvu) in one process for each core, and one more, each of which takes one file after the other. Unlike uvu
+ * alone, it also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long,
+ * or a process exits early.
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
  *
@@ -25,10 +25,13 @@ type Suite = () => Promise<[errors: string | true, passed: number, skipped: numb
 
 /** The slowest files, which start first. */
 const LONGEST = [
-  'judge/self',
   'judge/live',
-  'judge/mqtt',
+  'judge/self',
   'judge/cli',
+  'judge/mqtt',
+  'examples',
+  'edges/keyring-file',
+  'client-kiosk',
   'cli/explain',
   'fuzz',
   'bundles/gates',
@@ -68,7 +71,8 @@ async function runAll(): Promise<void> {
     if (failures !== '') console.log(failures);
   };
 
-  const processes = isSerial ? 1 : Math.min(availableParallelism(), files.length);
+  // One more than there are cores, since some files mostly wait.
+  const processes = isSerial ? 1 : Math.min(availableParallelism() + 1, files.length);
   await Promise.all(Array.from({ length: processes }, () => drain(files, report)));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(

@@ -53,3 +53,41 @@ export class XXHandshakeState {
   writeMessageC(payload: Uint8Array): object;
   readMessageC(message: object): object;
 }
+
+export const libsodium: {
+  readonly ready: Promise<void>;
+  crypto_aead_chacha20poly1305_ietf_encrypt(
+    message: Uint8Array,
+    associatedData: null,
+    secretNonce: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): Uint8Array;
+  crypto_aead_chacha20poly1305_ietf_decrypt(
+    secretNonce: null,
+    ciphertext: Uint8Array,
+    associatedData: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): Uint8Array;
+  crypto_scalarmult(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
+};
+export const sodiumNative: {
+  crypto_aead_chacha20poly1305_ietf_encrypt(
+    ciphertext: Uint8Array,
+    message: Uint8Array,
+    associatedData: null,
+    secretNonce: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): void;
+  crypto_aead_chacha20poly1305_ietf_decrypt(
+    message: Uint8Array,
+    secretNonce: null,
+    ciphertext: Uint8Array,
+    associatedData: null,
+    nonce: Uint8Array,
+    key: Uint8Array,
+  ): void;
+  crypto_scalarmult(secret: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): void;
+};

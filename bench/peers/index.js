@@ -3,8 +3,10 @@
 export { hashRawSync } from '@node-rs/argon2'; // MIT
 export { default as canonicalize } from 'canonicalize'; // Apache 2.0
 export { argon2id as wasmArgon2id } from 'hash-wasm'; // MIT
+export { default as libsodium } from 'libsodium-wrappers'; // ISC, WebAssembly
 export { default as NoiseHandshake } from 'noise-handshake'; // Apache 2.0
 export { generateKeyPair } from 'noise-handshake/dh.js';
+export { default as sodiumNative } from 'sodium-native'; // MIT
 export { defaultCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/crypto/index.js';
 // Apache 2.0 or MIT. Its entry exports only the whole of libp2p’s connections.
 export { wrapCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/crypto.js';
