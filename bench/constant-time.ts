@@ -2,17 +2,22 @@
  * Shows whether a time depends on a secret, as far as measuring can: the test of dudect (Reparaz, Balasch, Verbauwhede,
  * "Dude, is my code constant time?", 2017), in Node.
  *
- *     npm run bench -- constant-time [SECONDS]        seconds for each line, 10 by default
+ *     npm run bench -- constant-time --seconds 60        for each line, 10 by default
+ *     npm run bench -- constant-time --write             draws the table of docs/searches.md, too
  *
  * A function gets inputs of two classes in random order. Welch's t says how sure it is that their mean times differ: below 4.5
  * nothing was found, above 10 they differ. It cannot show that there is no difference, and it says nothing about other engines.
  */
 import { randomBytes, randomInt } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { equalBytes, isZero } from '../dist/bytes.js';
 import { deviceCrypto } from '../dist/crypto/device.js';
+import { jsCrypto } from '../dist/crypto/js.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto } from '../dist/crypto/node.js';
 import type { Crypto } from '../dist/index.js';
+import { table, withParts } from '../tools/draw.ts';
 
 interface Case {
   readonly what: string;
@@ -80,9 +85,11 @@ const CASES: Case[] = [
   comparison('a naive comparison, which this must find', SECRET, (input) => naive(input, SECRET), true),
   comparison('equalBytes, 32 bytes', SECRET, (input) => equalBytes(input, SECRET)),
   comparison('isZero, 32 bytes', new Uint8Array(32), isZero),
+  wrongTag('js', jsCrypto),
   wrongTag('noble', nobleCrypto),
   wrongTag('device', deviceCrypto),
   wrongTag('node', nodeCrypto),
+  scalar('js, doubles', jsCrypto, false),
   scalar('node', nodeCrypto, false),
   scalar('noble, BigInt', nobleCrypto, true),
   scalar('device, BigInt', deviceCrypto, true),
@@ -139,17 +146,31 @@ function measure({ make, run, times }: Case, seconds: number): { t: number; coun
   return { t: largestT(measured, ofClass), count: measured.length, ratio: median(0) / median(1) };
 }
 
-const seconds = Number(process.argv[2] ?? 10);
-console.log(`${CASES.length} lines, ${seconds} seconds each\n`);
-console.log(`${'what'.padEnd(42)}${'classes'.padEnd(38)}measurements      |t|  ratio of medians`);
+const { values } = parseArgs({
+  options: { seconds: { type: 'string', default: '10' }, write: { type: 'boolean', default: false } },
+});
+const COLUMNS = ['', 'classes', 'measurements', '|t|', 'ratio of medians', 'result'];
+const WIDTHS = [42, 38, 13, 8, 17, 0];
+const say = (cells: readonly string[]): void =>
+  console.log(cells.map((cell, i) => cell.padEnd(WIDTHS[i]!)).join(' '));
+
+console.log(`${CASES.length} lines, ${values.seconds} seconds each\n`);
+say(COLUMNS);
 let isSurprising = false;
-for (const one of CASES) {
-  const { t, count, ratio } = measure(one, seconds);
+const rows = CASES.map((one) => {
+  const { t, count, ratio } = measure(one, Number(values.seconds));
   const found = t > 10 ? 'differs' : t > 4.5 ? 'may differ' : 'nothing found';
   if (one === CASES[0] ? t < 10 : t > 10 && !one.isKnown) isSurprising = true;
-  console.log(
-    `${one.what.padEnd(42)}${one.classes.join(', ').padEnd(38)}${String(count).padStart(12)} ${t.toFixed(1).padStart(8)}  ${ratio.toFixed(4)}  ${found}${one.isKnown ? ', as known' : ''}`,
-  );
+  const result = one.isKnown ? `${found}, as known` : found;
+  const row = [one.what, one.classes.join(', '), String(count), t.toFixed(1), ratio.toFixed(4), result];
+  say(row);
+  return row;
+});
+if (values.write) {
+  const page = new URL('../docs/searches.md', import.meta.url);
+  const heading = COLUMNS.map((column) => column.split('|').join('\\|'));
+  const drawn = { 'constant-time': table(heading, rows) };
+  writeFileSync(page, withParts(readFileSync(page, 'utf8'), drawn));
 }
 if (isSurprising) {
   console.log(
