@@ -183,6 +183,22 @@ test('sends bytes, hears bytes with their type, and reads bus messages in binary
   assert.not(client.sendBytes(Uint8Array.of(1), 'raw_audio'));
 });
 
+test('sends an envelope without waiting, and a refusal of it ends no question', async () => {
+  const world = newWorld();
+  const client = world.start();
+  const sent = {
+    msg_type: 'bus',
+    payload: { type: 'speak:synth', data: { utterance: 'One.' }, context: {} },
+  };
+  assert.not(client.send(sent));
+  await client.ask('hello');
+  const heard: unknown[] = [];
+  client.on('message', ({ message }) => heard.push([message.type, message.data.denied_type]));
+  assert.ok(client.send(sent)); // the hub denies every type that is no utterance
+  assert.is((await client.ask('hello again')).ending, 'handled');
+  assert.equal(heard, [['hive.policy.denied', 'speak:synth']]);
+});
+
 test('what a listener throws is reported as uncaught, and the conversation goes on', async () => {
   const fault = new Error('a fault of the application');
   const uncaught: unknown[] = [];

@@ -90,7 +90,7 @@ export class Client {
 
   /**
    * Sends bytes, such as speech.
-   * @param payload - such as the samples of a microphone, or an utterance as WAV
+   * @param payload - such as the samples of a microphone
    * @param binType - what the hub is to do with them, such as `stt_audio_handle`
    * @param metadata - such as `{ lang: 'en-us' }`, at most 255 bytes as JSON
    * @returns whether they were sent: without a connection they are not, and nothing is kept
@@ -100,6 +100,17 @@ export class Client {
     const message = encodeBinary({ msg_type: 'bin', bin_type: binType, metadata, payload });
     if (this.#requests === undefined) return false;
     this.#sendBinary(message);
+    return true;
+  }
+
+  /**
+   * Sends an envelope that is no question, such as a bus message that the hub answers in another form.
+   * @returns whether it was sent: without a connection it is not, and it is not kept
+   * @throws LocalError as `sendJson`
+   */
+  send(envelope: JsonObject): boolean {
+    if (this.#requests === undefined) return false;
+    this.#requests.send(envelope);
     return true;
   }
 

@@ -1,0 +1,122 @@
+/** examples/voice.ts as people start it, at a hub that understands every question and speaks in tones. */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { decodeBinary, encodeBinary } from '../src/binary.ts';
+import { nodeCrypto as crypto, randomBytes } from '../src/crypto/node.ts';
+import { derivePsk, type JsonObject, readHubEvent } from '../src/index.ts';
+import { authority } from './interop/certificate.ts';
+import { type HubOptions, OurHub } from './interop/our-hub.ts';
+import { tone, wav } from './interop/wav.ts';
+
+const VOICE = new URL('../examples/voice.ts', import.meta.url).pathname;
+const PASSWORD = 'correct horse';
+const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-voice-'));
+const path = (name: string): string => join(folder, name);
+const question = tone(440, 0.35);
+
+const bus = (type: string, data: JsonObject): JsonObject => ({
+  msg_type: 'bus',
+  payload: { type, data, context: {} },
+});
+
+/** What the hub has heard, and how it listened. */
+let heard: Buffer[] = [];
+let formats: unknown[] = [];
+let answersTo: (heard: Buffer) => JsonObject[] = () => [];
+
+const answer: HubOptions['answer'] = (message) => {
+  if (message.kind === 'json') {
+    const { type, data } = readHubEvent(message.text)!;
+    if (type !== 'speak:synth') return [];
+    const { utterance } = data;
+    const metadata = { utterance: utterance!, lang: data.lang! };
+    const payload = wav(tone(utterance === 'One.' ? 220 : 330, 0.1));
+    return [encodeBinary({ msg_type: 'bin', bin_type: 'tts_audio', metadata, payload })];
+  }
+  const said = decodeBinary(message.bytes);
+  if (said.msg_type !== 'bin') throw new Error(`unexpected ${said.msg_type}`);
+  assert.is(said.bin_type, 'raw_audio');
+  formats.push(said.metadata);
+  heard.push(Buffer.from(said.payload));
+  const isSilent = heard.at(-1)!.every((byte) => byte === 0);
+  if (!isSilent) return [];
+  const all = answersTo(Buffer.concat(heard));
+  answersTo = () => [];
+  return all;
+};
+
+const hub = await OurHub.start({
+  nodeId: 'hub-1',
+  staticKey: randomBytes(32),
+  psk: derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' }),
+  suite: '25519_ChaChaPoly_SHA256',
+  answer,
+});
+
+/** Runs the program to its end. */
+async function run(questionPath: string): Promise<{ code: number | null; errors: string }> {
+  heard = [];
+  formats = [];
+  const args = ['identity.json', 'keyring.json', questionPath, 'answer.wav', 'ca.pem'];
+  const child = spawn(process.execPath, ['--import', 'tsx', VOICE, ...args.map(path)], { timeout: 60_000 });
+  let errors = '';
+  child.stderr.on('data', (data) => {
+    errors += data;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, errors };
+}
+
+const test = suite('the voice program');
+test.before(() => {
+  const data_plane_endpoints = { wss: `wss://localhost:${hub.port}` };
+  const identity = { access_key: 'mic-1', password: PASSWORD, site_id: 'lobby', data_plane_endpoints };
+  writeFileSync(path('identity.json'), JSON.stringify(identity));
+  writeFileSync(path('ca.pem'), authority);
+  writeFileSync(path('question.wav'), wav(question));
+  writeFileSync(path('text.wav'), 'this is no sound');
+});
+test.after(() => {
+  hub.stop();
+  rmSync(folder, { recursive: true });
+});
+
+test('streams the samples of a question, then silence, and writes everything that the hub speaks', async () => {
+  const [one, two] = ['One.', 'Two.'];
+  answersTo = (samples) => {
+    assert.equal(samples.subarray(0, question.length), question);
+    return [
+      bus('recognizer_loop:record_end', {}),
+      bus('speak', { utterance: one!, lang: 'de-de' }),
+      bus('speak', { utterance: two! }),
+      bus('ovos.utterance.handled', {}),
+    ];
+  };
+  const { code, errors } = await run('question.wav');
+  assert.is(errors, '');
+  assert.is(code, 0);
+  assert.equal(new Set(heard.map(({ length }) => length)), new Set([3200]));
+  assert.equal(formats[0], { sample_rate: 16000, sample_width: 2 });
+  assert.equal(readFileSync(path('answer.wav')), wav(Buffer.concat([tone(220, 0.1), tone(330, 0.1)])));
+});
+
+test('says so when the hub did not understand', async () => {
+  answersTo = () => [
+    bus('recognizer_loop:speech.recognition.unknown', { error: 'unsupported_audio_format' }),
+  ];
+  const { code, errors } = await run('question.wav');
+  assert.is(code, 1);
+  assert.match(errors, 'unsupported_audio_format');
+});
+
+test('says so when the file has no sound', async () => {
+  const { code, errors } = await run('text.wav');
+  assert.is(code, 1);
+  assert.match(errors, 'this is no WAV file');
+});
+
+test.run();
