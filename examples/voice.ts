@@ -5,7 +5,7 @@
  *     node --import tsx examples/voice.ts IDENTITY.json KEYRING.json QUESTION.wav ANSWER.wav [CA.pem]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { parseIdentity } from 'hub-protocol';
+import { type Json, parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client';
 
 const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub takes no other
@@ -39,11 +39,7 @@ client.on('close', () => clearInterval(microphone)); // the next connection stre
 client.on('message', ({ message: { type, data } }) => {
   console.log(type, data.utterance ?? data.utterances ?? '');
   if (type === 'recognizer_loop:record_end') clearInterval(microphone);
-  if (type === 'speak') {
-    awaited++;
-    const payload = { type: 'speak:synth', data: { utterance: data.utterance!, lang: data.lang ?? 'en-us' } };
-    client.send({ msg_type: 'bus', payload: { ...payload, context: {} } });
-  }
+  if (type === 'speak') speakAloud(String(data.utterance), data.lang ?? 'en-us');
   if (type === 'ovos.utterance.handled') isHandled = true;
   if (type === 'recognizer_loop:speech.recognition.unknown' || type === 'hive.policy.denied') {
     fail(`The hub did not understand: ${JSON.stringify(data)}`);
@@ -59,6 +55,17 @@ client.on('bytes', ({ bytes, bin_type, metadata }) => {
   leaveWhenDone();
 });
 client.on('ask', ({ tell }) => fail(tell));
+
+/** Asks for the sound of a text, in pieces: HiveMind's hub puts the text into metadata of 255 bytes, or stays silent. */
+function speakAloud(text: string, lang: Json): void {
+  for (const utterance of text.match(/\S.{0,98}(?=\s|$)|\S+/g) ?? []) {
+    awaited++;
+    client.send({
+      msg_type: 'bus',
+      payload: { type: 'speak:synth', data: { utterance, lang }, context: {} },
+    });
+  }
+}
 
 function leaveWhenDone(): void {
   if (isHandled && awaited === 0) client.end();

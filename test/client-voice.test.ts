@@ -10,7 +10,7 @@ import { nodeCrypto as crypto, randomBytes } from '../src/crypto/node.ts';
 import { derivePsk, type JsonObject, readHubEvent } from '../src/index.ts';
 import { authority } from './interop/certificate.ts';
 import { type HubOptions, OurHub } from './interop/our-hub.ts';
-import { tone, wav } from './interop/wav.ts';
+import { tone, wav } from './wav.ts';
 
 const VOICE = new URL('../examples/voice.ts', import.meta.url).pathname;
 const PASSWORD = 'correct horse';
@@ -32,9 +32,10 @@ const answer: HubOptions['answer'] = (message) => {
   if (message.kind === 'json') {
     const { type, data } = readHubEvent(message.text)!;
     if (type !== 'speak:synth') return [];
-    const { utterance } = data;
-    const metadata = { utterance: utterance!, lang: data.lang! };
-    const payload = wav(tone(utterance === 'One.' ? 220 : 330, 0.1));
+    const utterance = String(data.utterance);
+    assert.ok(utterance.length <= 100);
+    const metadata = { utterance, lang: data.lang! };
+    const payload = wav(tone(utterance.length, 0.1));
     return [encodeBinary({ msg_type: 'bin', bin_type: 'tts_audio', metadata, payload })];
   }
   const said = decodeBinary(message.bytes);
@@ -86,13 +87,13 @@ test.after(() => {
 });
 
 test('streams the samples of a question, then silence, and writes everything that the hub speaks', async () => {
-  const [one, two] = ['One.', 'Two.'];
+  const long = `${'sixty '.repeat(20).trim()}.`; // 120 letters, which are spoken as 95 and 24
   answersTo = (samples) => {
     assert.equal(samples.subarray(0, question.length), question);
     return [
       bus('recognizer_loop:record_end', {}),
-      bus('speak', { utterance: one!, lang: 'de-de' }),
-      bus('speak', { utterance: two! }),
+      bus('speak', { utterance: 'One.', lang: 'de-de' }),
+      bus('speak', { utterance: long }),
       bus('ovos.utterance.handled', {}),
     ];
   };
@@ -101,7 +102,10 @@ test('streams the samples of a question, then silence, and writes everything tha
   assert.is(code, 0);
   assert.equal(new Set(heard.map(({ length }) => length)), new Set([3200]));
   assert.equal(formats[0], { sample_rate: 16000, sample_width: 2 });
-  assert.equal(readFileSync(path('answer.wav')), wav(Buffer.concat([tone(220, 0.1), tone(330, 0.1)])));
+  assert.equal(
+    readFileSync(path('answer.wav')),
+    wav(Buffer.concat([4, 95, 24].map((letters) => tone(letters, 0.1)))),
+  );
 });
 
 test('says so when the hub did not understand', async () => {

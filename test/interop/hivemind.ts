@@ -62,8 +62,11 @@ export class HivemindHub {
     return stdout;
   }
 
-  /** @param options - `--echo` for a hub that sends back what it receives, and has no agent */
-  async start(...options: '--echo'[]): Promise<void> {
+  /**
+   * @param options - `--echo` for a hub that sends back what it receives, and has no agent; `--speech` for one with the binary
+   *   protocol of its configuration
+   */
+  async start(...options: ('--echo' | '--speech')[]): Promise<void> {
     const [program, ...launcher] = HIVEMIND;
     const script = new URL('hivemind_hub.py', import.meta.url).pathname;
     const log = openSync(join(folder, 'hub.log'), 'a');

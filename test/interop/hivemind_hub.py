@@ -1,5 +1,6 @@
 """HiveMind's hub, unmodified, with another agent: the default agent needs a message bus beside the hub. This one is the
-default agent over a bus in memory, which answers utterances. Files are sent back to their sender.
+default agent over a bus in memory, which answers utterances. Files are sent back to their sender. With --speech, binary
+messages go to the protocol that the configuration names, which finds the plugins in `speech/`.
 
 With --echo there is no agent: after HELLO, each message goes back as it came out of the transport, as the judge expects.
 """
@@ -59,5 +60,8 @@ threading.Thread(target=end_with_parent, daemon=True).start()
 if "--echo" in sys.argv:
     HiveMindClientConnection.decode = send_everything_back(HiveMindClientConnection.decode)
 service.get_agent_protocol = lambda: (Agent, {})
-service.get_binary_protocol = lambda: (Files, {})
+if "--speech" in sys.argv:
+    sys.path.append(os.path.join(os.path.dirname(__file__), "speech"))
+else:
+    service.get_binary_protocol = lambda: (Files, {})
 service.HiveMindService().run()

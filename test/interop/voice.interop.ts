@@ -1,0 +1,177 @@
+/** Speech at HiveMind's hub: it goes through the binary protocol of HiveMind, and stand-ins for recognition and synthesis. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type HubEvent, JsonNumber, type JsonObject, parseIdentity } from 'hub-protocol';
+import { type Client, connect } from 'hub-protocol-client';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { wav } from '../wav.ts';
+import { authority, files, folder } from './certificate.ts';
+import { HivemindHub } from './hivemind.ts';
+import { compare } from './matrix.ts';
+import { versionOf } from './python-peer.ts';
+
+const VOICE = fileURLToPath(new URL('../../examples/voice.ts', import.meta.url));
+const PASSWORD = 'correct horse battery staple';
+const ALLOWED = ['recognizer_loop:utterance', 'speak:synth'];
+const FORMAT = { sample_rate: 16_000, sample_width: 2 };
+/** The plugins in speech/, as an operator names them. */
+const PROTOCOL = {
+  stt: { module: 'letters' },
+  tts: { module: 'letters' },
+  vad: { module: 'zeros' },
+  wakeword: 'anything',
+  hotwords: { anything: { module: 'any-sound' } },
+};
+
+/** The samples of a text, as the plugins speak it: 25 ms for each letter. */
+function spoken(text: string): Buffer {
+  return Buffer.concat([...text].map((letter) => Buffer.from(letter.repeat(400), 'utf16le')));
+}
+
+const module = 'hivemind-audio-binary-protocol-plugin';
+const hub = await HivemindHub.create(`"binary_protocol":${JSON.stringify({ module, [module]: PROTOCOL })}`);
+const path = (name: string): string => join(folder, name);
+const identity = {
+  access_key: 'mic-1',
+  password: PASSWORD,
+  site_id: 'lobby',
+  data_plane_endpoints: { wss: `wss://localhost:${hub.port}` },
+};
+
+const test = suite('speech at HiveMind’s hub');
+test.before(async () => {
+  const allow = ALLOWED.flatMap((type) => ['--allow', type]);
+  await hub.command('add-client', '--access-key', 'mic-1', '--password', PASSWORD, ...allow);
+  await hub.start('--speech');
+  writeFileSync(path('identity.json'), JSON.stringify(identity));
+});
+test.after(() => {
+  for (const client of clients) client.end();
+  return hub.stop();
+});
+
+const clients: Client[] = [];
+
+/** A client that has recorded what the hub said. */
+async function listen() {
+  const client = connect({
+    identity: parseIdentity(identity),
+    keyring: path('keyring.json'),
+    ca: authority,
+  });
+  clients.push(client);
+  const said: HubEvent[] = [];
+  let wake = (): void => {};
+  client.on('message', ({ message }) => {
+    said.push(message);
+    wake();
+  });
+  const failed = new Promise<never>((_, reject) => client.on('ask', ({ tell }) => reject(new Error(tell))));
+  await Promise.race([failed, new Promise<void>((resolve) => client.on('connect', () => resolve()))]);
+  return {
+    client,
+    /** The data of the first message of a type. */
+    async data(type: string): Promise<JsonObject> {
+      for (;;) {
+        const found = said.find((message) => message.type === type);
+        if (found !== undefined) return found.data;
+        await Promise.race([
+          failed,
+          new Promise<void>((resolve) => {
+            wake = resolve;
+          }),
+        ]);
+      }
+    },
+  };
+}
+
+const row = {
+  peer: 'hivemind-audio-binary-protocol',
+  version: versionOf('hivemind-audio-binary-protocol'),
+  role: 'hub' as const,
+  suite: '25519_ChaChaPoly_SHA256',
+};
+
+const streamed = 'a question streamed by examples/voice.ts, and the answer as sound';
+compare(test, { ...row, pattern: 'XXpsk2', what: streamed }, async () => {
+  writeFileSync(path('question.wav'), wav(spoken('what time is it?')));
+  const args = [
+    path('identity.json'),
+    path('keyring.json'),
+    path('question.wav'),
+    path('answer.wav'),
+    files.ca,
+  ];
+  const options = { timeout: 60_000 };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--import', 'tsx', VOICE, ...args],
+    options,
+  );
+  assert.equal(
+    stdout.split('\n').map((line) => line.split(' ')[0]),
+    [
+      'mycroft.audio.play_sound',
+      'recognizer_loop:wakeword',
+      'recognizer_loop:record_begin',
+      'recognizer_loop:utterance',
+      'speak',
+      'ovos.utterance.handled',
+      'recognizer_loop:record_end',
+      'tts_audio',
+      '',
+    ],
+  );
+  assert.equal(readFileSync(path('answer.wav')), wav(spoken('You said: what time is it?')));
+  return undefined;
+});
+
+compare(test, { ...row, pattern: 'KKpsk0', what: 'a whole utterance, in a language' }, async () => {
+  const { client, data } = await listen();
+  client.sendBytes(spoken('wie spät ist es?'), 'stt_audio_handle', { ...FORMAT, lang: 'de-de' });
+  assert.is((await data('speak')).utterance, 'You said: wie spät ist es? (de-de)');
+  return undefined;
+});
+
+compare(test, { ...row, pattern: 'KKpsk0', what: 'a recording, to be written down' }, async () => {
+  const { client, data } = await listen();
+  client.sendBytes(spoken('buy milk'), 'stt_audio_transcribe', { ...FORMAT, lang: 'en-us' });
+  assert.equal(await data('recognizer_loop:transcribe.response'), {
+    transcriptions: [['buy milk (en-us)', new JsonNumber('1.0')]],
+    lang: 'en-us',
+  });
+  return undefined;
+});
+
+compare(
+  test,
+  { ...row, pattern: 'KKpsk0', what: 'speech in a format that the hub cannot read' },
+  async () => {
+    const { client, data } = await listen();
+    client.sendBytes(spoken('hello'), 'raw_audio', { sample_rate: 44_100, sample_width: 2 });
+    assert.is((await data('recognizer_loop:speech.recognition.unknown')).error, 'unsupported_audio_format');
+    client.end();
+    return undefined;
+  },
+);
+
+compare(test, { ...row, pattern: 'KKpsk0', what: 'sound for a text of 400 random letters' }, async () => {
+  const { client } = await listen();
+  const heard = new Promise<JsonObject>((resolve) =>
+    client.on('bytes', ({ metadata }) => resolve(metadata!)),
+  );
+  for (const utterance of [randomBytes(300).toString('base64'), 'short']) {
+    const payload = { type: 'speak:synth', data: { utterance, lang: 'en-us' }, context: {} };
+    client.send({ msg_type: 'bus', payload });
+  }
+  assert.is((await heard).utterance, 'short');
+  return 'stays silent where the text, in the metadata, takes more than 255 bytes';
+});
+
+test.run();
