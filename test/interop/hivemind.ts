@@ -36,14 +36,19 @@ export class HivemindHub {
    * Writes the configuration.
    * @param settings - the members of a JSON object that replace the defaults, as a string, so that numbers keep their form
    * @param ssl - whether it has TLS
+   * @param carrier - over what clients reach it
    */
-  static async create(settings: string, ssl: boolean = true): Promise<HivemindHub> {
+  static async create(
+    settings: string,
+    ssl: boolean = true,
+    carrier: 'websocket' | 'http' = 'websocket',
+  ): Promise<HivemindHub> {
     const port = await freePort();
     const environment = { ...process.env, ...homeIn(`hub-${port}`) };
     const directory = join(environment.XDG_CONFIG_HOME!, 'hivemind-core');
     mkdirSync(directory, { recursive: true });
-    const websocket = { host: '127.0.0.1', port, ssl, cert_dir: folder, cert_name: 'hivemind' };
-    const networks = JSON.stringify({ 'hivemind-websocket-plugin': websocket });
+    const network = { host: '127.0.0.1', port, ssl, cert_dir: folder, cert_name: 'hivemind' };
+    const networks = JSON.stringify({ [`hivemind-${carrier}-plugin`]: network });
     writeFileSync(join(directory, 'server.json'), `{"network_protocol":${networks},${settings}}`);
     return new HivemindHub(port, environment);
   }

@@ -1,0 +1,171 @@
+/**
+ * `hub-protocol-client/https`: a client for Node.js that polls a hub over HTTPS, where nothing but HTTPS gets through.
+ * docs/https.md has the requests and the reasons for their order.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Client } from './client.ts';
+import { deriveInWorker as derive } from './derive-on-node.ts';
+import { readBinary } from './inflate-on-node.ts';
+import { KeyringFile } from './keyring-file.ts';
+import type { Connection, NodeOptions, Transport } from './options.ts';
+
+export type { Client } from './client.ts';
+export { KeyringFile } from './keyring-file.ts';
+export type * from './options.ts';
+
+/** The pause after a request that brought something, in milliseconds. It doubles until it is that between polls. */
+const SHORTEST_PAUSE = 50;
+/** How long a request may take, in milliseconds. */
+const REQUEST_TIMEOUT = 15_000;
+/** The longest response: a hub keeps 256 messages of up to 65,552 bytes in base64. */
+const MAX_RESPONSE = 32 * 1024 * 1024;
+
+/**
+ * Connects to the hub of an identity, polls it, and stays connected until `end` is called.
+ * @throws LocalError if the identity has no HTTPS, or the hub must not be used; otherwise as `connect` over WebSocket
+ */
+export function connect(options: NodeOptions): Client {
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = options;
+  const { url, tls } = selectEndpoint(identity, { requested: 'https', allowPlaintext });
+  // These URLs are secrets: they are not logged, and redirects are not followed.
+  const urlOf = (path: string): string =>
+    authorizedUrl(`${url}/${path}`, userAgent, identity.accessKey, { allowPlaintext });
+  const request = tls ? https.request : http.request;
+  const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
+  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
+  // The hub tells connections apart by the access key alone, so one begins when the last request of the one before is done.
+  let earlier: Promise<void> = Promise.resolve();
+
+  /** Makes a request. Returns the members of the response, or the failure. */
+  function call(method: 'GET' | 'POST', path: string, fields: Record<string, string> = {}): Promise<Answer> {
+    const body = new URLSearchParams(fields).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
+    return new Promise((resolve, reject) => {
+      const sent = request(urlOf(path), { method, agent, headers, signal }, (response) => {
+        const parts: Buffer[] = [];
+        let length = 0;
+        response.on('data', (part: Buffer) => {
+          parts.push(part);
+          length += part.length;
+          if (length > MAX_RESPONSE) response.destroy(new Error('the response is too long'));
+        });
+        response.on('error', reject);
+        response.on('end', () => resolve(read(response.statusCode!, Buffer.concat(parts))));
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+
+  function open({ session, received, closed }: Connection): Transport {
+    const outgoing: (string | Uint8Array)[] = [];
+    let isOpen = true;
+    let wake = (): void => {};
+
+    /** One request at a time, so that the hub gets messages in order, and texts before the bytes that follow them. */
+    async function carry(): Promise<void> {
+      // A hub that still knows this client would make no offer, and would send what it had kept for the connection before.
+      await call('POST', 'disconnect');
+      check(await call('POST', 'connect'));
+      let pause = SHORTEST_PAUSE;
+      while (isOpen || outgoing.length > 0) {
+        for (const data of outgoing.splice(0)) {
+          check(await call('POST', 'send_message', formOf(data)));
+          pause = SHORTEST_PAUSE;
+        }
+        if (!isOpen) break;
+        const messages = await poll();
+        if (messages.length > 0) pause = SHORTEST_PAUSE;
+        for (const data of messages) if (isOpen) received(data);
+        if (!isOpen || outgoing.length > 0) continue;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, pause);
+          wake = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+        pause = Math.min(2 * pause, pingEvery);
+      }
+      await call('POST', 'disconnect');
+    }
+
+    /** What the hub has for the client. Text ends once the session is ready. */
+    async function poll(): Promise<(string | Uint8Array)[]> {
+      const texts = session.state === 'ready' ? [] : check(await call('GET', 'get_messages')).messages;
+      const bytes = check(await call('GET', 'get_binary_messages')).b64_messages;
+      return [...stringsOf(texts), ...stringsOf(bytes).map((text) => Buffer.from(text, 'base64'))];
+    }
+
+    earlier = earlier.then(carry).catch((error: unknown) => {
+      isOpen = false;
+      closed(error instanceof Refusal ? error.closing : undefined);
+    });
+    return {
+      write(data) {
+        if (!isOpen) return;
+        outgoing.push(data);
+        wake();
+      },
+      close() {
+        isOpen = false;
+        wake();
+      },
+    };
+  }
+
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+}
+
+/** The status of a response, and the members of its JSON object. */
+interface Answer {
+  readonly status: number;
+  readonly error?: unknown;
+  readonly messages?: unknown;
+  readonly b64_messages?: unknown;
+}
+
+/** The hub refused a request. */
+class Refusal extends Error {
+  readonly closing: { code: number } | { status: number };
+
+  constructor(closing: Refusal['closing']) {
+    super('the hub refused a request');
+    this.closing = closing;
+  }
+}
+
+function read(status: number, body: Buffer): Answer {
+  let members: unknown;
+  try {
+    members = JSON.parse(body.toString());
+  } catch {
+    // A proxy answered with a page. The status says what happened.
+  }
+  return { ...(members as object), status };
+}
+
+/**
+ * Throws what a response says of the end of the connection. A hub that knows no connection of this client, with the status 409
+ * or none of failure, has ended it: on a WebSocket that is a close with the code 1000.
+ */
+function check(answer: Answer): Answer {
+  const { status, error } = answer;
+  if (status === 409 || (status === 200 && error !== undefined)) throw new Refusal({ code: 1000 });
+  if (status !== 200) throw new Refusal({ status });
+  return answer;
+}
+
+function stringsOf(list: unknown): string[] {
+  if (!Array.isArray(list)) throw new Error('the response is not that of a hub');
+  return list.map(String);
+}
+
+function formOf(data: string | Uint8Array): Record<string, string> {
+  if (typeof data === 'string') return { message: data };
+  return { message: Buffer.from(data).toString('base64'), binary: '1' };
+}

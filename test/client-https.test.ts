@@ -1,0 +1,220 @@
+/** The client over HTTPS, at a hub that keeps messages until it is polled, and at servers that are no hub. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  createKeyring,
+  derivePsk,
+  HubSession,
+  type HubSessionEvent,
+  type Keyring,
+  parseIdentity,
+} from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { type Client, connect } from 'hub-protocol-client/https';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Assistant } from '../examples/assistant.ts';
+
+const PASSWORD = 'correct horse';
+const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
+const STATIC_KEY = randomBytes(32);
+const MIB = 1024 * 1024;
+
+/** What a server answers: a status and a body, or the members of a JSON object with the status 200. */
+type Response = { status: number; body: string } | Record<string, unknown>;
+
+const servers: Server[] = [];
+const clients: Client[] = [];
+test.after.each(() => {
+  for (const client of clients.splice(0)) client.end();
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A server that answers requests by the last part of their path. */
+async function serve(answer: (path: string, fields: URLSearchParams) => Response): Promise<number> {
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part) => parts.push(part));
+    request.on('end', () => {
+      const path = new URL(request.url!, 'http://localhost').pathname.slice(1);
+      const given = answer(path, new URLSearchParams(Buffer.concat(parts).toString()));
+      const isRaw = 'body' in given;
+      response.writeHead(isRaw ? (given.status as number) : 200, { location: '/elsewhere' });
+      response.end(isRaw ? given.body : JSON.stringify(given));
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+/** A hub that keeps messages until it is polled. */
+class Hub {
+  readonly requests: string[] = [];
+  readonly heard: string[] = [];
+  #session: HubSession | undefined;
+  #assistant: Assistant | undefined;
+  #messages: string[] = [];
+  #bytes: string[] = [];
+
+  answer(path: string, fields: URLSearchParams): Response {
+    this.requests.push(path);
+    if (path === 'disconnect') return this.#disconnect();
+    if (path === 'connect') return this.#connect();
+    if (this.#session === undefined) return { error: 'Client is not connected' };
+    if (path === 'get_messages') return { messages: this.#messages.splice(0) };
+    if (path === 'get_binary_messages') return { b64_messages: this.#bytes.splice(0) };
+    const message = fields.get('message')!;
+    const data = fields.get('binary') === '1' ? Buffer.from(message, 'base64') : message;
+    this.#carryOut(this.#session.receive(data));
+    return { status: 'message sent' };
+  }
+
+  /** Forgets the client, as a hub that is restarted does. */
+  #disconnect(): Response {
+    this.#session = undefined;
+    this.#messages = [];
+    this.#bytes = [];
+    return { status: 'Disconnected' };
+  }
+
+  forget(): void {
+    this.#disconnect();
+  }
+
+  #connect(): Response {
+    const options = { crypto, randomBytes, nodeId: 'hub-1', staticKey: STATIC_KEY, psk: PSK };
+    this.#session = new HubSession(options);
+    this.#assistant = new Assistant(this.#session);
+    this.#carryOut(this.#session.start());
+    return { status: 'Connected' };
+  }
+
+  #carryOut(events: HubSessionEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'transmit') this.#keep(event.data);
+      else if (event.type === 'message' && event.kind === 'json') this.heard.push(event.text);
+      for (const data of this.#assistant!.handle(event)) this.#keep(data);
+    }
+  }
+
+  #keep(data: string | Uint8Array): void {
+    if (typeof data === 'string') this.#messages.push(data);
+    else this.#bytes.push(Buffer.from(data).toString('base64'));
+  }
+}
+
+function dial(port: number): Client {
+  const identity = parseIdentity({
+    access_key: 'kiosk-7',
+    password: PASSWORD,
+    protocols: { https: true },
+    data_plane_endpoints: { https: `http://localhost:${port}` },
+  });
+  let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  const client = connect({
+    identity,
+    allowPlaintext: true,
+    derive: async () => PSK,
+    keyring: {
+      load: () => stored,
+      update: (change) => {
+        stored = change(stored);
+      },
+    },
+  });
+  clients.push(client);
+  return client;
+}
+
+/** The code of the error with which the first connection ends. */
+function ending(client: Client): Promise<string> {
+  return new Promise((resolve) =>
+    client.on('close', ({ error }) => {
+      client.end();
+      resolve(error.code);
+    }),
+  );
+}
+
+test('asks a hub that it polls', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  assert.match((await client.ask('hello')).reply.text, 'hello');
+  assert.match((await client.ask('x'.repeat(100_000))).reply.text, 'x'.repeat(100_000));
+  assert.equal(hub.requests.slice(0, 3), ['disconnect', 'connect', 'get_messages']);
+});
+
+test('sends what was sent before end(), and takes its leave', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  await client.ask('hello');
+  const before = hub.heard.length;
+  for (let i = 0; i < 5; i++)
+    client.send({ msg_type: 'bus', payload: { type: `last-${i}`, data: {}, context: {} } });
+  client.end();
+  while (hub.requests.at(-1) !== 'disconnect') await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(
+    hub.heard.slice(before).map((text) => JSON.parse(text).payload.type),
+    ['last-0', 'last-1', 'last-2', 'last-3', 'last-4'],
+  );
+});
+
+test('connects again to a hub that has forgotten it', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  await client.ask('hello');
+  const closed = new Promise<string>((resolve) => client.on('close', ({ error }) => resolve(error.code)));
+  hub.forget();
+  assert.is(await closed, 'dropped');
+  await new Promise((resolve) => client.on('connect', resolve));
+  assert.match((await client.ask('again')).reply.text, 'again');
+});
+
+const statuses: [number, string][] = [
+  [302, 'unavailable'],
+  [401, 'access-refused'],
+  [403, 'access-refused'],
+  [404, 'unavailable'],
+  [503, 'unavailable'],
+];
+for (const [status, code] of statuses) {
+  test(`ends as ${code} at a server that answers with the status ${status}`, async () => {
+    const paths: string[] = [];
+    const port = await serve((path) => {
+      paths.push(path);
+      return { status, body: '<html>' };
+    });
+    assert.is(await ending(dial(port)), code);
+    assert.not.ok(paths.includes('elsewhere'));
+  });
+}
+
+const responses: [string, Response, string?][] = [
+  ['a page', { status: 200, body: '<html>' }],
+  ['nothing', { status: 200, body: '' }],
+  ['JSON that is no object', { status: 200, body: 'null' }],
+  ['no list', {}],
+  ['a list of numbers', { messages: [1, 2] }, 'bad-envelope'],
+  ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
+  ['more than a hub keeps', { status: 200, body: `{"messages": ["${'x'.repeat(32 * MIB)}"]}` }],
+  ['millions of messages', { messages: new Array(8 * MIB).fill('') }, 'bad-json'],
+];
+for (const [what, response, expected = 'dropped'] of responses) {
+  test(`ends the connection if a poll brings ${what}`, async () => {
+    const port = await serve((path) => (path === 'get_messages' ? response : { b64_messages: [] }));
+    assert.is(await ending(dial(port)), expected);
+  });
+}
+
+test('ends the connection if a message is refused', async () => {
+  const hub = new Hub();
+  const port = await serve((path, fields) =>
+    path === 'send_message'
+      ? { status: 409, body: '{"error": "No Noise session"}' }
+      : hub.answer(path, fields),
+  );
+  assert.is(await ending(dial(port)), 'negotiation-refused');
+});
+
+test.run();
