@@ -27,7 +27,7 @@ export interface ConnectOptions {
   userAgent?: string | undefined;
   /** Whether the server may be without TLS (default false). Everybody on the way then reads the access key. */
   allowPlaintext?: boolean | undefined;
-  /** The time between pings, in milliseconds (default 30000; over MQTT 120000, and in browsers 60000). */
+  /** The time between pings, in milliseconds (default 30000; over MQTT 120000, in browsers 60000), or over HTTPS between polls (1000). */
   pingEvery?: number | undefined;
   /** Derives the PSK (default: in a worker). */
   derive?: Derive | undefined;

@@ -65,7 +65,15 @@ test('takes the URL of a hub that is polled', () => {
 });
 
 test('refuses a URL of another scheme, and what is no URL', () => {
-  for (const url of ['httpss://hub', 'xhttps://hub', 'mqtts://hub', 'hub', 'wss://', 'wss://hub#a', ' wss://hub']) {
+  for (const url of [
+    'httpss://hub',
+    'xhttps://hub',
+    'mqtts://hub',
+    'hub',
+    'wss://',
+    'wss://hub#a',
+    ' wss://hub',
+  ]) {
     raisesLocal(() => authorizedUrl(url, 'a', 'b'), 'bad-endpoint');
   }
 });

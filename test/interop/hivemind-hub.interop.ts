@@ -9,6 +9,7 @@ import {
   type JsonObject,
   parseIdentity,
   ReplyCollector,
+  readHubEvent,
   readRefusal,
   type Suite,
 } from '../../src/index.ts';
@@ -114,6 +115,41 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     connection.sendJson({ msg_type: 'ping', payload: {} });
     assert.is((await ask(connection, {})).reply.text, 'You said: are you there?');
     await connection.close();
+  });
+
+  check('KKpsk0', 'the session of a HELLO, in messages that say less', async () => {
+    const session = {
+      session_id: 'mic-1',
+      lang: 'de-de',
+      pipeline: ['a'],
+      system_unit: 'imperial',
+      location: { lat: 52.5, lon: 13.4, tz: 'Europe/Berlin' },
+    };
+    const connection = new Connection({ ...account, hello: { session } });
+    await connection.first('ready');
+    const question = { type: 'recognizer_loop:utterance', data: { utterances: ['session?'] } };
+    const given = async (context: JsonObject): Promise<JsonObject> => {
+      connection.sendJson({ msg_type: 'bus', payload: { ...question, context } });
+      for (;;) {
+        for (const message of await connection.messages()) {
+          const event = message.kind === 'json' ? readHubEvent(message.text) : undefined;
+          if (event?.type === 'speak') return JSON.parse(String(event.data.utterance));
+        }
+      }
+    };
+    const kept = await given({});
+    assert.match(String(kept.session_id), /:mic-1$/);
+    assert.is(kept.lang, 'de-DE');
+    assert.is(kept.site_id, 'lobby');
+    assert.is(kept.system_unit, 'imperial');
+    assert.is((kept.location as JsonObject).tz, 'Europe/Berlin');
+    assert.is(kept.pipeline, undefined);
+    const said = await given({ session: { lang: 'fr-fr', pipeline: ['b'] } });
+    assert.is(said.lang, 'fr-fr');
+    assert.is(said.system_unit, 'imperial');
+    assert.equal(said.pipeline, ['b']);
+    await connection.close();
+    return 'keeps all but the pipeline, and what a message says comes first';
   });
 
   check('KKpsk0', 'a request that the hub’s policy refuses', async () => {

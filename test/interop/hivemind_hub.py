@@ -1,10 +1,11 @@
 """HiveMind's hub, unmodified, with another agent: the default agent needs a message bus beside the hub. This one is the
-default agent over a bus in memory, which answers utterances. Files are sent back to their sender. With --speech, binary
+default agent over a bus in memory, which answers utterances, and "session?" with the session that it was given. Files are sent back to their sender. With --speech, binary
 messages go to the protocol that the configuration names, which finds the plugins in `speech/`.
 
 With --echo there is no agent: after HELLO, each message goes back as it came out of the transport, as the judge expects.
 """
 
+import json
 import os
 import sys
 import threading
@@ -23,7 +24,9 @@ class Agent(OVOSAgentProtocol):
         self.bus.on("recognizer_loop:utterance", self.answer)
 
     def answer(self, message):
-        self.bus.emit(message.reply("speak", {"utterance": f"You said: {message.data['utterances'][0]}"}))
+        text = message.data["utterances"][0]
+        answer = json.dumps(message.context["session"]) if text == "session?" else f"You said: {text}"
+        self.bus.emit(message.reply("speak", {"utterance": answer}))
         self.bus.emit(message.reply("ovos.utterance.handled"))
 
 

@@ -6,6 +6,7 @@ import {
   ClientSession,
   derivePsk,
   type Identity,
+  type JsonObject,
   type KeyringFields,
   type Pattern,
   type SessionEvent,
@@ -26,6 +27,8 @@ export interface Account {
   patterns?: Pattern[];
   /** Whether it asks for binary messages. */
   readBinary?: ReadBinary;
+  /** Further fields of its HELLO. */
+  hello?: JsonObject;
   /** Of the hub, once it is known. */
   nodeId?: string | undefined;
   pin?: Uint8Array | undefined;
@@ -62,6 +65,7 @@ export class Connection {
       randomBytes,
       keyring: keyringOf(account),
       patterns: account.patterns,
+      hello: account.hello,
       binarize: account.readBinary !== undefined,
       readBinary: account.readBinary,
     });
