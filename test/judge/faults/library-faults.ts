@@ -1,5 +1,6 @@
 /** Faults planted in the sources of this library. */
 import { type Fault, fault } from './fault.ts';
+import { PORTER_LIBRARY_FAULTS } from './porter-live-faults.ts';
 
 const SYMMETRIC = 'src/noise/symmetric-state.ts';
 const CIPHER = 'src/noise/cipher-state.ts';
@@ -661,4 +662,5 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'const head = [parallelism, length, memoryKiB, passes, VERSION, TYPE_ARGON2ID];',
     'const head = [parallelism, Math.min(length, 64), memoryKiB, passes, VERSION, TYPE_ARGON2ID];',
   ]),
+  ...PORTER_LIBRARY_FAULTS,
 ];

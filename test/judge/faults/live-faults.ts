@@ -1,5 +1,6 @@
 /** Faults that only a connection shows: planted in this library and in the client and the hub of peers.ts. */
 import { type Fault, fault, type Patch } from './fault.ts';
+import { PORTER_CLIENT_FAULTS, PORTER_HUB_FAULTS } from './porter-live-faults.ts';
 
 const PEERS = 'test/judge/peers.ts';
 const CLIENT = 'src/session/client-handshake.ts';
@@ -117,6 +118,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
       'psk ??= randomBytes(32);',
     ],
   ),
+  ...PORTER_CLIENT_FAULTS,
 ];
 
 export const HUB_FAULTS: readonly Fault[] = [
@@ -167,4 +169,5 @@ export const HUB_FAULTS: readonly Fault[] = [
     'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
     'psk ??= randomBytes(32);',
   ]),
+  ...PORTER_HUB_FAULTS,
 ];

@@ -1,5 +1,6 @@
 /** Faults that only the judge's broker shows: planted in this library and in the client and the hub of mqtt-peers.ts. */
 import { type Fault, fault } from './fault.ts';
+import { PORTER_MQTT_CLIENT_FAULTS } from './porter-live-faults.ts';
 
 const PEERS = 'test/judge/mqtt-peers.ts';
 const PRESENCE = 'src/mqtt-topics/presence.ts';
@@ -82,6 +83,7 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
     'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
     'psk ??= randomBytes(32);',
   ]),
+  ...PORTER_MQTT_CLIENT_FAULTS,
 ];
 
 export const MQTT_HUB_FAULTS: readonly Fault[] = [

@@ -1,5 +1,6 @@
 /** Faults planted in ports/python: in its sources, and in noiseprotocol beneath it by faulty_adapter.py. */
 import { type Fault, fault } from './fault.ts';
+import { PORTER_PYTHON_FAULTS } from './porter-faults.ts';
 import { PYTHON_SESSION_FAULTS } from './python-session-faults.ts';
 
 /** Every cause in the report of each fault of faulty_adapter.py. */
@@ -400,4 +401,5 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return None',
   ]),
   ...PYTHON_SESSION_FAULTS,
+  ...PORTER_PYTHON_FAULTS,
 ];
