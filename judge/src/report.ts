@@ -82,16 +82,33 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
     lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
     if (verdicts.every(({ isChoice }) => isChoice)) lines.push(`  ${CHOICE}`);
-    const plainest = [...verdicts].sort((a, b) => (a.size ?? 0) - (b.size ?? 0));
-    const shown = plainest.slice(0, verdicts[0]!.operation === LIVE ? MAX_GROUPS : MAX_TESTS);
+    const plainest = [...verdicts].sort(byPlainness);
+    const shown = verdicts[0]!.operation === LIVE ? plainest : plainest.slice(0, MAX_TESTS);
     for (const verdict of shown) lines.push(...failureToLines(verdict));
     if (verdicts.length > shown.length) lines.push(`  … and ${verdicts.length - shown.length} more`);
     lines.push('');
   }
   if (groups.length > MAX_GROUPS) lines.push(`… and ${groups.length - MAX_GROUPS} more groups`, '');
-  const others = failed.length - groups.reduce((sum, { verdicts }) => sum + verdicts.length, 0);
-  if (others > 0) lines.push(`${others} other failures may follow from these: fix these first`, '');
+  const shown = new Set(groups.flatMap(({ verdicts }) => verdicts));
+  lines.push(...followersToLines(failed.filter((verdict) => !shown.has(verdict))));
   return lines;
+}
+
+/** How many other failures there are of each operation, and the plainest of them. */
+function followersToLines(others: readonly Verdict[]): string[] {
+  if (others.length === 0) return [];
+  const lines = summarize(others).map(({ operation, failed }) => {
+    const [{ name, comment }] = others
+      .filter((verdict) => verdict.operation === operation)
+      .sort(byPlainness) as [Verdict];
+    return `  ${failed} of ${operation}, the plainest: ${name}${comment && ` (${comment})`}`;
+  });
+  return [`${others.length} other failures may follow from these: fix these first`, ...lines, ''];
+}
+
+/** What an implementation has to do comes before what it has to refuse, and what is short before what is long. */
+function byPlainness(a: Verdict, b: Verdict): number {
+  return Number(a.isRefusal ?? false) - Number(b.isRefusal ?? false) || (a.size ?? 0) - (b.size ?? 0);
 }
 
 function failureToLines({ name, comment, failure }: Verdict): string[] {
@@ -107,7 +124,21 @@ function failureToLines({ name, comment, failure }: Verdict): string[] {
 /** The failures to show, by what explains them. */
 export function groupFailures(verdicts: readonly Verdict[]): Group[] {
   const failed = verdicts.filter(({ result }) => result === 'failed');
-  return [...groupByCause(failed), ...groupByOperation(verdicts)];
+  const groups = [...groupByCause(failed), ...groupByOperation(verdicts)];
+  const shown = new Set(groups.flatMap(({ verdicts }) => verdicts));
+  return [...groups, ...groupAcceptances(failed.filter((verdict) => !shown.has(verdict)))];
+}
+
+const ACCEPTED =
+  'no known mistake explains these, in which something is accepted that has to be refused; the plainest:';
+
+/** Failures that cannot follow from others: an implementation that does something else wrong still refuses. */
+function groupAcceptances(failed: readonly Verdict[]): Group[] {
+  const accepting = failed.filter(({ failure }) => failure!.accepts);
+  return summarize(accepting).map(({ operation }) => ({
+    title: ACCEPTED,
+    verdicts: accepting.filter((verdict) => verdict.operation === operation),
+  }));
 }
 
 function groupByCause(failed: readonly Verdict[]): Group[] {
@@ -135,7 +166,7 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     const fails = (used: string): boolean =>
       seen.has(used) && used !== operation && failuresOf(used).length > 0;
     if (uses.some((used) => isExplained(used) || fails(used))) continue;
-    if (isMostlyExplained(failed)) continue;
+    if (operation !== LIVE && isMostlyExplained(failed)) continue; // each scene is about something else
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     const all = verdicts.filter((verdict) => verdict.operation === operation);
     for (const isChoice of [false, true]) {

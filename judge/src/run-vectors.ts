@@ -77,15 +77,18 @@ export async function runVectors({
   return narrowCauses(withoutRefuted(verdicts, tasks));
 }
 
-/** Leaves out the causes that a test which passed rules out. */
+/** Leaves out the causes that a test rules out, by passing or by the way in which it failed. */
 function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): Verdict[] {
   const causes = new Set(verdicts.flatMap(({ failure }) => failure?.causes ?? []));
   const refuted = new Set<string>();
-  for (const [index, { result }] of verdicts.entries()) {
+  for (const [index, verdict] of verdicts.entries()) {
     const { type, test } = tasks[index]!;
-    const { refutes } = CHECKS[type]!;
-    if (result !== 'passed' || refutes === undefined) continue;
-    for (const cause of causes) if (!refuted.has(cause) && refutes(test, cause)) refuted.add(cause);
+    const { refutes, contradicts } = CHECKS[type]!;
+    const isRefuted = (cause: string): boolean => {
+      if (verdict.result === 'passed') return refutes?.(test, cause) ?? false;
+      return verdict.failure !== undefined && (contradicts?.(test, verdict.failure, cause) ?? false);
+    };
+    for (const cause of causes) if (!refuted.has(cause) && isRefuted(cause)) refuted.add(cause);
   }
   return verdicts.map((verdict) => {
     if (verdict.failure === undefined) return verdict;
@@ -102,7 +105,9 @@ export function runVector(
   const name = `${file} ${test.tcId}`;
   const size = JSON.stringify(test).length;
   const isChoice = test.result === 'acceptable';
-  return runTest({ operation, name, comment: test.comment, notes, size, ...(isChoice && { isChoice }) }, () =>
+  const isRefusal = test.error !== undefined;
+  const kind = { ...(isChoice && { isChoice }), ...(isRefusal && { isRefusal }) };
+  return runTest({ operation, name, comment: test.comment, notes, size, ...kind }, () =>
     CHECKS[type]!.check(test, async (request) => {
       const response = await ask(adapter, request);
       return isSpecOnly ? withoutChoices(response) : response;

@@ -4,6 +4,7 @@
  */
 import type { Fields } from './adapter.ts';
 import type { Vector } from './vectors.ts';
+import { refuses } from './verdict.ts';
 
 /** Events by which this library tells its caller something that the peer does not see. */
 const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'new-hub', 'static-key-fresh', 'dropped', 'ended'];
@@ -51,8 +52,7 @@ export function withoutChoices(response: Fields): Fields {
   };
 }
 
-/** Any code is a refusal; what does not look like a code, such as a message, is a bug of the adapter. */
+/** An implementation refuses in its own words. */
 function withoutCode(fields: Fields): Fields {
-  const isCode = typeof fields?.error === 'string' && /^[a-z\d]+(?:-[a-z\d]+)*$/.test(fields.error);
-  return isCode ? { ...fields, error: 'refused' } : fields;
+  return refuses(fields?.error) ? { ...fields, error: 'refused' } : fields;
 }

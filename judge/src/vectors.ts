@@ -42,6 +42,19 @@ export function readVectorFile(name: string): VectorFile {
   return JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'), withText);
 }
 
+let codes: ReadonlySet<string> | undefined;
+
+/** The codes of all refusals in the vectors. */
+export function refusalCodes(): ReadonlySet<string> {
+  codes ??= new Set(
+    vectorFiles().flatMap((name) => {
+      const text = readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8');
+      return [...text.matchAll(/"error":\s*"([^"]+)"/g)].map(([, code]) => code!);
+    }),
+  );
+  return codes;
+}
+
 /** A step of a session with the text that `longText` stands for. */
 function withText(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('longText' in value)) return value;

@@ -1,7 +1,7 @@
 /** The outcome of one test, and how a check reports anything but success. */
 import { CannotRun, type Fields } from './adapter.ts';
 import { type Difference, firstDifference, show } from './difference.ts';
-import type { Vector } from './vectors.ts';
+import { refusalCodes, type Vector } from './vectors.ts';
 
 /** What the judge says about a test before it runs. */
 export interface TestCase {
@@ -16,6 +16,8 @@ export interface TestCase {
   readonly size?: number;
   /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
   readonly isChoice?: boolean;
+  /** Whether the implementation has to refuse something. What it has to do comes first in a report. */
+  readonly isRefusal?: boolean;
 }
 
 /** Known mistakes, any one of which has the effect that was seen. */
@@ -29,6 +31,8 @@ export interface Verdict extends TestCase {
     readonly difference: Difference;
     /** The known mistakes that explain the difference. */
     readonly causes: Causes;
+    /** Whether something was accepted that has to be refused. No mistake about what is right leads to that. */
+    readonly accepts?: boolean;
   };
   /** Stack of the judge's own error. */
   readonly defect?: string;
@@ -38,11 +42,14 @@ export interface Verdict extends TestCase {
 export class Failure extends Error {
   readonly difference: Difference;
   readonly causes: Causes;
+  /** Whether something was accepted that has to be refused. */
+  readonly accepts: boolean;
 
-  constructor(difference: Difference, causes: Causes = []) {
+  constructor(difference: Difference, causes: Causes = [], accepts = false) {
     super(`${difference.where}: expected ${difference.expected}, got ${difference.got}`);
     this.difference = difference;
     this.causes = causes;
+    this.accepts = accepts;
   }
 }
 
@@ -67,8 +74,9 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
     if (error instanceof CannotRun) throw error;
     if (error instanceof Declined) return verdict({ result: 'declined' });
     if (error instanceof Failure) {
-      const { difference, causes } = error;
-      return verdict({ result: 'failed', failure: { difference, causes } });
+      const { difference, causes, accepts } = error;
+      const failure = { difference, causes, ...(accepts && { accepts }) };
+      return verdict({ result: 'failed', failure });
     }
     return verdict({ result: 'defect', defect: (error as Error)?.stack ?? String(error) });
   }
@@ -85,10 +93,10 @@ export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
   }
   return verdicts.map((verdict) => {
     if (verdict.failure === undefined) return verdict;
-    const { difference, causes } = verdict.failure;
+    const { causes } = verdict.failure;
     const most = Math.max(...causes.map((cause) => counts.get(cause)!));
     const likeliest = causes.filter((cause) => counts.get(cause) === most);
-    return { ...verdict, failure: { difference, causes: likeliest } };
+    return { ...verdict, failure: { ...verdict.failure, causes: likeliest } };
   });
 }
 
@@ -130,6 +138,18 @@ function withLowerCaseHex(value: unknown): unknown {
   );
 }
 
+const OWN_WORDS =
+  'refusals: the adapter answers with words of its own; it answers with the code of the vector or, if the implementation does not tell causes apart, with "refused" (--spec-only takes any words)';
+
+/** Whether this refuses, and is no crash of the implementation, which adapters report as `raised …`. */
+export function refuses(error: unknown): error is string {
+  return typeof error === 'string' && error !== '' && !error.startsWith('raised ');
+}
+
+function isOwnWord(error: unknown): boolean {
+  return refuses(error) && !refusalCodes().has(error);
+}
+
 /** An implementation refuses with the code of the vector, or with `refused` if it does not tell causes apart. */
 export function checkRefusal(
   code: string,
@@ -138,6 +158,12 @@ export function checkRefusal(
   findCauses?: () => Causes,
 ): void {
   if (response.error === code || response.error === 'refused') return;
-  const got = response.error === undefined ? show(response) : `the error ${show(response.error)}`;
-  throw new Failure({ where, expected: `the error ${show(code)}`, got }, findCauses?.());
+  const { error } = response;
+  const got = error === undefined ? show(response) : `the error ${show(error)}`;
+  const causes = isOwnWord(error) ? [OWN_WORDS] : findCauses?.();
+  throw new Failure(
+    { where, expected: `the error ${show(code)}, or "refused"`, got },
+    causes,
+    error === undefined,
+  );
 }

@@ -20,9 +20,16 @@ import {
 import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkResponse, Failure } from '../verdict.ts';
-import { checkReassemble, checkSplit } from './framing.ts';
-import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal, refutesHandshake } from './noise.ts';
+import { type Causes, checkResponse, Failure, type Verdict } from '../verdict.ts';
+import { checkReassemble, checkSplit, contradictsReassembly } from './framing.ts';
+import {
+  checkHandshake,
+  checkHandshakeFailure,
+  checkOpen,
+  checkSeal,
+  contradictsHandshake,
+  refutesHandshake,
+} from './noise.ts';
 import { checkSession } from './session.ts';
 
 /**
@@ -88,6 +95,8 @@ export interface Check {
   check(test: Vector, ask: Ask): Promise<void>;
   /** Whether an implementation that passes this test cannot make the mistake of this cause. */
   refutes?(test: Vector, cause: string): boolean;
+  /** Whether an implementation that fails this test in this way does not make the mistake of this cause. */
+  contradicts?(test: Vector, failure: NonNullable<Verdict['failure']>, cause: string): boolean;
 }
 
 interface PlainOptions {
@@ -112,12 +121,17 @@ export const CHECKS: { readonly [type: string]: Check } = {
     { mistakesIn: mistakesInSelection, refutes: refutesSelection },
   ),
   Psk: { operation: 'psk', check: checkPsk },
-  Handshake: { operation: 'handshake', check: checkHandshake, refutes: refutesHandshake },
+  Handshake: {
+    operation: 'handshake',
+    check: checkHandshake,
+    refutes: refutesHandshake,
+    contradicts: contradictsHandshake,
+  },
   HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
   Seal: { operation: 'seal', check: checkSeal },
   Open: { operation: 'open', check: checkOpen },
   Split: { operation: 'split', check: checkSplit },
-  Reassemble: { operation: 'reassemble', check: checkReassemble },
+  Reassemble: { operation: 'reassemble', check: checkReassemble, contradicts: contradictsReassembly },
   Session: { operation: 'session', check: checkSession },
   Identity: { operation: 'identity', check: checkIdentity },
   SelectEndpoint: plain(
@@ -205,7 +219,7 @@ async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
   checkResponse(test, response, { canonical }, () =>
-    test.error === undefined ? mistakesInCanonicalJson(text, response.canonical) : [],
+    test.error === undefined ? mistakesInCanonicalJson(text, response.canonical, response.error) : [],
   );
 }
 

@@ -1,6 +1,6 @@
 /** Splitting messages into frames, and reassembling them. */
 import type { Fields } from '../adapter.ts';
-import { firstDifference } from '../difference.ts';
+import { type Difference, firstDifference } from '../difference.ts';
 import { MARKER_FINAL, MARKER_MIDDLE, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
@@ -89,6 +89,22 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
     return ['cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on'];
   }
   return [];
+}
+
+/**
+ * Whether a failure shows that what is said of the cap or of UTF-8 was not the mistake: a message for which neither
+ * matters was refused, too.
+ */
+export function contradictsReassembly(
+  { error, events }: Vector,
+  { difference }: { readonly difference: Difference },
+  cause: string,
+): boolean {
+  if (!/^(?:cap|UTF-8): /.test(cause) || error !== undefined) return false;
+  const isOrdinary = events.every(
+    ({ type, length }: Fields) => type === 'message' && Number(length) < MAX_MESSAGE / 2,
+  );
+  return isOrdinary && / the error /.test(difference.got);
 }
 
 const OTHER_KIND =

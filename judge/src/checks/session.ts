@@ -42,14 +42,15 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
   const got = response.events as (Fields | null)[];
   const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
-  const order = mistakesInOrder(expected, got);
-  if (order.length > 0) throw new Failure(difference, order);
+  const accepts = has(expected, 'close') && !has(got, 'close');
+  const inEvents = [...mistakesInEvents(expected, got, opener), ...mistakesInOrder(expected, got)];
+  if (inEvents.length > 0) throw new Failure(difference, inEvents, accepts);
   for (const [index, event] of expected.entries()) {
     const other = got[index] ?? {};
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
       const isIgnored = event.error === 'hub-key-changed' && goesOn;
-      throw new Failure(difference, isIgnored ? [PIN_IGNORED] : mistakesInPinning(expected, got));
+      throw new Failure(difference, isIgnored ? [PIN_IGNORED] : mistakesInPinning(expected, got), accepts);
     }
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
@@ -60,7 +61,10 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
       checkValue(`${where}, ${type}.${name}`, right, wrong, () =>
         name === 'salt' ? [SALT] : mistakesInText(value, other[name], opener),
       );
-      checkValue(`${where}, ${type}.${name}`, value, other[name]); // it has more than it should
+      // It has more than it should.
+      checkValue(`${where}, ${type}.${name}`, value, other[name], () =>
+        mistakesInText(value, other[name], opener),
+      );
     }
     if (error !== undefined && !opener.otherErrors.includes(String(other.error)))
       checkRefusal(String(error), other, `${where}, ${type}.error`);
@@ -75,10 +79,12 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
 const PIN_EARLY =
   'pin: it is told before all of message 2 has opened; whoever answers with any static key would be pinned';
 
+function has(events: readonly (Fields | null)[], type: string): boolean {
+  return events.some((event) => event?.type === type);
+}
+
 /** A pin that is told where the handshake fails. */
 function mistakesInPinning(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
-  const has = (events: readonly (Fields | null)[], type: string): boolean =>
-    events.some((event) => event?.type === type);
   const fails = has(expected, 'close') && has(got, 'close') && !has(expected, 'pin');
   return fails && has(got, 'pin') && !has(got, 'transmit') ? [PIN_EARLY] : [];
 }
@@ -88,6 +94,50 @@ const PIN_IGNORED =
 const READY_EARLY =
   'ready: a hub is ready under KKpsk0 before the client’s first transport message has opened; message 1 may be a replay';
 const SALT = 'psk: the salt is the SHA-256 of the hub’s node id as it came, in UTF-8, and nothing else';
+
+const NO_HELLO = 'HELLO: there is no sealed HELLO; it is the first sealed message of a client';
+const HELLO_IN_CLEAR =
+  'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
+const LOW_ORDER =
+  'low-order key: it is accepted; a shared secret of 32 zeros ends the handshake (RFC 7748, section 6.1), whichever key led to it';
+const ASKED = 'psk: it is asked for although it is stored; what is stored is used';
+const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
+
+/** Events that are told to the caller alone, and what each is called. */
+const TOLD: readonly string[] = ['pin', 'unpin', 'psk', 'psk-suspect'];
+
+/** What is wrong in the events as a whole. */
+function mistakesInEvents(
+  expected: readonly Fields[],
+  got: readonly (Fields | null)[],
+  { isHub, flags }: Opener,
+): Causes {
+  const types = expected.map(typeOf);
+  const others = got.map((event) => typeOf(event ?? {}));
+  if (types.join() === others.join()) return [];
+  const early = mistakesInPinning(expected, got);
+  if (early.length > 0) return early;
+  if (expected.some(({ error }) => error === 'low-order-key') && !has(got, 'close')) return [LOW_ORDER];
+  if (types.length === 0 && flags.includes('Repeat')) return [REPEATED];
+  const sealed = 'transmit of a sealed message';
+  if (!isHub && has(expected, 'ready') && types.includes(sealed) && !others.includes(sealed)) {
+    const rest = types.filter((type) => type !== sealed);
+    if (rest.join() === others.join()) return [NO_HELLO];
+    if (types.map((type) => (type === sealed ? 'transmit of an envelope' : type)).join() === others.join())
+      return [HELLO_IN_CLEAR];
+  }
+  if (types.join() === 'transmit of an envelope' && others.join() === 'psk-needed') return [ASKED];
+  for (const type of TOLD) {
+    const without = (list: readonly string[]): string => list.filter((other) => other !== type).join();
+    if (without(types) !== without(others) || types.includes(type) === others.includes(type)) continue;
+    return [
+      types.includes(type)
+        ? `${type}: there is no such event where it is due`
+        : `${type}: the event comes where it is not due`,
+    ];
+  }
+  return [];
+}
 
 /** The order of events, if it is all that is wrong. Envelopes and sealed messages are both `transmit`. */
 function mistakesInOrder(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
@@ -102,18 +152,35 @@ function typeOf({ type, text }: Fields): string {
   return text === undefined ? 'transmit of a sealed message' : 'transmit of an envelope';
 }
 
+const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';
+
 /** Compares what two messages hold whose bytes differ, if both open. */
 function checkSealed(where: string, expected: string, got: string, opener: Opener): void {
-  const [right, wrong] = [opener.read(expected), opener.read(got)];
-  if (right === undefined || wrong === undefined) return;
   const isHello = !opener.isHub && opener.count === 0;
+  const [right, wrong] = [opener.read(expected), opener.read(got)];
+  if (right === undefined) return;
+  if (wrong === undefined) {
+    const binary = isHello ? opener.read(got, 1) : undefined;
+    if (binary === undefined) return;
+    const marker = { where: `${where}, the sealed message`, expected: 'the marker 0', got: 'the marker 1' };
+    throw new Failure(marker, [HELLO_AS_BYTES]);
+  }
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
-  const causes = isHello && isNormal ? mistakesInHello(wrong) : [];
+  const causes = isHello && isNormal ? [...mistakesInHello(wrong), ...mistakesInPubkey(right, wrong)] : [];
   checkValue(`${where}, the sealed message`, right, wrong, () => causes);
   throw new Failure(
     { where: `${where}, the sealed message`, expected: show(right), got: show(wrong) },
     causes,
   );
+}
+
+/** A client without an RSA key says `null`: hubs pin an empty string like a key. */
+function mistakesInPubkey(right: unknown, wrong: unknown): Causes {
+  const pubkey = (envelope: unknown): unknown =>
+    (envelope as { payload?: Fields } | undefined)?.payload?.pubkey;
+  return pubkey(right) === null && pubkey(wrong) === ''
+    ? ['HELLO: its pubkey is an empty string; without a key it is null']
+    : [];
 }
 
 /** Two envelopes as JSON, whose fields may stand in any order; or as they are. */
@@ -136,23 +203,27 @@ function mistakesInText(right: unknown, wrong: unknown, { isHub, received }: Ope
  */
 function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Causes {
   const [right, wrong] = [noiseOf(expected), noiseOf(got)];
-  if (typeof right?.msg !== 'string' || typeof wrong?.msg !== 'string') return [];
+  if (typeof right?.msg !== 'string') return [];
+  if (wrong === undefined)
+    return ['envelope: it has no `noise` in its payload, where a Noise message travels'];
+  if (typeof wrong.msg !== 'string') return [];
   const form = mistakesInForm(right.msg, wrong.msg);
   const lacks = ['pattern', 'suite'].filter((name) => right[name] !== undefined && wrong[name] === undefined);
   if (form.length > 0) return form;
   if (lacks.length > 0) return [`message 1: it does not name ${lacks.join(' and ')}; it names both`];
   const isThird = !isHub && Object.keys(right).join() === 'msg';
   const excess = excessOf(right.msg, wrong.msg);
+  if (isThird && (wrong.pattern !== undefined || wrong.suite !== undefined)) return [NAMED_AGAIN];
+  if (isThird && excess > 0) return [`message 3: its payload has ${excess} bytes; it is empty`];
   if (isHub && excess !== 0) {
     return [
       `message 2: its payload is ${Math.abs(excess)} bytes too ${excess > 0 ? 'long' : 'short'}; it is {}`,
     ];
   }
-  if (!isThird) return mistakesInEphemeralKey(right.msg, wrong.msg);
-  return isThird && (wrong?.pattern !== undefined || wrong?.suite !== undefined)
-    ? ['message 3: it names pattern or suite; only message 1 does']
-    : [];
+  return isThird ? [] : mistakesInEphemeralKey(right.msg, wrong.msg);
 }
+
+const NAMED_AGAIN = 'message 3: it names pattern or suite; only message 1 does';
 
 /** How the bytes of a Noise message are written. */
 function mistakesInForm(right: string, got: string): Causes {
@@ -198,12 +269,14 @@ class Opener {
   readonly isHub: boolean;
   /** Codes that are as good as that of the vector. */
   readonly otherErrors: readonly string[];
+  readonly flags: readonly string[];
   /** The steps in which the session received something. */
   readonly received: readonly Fields[];
   readonly #key: Uint8Array | undefined;
   readonly #suite: Suite | undefined;
 
-  constructor({ steps, keys, suite, otherErrors = [] }: Vector) {
+  constructor({ steps, keys, suite, flags, otherErrors = [] }: Vector) {
+    this.flags = flags;
     const key = keys?.[steps[0].role === 'client' ? 'clientToHub' : 'hubToClient'];
     this.#key = key && hexToBytes(key);
     this.#suite = suite;
@@ -213,9 +286,9 @@ class Opener {
   }
 
   /** The JSON in a sealed message. */
-  read(sealed: string): unknown {
+  read(sealed: string, marker = 0): unknown {
     try {
-      return JSON.parse(this.#open(sealed) ?? '');
+      return JSON.parse(this.#open(sealed, marker) ?? '');
     } catch {
       return undefined;
     }
@@ -227,7 +300,7 @@ class Opener {
     return a !== undefined && b !== undefined && isSameJson(a, b);
   }
 
-  #open(sealed: string): string | undefined {
+  #open(sealed: string, marker = 0): string | undefined {
     const message = hexToBytes(sealed);
     if (message === undefined || this.#key === undefined || this.#suite === undefined) return undefined;
     const name = SUITES[this.#suite];
@@ -235,7 +308,7 @@ class Opener {
     new DataView(nonce.buffer).setBigUint64(4, BigInt(this.count), name === 'ChaChaPoly');
     try {
       const frame = nodeCrypto.ciphers[name]!(this.#key.slice()).open(nonce, new Uint8Array(0), message);
-      return frame?.[0] === 0 ? bytesToUtf8(frame.subarray(1)) : undefined;
+      return frame?.[0] === marker ? bytesToUtf8(frame.subarray(1)) : undefined;
     } catch {
       return undefined;
     }

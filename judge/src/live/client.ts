@@ -1,4 +1,5 @@
 /** The judge as a client: the handshake, as a client should do it or with one thing changed. */
+import { show } from '../difference.ts';
 import {
   buildPrologue,
   bytesToHex,
@@ -48,6 +49,10 @@ const REFUSAL = 1008;
 
 const NEW_STATIC_KEY = 'static key: the hub has another one than before; it keeps one, which its clients pin';
 
+const NEW_NODE_ID =
+  'node id: the hub has another one than before; it keeps one, under which its clients store its key and the psk';
+const WAITS = 'order: the hub waits for the client; over a WebSocket the hub speaks first';
+
 const PASSWORD =
   'password: the payload of message 2 does not open, though the static key before it does, so the hub has another psk. ' +
   'If it passes the vectors of psk and handshake, compare its password with the judge’s; if not, fix these first';
@@ -61,6 +66,8 @@ export class JudgeClient {
   readonly reasons: Set<string> = new Set();
   readonly #derivePsk: (nodeId: string) => Uint8Array;
   #psk: Uint8Array | undefined;
+  /** Known since the first HELLO. */
+  #nodeId: string | undefined;
   /** The hub's static public key, known since the first handshake with XXpsk2. */
   #hubKey: Uint8Array | undefined;
 
@@ -74,14 +81,22 @@ export class JudgeClient {
    *   close the connection
    */
   async greet(connection: Connection, changes: ClientChanges = {}): Promise<Talk> {
-    const hello = payloadOfType('hello', await connection.receive('HELLO'));
-    const offer = payloadOfType('shake', await connection.receive('HANDSHAKE'));
+    const hello = payloadOfType(
+      'hello',
+      await connection.receiveEnvelope('HELLO', false, undefined, [WAITS]),
+    );
+    const offer = payloadOfType('shake', await connection.receiveEnvelope('HANDSHAKE'));
     const nodeId = read('HELLO', () => readNodeId(hello));
     const offered = read('HANDSHAKE', () => readOffer(offer));
     const { pattern, suite } = chooseFrom(offered, changes);
     if (pattern === 'KKpsk0' && this.#hubKey === undefined) {
       const expected = 'the hub’s static key, from an earlier scene with XXpsk2';
       throw new Failure({ where: 'KKpsk0', expected, got: 'none: no such scene has succeeded' });
+    }
+    this.#nodeId ??= nodeId;
+    if (nodeId !== this.#nodeId) {
+      const difference = { where: 'node_id of HELLO', expected: show(this.#nodeId), got: show(nodeId) };
+      throw new Failure(difference, [NEW_NODE_ID]);
     }
     this.#psk ??= this.#derivePsk(nodeId);
     const prologue = changes.prologue ?? buildPrologue(hello, offer, protocolName(pattern, suite));
@@ -107,7 +122,7 @@ export class JudgeClient {
       this.#checkClosing(connection, 'message 1');
       throw new SceneOver();
     }
-    const second = payloadWithMessage('message 2', await connection.receive('message 2'));
+    const second = payloadWithMessage('message 2', await connection.receiveEnvelope('message 2'));
     const message2 = read('message 2', () => readNoiseMessage(second));
     this.#ephemeralKeys.check('message 2', message2, this.#hubKey);
     if (changes.repeats) connection.send(shake({ pattern, suite, msg }));

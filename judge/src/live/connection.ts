@@ -24,6 +24,11 @@ const TOO_BIG = 1009;
 const LIMIT =
   'close code 1009: a message was too big for the WebSocket library; raise its limit to 262144 bytes, since some are 32768 or less';
 
+const AS_BYTES = 'envelopes: they are sent in binary messages of the WebSocket; each is one text message';
+const SEALED = 'order: a sealed message comes before the handshake is done';
+const TEXT_AFTER =
+  'failure: a text message follows it; the other side learns nothing but that the connection ends';
+
 type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
 
 /** What a connection runs over. */
@@ -35,6 +40,8 @@ export interface Line {
    * whoever speaks next.
    */
   readonly isSilent?: true;
+  /** Whether it tells text from bytes, which MQTT does not. */
+  readonly tellsText?: true;
 }
 
 export class Connection {
@@ -94,8 +101,9 @@ export class Connection {
    * Returns the next message.
    * @param what - its name in the report
    * @param causes - the mistakes to name if the other side closes the connection instead
+   * @param late - the mistakes to name if nothing comes
    */
-  async receive(what: string, isLong = false, causes?: Causes): Promise<string | Uint8Array> {
+  async receive(what: string, isLong = false, causes?: Causes, late?: Causes): Promise<string | Uint8Array> {
     const milliseconds = isLong ? this.#patience.long : this.#patience.message;
     const received = await this.#next(milliseconds);
     if (received === 'closed') {
@@ -106,9 +114,27 @@ export class Connection {
     }
     if (received === 'late') {
       const got = `nothing within ${milliseconds / 1000} s`;
-      throw new Failure({ where: what, expected: 'this message', got });
+      throw new Failure({ where: what, expected: 'this message', got }, late);
     }
     return received.data;
+  }
+
+  /** As `receive`, for an envelope: text, where the connection tells text from bytes. */
+  async receiveEnvelope(
+    what: string,
+    isLong = false,
+    causes?: Causes,
+    late?: Causes,
+  ): Promise<string | Uint8Array> {
+    const data = await this.receive(what, isLong, causes, late);
+    if (this.#line.tellsText && typeof data !== 'string') {
+      const got = `a binary message, ${show(data)}`;
+      throw new Failure(
+        { where: what, expected: 'a text message', got },
+        isEnvelope(data) ? [AS_BYTES] : [SEALED],
+      );
+    }
+    return data;
   }
 
   /** Returns the next message; undefined if the other side closes the connection instead. */
@@ -133,7 +159,8 @@ export class Connection {
     const expected = this.#line.isSilent
       ? 'silence, or a greeting'
       : 'the connection closed without a message';
-    throw new Failure({ where: `after ${after}`, expected, got });
+    const isText = received !== 'late' && typeof received.data === 'string';
+    throw new Failure({ where: `after ${after}`, expected, got }, isText ? [TEXT_AFTER] : []);
   }
 
   /** Waits, and the other side must not send anything at all. */
@@ -170,7 +197,8 @@ export class Connection {
 
 /** A connection over a WebSocket. */
 export function overWebSocket(socket: WebSocket, patience: Patience): Connection {
-  const line = {
+  const line: Line = {
+    tellsText: true,
     send: (data: string | Uint8Array) => socket.send(data),
     close: (code: number) => {
       socket.close(code);
@@ -188,10 +216,19 @@ export function overWebSocket(socket: WebSocket, patience: Patience): Connection
 
 /** Whether a hub greets a client that it does not know. */
 function isGreeting(data: string | Uint8Array): boolean {
+  return typeOf(data) === 'hello';
+}
+
+function isEnvelope(data: string | Uint8Array): boolean {
+  return typeOf(data) !== undefined;
+}
+
+/** The type of an envelope; `undefined` for anything else. */
+function typeOf(data: string | Uint8Array): string | undefined {
   try {
-    return parseEnvelope(data).type === 'hello';
+    return parseEnvelope(data).type;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -17,11 +17,14 @@ export function shake(noise: JsonObject): string {
   return envelope('shake', JSON.stringify({ noise }));
 }
 
+const OFFER_FIRST = 'order: the offer comes before HELLO; HELLO comes first';
+
 /** The payload of an envelope of this type. */
 export function payloadOfType(wanted: 'hello' | 'shake', data: string | Uint8Array): JsonObject {
   const { type, payload } = read(wanted, () => parseEnvelope(data));
   if (type === wanted) return payload;
-  throw new Failure({ where: wanted, expected: `msg_type ${wanted}`, got: `msg_type ${type}` });
+  const causes = wanted === 'hello' && type === 'shake' ? [OFFER_FIRST] : [];
+  throw new Failure({ where: wanted, expected: `msg_type ${wanted}`, got: `msg_type ${type}` }, causes);
 }
 
 /** The payload of a HANDSHAKE that carries a Noise message. */

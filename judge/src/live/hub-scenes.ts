@@ -4,7 +4,7 @@ import { Declined, Failure } from '../verdict.ts';
 import { flip } from './envelopes.ts';
 import { HABIT_SCENES } from './habit-scenes.ts';
 import type { HubChanges, JudgeHub } from './hub.ts';
-import { choice, type Scene } from './play.ts';
+import { choice, type Scene, SceneOver } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
 
 type HubScene = Scene<JudgeHub>;
@@ -51,6 +51,8 @@ function suiteScene(suite: string, isRequired: boolean): HubScene {
 
 const XX = ['XXpsk2'];
 
+const TELLING =
+  'close reason: it tells the hub why message 2 was refused; it is the same for every cause, or empty';
 const KK_AGAIN =
   'pin: after a KKpsk0 that failed the client tries KKpsk0 again; it drops the pin, or at least uses XXpsk2 next, which tells what was wrong';
 
@@ -161,6 +163,22 @@ export const HUB_SCENES: readonly HubScene[] = [
       throw new Failure(difference, [KK_AGAIN]);
     },
   },
+  choice({
+    name: 'close-reasons',
+    comment: 'The close reason is the same for every message 2 that the client refuses.',
+    async play(hub, connection, next) {
+      for (const at of [40, 96]) {
+        const link = at === 40 ? connection : await next();
+        const message2 = (message: Uint8Array): Uint8Array => flip(message, at);
+        await hub.greet(link, { patterns: XX, message2 }).catch((error) => {
+          if (!(error instanceof SceneOver)) throw error;
+        });
+      }
+      if (hub.reasons.size <= 1) return;
+      const got = [...hub.reasons].map((reason) => JSON.stringify(reason)).join(', ');
+      throw new Failure({ where: 'close reasons', expected: 'one, or none', got }, [TELLING]);
+    },
+  }),
   ...HABIT_SCENES,
   works('still-there', 'After all that, the client still has its static key and its pin.', { patterns: XX }),
 ];

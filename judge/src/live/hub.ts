@@ -72,6 +72,8 @@ interface Secrets {
 
 export class JudgeHub {
   readonly nodeId: string;
+  /** The reasons with which the client closed connections whose message 2 it refused. */
+  readonly reasons: Set<string> = new Set();
   /** Over MQTT, the client id of each connection. */
   readonly clientIds: string[] = [];
   /** How long the client took from the offer to message 3 of the latest XXpsk2, in milliseconds. */
@@ -123,7 +125,7 @@ export class JudgeHub {
       await connection.expectNothing(changes.refused);
       throw new SceneOver();
     }
-    const first = payloadWithMessage('message 1', await connection.receive('message 1', true));
+    const first = payloadWithMessage('message 1', await connection.receiveEnvelope('message 1', true));
     if (changes.repeats) {
       connection.send(envelope('hello', hello));
       connection.send(envelope('shake', offer));
@@ -161,19 +163,23 @@ export class JudgeHub {
         if (third !== undefined) payloadWithMessage('message 3', third);
       }
       await connection.expectClose('message 2');
+      if (connection.closing !== undefined) this.reasons.add(connection.closing.reason);
       throw new SceneOver();
     }
     if (changes.repeats) connection.send(envelope('hello', hello));
     if (!handshake.isFinished) {
       const causes = this.#clientKey === undefined ? [PASSWORD] : [];
       const isLong = changes.another !== undefined; // it may derive its PSK as late as this
-      const third = payloadWithMessage('message 3', await connection.receive('message 3', isLong, causes));
+      const third = payloadWithMessage(
+        'message 3',
+        await connection.receiveEnvelope('message 3', isLong, causes),
+      );
       this.lastTime = performance.now() - offeredAt;
       read('message 3', () => handshake.readMessage(readNoiseMessage(third)));
       this.#learn(handshake.remoteStaticKey!);
     }
     const talk = new Talk(connection, handshake.split(), pattern);
-    checkHello(await talk.receiveJson('the sealed HELLO'));
+    checkHello(await talk.receiveHello());
     return talk;
   }
 

@@ -55,7 +55,7 @@ async function openServer(port: number): Promise<WebSocketServer> {
 }
 
 function checkAuthorization(url: string, accessKey: string, connection: Connection): void {
-  const { got, cause } = readAuthorization(url);
+  const { got, cause } = readAuthorization(url, accessKey);
   if (got === accessKey && cause === undefined) return;
   connection.close(1008);
   if (got !== undefined && got !== accessKey) {
@@ -77,8 +77,10 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
 const OTHER_KEY =
   'access key: the client has another one than the judge, which takes the one that it prints, or that of --identity; give both the same';
 
+const NO_USER_AGENT = 'it has no user agent; it is the base64 of <user agent>:<access key>';
+
 /** The access key in the authorization of a request, and what is wrong with its form. */
-function readAuthorization(url: string): { got?: string; cause?: string } {
+function readAuthorization(url: string, accessKey: string): { got?: string; cause?: string } {
   const authorization = new URLSearchParams(url.replace(/^[^?]*/, '')).get('authorization');
   if (authorization === null) return {};
   const bytes = Buffer.from(authorization.replace(/ /g, '+'), 'base64');
@@ -92,8 +94,9 @@ function readAuthorization(url: string): { got?: string; cause?: string } {
         ? 'its + is not percent-encoded, and means a space then'
         : authorization === right.replace(/=+$/, '')
           ? 'its padding is missing; base64 ends with = here'
-          : /[-_]/.test(authorization)
+          : authorization.replace(/=+$/, '') === bytes.toString('base64url')
             ? 'it is base64url; it is base64, with + and /'
-            : 'it is not base64';
+            : 'it is not base64; it is the base64 of <user agent>:<access key>';
+  if (cause === undefined && decoded === accessKey) return { cause: NO_USER_AGENT };
   return { ...(colon >= 0 && { got: decoded.slice(colon + 1) }), ...(cause && { cause }) };
 }

@@ -10,7 +10,7 @@ import { choice, type Scene } from './play.ts';
 type MqttScene = Scene<JudgeHub, ClientConnection>;
 
 /** Over MQTT, which does not tell text from bytes, a hub that greets on a session has lost it: that is `hub-restarted`. */
-const OF_WEB_SOCKETS = ['text', 'repeats', 'repeated-offer'];
+const OF_WEB_SOCKETS = ['text', 'repeats', 'repeated-offer', 'close-reasons'];
 
 const FORM = 'with QoS 1, retained';
 

@@ -3,6 +3,7 @@ import {
   bytesToUtf8,
   concatBytes,
   equalBytes,
+  MAX_CHUNK,
   type MessageKind,
   type Pattern,
   Reassembler,
@@ -11,7 +12,7 @@ import {
   type Transport,
   utf8ToBytes,
 } from '../protocol.ts';
-import { Failure } from '../verdict.ts';
+import { type Causes, Failure } from '../verdict.ts';
 import type { Connection } from './connection.ts';
 
 interface Message {
@@ -50,12 +51,14 @@ export class Talk {
     this.#connection.send(text);
   }
 
-  async receiveJson(what: string): Promise<unknown> {
-    const { kind, bytes } = await this.#receive(what);
+  /** The client's first message. */
+  async receiveHello(): Promise<unknown> {
+    const what = 'the sealed HELLO';
+    const { kind, bytes } = await this.#receive(what, false, { late: [NO_HELLO], text: HELLO_IN_CLEAR });
     const value = kind === 'json' ? parse(bytes) : undefined;
     if (value !== undefined) return value;
     const got = kind === 'json' ? 'a JSON message that is not JSON' : 'a binary message';
-    throw new Failure({ where: what, expected: 'JSON', got });
+    throw new Failure({ where: what, expected: 'JSON', got }, kind === 'binary' ? [HELLO_AS_BYTES] : []);
   }
 
   /** Sends a message of this length, which the other side is to send back. */
@@ -71,14 +74,23 @@ export class Talk {
     const isSame = kind === 'binary' ? equalBytes(back.bytes, bytes) : isSameJson(back.bytes, bytes);
     if (back.kind === kind && isSame) return;
     const got = `a different ${back.kind} message of ${back.bytes.length} bytes`;
-    throw new Failure({ where, expected: 'the message that was sent', got });
+    throw new Failure(
+      { where, expected: 'the message that was sent', got },
+      mistakesInEcho(kind, bytes, back),
+    );
   }
 
-  async #receive(what: string, isLong = false): Promise<Message> {
+  async #receive(
+    what: string,
+    isLong = false,
+    { late, text }: { late?: Causes; text?: string } = {},
+  ): Promise<Message> {
     for (;;) {
-      const data = await this.#connection.receive(what, isLong);
+      const data = await this.#connection.receive(what, isLong, undefined, late);
       if (typeof data === 'string') {
-        throw new Failure({ where: what, expected: 'a sealed message', got: 'a text message' });
+        const isSealed = /^(?:[\da-f]{2})+$/i.test(data);
+        const causes = isSealed ? [SEALED_AS_TEXT] : text === undefined ? [] : [text];
+        throw new Failure({ where: what, expected: 'a sealed message', got: 'a text message' }, causes);
       }
       const message = this.#open(what, data);
       if (message !== undefined) return message;
@@ -87,7 +99,12 @@ export class Talk {
 
   #open(what: string, sealed: Uint8Array): Message | undefined {
     try {
-      const message = this.#reassembler.push(this.#transport.decrypt(sealed));
+      const frame = this.#transport.decrypt(sealed);
+      if (frame.length > MAX_CHUNK + 1) {
+        const got = `one of ${frame.length - 1} bytes`;
+        throw new Failure({ where: what, expected: `chunks of ${MAX_CHUNK} bytes`, got }, [LONG_CHUNKS]);
+      }
+      const message = this.#reassembler.push(frame);
       if (message === undefined) return undefined;
       if (message.type !== 'message') {
         throw new Failure({ where: what, expected: 'a message', got: `one that is ${message.reason}` });
@@ -100,6 +117,29 @@ export class Talk {
       throw new Failure({ where: what, expected: 'a message that opens', got });
     }
   }
+}
+
+const NO_HELLO = 'HELLO: there is no sealed HELLO; it is the first sealed message of a client';
+const HELLO_IN_CLEAR =
+  'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
+const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';
+const SEALED_AS_TEXT =
+  'transport: sealed messages are sent as text; each is one binary message of the WebSocket';
+const LONG_CHUNKS = `chunk limit: a frame has more than ${MAX_CHUNK} bytes, not counting the marker; longer messages are cut there`;
+
+/** What is wrong with a message that was sent back. */
+function mistakesInEcho(kind: MessageKind, bytes: Uint8Array, back: Message): Causes {
+  if (back.kind !== kind) {
+    const [sent, got] = kind === 'json' ? ['JSON', 'binary'] : ['binary', 'JSON'];
+    return equalBytes(back.bytes, bytes)
+      ? [`kind: a ${sent} message comes back as a ${got} one; send back JSON as JSON and binary as binary`]
+      : [];
+  }
+  const { length } = back.bytes;
+  const isStart = length < bytes.length && equalBytes(back.bytes, bytes.subarray(0, length));
+  return isStart
+    ? ['content: only the start of a message comes back; send all of it']
+    : ['content: the message that comes back has another content than the one that was sent'];
 }
 
 /** Bytes of many values; for JSON, a string of letters with its quotation marks. */

@@ -2,15 +2,19 @@
  * Canonical JSON and prologues with one thing wrong, or two. An implementation that makes a known mistake writes bytes
  * that can be foretold: if its bytes are those of a mistake, the mistake is found.
  */
+
 import {
   bytesToHex,
   bytesToUtf8,
   canonicalJson,
+  concatBytes,
   equalBytes,
   hexToBytes,
+  isJsonObject,
   type Json,
   JsonNumber,
   type JsonObject,
+  ownField,
   parseJson,
   utf8ToBytes,
 } from '../protocol.ts';
@@ -91,6 +95,10 @@ const STYLES: readonly Style[] = [
   {
     cause: 'numbers: long integers are rounded to a double; keep each token as it came',
     number: (token) => (/^-?\d{16,308}$/.test(token) ? BigInt(Number(token)).toString() : token),
+  },
+  {
+    cause: 'numbers: the + of an exponent is left out; keep each token as it came',
+    number: (token) => token.replace('+', ''),
   },
   {
     cause: 'numbers: the E of an exponent is written in lower case; keep each token as it came',
@@ -206,15 +214,23 @@ function causesOf(got: string, written: (style: Partial<Style>) => string): Caus
 }
 
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
-export function mistakesInCanonicalJson(text: string, got: unknown): Causes {
-  if (typeof got !== 'string') return [];
+export function mistakesInCanonicalJson(text: string, got: unknown, error?: unknown): Causes {
   const value = parseJson(text);
+  if (error !== undefined && !isContainer(value)) return [SCALARS];
+  if (typeof got !== 'string') return [];
   return causesOf(got, (style) => write(value, style));
+}
+
+const SCALARS = 'top level: only objects and arrays are accepted; any JSON value is JSON';
+
+function isContainer(value: Json): boolean {
+  return typeof value === 'object' && value !== null && !(value instanceof JsonNumber);
 }
 
 /** Whether who writes the canonical form of this text right cannot make the mistake. */
 export function refutesCanonicalJson({ text, canonical }: Vector, cause: string): boolean {
   if (canonical === undefined) return false;
+  if (cause === SCALARS) return !isContainer(parseJson(text));
   const style = STYLES.find((style) => style.cause === cause);
   return (
     style !== undefined &&
@@ -284,6 +300,33 @@ export function* mistakenPrologues(
       prologue: utf8ToBytes(parts(RIGHT).slice(0, 2).join('') + value),
     };
   }
+  const rightParts = parts(RIGHT).map(utf8ToBytes);
+  const lengths = (width: 2 | 4): Uint8Array[] =>
+    rightParts.flatMap((part) => {
+      const length = new DataView(new ArrayBuffer(4));
+      length.setUint32(0, part.length);
+      return [new Uint8Array(length.buffer).slice(4 - width), part];
+    });
+  for (const width of [2, 4] as const) {
+    yield {
+      cause: `prologue: the length of each part stands before it, in ${width} bytes; nothing does`,
+      prologue: concatBytes(lengths(width)),
+    };
+  }
+  yield {
+    cause: 'prologue: a NUL follows the protocol name; nothing does',
+    prologue: utf8ToBytes(`${parts(RIGHT).join('')}\0`),
+  };
+  yield {
+    cause: 'prologue: it is one JSON array of its parts; nothing stands around them',
+    prologue: canonicalJson([...payloads, protocolName]),
+  };
+  const offer = payloads[1]!;
+  const noise = isJsonObject(offer) ? (ownField(offer, 'noise') ?? {}) : offer;
+  yield {
+    cause: 'prologue: it binds `noise` alone of the HANDSHAKE; it binds the whole payload',
+    prologue: utf8ToBytes(parts(RIGHT)[0]! + canonical(noise) + protocolName),
+  };
   yield { cause: `prologue: it is empty; its parts are ${PARTS.join(', ')}`, prologue: new Uint8Array(0) };
   yield {
     cause: 'prologue: it holds the payloads as they came; write them as canonical JSON',

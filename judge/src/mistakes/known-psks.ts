@@ -76,6 +76,8 @@ export function mistakesInPsk(right: string, got: unknown): Causes {
   const listed = PSK_MISTAKES.find((mistake) => mistake.startsWith(`${got.slice(0, LISTED_DIGITS)} `));
   if (listed !== undefined) return [`psk: ${sentence(listed.slice(LISTED_DIGITS + 1))}`];
   if (got.length !== KEY_DIGITS) return [`psk: it has ${got.length / 2} bytes; it has 32`];
+  const digits = Buffer.from(right.slice(0, KEY_DIGITS / 2)).toString('hex');
+  if (got === digits) return ['psk: it is 32 digits of its own hexadecimal form; it is the 32 bytes'];
   const reversed = right.replace(/^.*$/, (digits) => digits.match(/../g)!.reverse().join(''));
   return got === reversed ? ['psk: its bytes are in reverse order'] : [];
 }

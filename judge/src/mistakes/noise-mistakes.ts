@@ -42,7 +42,10 @@ export interface Mistake {
   readonly mixes?: 'plaintext' | 'nothing';
   /** An empty payload is sent as nothing rather than as a tag. */
   readonly emptyPayload?: 'left-out';
-  readonly dhSwapped?: true;
+  /** es and se are swapped: on both sides, or on one. */
+  readonly dhSwapped?: true | 'init' | 'resp';
+  /** MixHash hashes the data before h. */
+  readonly mixHash?: 'data-first';
   /** A token that is left out, and two that are swapped. */
   readonly without?: Token;
   readonly order?: readonly [Token, Token];
@@ -55,6 +58,7 @@ export interface Mistake {
     | 'swapped-by-responder'
     | 'one-key'
     | 'with-hash'
+    | 'of-zeros'
     | 'second-and-third';
   /** The tag of a sealed message comes first. */
   readonly tagFirst?: true;
@@ -218,6 +222,24 @@ export const MISTAKES: readonly Mistake[] = [
     name: 'without-psk',
   },
   { cause: 'keys: es and se are taken for one another', dhSwapped: true },
+  {
+    cause:
+      'keys: es and se are taken for one another as the initiator; the first letter is the initiator’s key',
+    dhSwapped: 'init',
+  },
+  {
+    cause:
+      'keys: es and se are taken for one another as the responder; the first letter is the initiator’s key',
+    dhSwapped: 'resp',
+  },
+  {
+    cause: 'hash: MixHash hashes the data before h; h comes first (Noise spec, section 5.2)',
+    mixHash: 'data-first',
+  },
+  {
+    cause: 'split: HKDF gets 32 zeros as its input; it gets no bytes (Noise spec, section 5.2)',
+    split: 'of-zeros',
+  },
   ...(['ee', 'es', 'se', 'ss'] as const).map((without) => ({
     cause: `keys: the token ${without} is left out`,
     without,

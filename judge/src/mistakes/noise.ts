@@ -78,7 +78,7 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   let hash = nameHash(nameOf(pattern, suite, mistake), mistake);
   let chainingKey: Uint8Array = mistake.chainingKey === 'zeros' ? new Uint8Array(32) : hash;
   const mixHash = (data: Uint8Array): void => {
-    hash = sha256(hash, data);
+    hash = mistake.mixHash === 'data-first' ? sha256(data, hash) : sha256(hash, data);
   };
   const setKey = (next: Uint8Array): void => {
     key = next;
@@ -101,7 +101,8 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     setKey(outputs[isSecond ? 1 : 2]!);
   };
   const mixSharedSecret = (token: Token): void => {
-    const isSwapped = mistake.dhSwapped && (token === 'es' || token === 'se');
+    const isOwn = mistake.dhSwapped === true || mistake.dhSwapped === side;
+    const isSwapped = isOwn && (token === 'es' || token === 'se');
     const [init, resp] = (isSwapped ? token[1]! + token[0]! : token) as unknown as ['s' | 'e', 's' | 'e'];
     const secret = privateKeys.init[init];
     mixKey(
@@ -185,7 +186,7 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     if (payload !== '' || mistake.emptyPayload !== 'left-out') put(bytes(payload), read.length - at);
     return writer === side ? bytesToHex(concatBytes(parts)) : undefined;
   });
-  const keys = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
+  const keys = hkdf(chainingKey, splitInput(mistake, hash), 3, mistake);
   if (mistake.split === 'second-and-third') keys.shift();
   const swapper = side === 'init' ? 'swapped-by-initiator' : 'swapped-by-responder';
   const isSwapped = mistake.split === 'swapped' || mistake.split === swapper;
@@ -193,6 +194,11 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   const isOne = mistake.split === 'one-key';
   const [sendKey, receiveKey] = [keys[isOne ? 0 : own]!, keys[isOne ? 0 : other]!];
   return { messages, handshakeHash: bytesToHex(hash), sendKey, receiveKey, hash };
+}
+
+function splitInput({ split }: Partial<Mistake>, hash: Uint8Array): Uint8Array {
+  if (split === 'of-zeros') return new Uint8Array(32);
+  return split === 'with-hash' ? hash : NO_BYTES;
 }
 
 /** The tokens of each message, with a token out of place where the mistake says so. */
@@ -284,8 +290,12 @@ export function mistakesInMessage(side: Side, transcript: Transcript, index: num
   const causes = causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
   if (causes.length > 0) return causes;
   const { message, payload } = transcript.messages[index]!;
+  if (index === 0 && got === message.slice(0, 64) + payload) return [IN_CLEAR];
   return mistakesInPayload(message, got, payload.length / 2);
 }
+
+const IN_CLEAR =
+  'payload: that of message 1 is sent in the clear; in patterns with a psk there is a key after e, which seals it';
 
 /** The known mistakes that leave a side with the handshake hash `got`. */
 export function mistakesInHandshakeHash(
@@ -299,8 +309,9 @@ export function mistakesInHandshakeHash(
   return [right.startsWith(got) ? `handshake hash: it has ${got.length / 2} bytes; it has 32` : OTHER_HASH];
 }
 
-const OTHER_HASH =
-  'handshake hash: it is not h as it stands after the last message (Noise spec, section 11.2), though all messages are right';
+/** Ends a cause that no message may contradict. */
+export const ALL_RIGHT = 'though all messages are right';
+const OTHER_HASH = `handshake hash: it is not h as it stands after the last message (Noise spec, section 11.2), ${ALL_RIGHT}`;
 
 /** The known mistakes that make a side seal `got` as its first, second, … transport message. */
 export function mistakesInTransport(

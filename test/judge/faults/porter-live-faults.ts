@@ -218,7 +218,7 @@ export const PORTER_CLIENT_FAULTS: readonly Fault[] = [
     '      this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(noise);',
     '      this.finish(noise);\n      this.sendNoise({ msg: bytesToHex(message) });',
   ]),
-  fault('client-says-why', 'first-contact flipped-bit changed-key', /close reason|why/i, SAYS_WHY),
+  fault('client-says-why', 'first-contact changed-key close-reasons', /close reason|why/i, SAYS_WHY),
   fault(
     'client-goes-on-after-a-failure',
     'first-contact flipped-bit',
@@ -259,11 +259,21 @@ export const PORTER_HUB_FAULTS: readonly Fault[] = [
     "this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];",
     "this.greeting = [writeEnvelope('shake', offer), writeEnvelope('hello', helloPayload)];",
   ]),
-  fault('hub-has-a-new-node-id-each-time', 'first-contact still-there', /node.?id/i, [
-    PEERS,
-    'nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey }',
-    'nodeId: NODE_ID + Math.random(), staticKey, randomBytes, psk: sharedPsk(), clientKey }',
-  ]),
+  fault(
+    'hub-has-a-new-node-id-each-time',
+    'first-contact still-there',
+    /node.?id/i,
+    [
+      PEERS,
+      'nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey }',
+      'nodeId, staticKey, randomBytes, psk: pskFor(nodeId), clientKey }',
+    ],
+    [
+      PEERS,
+      "  server.on('connection', (socket) => {\n",
+      "  server.on('connection', (socket) => {\n    const nodeId = NODE_ID + Math.random();\n",
+    ],
+  ),
   fault('hub-waits-for-the-client', 'first-contact', /speaks first|HELLO|waits|silen/i, [
     PEERS,
     'handle(session, socket, session.start(), faults);',
