@@ -129,6 +129,7 @@ export function groupFailures(verdicts: readonly Verdict[]): Group[] {
   return [...groups, ...groupAcceptances(failed.filter((verdict) => !shown.has(verdict)))];
 }
 
+const UNKNOWN = 'no known mistake explains them; the plainest:';
 const ACCEPTED =
   'no known mistake explains these, in which something is accepted that has to be refused; the plainest:';
 
@@ -169,10 +170,12 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     if (operation !== LIVE && isMostlyExplained(failed)) continue; // each scene is about something else
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     const all = verdicts.filter((verdict) => verdict.operation === operation);
+    let isUnknown = false; // then what is a choice most likely fails for the same reason
     for (const isChoice of [false, true]) {
       const part = unexplained.filter((verdict) => isChoice === (verdict.isChoice ?? false));
       if (part.length === 0) continue;
-      groups.push({ title: titleOf(part, all), verdicts: part });
+      groups.push({ title: isUnknown ? UNKNOWN : titleOf(part, all), verdicts: part });
+      isUnknown = groups.at(-1)!.title === UNKNOWN;
       // Failures of choices may follow from the others.
       const isMany = part.length > MAX_TESTS && part.length > MANY * all.length;
       if (uses.includes(operation) || isMany) break;
@@ -218,7 +221,7 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     const comments = new Set(failed.map(({ comment }) => comment).filter((comment) => comment !== ''));
     if (comments.size > 0) return `about: ${[...comments].join('; ')}`;
   }
-  return 'no known mistake explains them; the plainest:';
+  return UNKNOWN;
 }
 
 function defectsToLines(verdicts: readonly Verdict[]): string[] {

@@ -178,11 +178,13 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
   });
 }
 
+const SWAPPED = 'keys: es and se are taken for one another';
+
 for (const [what, pattern, play, expected] of [
-  ['client under XXpsk2', 'XXpsk2', faultyClient, 30],
-  ['hub under XXpsk2', 'XXpsk2', faultyHub, 21],
-  ['client under KKpsk0', 'KKpsk0', faultyClient, 37],
-  ['hub under KKpsk0', 'KKpsk0', faultyHub, 11],
+  ['client under XXpsk2', 'XXpsk2', faultyClient, 32],
+  ['hub under XXpsk2', 'XXpsk2', faultyHub, 23],
+  ['client under KKpsk0', 'KKpsk0', faultyClient, 39],
+  ['hub under KKpsk0', 'KKpsk0', faultyHub, 12],
 ] as const) {
   test(`names the mistakes of a ${what} that show, and no others`, () => {
     let named = 0;
@@ -192,7 +194,9 @@ for (const [what, pattern, play, expected] of [
       // The session's own code names what was left out.
       const isShort = mistake.emptyPayload !== undefined || mistake.staticInClear === true;
       const isCode = isShort && cause?.name === 'bad-message';
-      if (isCode || cause?.text.includes(mistake.cause)) named++;
+      // Whose mistake it is follows from who wrote the message.
+      const text = mistake.dhSwapped === undefined ? mistake.cause : SWAPPED;
+      if (isCode || cause?.text.includes(text)) named++;
       else if (cause?.certainty === 'certain') others.push(`${mistake.cause} => ${cause.name} ${cause.text}`);
     }
     assert.equal(others, []);

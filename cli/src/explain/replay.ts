@@ -3,7 +3,14 @@
  * Where all parts open, that is how the messages were made. It needs only one private key of each Diffie-Hellman pair, and
  * stops where it has none.
  */
-import { hkdf, nameHash, nameOf, openWith, tokensWith } from '../../../judge/src/mistakes/noise.ts';
+import {
+  hkdf,
+  nameHash,
+  nameOf,
+  openWith,
+  splitInput,
+  tokensWith,
+} from '../../../judge/src/mistakes/noise.ts';
 import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
 import { nodeCrypto, PATTERNS, type Pattern, parseJson, type Suite } from '../protocol.ts';
 
@@ -53,7 +60,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   let hash = nameHash(nameOf(pattern, suite, mistake), mistake);
   let chainingKey: Uint8Array = mistake.chainingKey === 'zeros' ? new Uint8Array(32) : hash;
   const mixHash = (data: Uint8Array): void => {
-    hash = sha256(hash, data);
+    hash = mistake.mixHash === 'data-first' ? sha256(data, hash) : sha256(hash, data);
   };
   const setKey = (next: Uint8Array): void => {
     key = next;
@@ -124,7 +131,8 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
         if (psk === undefined) return stopped('psk');
         mixPsk(psk);
       } else {
-        const isSwapped = mistake.dhSwapped && (token === 'es' || token === 'se');
+        // Which side alone swaps them does not show.
+        const isSwapped = mistake.dhSwapped === true && (token === 'es' || token === 'se');
         const [init, resp] = (isSwapped ? `${token[1]}${token[0]}` : token) as unknown as [
           's' | 'e',
           's' | 'e',
@@ -145,7 +153,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   const { sealed } = handshake;
   if (sealed !== undefined && sealed.message.length < 16) return { opened: messages.length };
   if (sealed === undefined) return { opened: messages.length };
-  const outputs = hkdf(chainingKey, mistake.split === 'with-hash' ? hash : NO_BYTES, 3, mistake);
+  const outputs = hkdf(chainingKey, splitInput(mistake, hash), 3, mistake);
   if (mistake.split === 'second-and-third') outputs.shift();
   const swapper = sealed.from === 'client' ? 'swapped-by-initiator' : 'swapped-by-responder';
   const isSwapped = mistake.split === 'swapped' || mistake.split === swapper;

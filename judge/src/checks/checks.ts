@@ -21,7 +21,7 @@ import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } fro
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkResponse, Failure, type Verdict } from '../verdict.ts';
-import { checkReassemble, checkSplit, contradictsReassembly } from './framing.ts';
+import { checkReassemble, checkSplit, contradictsReassembly, refutesReassembly } from './framing.ts';
 import {
   checkHandshake,
   checkHandshakeFailure,
@@ -131,7 +131,12 @@ export const CHECKS: { readonly [type: string]: Check } = {
   Seal: { operation: 'seal', check: checkSeal },
   Open: { operation: 'open', check: checkOpen },
   Split: { operation: 'split', check: checkSplit },
-  Reassemble: { operation: 'reassemble', check: checkReassemble, contradicts: contradictsReassembly },
+  Reassemble: {
+    operation: 'reassemble',
+    check: checkReassemble,
+    refutes: refutesReassembly,
+    contradicts: contradictsReassembly,
+  },
   Session: { operation: 'session', check: checkSession },
   Identity: { operation: 'identity', check: checkIdentity },
   SelectEndpoint: plain(

@@ -62,6 +62,8 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
 }
 
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
+const TOO_LARGE =
+  'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
 const ENDED =
   'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; it is dropped, told, and the session goes on';
 
@@ -76,6 +78,12 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
         ]
       : ['interleaving: a new message is accepted while another is open; that ends the session'];
   }
+  if (error === undefined && response.error !== undefined && index === got.length) {
+    const refused = FRAMES.filter(({ has }) => has(frames)).map(({ cause }) => cause);
+    const reason = expected?.reason;
+    if (reason === 'not-utf8') return [ENDED, ...refused];
+    if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;
+  }
   const inMessages = mistakesInMessages(events, got);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
@@ -86,7 +94,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
     return [`cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`];
   }
   if (expected?.reason === 'too-large') {
-    return ['cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on'];
+    return [TOO_LARGE];
   }
   return [];
 }
@@ -105,6 +113,41 @@ export function contradictsReassembly(
     ({ type, length }: Fields) => type === 'message' && Number(length) < MAX_MESSAGE / 2,
   );
   return isOrdinary && / the error /.test(difference.got);
+}
+
+interface Frame {
+  readonly marker?: number;
+  readonly length?: number;
+  readonly bytes?: string;
+}
+
+const markerOf = ({ marker, bytes }: Frame): number => marker ?? Number.parseInt(bytes!.slice(0, 2), 16);
+const isChunk = (frame: Frame): boolean => markerOf(frame) > 1;
+const isLast = (frame: Frame): boolean => markerOf(frame) === MARKER_FINAL;
+
+/** Frames that a receiver may refuse by mistake, whatever the message. */
+const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): boolean }[] = [
+  {
+    cause: 'frame: an empty chunk is refused; a receiver takes chunks of any length',
+    has: (frames) => frames.some((frame) => isChunk(frame) && lengthOf([frame]) === 0),
+  },
+  {
+    cause: `frame: a chunk of less than ${MAX_CHUNK} bytes is refused; a receiver takes chunks of any length`,
+    has: (frames) =>
+      frames.some((frame) => {
+        const length = lengthOf([frame]);
+        return isChunk(frame) && !isLast(frame) && length > 0 && length < MAX_CHUNK;
+      }),
+  },
+  {
+    cause: `frame: one of more than ${MAX_CHUNK} bytes is refused; a receiver takes all that a transport message can hold`,
+    has: (frames) => frames.some((frame) => lengthOf([frame]) > MAX_CHUNK),
+  },
+];
+
+/** Whether who passes this test takes the frames that the mistake of this cause would refuse. */
+export function refutesReassembly({ error, frames }: Vector, cause: string): boolean {
+  return error === undefined && FRAMES.some((frame) => frame.cause === cause && frame.has(frames));
 }
 
 const OTHER_KIND =

@@ -147,8 +147,11 @@ export class Connection {
     }
   }
 
-  /** Waits until the other side closes the connection, or is silent. It must not send anything before it does. */
-  async expectClose(after: string, isLong = false): Promise<void> {
+  /**
+   * Waits until the other side closes the connection, or is silent. It must not send anything before it does.
+   * @param isEncrypted - whether text has no place any more
+   */
+  async expectClose(after: string, isLong = false, isEncrypted = false): Promise<void> {
     const { message: short, long, silence = SILENCE } = this.#patience;
     const message = isLong ? long : short;
     const received = await this.#next(this.#line.isSilent ? silence : message);
@@ -159,7 +162,7 @@ export class Connection {
     const expected = this.#line.isSilent
       ? 'silence, or a greeting'
       : 'the connection closed without a message';
-    const isText = received !== 'late' && typeof received.data === 'string';
+    const isText = isEncrypted && received !== 'late' && typeof received.data === 'string';
     throw new Failure({ where: `after ${after}`, expected, got }, isText ? [TEXT_AFTER] : []);
   }
 

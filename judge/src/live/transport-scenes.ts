@@ -152,7 +152,7 @@ export const TRANSPORT_SCENES: readonly TransportScene[] = [
         await talk.expectEcho('json', 10);
         await commit(talk);
         talk.sendFrames([frame(0x01, 'after')]);
-        await connection.expectClose(name);
+        await connection.expectClose(name, false, true);
       },
     }),
   ),

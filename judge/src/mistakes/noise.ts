@@ -196,7 +196,8 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   return { messages, handshakeHash: bytesToHex(hash), sendKey, receiveKey, hash };
 }
 
-function splitInput({ split }: Partial<Mistake>, hash: Uint8Array): Uint8Array {
+/** What Split gives HKDF beside the chaining key. */
+export function splitInput({ split }: Partial<Mistake>, hash: Uint8Array): Uint8Array {
   if (split === 'of-zeros') return new Uint8Array(32);
   return split === 'with-hash' ? hash : NO_BYTES;
 }
@@ -260,6 +261,14 @@ export function spares(cause: string, side: Side, transcript: Transcript): boole
   return handshake && sendKey && receiveKey;
 }
 
+/** Whether a side that makes the mistake of this cause writes another handshake message. */
+export function changesMessages(cause: string, side: Side, transcript: Transcript): boolean {
+  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  if (mistake === undefined) return false;
+  const right = handshakeWith({}, side, transcript).messages;
+  return handshakeWith(mistake, side, transcript).messages.some((message, index) => message !== right[index]);
+}
+
 /** Whether with the mistake of this cause a side cannot open transport messages, though all that it writes is right. */
 export function preventsOpening(cause: string, side: Side, transcript: Transcript): boolean {
   const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
@@ -275,11 +284,23 @@ export function causesOnOneSide(side: Side, transcript: Transcript, index: numbe
   return MISTAKES.filter((mistake) => {
     const { messages } = handshakeWith(mistake, side, transcript);
     if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
+    if (isLater(mistake, transcript.pattern, index)) return false;
     const isRightBefore = messages.every((message, at) => at >= index || message === right[at]);
     const { cause } = mistake;
     const changesHandshake = !sparedBy(mistake, side, transcript).handshake;
     return isRightBefore && changesHandshake && spares(cause, other, transcript);
   }).map(({ cause }) => cause);
+}
+
+/** Whether a mistake in the order of tokens is made only after the message of this index. */
+function isLater(mistake: Mistake, pattern: Pattern, index: number): boolean {
+  if (mistake.order === undefined && mistake.without === undefined && mistake.pskAt === undefined)
+    return false;
+  const upTo = (made: Partial<Mistake>): string =>
+    tokensWith(made, pattern)
+      .slice(0, index + 1)
+      .join(';');
+  return upTo(mistake) === upTo({});
 }
 
 /** The known mistakes that make a side write `got` at this index. */
@@ -288,9 +309,9 @@ export function mistakesInMessage(side: Side, transcript: Transcript, index: num
   const inKey = hasKey ? mistakesInEphemeralKey(transcript.messages[index]!.message, got) : [];
   if (inKey.length > 0) return inKey;
   const causes = causesOf((mistake) => handshakeWith(mistake, side, transcript).messages[index] === got);
-  if (causes.length > 0) return causes;
   const { message, payload } = transcript.messages[index]!;
-  if (index === 0 && got === message.slice(0, 64) + payload) return [IN_CLEAR];
+  if (index === 0 && got === message.slice(0, 64) + payload) return [...causes, IN_CLEAR];
+  if (causes.length > 0) return causes;
   return mistakesInPayload(message, got, payload.length / 2);
 }
 

@@ -57,7 +57,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'write_json(key) + ":" + write_json(value[key], list) for key in order(value)',
     ],
   ),
-  fault('json-zero-without-sign', JSON_ROOMS, /numbers?: .*(?:-0|zero)|token/i, [
+  fault('json-zero-without-sign', JSON_ROOMS, /minus before zero|minus zero/, [
     PROTOCOL,
     'return value.token',
     'return "0" if value.token == "-0" else value.token',
@@ -67,7 +67,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return value.token',
     'return value.token.replace("+", "")',
   ]),
-  fault('json-numbers-as-doubles', JSON_ROOMS, /numbers?: /i, [
+  fault('json-numbers-as-doubles', JSON_ROOMS, /numbers?:|A number is written/, [
     PROTOCOL,
     'return value.token',
     'return json.dumps(float(value.token)) if set(value.token) & set(".eE") else value.token',
@@ -113,7 +113,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'float(version.token) < 3',
     'int(version.token) < 3',
   ]),
-  fault('version-in-quotes', 'session', /max_protocol_version/, [
+  fault('version-in-quotes', 'session', /version/, [
     ENVELOPES,
     '    if not isinstance(version, protocol.Number)',
     '    version = protocol.Number(version) if version in ("3", "4") else version\n    if not isinstance(version, protocol.Number)',
@@ -179,7 +179,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY).hex().encode()[:KEY]',
   ]),
-  fault('password-without-line-end', 'psk', /psk: the password/, [
+  fault('password-without-line-end', 'psk', /password/, [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt',
     'return argon2id(encode(password.rstrip("\\n")), psk_salt',
@@ -205,22 +205,22 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        protocol = self.noise.noise_protocol\n',
     '        protocol = self.noise.noise_protocol\n        protocol.cipher_state_encrypt.n = protocol.cipher_state_decrypt.n = 1\n',
   ]),
-  fault('empty-message-has-no-frame', 'split session', /empty/i, [
+  fault('empty-message-has-no-frame', 'split session', /without bytes/, [
     PROTOCOL,
     '    if len(payload) <= MAX_CHUNK:\n',
     '    if not payload:\n        return []\n    if len(payload) <= MAX_CHUNK:\n',
   ]),
-  fault('empty-chunks-refused', 'reassemble session', /empty/i, [
+  fault('empty-chunks-refused', 'reassemble session', /frame: an empty chunk/, [
     PROTOCOL,
     '        if marker in KINDS:\n            if self.kind',
     '        if not payload and marker > BINARY:\n            raise Refused("empty-plaintext")\n        if marker in KINDS:\n            if self.kind',
   ]),
-  fault('short-chunks-refused', 'reassemble session', /length/i, [
+  fault('short-chunks-refused', 'reassemble session', /frame: a chunk of less/, [
     PROTOCOL,
     '        if marker in KINDS:\n            if self.kind',
     '        if 0 < len(payload) < MAX_CHUNK and FIRST_JSON <= marker <= MIDDLE:\n            raise Refused("bad-length")\n        if marker in KINDS:\n            if self.kind',
   ]),
-  fault('frames-over-65001-refused', 'reassemble session', /length|65000|65518|65519/i, [
+  fault('frames-over-65001-refused', 'reassemble session', /frame: one of more/, [
     PROTOCOL,
     '        if marker in KINDS:\n            if self.kind',
     '        if len(payload) > MAX_CHUNK:\n            raise Refused("message-too-long")\n        if marker in KINDS:\n            if self.kind',
@@ -230,7 +230,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        self.length += len(payload)\n',
     '        if self.kind == "json":\n            payload = payload.decode("utf-8", "ignore").encode()\n        self.length += len(payload)\n',
   ]),
-  fault('utf8-checked-by-chunk', 'reassemble session', /UTF-8/i, [
+  fault('utf8-checked-by-chunk', 'reassemble session', /two chunks/, [
     PROTOCOL,
     '        self.length += len(payload)\n',
     '        if self.kind == "json":\n            try:\n                payload.decode()\n            except UnicodeDecodeError:\n                raise Refused("bad-utf8")\n        self.length += len(payload)\n',
@@ -355,7 +355,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'self.seal("json", protocol.encode(write_envelope("hello", hello)))',
     'self.seal("binary", protocol.encode(write_envelope("hello", hello)))',
   ]),
-  fault('always-1008', 'session', /close/i, [
+  fault('always-1008', 'session', /close code: it is 1008/, [
     SESSION,
     'code=1002 if self.established else 1008',
     'code=1008',
@@ -365,7 +365,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'if self.state in ("failed", "closed"):\n            return []\n        return self.collect(self.take(data))',
     'if self.state == "closed":\n            return []\n        return self.collect(self.take(data))',
   ]),
-  fault('every-close-is-a-refusal', 'session', /close/i, [
+  fault('every-close-is-a-refusal', 'session', /What a close means/, [
     SESSION,
     'return "refusal" if code in REFUSALS else "loss"',
     'return "refusal"',
@@ -424,7 +424,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     ' or ":" in user_agent:',
     ':',
   ]),
-  fault('access-key-in-latin-1', 'authorization', /authorization: /, [
+  fault('access-key-in-latin-1', 'authorization', /beyond ASCII/, [
     AUTHORIZATION,
     'encode(f"{user_agent}:{access_key}")',
     'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
