@@ -206,7 +206,7 @@ test('takes the password from an identity', async () => {
   const identity = folder.write('identity.json', IDENTITY);
   const { code, stdout } = await explain([client, '--identity', identity]);
   assert.is(code, 1);
-  assert.match(stdout, /^CAUSE: psk-stale \(certain\)/);
+  assert.match(stdout, /^CAUSE: psk-stale \(likely\)/);
   const typed = await explain([client, '--password'], 'correct horse battery staple\n');
   assert.is(typed.stdout, stdout);
 });

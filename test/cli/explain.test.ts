@@ -95,7 +95,7 @@ test('a wrong password at the client, from the right one', () => {
     client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
     ...secrets,
   });
-  assert.match(blames({ client, password: PASSWORD }, 'psk-stale'), /stored/);
+  assert.match(blames({ client, password: PASSWORD }, 'psk-stale', 'likely'), /stored/);
   assert.match(
     blames({ client, password: PASSWORD, clientPsk: wrongPsk }, 'psk-stale'),
     /not that of the password/,
@@ -104,7 +104,7 @@ test('a wrong password at the client, from the right one', () => {
 
 test('a wrong password at the client, from the PSK of the hub', () => {
   const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] }, ...secrets });
-  assert.match(blames({ client, hubPsk: PSK }, 'psk-stale'), /message 2 opens with the PSK given/);
+  assert.match(blames({ client, hubPsk: PSK }, 'psk-stale', 'likely'), /message 2 opens with the PSK given/);
 });
 
 test('a wrong password at the hub, from the right one, which the client has', () => {
@@ -143,7 +143,7 @@ test('a wrong password under KKpsk0, by computing what the hub read', () => {
     password: PASSWORD,
     clientStatic: CLIENT_STATIC,
   };
-  assert.match(blames({ ...evidence, hubPsk: undefined }, 'psk-differs'), /the hub used another/);
+  assert.match(blames({ ...evidence, hubPsk: undefined }, 'psk-differs', 'likely'), /the hub used another/);
 });
 
 for (const [what, change, cause] of [
@@ -365,6 +365,47 @@ test('a stored public key that is not that of the private key', () => {
   const { client, hub } = play({ client: { staticKey } });
   assert.is(hub.failure?.state, 'awaiting-message-3');
   blames({ client, clientStatic: CLIENT_STATIC }, 'key-pair', 'likely');
+});
+
+test('a stored public key that is not that of the private key, from the message in which it stands', () => {
+  const staticKey = { privateKey: CLIENT_STATIC, publicKey: nodeCrypto.x25519.publicKey(wrongPsk) };
+  const { hub } = play({ client: { staticKey }, ...secrets });
+  blames({ hub, hubPsk: PSK, hubStatic: HUB_STATIC, clientStatic: CLIENT_STATIC }, 'key-pair', 'likely');
+});
+
+test('a replaced hub, though the key given is of another hub', () => {
+  const { client, hub } = play(other({ hub: { ...KK.hub, staticKey: wrongPsk } }));
+  blames({ client, hub, hubStatic: HUB_STATIC }, 'hub-replaced');
+});
+
+test('no lost client key where the hub recorded another failure', () => {
+  const { client, hub } = play({ hub: { crypto: OTHER_NONCE_ORDER } });
+  assert.is(client.failure?.code, 'client-key-refused');
+  blames({ client }, 'client-key-lost', 'likely');
+  cannotTell({ client, hub });
+});
+
+test('no lost client key where the hub has accepted the key', () => {
+  const { client, hub } = play({
+    after: ({ client }) => {
+      client.closed(1008);
+    },
+  });
+  blames({ client }, 'client-key-lost', 'likely');
+  cannotTell({ client, hub });
+});
+
+test('says that two pins of the client contradict each other', () => {
+  const { client, hub } = play(other({ client: { ...KK.client, staticKey: wrongPsk } }));
+  const { contradictions } = why({ client, hub, clientPin: 'ab'.repeat(32) });
+  assert.is(contradictions.length, 1);
+  assert.match(contradictions[0]!, /^the client's recording has the pin/);
+});
+
+test('says that PSKs agree which the handshake tells apart', () => {
+  const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
+  const { checked } = cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
+  assert.ok(checked.some((text) => text.includes('though the PSKs given agree')));
 });
 
 test('a hub that is not pinned, where only pinned hubs are trusted', () => {

@@ -173,6 +173,47 @@ test('takes a few unexplained failures beside more explained ones for what follo
   assert.match(text, /1 other failures may follow/);
 });
 
+test('shows what is accepted by mistake beside a cause that explains most failures', () => {
+  const accepts = { ...FAILED, failure: { ...FAILED.failure!, accepts: true } };
+  const text = toText([EXPLAINED, EXPLAINED, accepts]);
+  assert.match(
+    text,
+    /FAILED 1 of topics\n {2}no known mistake explains these, in which something is accepted/,
+  );
+  assert.not.match(text, /may follow/);
+});
+
+test('names the plainest of the failures that may follow, by operation', () => {
+  const follower = { ...FAILED, operation: 'session', name: 'session 7' };
+  const text = toText([{ ...EXPLAINED, operation: 'handshake' }, { ...follower, size: 2 }, follower]);
+  assert.match(
+    text,
+    /2 other failures may follow[^\n]*\n {2}2 of session, the plainest: session 7 \(at the limit\)/,
+  );
+});
+
+test('shows what has to be done before what has to be refused', () => {
+  const refusal = { ...EXPLAINED, name: 'a short refusal', size: 1, isRefusal: true };
+  const text = toText([refusal, { ...EXPLAINED, name: 'a long message', size: 9 }]);
+  assert.ok(text.indexOf('a long message') < text.indexOf('a short refusal'));
+});
+
+test('shows a scene that failed beside those that have a cause', () => {
+  const scene = { ...FAILED, operation: 'live', notes: {} };
+  const explained = { ...scene, failure: EXPLAINED.failure! };
+  const text = toText([explained, explained, { ...scene, name: 'low-order-key' }]);
+  assert.match(text, /low-order-key/);
+  assert.not.match(text, /may follow/);
+});
+
+test('says of choices no more than of the failures before them, where these are not explained', () => {
+  const scoped = { ...FAILED, isChoice: true, notes: { Scope: 'Topics end with the client.' } };
+  const passed = Array.from({ length: 20 }, () => PASSED);
+  const others = Array.from({ length: 4 }, (_, i) => ({ ...FAILED, comment: `no. ${i}`, notes: {} }));
+  assert.match(toText([...passed, scoped]), /about: Topics end/);
+  assert.not.match(toText([...passed, ...others, scoped]), /about: Topics end/);
+});
+
 test('tells failures of choices from failures of the protocol', () => {
   const text = toText([FAILED, { ...FAILED, isChoice: true }]);
   assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n {2}mqtt-topics 2/);

@@ -29,12 +29,29 @@ test('leaves out every test whose result is acceptable, and no other', () => {
   assert.is(demanded.length, all.length - acceptable.length);
 });
 
-test('takes any code for a refusal, and a message for none', async () => {
+test('takes any words for a refusal, and a crash for none', async () => {
   const withError = (text: string) => (_request: Fields, response: Fields) =>
     response.error === undefined ? response : { ...response, error: text };
   assert.ok(failed(await judge('select', false, withError('nothing-in-common'))).length > 0);
   assert.is(failed(await judge('select', true, withError('nothing-in-common'))).length, 0);
+  assert.is(failed(await judge('select', true, withError('Nothing in common.'))).length, 0);
   assert.ok(failed(await judge('select', true, withError('raised KeyError'))).length > 0);
+  assert.ok(failed(await judge('select', true, withError(''))).length > 0);
+});
+
+test('says which word is due where a port refuses in its own', async () => {
+  const ownWord = (_request: Fields, response: Fields) =>
+    response.error === undefined ? response : { ...response, error: 'InvalidTag' };
+  const verdicts = failed(await judge('select', false, ownWord));
+  assert.ok(verdicts.length > 0);
+  for (const { failure } of verdicts) {
+    assert.match(failure!.causes.join(), /^refusals: .* "refused"/);
+    assert.match(failure!.difference.expected, /or "refused"$/);
+  }
+  const otherCode = (_request: Fields, response: Fields) =>
+    response.error === undefined ? response : { ...response, error: 'bad-hex' };
+  const causes = failed(await judge('select', false, otherCode)).flatMap(({ failure }) => failure!.causes);
+  assert.not.ok(causes.some((cause) => cause.startsWith('refusals: ')));
 });
 
 test('says of a failure that it is a choice', async () => {

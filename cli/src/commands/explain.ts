@@ -129,7 +129,14 @@ async function passwordOf(args: Arguments): Promise<string | undefined> {
   return identity === undefined ? undefined : readIdentityFile(identity).password;
 }
 
-export function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): string {
+export function toText({
+  verdict,
+  cause,
+  happened,
+  checked,
+  contradictions,
+  wouldHelp,
+}: Explanation): string {
   const lines: string[] = [];
   const list = (title: string, items: readonly string[]): void => {
     if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item)));
@@ -140,6 +147,7 @@ export function toText({ verdict, cause, happened, checked, wouldHelp }: Explana
   else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`));
   list('What happened', happened);
   list('What was checked', checked);
+  list('What contradicts itself', contradictions);
   list('What would help', wouldHelp);
   return `${lines.join('\n')}\n`;
 }

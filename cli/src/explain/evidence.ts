@@ -93,6 +93,8 @@ export class Case {
   readonly recordings: readonly Recording[];
   /** What was compared, and what was computed. */
   readonly checked: string[] = [];
+  /** What of the evidence cannot be true together. */
+  readonly contradictions: string[] = [];
   readonly #agreed: Set<Fact> = new Set();
   /** What the user could add. */
   readonly wouldHelp: Set<string> = new Set();
@@ -109,6 +111,12 @@ export class Case {
       return seen && offered && { hello: seen, offer: offered };
     };
     this.views = { client: given(client), hub: given(hub) };
+    const { clientPin } = evidence;
+    if (client?.pin !== undefined && clientPin !== undefined && client.pin !== clientPin) {
+      this.contradictions.push(
+        `the client's recording has the pin ${client.pin}, and the keyring ${clientPin}: one of them is of another time or another client. The recording counts`,
+      );
+    }
   }
 
   /** Notes that both sides agree on something. */

@@ -2,12 +2,12 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. Where no step finds one, the answer is that it cannot be told, and what would help.
  */
-import { bytesToHex, nodeCrypto, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
+import { ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { comparePsks, PASSWORD, tryMistakes } from './trials.ts';
+import { comparePsks, otherPair, PASSWORD, tryMistakes } from './trials.ts';
 
 export interface Explanation {
   /** `unfinished`: a recording ends in the middle of the handshake, and nothing says that it failed. */
@@ -16,6 +16,8 @@ export interface Explanation {
   /** What each side recorded about the end. */
   readonly happened: readonly string[];
   readonly checked: readonly string[];
+  /** What of the evidence cannot be true together. */
+  readonly contradictions: readonly string[];
   readonly wouldHelp: readonly string[];
 }
 
@@ -26,6 +28,7 @@ const STEPS: readonly ((examined: Case) => Cause | undefined)[] = [
   codeThatSpeaks,
   differentKeys,
   comparePsks,
+  brokenPair,
   tryMistakes,
   byElimination,
 ];
@@ -41,6 +44,7 @@ export function explain(evidence: Evidence): Explanation {
     cause,
     happened,
     checked: examined.checked,
+    contradictions: examined.contradictions,
     wouldHelp: verdict === 'no-fault' || cause?.certainty === 'certain' ? [] : [...examined.wouldHelp],
   });
   const isUnfinished = examined.failures.length === 0;
@@ -97,9 +101,6 @@ function ownFault({ failures }: Case): Cause | undefined {
 
 /** The static keys that one side has pinned, and those that the other side has. */
 function differentKeys(examined: Case): Cause | undefined {
-  const { client, hub, clientStatic, hubStatic } = examined.evidence;
-  const brokenPair = otherPair(client, clientStatic) ?? otherPair(hub, hubStatic);
-  if (brokenPair !== undefined) return brokenPair;
   const [hubKey, clientKey] = [examined.publicKey('hub'), examined.publicKey('client')];
   const [pinnedHub, pinnedClient] = [examined.pinnedKey('hub'), examined.pinnedKey('client')];
   const differ = (code: RemoteCode, pinned: string, key: string, role: Role): Cause => {
@@ -122,15 +123,21 @@ function differentKeys(examined: Case): Cause | undefined {
 }
 
 /** A private key that does not belong to the public key that a side recorded. */
-function otherPair(recording: Recording | undefined, privateKey: Uint8Array | undefined): Cause | undefined {
-  if (recording === undefined || privateKey === undefined) return undefined;
-  const publicKey = bytesToHex(nodeCrypto.x25519.publicKey(privateKey));
-  if (publicKey === recording.publicKey) return undefined;
-  return {
-    name: 'key-pair',
-    certainty: 'likely',
-    text: `the ${recording.role} used the public key ${recording.publicKey}, and the private key given has another, ${publicKey}: its stored public key is not that of its private key, with which no handshake succeeds; or the key given is of another ${recording.role}`,
-  };
+function brokenPair({ evidence }: Case): Cause | undefined {
+  const { client, hub, clientStatic, hubStatic } = evidence;
+  return otherPair('client', client?.publicKey, clientStatic) ?? otherPair('hub', hub?.publicKey, hubStatic);
+}
+
+/**
+ * Whether the hub's recording refutes what a client can conclude from a connection that closed: the hub recorded another
+ * failure of its own, or it accepted the client's static key. A KKpsk0 that fails at the hub leaves that key open.
+ */
+function isRefutedByHub({ evidence: { hub, client } }: Case, code: string): boolean {
+  if (hub === undefined) return false;
+  if (hub.failure?.isOwn) return !(hub.failure.code === 'kk-failed' && client?.staticKeyIsFresh);
+  const pinned = ownField(hub.header, 'clientKey');
+  const mayDiffer = typeof pinned === 'string' && pinned !== client?.publicKey && !hub.isReady;
+  return code === 'client-key-refused' && !mayDiffer;
 }
 
 /** What is left, and what the hub said by closing. */
@@ -184,7 +191,7 @@ function leftOver(
       'prologue, pin and static keys agree, so the PSKs differ: the password is wrong on one side, or a stored PSK is stale. A mistake in the Noise handshake looks the same',
     );
   }
-  if (isOwn || role === 'hub') return undefined;
+  if (isOwn || role === 'hub' || isRefutedByHub(examined, code)) return undefined;
   if (staticKeyIsFresh) {
     return likely(
       'client-key-lost',

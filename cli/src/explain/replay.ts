@@ -12,7 +12,15 @@ import {
   tokensWith,
 } from '../../../judge/src/mistakes/noise.ts';
 import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
-import { nodeCrypto, PATTERNS, type Pattern, parseJson, type Suite } from '../protocol.ts';
+import {
+  bytesToHex,
+  equalBytes,
+  nodeCrypto,
+  PATTERNS,
+  type Pattern,
+  parseJson,
+  type Suite,
+} from '../protocol.ts';
 
 /** What is known of the keys of one side: private keys, and the public static key. */
 export interface SideKeys {
@@ -42,6 +50,8 @@ export interface Progress {
   readonly opened: number;
   /** The secret without which it could not go on. */
   readonly lacks?: 'psk' | 'key' | undefined;
+  /** A static key in a message that is not that of the private key given. */
+  readonly other?: { readonly owner: 'client' | 'hub'; readonly publicKey: string } | undefined;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -103,10 +113,11 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
     }
   }
   if (isLate) mixHash(handshake.prologue);
+  let other: Progress['other'];
   const tokens = tokensWith(mistake, pattern);
   for (const [index, message] of messages.entries()) {
     const writer = index % 2 === 0 ? 'init' : 'resp';
-    const stopped = (lacks?: Progress['lacks']): Progress => ({ opened: index, lacks });
+    const stopped = (lacks?: Progress['lacks']): Progress => ({ opened: index, lacks, other });
     let at = 0;
     const take = (length: number): Uint8Array => {
       at += length;
@@ -124,6 +135,10 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
         const opened = mistake.staticInClear ? take(32) : open(take(isClear ? 32 : 48));
         if (mistake.staticInClear) mixHash(opened!);
         if (opened?.length !== 32) return stopped();
+        const known = publicKeys[`${writer} s`];
+        if (keys[writer].s !== undefined && !equalBytes(known!, opened)) {
+          other = { owner: writer === 'init' ? 'client' : 'hub', publicKey: bytesToHex(opened) };
+        }
         publicKeys[`${writer} s`] = opened;
       } else if (token === 'psk') {
         if (mistake.psk === 'left-out') continue;
@@ -151,8 +166,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
     if (payload === undefined || (!isSealed && !isJson(payload))) return stopped();
   }
   const { sealed } = handshake;
-  if (sealed !== undefined && sealed.message.length < 16) return { opened: messages.length };
-  if (sealed === undefined) return { opened: messages.length };
+  if (sealed === undefined || sealed.message.length < 16) return { opened: messages.length, other };
   const outputs = hkdf(chainingKey, splitInput(mistake, hash), 3, mistake);
   if (mistake.split === 'second-and-third') outputs.shift();
   const swapper = sealed.from === 'client' ? 'swapped-by-initiator' : 'swapped-by-responder';
@@ -166,7 +180,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
     mistake.associatedData === 'in-transport' ? hash : NO_BYTES,
     sealed.message,
   );
-  return { opened: messages.length + (plaintext === undefined ? 0 : 1) };
+  return { opened: messages.length + (plaintext === undefined ? 0 : 1), other };
 }
 
 /** What is not sealed opens always: that it is the payload shows only in its form. */

@@ -6,6 +6,7 @@ import {
   bytesToHex,
   equalBytes,
   hexToBytes,
+  nodeCrypto,
   protocolName,
   stringifyJson,
 } from '../protocol.ts';
@@ -28,7 +29,11 @@ export function tryMistakes(examined: Case): Cause | undefined {
   const { point } = examined;
   const handshake = point && handshakeOf(examined, point);
   if (point === undefined || handshake === undefined) return undefined;
-  const { opened, lacks } = replay({}, handshake);
+  const { opened, lacks, other } = replay({}, handshake);
+  const { clientStatic, hubStatic } = examined.evidence;
+  const broken =
+    other && otherPair(other.owner, other.publicKey, other.owner === 'client' ? clientStatic : hubStatic);
+  if (broken !== undefined) return broken;
   if (lacks !== undefined) {
     askFor(examined, lacks);
     if (lacks === 'psk') return undefined;
@@ -36,6 +41,22 @@ export function tryMistakes(examined: Case): Cause | undefined {
   if (opened > last(handshake)) return faultOfReader(examined, point, handshake);
   if (lacks !== undefined) return undefined;
   return faultOfWriter(examined, point, handshake);
+}
+
+/** A private key that does not belong to the public key with which a side was seen. */
+export function otherPair(
+  role: Role,
+  seen: string | undefined,
+  privateKey: Uint8Array | undefined,
+): Cause | undefined {
+  if (seen === undefined || privateKey === undefined) return undefined;
+  const publicKey = bytesToHex(nodeCrypto.x25519.publicKey(privateKey));
+  if (publicKey === seen) return undefined;
+  return {
+    name: 'key-pair',
+    certainty: 'likely',
+    text: `the ${role} used the public key ${seen}, and the private key given has another, ${publicKey}: its stored public key is not that of its private key, with which no handshake succeeds; or the evidence contradicts itself, since the key given is of another ${role}`,
+  };
 }
 
 /** The handshake up to the message that was not accepted. */
@@ -101,10 +122,10 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
     const isStored = reader === 'client' && examined.evidence.client?.foundPsk;
     return {
       name: isStored ? 'psk-stale' : 'psk-differs',
-      certainty: 'certain',
+      certainty: 'likely', // it may mix in the same one wrongly
       text:
         `${NAMES[index]} opens with the PSK ${source}, so the ${OTHER[reader]} uses that; the ${reader} used another` +
-        `${isStored ? ', which it had stored: forget it, and derive it again' : ': it has another password, derives the PSK wrongly, or mixes it in wrongly'}`,
+        `${isStored ? ', which it had stored: forget it, and derive it again. A mistake in how it mixes the PSK in looks the same' : ': it has another password, derives the PSK wrongly, or mixes it in wrongly'}`,
     };
   }
   examined.wouldHelp.add(
@@ -239,6 +260,11 @@ export function comparePsks(examined: Case): Cause | undefined {
   if (clientPsk === undefined || hubPsk === undefined) return undefined;
   if (equalBytes(clientPsk, hubPsk)) {
     examined.agree('psks', 'the PSKs of both sides agree');
+    if (examined.failures.some(({ failure }) => failure.code === 'psk-differs')) {
+      checked.push(
+        'what only the PSK seals did not open, though the PSKs given agree: one of them is not the one that was used, one side mixes it in wrongly, or the message was changed',
+      );
+    }
     return undefined;
   }
   return {
