@@ -21,7 +21,13 @@ import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } fro
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkResponse, Failure, type Verdict } from '../verdict.ts';
-import { checkReassemble, checkSplit, contradictsReassembly, refutesReassembly } from './framing.ts';
+import {
+  checkReassemble,
+  checkSplit,
+  contradictsReassembly,
+  refutesReassembly,
+  refutesSplit,
+} from './framing.ts';
 import {
   checkHandshake,
   checkHandshakeFailure,
@@ -130,7 +136,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
   Seal: { operation: 'seal', check: checkSeal },
   Open: { operation: 'open', check: checkOpen },
-  Split: { operation: 'split', check: checkSplit },
+  Split: { operation: 'split', check: checkSplit, refutes: refutesSplit },
   Reassemble: {
     operation: 'reassemble',
     check: checkReassemble,

@@ -12,6 +12,14 @@ export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames, frames));
 }
 
+export const KINDS_SWAPPED =
+  'markers: JSON and binary are taken for one another; JSON has 0 and 2, binary has 1 and 3';
+
+/** Whether who passes this test cannot make the mistake of this cause. */
+export function refutesSplit(_test: Vector, cause: string): boolean {
+  return cause === KINDS_SWAPPED;
+}
+
 /** The markers of the other kind of message; those of middle and final chunks are the same. */
 const SWAPPED = [1, 0, 3, 2, 4, 5];
 
@@ -20,7 +28,7 @@ function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes 
   const markers = frames.map((frame: Fields | null) => frame?.marker);
   const isSwapped = markers.every((marker, index) => marker === SWAPPED[expected[index]?.marker as number]);
   if (isSwapped && markers.length === expected.length) {
-    return ['markers: JSON and binary are taken for one another; JSON has 0 and 2, binary has 1 and 3'];
+    return [KINDS_SWAPPED];
   }
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];

@@ -18,6 +18,7 @@ import {
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
 import type { Ask } from './checks.ts';
+import { KINDS_SWAPPED } from './framing.ts';
 
 export async function checkSession(test: Vector, ask: Ask): Promise<void> {
   const opener = new Opener(test);
@@ -170,7 +171,7 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
     const binary = isHello ? opener.read(got, 1) : undefined;
     if (binary === undefined) return;
     const marker = { where: `${where}, the sealed message`, expected: 'the marker 0', got: 'the marker 1' };
-    throw new Failure(marker, [HELLO_AS_BYTES]);
+    throw new Failure(marker, [HELLO_AS_BYTES, KINDS_SWAPPED]);
   }
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
   const causes = isHello && isNormal ? [...mistakesInHello(wrong), ...mistakesInPubkey(right, wrong)] : [];

@@ -126,7 +126,7 @@ export class Connection {
     causes?: Causes,
     late?: Causes,
   ): Promise<string | Uint8Array> {
-    const data = await this.receive(what, isLong, causes, late);
+    const data = await this.receive(what, isLong, causes, this.#line.tellsText ? late : undefined);
     if (this.#line.tellsText && typeof data !== 'string') {
       const got = `a binary message, ${show(data)}`;
       throw new Failure(

@@ -275,7 +275,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'work.parts.push(this.symmetricState.encryptAndHash(work.input));',
     'if (work.input.length > 0) work.parts.push(this.symmetricState.encryptAndHash(work.input));',
   ]),
-  fault('zeros-accepted', NOISE, /low order/, [
+  fault('zeros-accepted', NOISE, /low-order key: it is accepted/, [
     HANDSHAKE,
     'if (isZero(sharedSecret))',
     'if (sharedSecret.length === 0)',
@@ -493,12 +493,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (pin !== undefined && !equalBytes(pin, key)) {',
     'if (pin !== undefined && pin.length !== key.length) {',
   ]),
-  fault('pinned-at-every-xx', 'session', /A pin counts under XXpsk2 too/, [
+  fault('pinned-at-every-xx', 'session', /A pin counts under XXpsk2 too|pin: the event comes/, [
     CLIENT,
     "if (pin === undefined) channel.emit({ type: 'pin'",
-    "if (pin === undefined || !noise.isFinished) channel.emit({ type: 'pin'",
+    "if (pin === undefined || this.pattern === 'XXpsk2') channel.emit({ type: 'pin'",
   ]),
-  fault('pin-kept-after-failed-kk', 'session', /KKpsk0 that does not authenticate|refus/, [
+  fault('pin-kept-after-failed-kk', 'session', /unpin: there is no such event where it is due/, [
     CLIENT,
     "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
     '',

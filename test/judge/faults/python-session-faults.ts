@@ -30,7 +30,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
       'yield shake(msg=self.handshake.write().hex())\n            self.enforce_pin(hub_key)\n',
     ],
   ),
-  fault('psk-blamed-for-kk', 'session', /says nothing about the PSK|KKpsk0/, [
+  fault('psk-blamed-for-kk', 'session', /says nothing about the PSK|KKpsk0|psk-suspect: the event comes/, [
     SESSION,
     'yield from self.doubt_pin()\n                raise',
     'yield event("psk-suspect", nodeId=self.node_id)\n                raise',
