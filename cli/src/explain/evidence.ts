@@ -112,9 +112,10 @@ export class Case {
     };
     this.views = { client: given(client), hub: given(hub) };
     const { clientPin } = evidence;
-    if (client?.pin !== undefined && clientPin !== undefined && client.pin !== clientPin) {
+    const pin = this.pinnedKey('hub'); // of the recording, if there is one
+    if (client !== undefined && pin !== undefined && clientPin !== undefined && pin !== clientPin) {
       this.contradictions.push(
-        `the client's recording has the pin ${client.pin}, and the keyring ${clientPin}: one of them is of another time or another client. The recording counts`,
+        `the client's recording has the pin ${pin}, and the keyring ${clientPin}: one of them is of another time or another client. The recording counts`,
       );
     }
   }
