@@ -640,7 +640,7 @@ export const badIdentityAddress = (protocol: string): LocalError =>
 export const unreadableAddress = (name: string): LocalError =>
   badAddress(`the identity’s field ${name}`, 'is not of a type that can be read: issue it again');
 export const badUrl = (): LocalError =>
-  new LocalError('bad-endpoint', '"url" expected a wss: or https: URL without a fragment');
+  new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
 
 /** An address without TLS. */
 export const plaintextEndpoint = (what: string): LocalError =>

@@ -30,14 +30,21 @@ const MAX_RESPONSE = 32 * 1024 * 1024;
 export function connect(options: NodeOptions): Client {
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = options;
   const { url, tls } = selectEndpoint(identity, { requested: 'https', allowPlaintext });
-  // These URLs are secrets: they are not logged, and redirects are not followed.
-  const urlOf = (path: string): string =>
-    authorizedUrl(`${url}/${path}`, userAgent, identity.accessKey, { allowPlaintext });
+  // The hub reads the same field as in the URL of a WebSocket.
+  const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;
   const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
   const keyring = KeyringFile.of(options.keyring, identity.accessKey);
   // The hub tells connections apart by the access key alone, so one begins when the last request of the one before is done.
   let earlier: Promise<void> = Promise.resolve();
+
+  /** This URL is a secret: it is not logged, and redirects are not followed. */
+  function urlOf(path: string): URL {
+    const address = new URL(url);
+    address.pathname += address.pathname.endsWith('/') ? path : `/${path}`;
+    address.searchParams.set('authorization', searchParams.get('authorization')!);
+    return address;
+  }
 
   /** Makes a request. Returns the members of the response, or the failure. */
   function call(method: 'GET' | 'POST', path: string, fields: Record<string, string> = {}): Promise<Answer> {

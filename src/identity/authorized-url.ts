@@ -1,4 +1,4 @@
-/** Adds the authorization that a hub expects to the query of its URL. */
+/** Adds the authorization that a hub expects to the query of its WebSocket URL. */
 
 import { assertFlag, assertString, readOptions } from '../arguments.ts';
 import { bytesToBase64, utf8ToBytes } from '../bytes.ts';
@@ -9,14 +9,14 @@ import { type PlaintextOptions, splitUrl } from '../url.ts';
  * Returns a URL with `authorization=` in its query: `<user agent>:<access key>` in UTF-8, base64 and percent-encoding.
  * The URL is then a secret like the access key: follow no redirect, and log neither the URL nor error messages of
  * libraries that show it.
- * @param url - wss: or https:, or with `allowPlaintext` ws: or http:, as from selectEndpoint(). Its query is kept, except
- *   for fields named `authorization`, even if their names are percent-encoded.
+ * @param url - wss:, or with `allowPlaintext` ws:, as from selectEndpoint(). Its query is kept, except for fields named
+ *   `authorization`, even if their names are percent-encoded.
  * @param userAgent - the program's name, without a colon
  * @param accessKey - `identity.accessKey`
- * @param options - `allowPlaintext`: whether to accept a URL without TLS (default false)
+ * @param options - `allowPlaintext`: whether to accept a ws: URL (default false)
  * @returns the URL, which is a secret
- * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws: and http:, unless they are
- *   allowed; `bad-argument`; `lone-surrogate` for a string that UTF-8 cannot encode
+ * @throws LocalError `bad-endpoint` for any other URL; `plaintext-endpoint` for ws:, unless it is allowed;
+ *   `bad-argument`; `lone-surrogate` for a string that UTF-8 cannot encode
  *
  * @example
  * import { authorizedUrl } from 'hub-protocol';
@@ -42,11 +42,10 @@ export function authorizedUrl(
     );
   }
   const parts = splitUrl(url);
-  if (parts === undefined || !/^(?:ws|http)s?$/.test(parts.scheme) || parts.fragment !== '') {
+  if (parts === undefined || (parts.scheme !== 'wss' && parts.scheme !== 'ws') || parts.fragment !== '') {
     throw errors.badUrl();
   }
-  const isPlain = parts.scheme === 'ws' || parts.scheme === 'http';
-  if (isPlain && !allowPlaintext) throw errors.plaintextEndpoint('"url"');
+  if (parts.scheme === 'ws' && !allowPlaintext) throw errors.plaintextEndpoint('"url"');
   const { path, query } = parts;
   const base64 = bytesToBase64(utf8ToBytes(`${userAgent}:${accessKey}`));
   // Not every engine has encodeURIComponent.
