@@ -12,7 +12,7 @@ import {
   type RequestDecision,
   type SessionEvent,
   type Suite,
-} from 'hub-protocol';
+} from '../../src/index.ts';
 import type { Transport } from 'hub-protocol/parts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation

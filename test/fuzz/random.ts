@@ -9,11 +9,15 @@ export class Random {
     this.#a = seed | 0;
     this.#b = 0x9e3779b9 ^ Math.imul(seed, 0x85ebca6b);
     this.#c = Math.floor(seed / 0x100000000) ^ 0x243f6a88;
-    for (let i = 0; i < 12; i++) this.next();
+    for (let i = 0; i < 12; i++) this.#step();
   }
 
   /** A whole number of 32 bits. */
   next(): number {
+    return this.#step();
+  }
+
+  #step(): number {
     const sum = (this.#a + this.#b + this.#counter++) | 0;
     this.#a = this.#b ^ (this.#b >>> 9);
     this.#b = (this.#c + (this.#c << 3)) | 0;

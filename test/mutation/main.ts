@@ -3,7 +3,8 @@
  *
  *     npm run mutate                        all of src/, in some hours
  *     npm run mutate -- --only src/wire     files whose path contains this
- *     npm run mutate -- --changed main      lines that differ from a commit
+ *     npm run mutate -- --changed main      lines that differ from a commit; without one, from the newest tag or the first parent
+ *     npm run mutate -- --seconds 60        stops after this time, with a random part of the mutants tried
  *     npm run mutate -- --sample 50         one mutant in fifty
  *     npm run mutate -- --tests '^wire/'    with these test files only, which is quicker and finds less;
  *                                           the vectors are vectors/session and so on
@@ -27,7 +28,9 @@ import { isMutated, keyOf, readSurvivors } from './survivors.ts';
 import type { Baseline, Order, Verdict } from './worker.ts';
 
 const { values } = parseArgs({
+  args: withCommit(process.argv.slice(2)),
   options: {
+    seconds: { type: 'string', default: 'Infinity' },
     only: { type: 'string', default: '' },
     changed: { type: 'string' },
     sample: { type: 'string', default: '1' },
@@ -49,9 +52,24 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 const mutants = makeCopy();
 const chosen = choose(mutants);
 say(`${mutants.length} mutants in all, ${chosen.length} chosen`);
+if (chosen.length === 0) process.exit(0);
 const { baselines, reaching } = await firstRun();
 const verdicts = await tryAll(chosen.filter(({ id }) => reaching(id).length > 0));
 report();
+
+/** Adds the commit with which a bare `--changed` compares. */
+function withCommit(args: readonly string[]): string[] {
+  const git = (...words: string[]): string =>
+    execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+  return args.flatMap((arg, i) => {
+    if (arg !== '--changed' || (args[i + 1] !== undefined && !args[i + 1]!.startsWith('--'))) return [arg];
+    try {
+      return [arg, git('describe', '--tags', '--abbrev=0')];
+    } catch {
+      return [arg, git('rev-parse', 'HEAD^')];
+    }
+  });
+}
 
 /** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`, and the adapter for the judge these sources. */
 function makeCopy(): Mutant[] {
@@ -149,10 +167,16 @@ async function firstRun(): Promise<{ baselines: Baseline[]; reaching: (mutant: n
 async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>();
   const began = performance.now();
-  const queue = [...todo];
+  // In an order that has nothing to do with the files, for a run that is ended early.
+  const shuffled = (id: number): number => Math.imul(id, 0x9e3779b1) >>> 0;
+  const queue = [...todo].sort((a, b) => shuffled(a.id) - shuffled(b.id));
   const work = async (): Promise<void> => {
     let worker = await startWorker();
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+      if (performance.now() - began > 1000 * Number(values.seconds)) {
+        queue.length = 0;
+        break;
+      }
       let verdict = await attempt(worker, mutant);
       // A mutant can leave the process in a state that fails tests by itself. Then only a new process can tell.
       if (verdict === undefined || verdict.isSpoilt) {
@@ -218,14 +242,18 @@ function report(): void {
   const known = readSurvivors();
   const reasonOf = (mutant: Mutant): string | undefined =>
     known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
-  const survivors = chosen.filter((mutant) => verdicts.get(mutant)?.by === undefined);
+  const tried = chosen.filter((mutant) => verdicts.has(mutant) || reaching(mutant.id).length === 0);
+  if (tried.length < chosen.length)
+    say(`${chosen.length - tried.length} mutants were not tried, for want of time`);
+  const survivors = tried.filter((mutant) => verdicts.get(mutant)?.by === undefined);
   const unknown = survivors.filter((mutant) => reasonOf(mutant) === undefined);
   for (const mutant of values.list ? survivors : unknown) {
     const { id, file, line, kind, before, after } = mutant;
     const how = reaching(id).length === 0 ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
     say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${how}`);
   }
-  if (values.again === undefined && values.changed === undefined && values.sample === '1') {
+  const isWhole = values.changed === undefined && values.sample === '1' && tried.length === chosen.length;
+  if (values.again === undefined && isWhole) {
     const files = new Set(chosen.map(({ file }) => file));
     const used = new Set(survivors.map(keyOf));
     for (const each of known.filter((each) => files.has(each.file) && !used.has(keyOf(each))))
@@ -233,9 +261,9 @@ function report(): void {
         `${each.file}: ${short(each.before)}  =>  ${short(each.after)}  does not survive: remove its reason`,
       );
   }
-  const killed = chosen.length - survivors.length;
+  const killed = tried.length - survivors.length;
   say(
-    `\n${killed} of ${chosen.length} mutants noticed (${((100 * killed) / chosen.length).toFixed(1)} %), ` +
+    `\n${killed} of ${tried.length} mutants noticed (${((100 * killed) / tried.length).toFixed(1)} %), ` +
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
   if (values.json !== undefined) {
