@@ -21,10 +21,8 @@ test('runs the README’s program, which has at most 30 lines', async () => {
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
 });
 
-test('runs the demo to its end in under 30 seconds', async () => {
-  const began = performance.now();
+test('runs the demo to its end', async () => {
   const { stdout, stderr } = await node('--import', 'tsx', 'examples/demo.ts');
-  assert.ok(performance.now() - began < 30_000);
   assert.is(stderr, '');
   assert.not.ok(stdout.includes('\x1b')); // it is no terminal
   const steps = [
