@@ -4,9 +4,9 @@
  */
 import { createInterface } from 'node:readline';
 import { inflateSync } from 'node:zlib';
-import * as protocol from '../../src/index.ts';
+import * as protocol from 'hub-protocol';
 import { decodeBinary, encodeBinary } from 'hub-protocol/binary';
-import { nodeCrypto } from '../../src/crypto/node.ts';
+import { nodeCrypto } from 'hub-protocol/node';
 import type { DisclosureSituation, Transport } from 'hub-protocol/parts';
 import {
   decisionToJson,

@@ -12,7 +12,7 @@ import {
   type RequestDecision,
   type SessionEvent,
   type Suite,
-} from '../../src/index.ts';
+} from 'hub-protocol';
 import type { Transport } from 'hub-protocol/parts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation

@@ -74,7 +74,16 @@ function withCommit(args: readonly string[]): string[] {
 /** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`, and the adapter for the judge these sources. */
 function makeCopy(): Mutant[] {
   const mutationUrl = (file: string): string => join(copy, 'test/mutation', file);
-  for (const folder of ['src', 'test', 'tools', 'bundles', 'examples', 'package.json', 'tsconfig.json']) {
+  for (const folder of [
+    'src',
+    'test',
+    'tools',
+    'bundles',
+    'examples',
+    'ports',
+    'package.json',
+    'tsconfig.json',
+  ]) {
     cpSync(join(root, folder), join(copy, folder), {
       recursive: true,
       filter: (path) => !path.includes('node_modules'),
