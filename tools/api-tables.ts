@@ -45,7 +45,7 @@ const PROVIDERS: { readonly [name: string]: Provider } = {
     from: `${FILE('hub-protocol.js')}, ${FILE('hub-protocol.es5.js')}`,
     crypto: deviceCrypto,
     argon2id: 'no',
-    needs: 'BigInt',
+    needs: 'BigInt; in `hub-protocol.es5.js` the X25519 of `jsCrypto`, and nothing',
   },
   pskCrypto: {
     from: FILE('hub-protocol.psk.js'),
