@@ -9,13 +9,16 @@ import { grouped, withParts } from '../../tools/draw.ts';
 import { escaped, STYLE, WIDTH } from '../svg.ts';
 import type { Report } from './main.ts';
 
-const { date, versions, rows, least } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
+const { date, versions, rows, shares, least } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
 const DOCS = new URL('../../docs/', import.meta.url);
 const PAGE = new URL('mcu.md', DOCS);
 const MILLION = 1e6;
 
 /** Millions of instructions of a row. */
 const of = (what: string): number => rows.find((row) => row.what === what)!.instructions / MILLION;
+
+const allOf = (pattern: string): number =>
+  of(pattern === 'XXpsk2' ? 'XXpsk2: all of a first contact' : 'KKpsk0: all of a reconnect');
 
 /** The parts of a connection now, and in commit 4ffe005, before cryptography was made for interpreters and keys ahead of time. */
 const PARTS = ['the constructor, before it is connected', 'HELLO and offer', 'message 2'];
@@ -140,6 +143,24 @@ const memory = markdown([
   ]),
 ]);
 
-const parts = { versions: `Counted on ${date}, with ${versions}.`, counted, times, memory };
+const shared = markdown([
+  ['part', 'calls', 'first contact', '', 'calls', 'reconnect', ''],
+  ['---', '---:', '---:', '---:', '---:', '---:', '---:'],
+  ...shares
+    .filter(({ connection }) => connection === 'XXpsk2')
+    .map((first) => {
+      const again = shares.find(({ connection, part }) => connection === 'KKpsk0' && part === first.part)!;
+      return [
+        first.part,
+        ...[first, again].flatMap(({ connection, calls, instructions }) => [
+          calls || '',
+          (instructions / MILLION).toFixed(1),
+          `${Math.round((100 * instructions) / MILLION / allOf(connection))} %`,
+        ]),
+      ];
+    }),
+]);
+
+const parts = { versions: `Counted on ${date}, with ${versions}.`, counted, shared, times, memory };
 writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
 writeFileSync(new URL('mcu.svg', DOCS), bars());

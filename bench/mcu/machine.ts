@@ -17,6 +17,8 @@ export interface Recorded {
     readonly isPaced: boolean;
     readonly messages: readonly { readonly length: number; readonly sealed: string }[];
   })[];
+  /** Connections of which each call of the cryptography is counted. */
+  readonly counted?: Recorded['connections'];
   readonly json: { readonly [name: string]: string };
   readonly accessKey?: string;
   readonly keyring?: string;

@@ -23,6 +23,14 @@ export interface Row {
   readonly step?: Step;
 }
 
+/** What a part of the cryptography takes of a connection. */
+export interface Share {
+  readonly connection: string;
+  readonly part: string;
+  readonly calls: number;
+  readonly instructions: number;
+}
+
 /** The least memory in which both handshakes and messages of these lengths succeed. */
 export interface Least extends Memory {
   readonly lengths: readonly number[];
@@ -39,6 +47,7 @@ export interface Report {
   readonly date: string;
   readonly versions: string;
   readonly rows: readonly Row[];
+  readonly shares: readonly Share[];
   readonly least: readonly Least[];
 }
 
@@ -47,10 +56,10 @@ const MILLION = 1e6;
 const BUDGETS: { readonly [row: string]: number } = {
   'XXpsk2: new ClientSession': 16.5,
   'XXpsk2: HELLO': 1.25,
-  'XXpsk2: from the offer to message 3': 138,
+  'XXpsk2: from the offer to message 3': 131,
   'KKpsk0: new ClientSession': 49.5,
-  'KKpsk0: while the hub waits': 115,
-  'KKpsk0: all of a reconnect': 164,
+  'KKpsk0: while the hub waits': 108.5,
+  'KKpsk0: all of a reconnect': 157.5,
   '64 bytes sent': 1,
   '64 bytes received': 1.05,
   '1024 bytes sent': 4.8,
@@ -115,10 +124,33 @@ const sumOf = (steps: readonly Step[], ...starts: string[]): number =>
     .filter(({ step }) => starts.some((start) => step.startsWith(start)))
     .reduce((sum, { instructions }) => sum + instructions, 0);
 
-async function measure(): Promise<Row[]> {
+/** By the functions of Crypto. */
+const PARTS: { readonly [part: string]: readonly string[] } = {
+  X25519: ['publicKey', 'sharedSecret'],
+  'HMAC-SHA-256': ['hmacSha256'],
+  'SHA-256': ['sha256'],
+  ChaChaPoly: ['seal', 'open', 'openInPlace'],
+};
+
+/** Where the instructions of a first contact and of a reconnect go: each part of the cryptography, and what is left. */
+function sharesOf(steps: readonly Step[]): Share[] {
+  return ['XXpsk2', 'KKpsk0'].flatMap((connection) => {
+    let left = sumOf(steps, `${connection}:`);
+    const parts = Object.entries(PARTS).map(([part, functions]) => {
+      const calls = steps.filter(({ step }) => functions.some((name) => step === `${connection} by ${name}`));
+      const instructions = sumOf(calls, '');
+      left -= instructions;
+      return { connection, part, calls: calls.length, instructions };
+    });
+    return [...parts, { connection, part: 'all else', calls: 0, instructions: left }];
+  });
+}
+
+async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
   const unpaced = connections(LARGE);
   const recorded: Recorded = {
     connections: [...unpaced, ...connections([], true)],
+    counted: connections([]),
     json: { HELLO: unpaced[0]!.hello, [`${LARGER_JSON.length} bytes`]: LARGER_JSON },
     accessKey: 'lobby',
     keyring: keyring(),
@@ -127,6 +159,7 @@ async function measure(): Promise<Row[]> {
   if (typeof steps === 'string') throw new Error(`the machine says: ${steps}`);
   const sum = (...starts: string[]): number => sumOf(steps, ...starts);
   const paced = steps.filter(({ step }) => step.includes('paced'));
+  const inside = steps.filter(({ step }) => step.includes(' by '));
   const longest = paced.reduce((most, step) => (step.instructions > most.instructions ? step : most));
   const rows: Row[] = [];
   const add = (what: string, instructions: number, step?: Step): void => {
@@ -135,7 +168,7 @@ async function measure(): Promise<Row[]> {
   };
   const seen = new Set<string>();
   for (const step of steps) {
-    if (paced.includes(step) || seen.has(step.step)) continue;
+    if (paced.includes(step) || inside.includes(step) || seen.has(step.step)) continue;
     seen.add(step.step);
     add(step.step, step.instructions, step);
   }
@@ -144,7 +177,7 @@ async function measure(): Promise<Row[]> {
   add('KKpsk0: while the hub waits', sum('KKpsk0: HELLO', 'KKpsk0: offer', 'KKpsk0: message 2'));
   add('KKpsk0: all of a reconnect', sum('KKpsk0:'));
   add('the longest call of a paced session', longest.instructions, longest);
-  return rows;
+  return { rows, shares: sharesOf(steps) };
 }
 
 /** What the two handshakes and messages take in so much memory; `undefined` if it is not enough. */
@@ -206,7 +239,7 @@ const line = (what: string, cells: readonly (string | number)[], verdict = ''): 
 const millions = (instructions: number): string => (instructions / MILLION).toFixed(2);
 
 say(`${versions}. This takes ${values.least ? 'some minutes' : 'about ten seconds'}.\n`);
-const rows = await measure();
+const { rows, shares } = await measure();
 line('', ['M instr.', 'live slots', 'chunks', 'stack', 'C stack']);
 for (const { what, instructions, budget, step } of rows) {
   const isOver = budget !== undefined && instructions > budget;
@@ -216,6 +249,10 @@ for (const { what, instructions, budget, step } of rows) {
     [millions(instructions), step?.slots ?? '', step?.chunks ?? '', step?.stack ?? '', step?.cStack ?? ''],
     budget === undefined ? '' : `${isOver ? 'TOO MUCH' : 'at most'} ${budget / MILLION}`,
   );
+}
+say('');
+for (const { connection, part, calls, instructions } of shares) {
+  line(`${connection}: ${part}`, [millions(instructions), calls === 0 ? '' : `${calls} calls`]);
 }
 const fitting = await within(MEMORY, SMALL);
 const bytes = MEMORY.chunks + 16 * MEMORY.slots;
@@ -232,5 +269,5 @@ for (const { lengths, chunks, slots, stack, cStack, first, again } of found) {
       `first contact ${millions(first)}, reconnect ${millions(again)} M instructions`,
   );
 }
-const report: Report = { date: new Date().toISOString().slice(0, 10), versions, rows, least: found };
+const report: Report = { date: new Date().toISOString().slice(0, 10), versions, rows, shares, least: found };
 if (values.json) console.log(JSON.stringify(report, null, 2));

@@ -38,8 +38,28 @@ function drive(session, name, run, expected) {
     throw new Error(`no ${expected} of ${name}`);
 }
 
+/** An object whose methods are steps when they are called. */
+function counted(object, names, connection) {
+  const all = {};
+  for (const name of names) {
+    all[name] = (...args) => step(`${connection} by ${name}`, () => object[name](...args));
+  }
+  return all;
+}
+
+/** The cryptography, each call of which is a step. */
+function countedCrypto(connection) {
+  const { x25519, ciphers } = deviceCrypto;
+  const ChaChaPoly = (key) => counted(ciphers.ChaChaPoly(key), ['seal', 'open', 'openInPlace'], connection);
+  return {
+    ...counted(deviceCrypto, ['sha256', 'hmacSha256'], connection),
+    x25519: counted(x25519, ['publicKey', 'sharedSecret'], connection),
+    ciphers: { ChaChaPoly },
+  };
+}
+
 /** Opens a session as a device does, which has the keys in its keyring. */
-function connect({ name, isPaced, keys, hello, offer, message2 }) {
+function connect({ name, isPaced, keys, hello, offer, message2 }, crypto = deviceCrypto) {
   const [privateKey, publicKey, ephemeralKey, psk] = [
     keys.privateKey,
     keys.publicKey,
@@ -48,7 +68,7 @@ function connect({ name, isPaced, keys, hello, offer, message2 }) {
   ].map(bytes);
   const nodeId = 'hub-1';
   const options = {
-    crypto: deviceCrypto,
+    crypto,
     siteId: 'lobby',
     randomBytes: () => ephemeralKey.slice(),
     keyring: {
@@ -59,6 +79,12 @@ function connect({ name, isPaced, keys, hello, offer, message2 }) {
     inPlace: true,
     paced: isPaced,
   };
+  if (crypto !== deviceCrypto) {
+    const session = new ClientSession(options);
+    const events = [hello, offer, message2].flatMap((message) => session.receive(message));
+    if (!events.some(({ type }) => type === 'ready')) throw new Error(`no ready of ${name}`);
+    return session;
+  }
   const session = step(`${name}: new ClientSession`, () => new ClientSession(options));
   drive(session, `${name}: HELLO`, () => session.receive(hello));
   drive(session, `${name}: offer, to message 1`, () => session.receive(offer), 'transmit');
@@ -89,7 +115,19 @@ export default function () {
     step(`canonicalJson, ${name}`, () => canonicalJson(value));
   }
   if (recorded.keyring !== undefined) useKeyring(recorded.keyring, recorded.accessKey);
+  for (const connection of recorded.counted ?? []) connect(connection, countedCrypto(connection.name));
   const [privateKey, publicKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
+  const { sha256, hmacSha256, ciphers } = deviceCrypto;
+  const block = new Uint8Array(64).fill(3);
+  step('SHA-256, 64 bytes', () => sha256(block));
+  step('HMAC-SHA-256, 32 bytes', () => hmacSha256(privateKey, publicKey));
+  step('HKDF, two outputs', () => {
+    const key = hmacSha256(privateKey, publicKey);
+    const first = hmacSha256(key, new Uint8Array([1]));
+    return hmacSha256(key, first, new Uint8Array([2]));
+  });
+  const cipher = ciphers.ChaChaPoly(privateKey);
+  step('ChaChaPoly, 64 bytes', () => cipher.seal(new Uint8Array(12), new Uint8Array(0), block));
   step('a public key', () => deviceCrypto.x25519.publicKey(privateKey));
   step('an X25519', () => deviceCrypto.x25519.sharedSecret(privateKey, publicKey));
 }

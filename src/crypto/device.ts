@@ -5,11 +5,11 @@
 import type { Crypto } from './crypto.ts';
 import { deviceChaChaPoly } from './device-chachapoly.ts';
 import { deviceX25519 } from './device-x25519.ts';
-import { hash, hmacSha256 } from './hmac-sha256.ts';
+import { hmacSha256, sha256 } from './sha256.ts';
 
 export const deviceCrypto: Crypto = {
-  sha256: (...parts) => hash(parts),
-  hmacSha256: (key, ...parts) => hmacSha256(key, parts),
+  sha256,
+  hmacSha256,
   x25519: deviceX25519,
   ciphers: { ChaChaPoly: deviceChaChaPoly },
 };

@@ -1,8 +1,8 @@
 /** `hub-protocol/js`: the Crypto interface of the library's own, for engines that compile JavaScript. */
 import type { Crypto } from './crypto.ts';
-import { hash, hmacSha256 } from './hmac-sha256.ts';
 import { jsChaChaPoly } from './js-chachapoly.ts';
 import { jsX25519 } from './js-x25519.ts';
+import { hmacSha256, sha256 } from './sha256.ts';
 
 /**
  * The library's own cryptography, for browsers, workers and React Native, with the suite `25519_ChaChaPoly_SHA256` only. It
@@ -15,8 +15,8 @@ import { jsX25519 } from './js-x25519.ts';
  * console.log(Object.keys(jsCrypto.ciphers).join(', ')); // ChaChaPoly
  */
 export const jsCrypto: Crypto = {
-  sha256: (...parts) => hash(parts),
-  hmacSha256: (key, ...parts) => hmacSha256(key, parts),
+  sha256,
+  hmacSha256,
   x25519: jsX25519,
   ciphers: { ChaChaPoly: jsChaChaPoly },
 };

@@ -1,8 +1,8 @@
 /**
- * SHA-256 (FIPS 180-4) of short messages, for MQTT topics, which are derived without injected crypto, and for the crypto of
- * devices.
+ * SHA-256 (FIPS 180-4) of short messages, and HMAC with it (RFC 2104): for MQTT topics, which are derived without injected crypto,
+ * and for the providers of our own.
  */
-import { wipe } from '../bytes.ts';
+import { clear, wipe } from '../bytes.ts';
 
 /**
  * The first 32 bits of the fractional parts of roots of the first primes, as signed words. They are computed because a table
@@ -25,32 +25,84 @@ const H: readonly number[] = /* @__PURE__ */ fractionsOfRoots(8, 1 / 2);
 const K: readonly number[] = /* @__PURE__ */ fractionsOfRoots(64, 1 / 3);
 
 const BLOCK = 64;
+/** What HMAC combines each word of a key with (RFC 2104): ipad and opad. */
+const IPAD = 0x36363636;
+const OPAD = 0x5c5c5c5c;
 
 /**
- * @param message - less than 512 MiB: 32 bits hold its length in bits
+ * SHA-256 of the concatenated parts.
+ * @param parts - together less than 512 MiB: 32 bits hold their length in bits
  * @returns the digest, 32 bytes
  */
-export function sha256(message: Uint8Array): Uint8Array {
-  // Section 5.1.1: a one bit, zeros up to the end of a block, and in its last 64 bits the length in bits.
-  const length = message.length;
-  const padded = new Uint8Array((length + 9 + BLOCK - 1) & -BLOCK);
-  padded.set(message);
-  padded[length] = 0x80;
-  writeWord(padded, padded.length - 4, length << 3);
-
+export function sha256(...parts: Uint8Array[]): Uint8Array {
   const state = new Int32Array(H);
-  const schedule: number[] = [];
-  for (let at = 0; at < padded.length; at += BLOCK) compress(state, schedule, padded, at);
-  wipe(padded); // which has a key in it if it is for HMAC
+  absorb(state, [], 0, parts);
+  return digestOf(state);
+}
 
-  const digest = new Uint8Array(4 * state.length);
-  for (let i = 0; i < state.length; i++) writeWord(digest, 4 * i, state[i]!);
+/**
+ * HMAC-SHA-256 of the concatenated parts. Neither the padded key nor the inner digest is written into bytes: both are words of a
+ * block at once.
+ */
+export function hmacSha256(key: Uint8Array, ...parts: Uint8Array[]): Uint8Array {
+  const shortKey = key.length > BLOCK ? sha256(key) : key;
+  const schedule: number[] = [];
+  const inner = keyedState(schedule, shortKey, IPAD);
+  absorb(inner, schedule, BLOCK, parts);
+  const outer = keyedState(schedule, shortKey, OPAD);
+  for (let t = 0; t < 16; t++) schedule[t] = t < 8 ? inner[t]! : 0;
+  schedule[8] = 0x80 << 24;
+  schedule[15] = (BLOCK + 32) << 3;
+  compress(outer, schedule);
+  clear(inner);
+  return digestOf(outer);
+}
+
+/** The state after the block of a key, of at most 64 bytes. What it has less is zeros. */
+function keyedState(schedule: number[], key: Uint8Array, pad: number): Int32Array {
+  for (let t = 0; t < 16; t++) {
+    schedule[t] = (4 * t < key.length ? readWord(key, 4 * t) : 0) ^ pad;
+  }
+  const state = new Int32Array(H);
+  compress(state, schedule);
+  return state;
+}
+
+/**
+ * Section 5.1.1: the parts, a one bit, zeros up to the end of a block, and in its last 64 bits the length in bits.
+ * @param before - how many bytes the state has absorbed
+ */
+function absorb(state: Int32Array, schedule: number[], before: number, parts: readonly Uint8Array[]): void {
+  let length = 0;
+  for (let i = 0; i < parts.length; i++) length += parts[i]!.length;
+  const padded = new Uint8Array((length + 9 + BLOCK - 1) & -BLOCK);
+  let end = 0;
+  for (let i = 0; i < parts.length; i++) {
+    padded.set(parts[i]!, end);
+    end += parts[i]!.length;
+  }
+  padded[length] = 0x80;
+  writeWord(padded, padded.length - 4, (before + length) << 3);
+  for (let at = 0; at < padded.length; at += BLOCK) {
+    for (let t = 0; t < 16; t++) schedule[t] = readWord(padded, at + 4 * t);
+    compress(state, schedule);
+  }
+  wipe(padded); // which may have a key in it
+}
+
+/** The digest that a state is, which is wiped. */
+function digestOf(state: Int32Array): Uint8Array {
+  const digest = new Uint8Array(32);
+  for (let i = 0; i < 8; i++) writeWord(digest, 4 * i, state[i]!);
+  clear(state);
   return digest;
 }
 
-/** Section 6.2.2. Rotations are written out, since in an interpreter their calls would take half of the time. */
-function compress(state: Int32Array, schedule: number[], padded: Uint8Array, at: number): void {
-  for (let t = 0; t < 16; t++) schedule[t] = readWord(padded, at + 4 * t);
+/**
+ * Section 6.2.2, for a block whose words are the first 16 of the schedule. Rotations are written out, since in an interpreter their
+ * calls would take half of the time.
+ */
+function compress(state: Int32Array, schedule: number[]): void {
   for (let t = 16; t < 64; t++) {
     const near = schedule[t - 2]!;
     const far = schedule[t - 15]!;
