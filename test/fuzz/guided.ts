@@ -53,8 +53,9 @@ export class Choices extends Random {
     return values[this.below(values.length)]!;
   }
 
+  /** Bytes that differ wherever they are made, so that no change of the input makes a message that has a key in it. */
   override bytes(length: number): Uint8Array {
-    return Uint8Array.from({ length }, () => this.#byte());
+    return Uint8Array.from({ length }, () => this.#byte() ^ (Math.imul(this.#position, 0x9e3779b1) >>> 24));
   }
 }
 
