@@ -60,6 +60,10 @@ const BUDGETS: { readonly [row: string]: number } = {
   'KKpsk0: new ClientSession': 49.5,
   'KKpsk0: while the hub waits': 108.5,
   'KKpsk0: all of a reconnect': 157.5,
+  'XXpsk2 with hashes: from the offer to message 3': 69,
+  'KKpsk0 with hashes: all of a reconnect': 95,
+  'XXpsk2 with hashes and X25519: from the offer to message 3': 19,
+  'KKpsk0 with hashes and X25519: all of a reconnect': 15,
   '64 bytes sent': 1,
   '64 bytes received': 1.05,
   '1024 bytes sent': 4.8,
@@ -159,7 +163,7 @@ async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
   if (typeof steps === 'string') throw new Error(`the machine says: ${steps}`);
   const sum = (...starts: string[]): number => sumOf(steps, ...starts);
   const paced = steps.filter(({ step }) => step.includes('paced'));
-  const inside = steps.filter(({ step }) => step.includes(' by '));
+  const inside = steps.filter(({ step }) => / (?:by|with) /.test(step));
   const longest = paced.reduce((most, step) => (step.instructions > most.instructions ? step : most));
   const rows: Row[] = [];
   const add = (what: string, instructions: number, step?: Step): void => {
@@ -176,6 +180,11 @@ async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
   add('XXpsk2: all of a first contact', sum('XXpsk2:'));
   add('KKpsk0: while the hub waits', sum('KKpsk0: HELLO', 'KKpsk0: offer', 'KKpsk0: message 2'));
   add('KKpsk0: all of a reconnect', sum('KKpsk0:'));
+  for (const chip of ['hashes', 'hashes and X25519']) {
+    const first = `XXpsk2 with ${chip}`;
+    add(`${first}: from the offer to message 3`, sum(`${first}: offer`, `${first}: message 2`));
+    add(`KKpsk0 with ${chip}: all of a reconnect`, sum(`KKpsk0 with ${chip}:`));
+  }
   add('the longest call of a paced session', longest.instructions, longest);
   return { rows, shares: sharesOf(steps) };
 }

@@ -38,28 +38,68 @@ function drive(session, name, run, expected) {
     throw new Error(`no ${expected} of ${name}`);
 }
 
-/** An object whose methods are steps when they are called. */
-function counted(object, names, connection) {
+/** An object whose methods are others. */
+function mapped(object, names, map) {
   const all = {};
-  for (const name of names) {
-    all[name] = (...args) => step(`${connection} by ${name}`, () => object[name](...args));
-  }
+  for (const name of names) all[name] = map(name, (...args) => object[name](...args));
   return all;
 }
 
-/** The cryptography, each call of which is a step. */
-function countedCrypto(connection) {
+/** The cryptography, each function of which is another one. */
+function cryptoOf(map) {
   const { x25519, ciphers } = deviceCrypto;
-  const ChaChaPoly = (key) => counted(ciphers.ChaChaPoly(key), ['seal', 'open', 'openInPlace'], connection);
   return {
-    ...counted(deviceCrypto, ['sha256', 'hmacSha256'], connection),
-    x25519: counted(x25519, ['publicKey', 'sharedSecret'], connection),
-    ciphers: { ChaChaPoly },
+    ...mapped(deviceCrypto, HASHES, map),
+    x25519: mapped(x25519, X25519, map),
+    ciphers: { ChaChaPoly: (key) => mapped(ciphers.ChaChaPoly(key), CIPHER, map) },
   };
+}
+const HASHES = ['sha256', 'hmacSha256'];
+const X25519 = ['publicKey', 'sharedSecret'];
+const CIPHER = ['seal', 'open', 'openInPlace'];
+
+/** Makes a connection of which each call of the cryptography is a step. */
+function countCalls(connection) {
+  const count =
+    (name, run) =>
+    (...args) =>
+      step(`${connection.name} by ${name}`, () => run(...args));
+  connect(connection, cryptoOf(count), false);
+}
+
+/** Makes a connection for which a chip computes some functions. Their results come from a connection before. */
+function connectWithChip(connection, chip, names) {
+  const results = {};
+  const record =
+    (name, run) =>
+    (...args) => {
+      const result = run(...args);
+      results[name] = (results[name] ?? []).concat(result.slice());
+      return result;
+    };
+  connect(
+    connection,
+    cryptoOf((name, run) => (names.includes(name) ? record(name, run) : run)),
+    false,
+  );
+  const places = {};
+  const replay = (name) => {
+    const all = results[name] ?? [];
+    places[name] = 0;
+    return () => all[places[name]++];
+  };
+  const { x25519, ciphers, sha256, hmacSha256 } = deviceCrypto;
+  const chosen = (object, all) => {
+    const own = { ...object };
+    for (const name of all) if (names.includes(name)) own[name] = replay(name);
+    return own;
+  };
+  const crypto = { ...chosen({ sha256, hmacSha256 }, HASHES), x25519: chosen(x25519, X25519), ciphers };
+  connect({ ...connection, name: `${connection.name} with ${chip}` }, crypto);
 }
 
 /** Opens a session as a device does, which has the keys in its keyring. */
-function connect({ name, isPaced, keys, hello, offer, message2 }, crypto = deviceCrypto) {
+function connect({ name, isPaced, keys, hello, offer, message2 }, crypto = deviceCrypto, isCounted = true) {
   const [privateKey, publicKey, ephemeralKey, psk] = [
     keys.privateKey,
     keys.publicKey,
@@ -79,7 +119,7 @@ function connect({ name, isPaced, keys, hello, offer, message2 }, crypto = devic
     inPlace: true,
     paced: isPaced,
   };
-  if (crypto !== deviceCrypto) {
+  if (!isCounted) {
     const session = new ClientSession(options);
     const events = [hello, offer, message2].flatMap((message) => session.receive(message));
     if (!events.some(({ type }) => type === 'ready')) throw new Error(`no ready of ${name}`);
@@ -115,7 +155,11 @@ export default function () {
     step(`canonicalJson, ${name}`, () => canonicalJson(value));
   }
   if (recorded.keyring !== undefined) useKeyring(recorded.keyring, recorded.accessKey);
-  for (const connection of recorded.counted ?? []) connect(connection, countedCrypto(connection.name));
+  for (const connection of recorded.counted ?? []) {
+    countCalls(connection);
+    connectWithChip(connection, 'hashes', HASHES);
+    connectWithChip(connection, 'hashes and X25519', [...HASHES, ...X25519]);
+  }
   const [privateKey, publicKey] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)];
   const { sha256, hmacSha256, ciphers } = deviceCrypto;
   const block = new Uint8Array(64).fill(3);
