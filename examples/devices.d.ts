@@ -8,6 +8,9 @@ declare module 'rng';
 declare module 'time';
 declare module 'timer';
 declare module 'WebSocket';
+interface StringConstructor {
+  fromArrayBuffer(buffer: ArrayBuffer): string;
+}
 // biome-ignore-start lint/suspicious/noExplicitAny: the types are the hosts' own
 declare const device: any;
 declare function trace(...messages: any[]): void;

@@ -1,5 +1,5 @@
 /**
- * Draws what `npm run bench -- mcu` counted: docs/mcu.svg, and the tables of docs/mcu.md.
+ * Draws what `npm run bench -- mcu` counted: docs/mcu.svg, the tables of docs/mcu.md, and the first one of docs/devices.md.
  *
  *     npm run --silent bench -- mcu --least --json > mcu.json
  *     node --import tsx bench/mcu/draw.ts mcu.json
@@ -163,4 +163,30 @@ const shared = markdown([
 
 const parts = { versions: `Counted on ${date}, with ${versions}.`, counted, shared, times, memory };
 writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
+
+/** Who provides what, and the rows that begin and end so. */
+const PROVIDERS: readonly (readonly [name: string, rows: string])[] = [
+  ['`deviceCrypto`', ''],
+  ['with the chip’s SHA-256', ' with hashes'],
+  ['with its X25519 too', ' with hashes and X25519'],
+];
+const small = least[0]!;
+const ram = `${Math.ceil((small.chunks + 16 * small.slots + small.stack) / 1024)} KB`;
+const boards = markdown([
+  ['board', 'cryptography', 'first contact', 'reconnect', '64 bytes sent', '1 KiB sent', 'RAM'],
+  Array.from({ length: 7 }, () => '---'),
+  ...BOARDS.flatMap((board) =>
+    PROVIDERS.map(([name, rows], i) => [
+      i === 0 ? board[0] : '',
+      name,
+      time(of(`XXpsk2${rows}: from the offer to message 3`), board),
+      time(of(`KKpsk0${rows}: all of a reconnect`), board),
+      ...(i === 0
+        ? [time(of('64 bytes sent'), board), time(of('1024 bytes sent'), board), ram]
+        : ['', '', '']),
+    ]),
+  ),
+]);
+const DEVICES = new URL('devices.md', DOCS);
+writeFileSync(DEVICES, withParts(readFileSync(DEVICES, 'utf8'), { boards }));
 writeFileSync(new URL('mcu.svg', DOCS), bars());

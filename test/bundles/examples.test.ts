@@ -286,6 +286,34 @@ test('the Moddable example keeps its keyring when the power fails between erasin
   assert.instance(await startModdable(preferences).catch((error) => error), Error);
 });
 
+test('the Moddable example stores what provision wrote once, and keeps what is stored', async () => {
+  const files: { readonly [name: string]: string } = {
+    'connection.json': '{"url": 1}',
+    'keyring.json': '{"pins": []}',
+  };
+  const preferences = new Map([['hub/keyring', 'a keyring with a pin']]);
+  const modules = {
+    preference: {
+      get: (domain: string, key: string) => preferences.get(`${domain}/${key}`),
+      set: (domain: string, key: string, value: string) => preferences.set(`${domain}/${key}`, value),
+    },
+    Resource: class {
+      readonly text: string;
+      constructor(name: string) {
+        this.text = files[name]!;
+      }
+      slice(): string {
+        return this.text;
+      }
+    },
+  };
+  const script = await bundled('provision', Object.keys(modules));
+  const strings = { fromArrayBuffer: (text: string) => text };
+  new Function('modules', 'trace', 'String', script)(modules, () => {}, strings);
+  assert.is(preferences.get('hub/connection'), '{"url": 1}');
+  assert.is(preferences.get('hub/keyring'), 'a keyring with a pin');
+});
+
 test('the Moddable example has no second socket while one that it gave up is still connecting', async () => {
   clientKey = undefined;
   const device = await startModdable(provisioned(), false);
@@ -337,7 +365,9 @@ async function bundled(name: string, names: string[]): Promise<string> {
             namespace: 'modules',
           }));
           onLoad({ filter: /./, namespace: 'modules' }, ({ path }) => ({
-            contents: `module.exports = { __esModule: true, default: modules.${path}, ...modules.${path} };`,
+            // A class is its own default, whichever way esbuild takes the module for.
+            contents: `const given = modules.${path};
+              module.exports = Object.assign(given, { __esModule: true, default: given });`,
           }));
         },
       },
