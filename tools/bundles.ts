@@ -190,7 +190,7 @@ export async function bundleModule(
     format: 'esm',
     plugins: [
       ...(isForDevices ? [nobleForDevices, libraryForDevices] : []),
-      ...(syntax === 'es5' ? [withoutBigInt] : []),
+      ...(syntax === 'es5' ? [forOldEngines] : []),
     ],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
@@ -240,14 +240,19 @@ const libraryForDevices: Plugin = {
 };
 
 /**
- * The cryptography of ES5 files, whose engines lack BigInt: in doubles. Engines that have it interpret BigInt several times as fast,
- * so the other files use that.
+ * The cryptography of ES5 files, whose engines lack BigInt, and some DataView: in doubles and bytes. Engines that have BigInt
+ * interpret it several times as fast, so the other files use that.
  */
-const withoutBigInt: Plugin = {
-  name: 'without BigInt',
+const forOldEngines: Plugin = {
+  name: 'for old engines',
   setup({ onLoad }) {
     onLoad({ filter: /\/src\/crypto\/device\.ts$/ }, () => ({
       contents: "export { jsCrypto as deviceCrypto } from './js.ts';",
+      resolveDir: root('src/crypto'),
+      loader: 'ts',
+    }));
+    onLoad({ filter: /\/src\/crypto\/keystream-words\.ts$/ }, () => ({
+      contents: "export * from './keystream-bytes.ts';",
       resolveDir: root('src/crypto'),
       loader: 'ts',
     }));

@@ -6,6 +6,7 @@
 import { assertBytes } from '../arguments.ts';
 import { clear, wordAt } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
+import { applyWord, type View, viewOf } from './keystream-words.ts';
 
 const NONCE_LENGTH = 12;
 /** In bytes. */
@@ -15,26 +16,17 @@ const DOUBLE_ROUNDS = 10;
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const COUNTER = 12;
 
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 /** For all messages, which wipe them: an ArrayBuffer made here lies outside of V8's heap, and is never moved (copyBytes). */
 const state = /* @__PURE__ */ new Int32Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 /** A block of the keystream, or of a text. */
 export const block: Uint8Array = /* @__PURE__ */ new Uint8Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 const blockView = /* @__PURE__ */ viewOf(block);
 
-/** Applies a word of the keystream, which is the sum of a word and that of the state, to four bytes. */
-function applyWord(from: DataView, to: DataView, at: number, i: number, word: number): void {
-  to.setInt32(at + 4 * i, from.getInt32(at + 4 * i, true) ^ (word + state[i]!), true);
-}
-
 /**
  * Applies the next block of the keystream (section 2.3) to 64 bytes. With an array of words in place of variables, it
  * would take four times as long.
  */
-function applyBlock(from: DataView, to: DataView, at: number): void {
+function applyBlock(from: View, to: View, at: number): void {
   let x0 = state[0]!;
   let x1 = state[1]!;
   let x2 = state[2]!;
@@ -94,22 +86,23 @@ function applyBlock(from: DataView, to: DataView, at: number): void {
     x3 = (x3 + x4) | 0; x14 ^= x3; x14 = (x14 << 8) | (x14 >>> 24);
     x9 = (x9 + x14) | 0; x4 ^= x9; x4 = (x4 << 7) | (x4 >>> 25);
   }
-  applyWord(from, to, at, 0, x0);
-  applyWord(from, to, at, 1, x1);
-  applyWord(from, to, at, 2, x2);
-  applyWord(from, to, at, 3, x3);
-  applyWord(from, to, at, 4, x4);
-  applyWord(from, to, at, 5, x5);
-  applyWord(from, to, at, 6, x6);
-  applyWord(from, to, at, 7, x7);
-  applyWord(from, to, at, 8, x8);
-  applyWord(from, to, at, 9, x9);
-  applyWord(from, to, at, 10, x10);
-  applyWord(from, to, at, 11, x11);
-  applyWord(from, to, at, 12, x12);
-  applyWord(from, to, at, 13, x13);
-  applyWord(from, to, at, 14, x14);
-  applyWord(from, to, at, 15, x15);
+  // the sum of each word and that of the state
+  applyWord(from, to, at, x0 + state[0]!);
+  applyWord(from, to, at + 4, x1 + state[1]!);
+  applyWord(from, to, at + 8, x2 + state[2]!);
+  applyWord(from, to, at + 12, x3 + state[3]!);
+  applyWord(from, to, at + 16, x4 + state[4]!);
+  applyWord(from, to, at + 20, x5 + state[5]!);
+  applyWord(from, to, at + 24, x6 + state[6]!);
+  applyWord(from, to, at + 28, x7 + state[7]!);
+  applyWord(from, to, at + 32, x8 + state[8]!);
+  applyWord(from, to, at + 36, x9 + state[9]!);
+  applyWord(from, to, at + 40, x10 + state[10]!);
+  applyWord(from, to, at + 44, x11 + state[11]!);
+  applyWord(from, to, at + 48, x12 + state[12]!);
+  applyWord(from, to, at + 52, x13 + state[13]!);
+  applyWord(from, to, at + 56, x14 + state[14]!);
+  applyWord(from, to, at + 60, x15 + state[15]!);
   state[COUNTER]!++;
 }
 

@@ -4,6 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import { jsCrypto } from '../../src/crypto/js.ts';
+import * as bytes from '../../src/crypto/keystream-bytes.ts';
+import * as words from '../../src/crypto/keystream-words.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { openSslSeal } from './openssl.ts';
 
@@ -26,6 +28,16 @@ for (const [name, crypto] of [
     }
   });
 }
+
+test('a word of the keystream is applied byte by byte as it is with DataView', () => {
+  for (let i = 0; i < 100; i++) {
+    const [text, word] = [new Uint8Array(randomBytes(12)), randomInt(2 ** 33) - 2 ** 32];
+    const [expected, made] = [new Uint8Array(12), new Uint8Array(12)];
+    words.applyWord(words.viewOf(text), words.viewOf(expected), 5, word);
+    bytes.applyWord(bytes.viewOf(text), bytes.viewOf(made), 5, word);
+    assert.equal(made, expected);
+  }
+});
 
 test('js authenticates associated data of every length up to 1 KiB as OpenSSL does', () => {
   const [key, nonce] = [randomBytes(32), randomBytes(12)];
