@@ -1,9 +1,17 @@
-/** Keeps a keyring in localStorage, which belongs to the page's origin. It is created once. */
+/** Keeps a keyring as text, such as in localStorage, which belongs to the page's origin. It is created once. */
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import type { KeyringStore } from './options.ts';
 
+/** The part of localStorage that a keyring needs. Each call has taken effect when it returns. */
+export interface TextStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, text: string): void;
+  removeItem(name: string): void;
+}
+
 export class KeyringStorage implements KeyringStore {
+  readonly #storage: TextStorage;
   readonly #accessKey: string;
   readonly #name: string;
   /** As it was read or written last. Not all of it is stored: a PSK can be suspect until another tab changes the keyring. */
@@ -11,17 +19,18 @@ export class KeyringStorage implements KeyringStore {
   #text: string | null = null;
 
   /** @throws DOMException if the browser stores nothing for this page, or has no room */
-  constructor(accessKey: string) {
+  constructor(accessKey: string, storage: TextStorage = localStorage) {
     this.#accessKey = accessKey;
+    this.#storage = storage;
     this.#name = `hub-keyring ${accessKey}`;
-    if (localStorage.getItem(this.#name) !== null) return;
+    if (storage.getItem(this.#name) !== null) return;
     const staticKey = globalThis.crypto.getRandomValues(new Uint8Array(32));
     this.#save(createKeyring({ accessKey, staticKey, crypto }));
   }
 
   /** @throws LocalError `keyring-…` if the keyring cannot be read */
   load(): Keyring {
-    const text = localStorage.getItem(this.#name);
+    const text = this.#storage.getItem(this.#name);
     if (text !== this.#text) this.#keyring = parseKeyring(text ?? '', this.#accessKey);
     this.#text = text;
     return this.#keyring;
@@ -36,12 +45,12 @@ export class KeyringStorage implements KeyringStore {
 
   /** Forgets this client. Its hubs will refuse the next one, until their operator has forgotten its key. */
   clear(): void {
-    localStorage.removeItem(this.#name);
+    this.#storage.removeItem(this.#name);
   }
 
   #save(keyring: Keyring): void {
     const text = serializeKeyring(keyring);
-    if (text !== this.#text) localStorage.setItem(this.#name, text);
+    if (text !== this.#text) this.#storage.setItem(this.#name, text);
     this.#keyring = keyring;
     this.#text = text;
   }

@@ -1,0 +1,41 @@
+/** A client over the global WebSocket of pages and of React Native. */
+import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { binaryReader } from 'hub-protocol/binary';
+import { jsCrypto as crypto } from 'hub-protocol/js';
+import { Client } from './client.ts';
+import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
+
+const PING = { msg_type: 'ping', payload: {} }; // a message, since such a WebSocket cannot ping
+const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
+  globalThis.crypto.getRandomValues(new Uint8Array(length));
+
+export function connectByWebSocket(
+  options: ConnectOptions,
+  { keyring, derive }: { keyring: KeyringStore; derive: Derive },
+): Client {
+  const { identity, allowPlaintext, pingEvery = 60_000, userAgent = 'hub-protocol-client' } = options;
+  const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+  const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
+
+  function open({ session, send, received, closed }: Connection): Transport {
+    const socket = new WebSocket(authorized);
+    socket.binaryType = 'arraybuffer';
+    const pings = setInterval(() => {
+      if (socket.bufferedAmount > 0)
+        closed('timeout'); // nothing of the last ping has left: the hub does not read
+      else if (session.state === 'ready') send(PING);
+    }, pingEvery);
+    socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
+    socket.onclose = ({ code, reason }) => closed({ code, reason });
+    return {
+      write: (data) => socket.send(data as Uint8Array<ArrayBuffer>),
+      close() {
+        clearInterval(pings);
+        socket.close(); // a browser takes other codes than the session's
+      },
+    };
+  }
+
+  const readBinary = binaryReader(); // browsers inflate asynchronously only
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+}

@@ -1,0 +1,56 @@
+/**
+ * The connection of an app in React Native: the keyring in the secure storage of the phone, the PSK derived natively. See
+ * docs/guides/react-native.md.
+ */
+import 'react-native-get-random-values'; // first: it makes globalThis.crypto
+import * as SecureStore from 'expo-secure-store';
+import { parseIdentity } from 'hub-protocol';
+import { type Client, connect, type Derive, type TextStorage } from 'hub-protocol-client/react-native';
+import { AppState } from 'react-native';
+import argon2 from 'react-native-argon2';
+
+/** SecureStore takes names of letters, digits, ".", "-" and "_". */
+const nameOf = (name: string): string =>
+  name.replace(/[^\w-]/g, (other) => `.${other.charCodeAt(0).toString(16)}.`);
+
+/** iOS keeps these in its keychain; Android encrypts them with a key of its Keystore. */
+const storage: TextStorage = {
+  getItem: (name) => SecureStore.getItem(nameOf(name)),
+  setItem: (name, text) =>
+    SecureStore.setItem(nameOf(name), text, {
+      keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY, // not in a backup: another phone would have the same key
+    }),
+  removeItem: (name) => void SecureStore.deleteItemAsync(nameOf(name)),
+};
+
+/** Argon2id with the protocol's parameters (docs/protocol.md, P-44), by the phone's own code: Hermes would take minutes. */
+const derive: Derive = async (password, salt) => {
+  const hex = Array.from(salt, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const { rawHash } = await argon2(password, hex, {
+    ...{ mode: 'argon2id', iterations: 3, memory: 65_536, parallelism: 1, hashLength: 32 },
+    saltEncoding: 'hex',
+  });
+  return Uint8Array.from(rawHash.match(/../g)!, (digits: string) => Number.parseInt(digits, 16));
+};
+
+/** @param issued - the identity, as the operator of the hub issued it */
+export function connectToHub(issued: string): Client {
+  const client = connect({
+    identity: parseIdentity(issued),
+    storage,
+    derive,
+    policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+  });
+  // A phone cuts the connections of an app that is not shown. When it is shown again, it need not wait for the next attempt.
+  let isWaiting = false;
+  client.on('reconnect', () => {
+    isWaiting = true;
+  });
+  client.on('connecting', () => {
+    isWaiting = false;
+  });
+  AppState.addEventListener('change', (state: string) => {
+    if (state === 'active' && isWaiting) client.resume();
+  });
+  return client;
+}
