@@ -2,9 +2,6 @@
  * examples/react-native as an app runs it, lowered as Babel lowers it for Hermes, with stand-ins for the modules of React Native. It
  * connects to the example hub.
  */
-import { fileURLToPath } from 'node:url';
-import swc from '@swc/core';
-import { build, type Plugin } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { argon2id } from 'hub-protocol/parts';
@@ -14,48 +11,9 @@ import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { type Hub, startHub } from '../examples/hub.ts';
 import { authority, certificate, certificateKey } from './interop/certificate.ts';
+import { bundleForReactNative } from './react-native.ts';
 
 const PASSWORD = 'correct horse';
-const MODULES = [
-  'expo-secure-store',
-  'react-native',
-  'react-native-argon2',
-  'react-native-get-random-values',
-];
-
-/** What the app's modules of this name are. */
-const standIns: Plugin = {
-  name: 'modules of React Native',
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: new RegExp(`^(?:${MODULES.join('|')})$`) }, ({ path }) => ({
-      path,
-      namespace: 'app',
-    }));
-    onLoad({ filter: /./, namespace: 'app' }, ({ path }) => ({
-      contents: `module.exports = app[${JSON.stringify(path)}];`,
-    }));
-  },
-};
-
-/** The example as one script of ES5. */
-async function lowered(): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('../examples/react-native/hub.ts', import.meta.url))],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    globalName: 'example',
-    platform: 'neutral',
-    plugins: [standIns],
-  });
-  const { code } = await swc.transform(outputFiles[0]!.text, {
-    swcrc: false,
-    isModule: false,
-    jsc: { target: 'es5', externalHelpers: false },
-  });
-  return code;
-}
-
 /** A phone, which keeps what is stored. */
 class Phone {
   readonly stored: Map<string, string> = new Map();
@@ -118,7 +76,7 @@ let script: string;
 let hub: Hub;
 let identity: object;
 test.before(async () => {
-  script = await lowered();
+  script = await bundleForReactNative('examples/react-native/hub.ts');
   const psk = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: 'hub-1' });
   const tls = { key: certificateKey, cert: certificate };
   hub = await startHub({

@@ -3,7 +3,7 @@
  * `globalThis.crypto.getRandomValues`, and the derivation of the PSK, since it has no workers. docs/guides/react-native.md has all three.
  */
 import type { Client } from './client.ts';
-import { KeyringStorage, type TextStorage } from './keyring-storage.ts';
+import { KeyringText, type TextStorage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive } from './options.ts';
 import { connectByWebSocket } from './web-socket.ts';
 
@@ -24,5 +24,5 @@ export interface ReactNativeOptions extends ConnectOptions {
  */
 export function connect(options: ReactNativeOptions): Client {
   const { identity, storage, derive } = options;
-  return connectByWebSocket(options, { keyring: new KeyringStorage(identity.accessKey, storage), derive });
+  return connectByWebSocket(options, { keyring: new KeyringText(identity.accessKey, storage), derive });
 }

@@ -20,7 +20,6 @@ const storage: TextStorage = {
     SecureStore.setItem(nameOf(name), text, {
       keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY, // not in a backup: another phone would have the same key
     }),
-  removeItem: (name) => void SecureStore.deleteItemAsync(nameOf(name)),
 };
 
 /** Argon2id with the protocol's parameters (docs/protocol.md, P-44), by the phone's own code: Hermes would take minutes. */

@@ -171,8 +171,21 @@ async function startWorker(
 
 const OUT_OF_MEMORY = 11; // the worker's exit code for it
 
-export const startHermes: StartEngine = (sources) =>
-  startProgram('Hermes', join(folderOf('hermes-engine-cli'), 'linux64-bin/hermes'), sources);
+const HERMES = join(folderOf('hermes-engine-cli'), 'linux64-bin');
+
+export const startHermes: StartEngine = (sources) => startProgram('Hermes', join(HERMES, 'hermes'), sources);
+
+/** Compiles a script to optimized bytecode, as an app has it, and runs that. Returns what it prints. */
+export async function runHermesBytecode(script: string): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+  const [source, bytecode] = [join(folder, 'script.js'), join(folder, 'script.hbc')];
+  writeFileSync(source, script);
+  const run = promisify(execFile);
+  await run(join(HERMES, 'hermesc'), ['-O', '-w', '-emit-binary', '-out', bytecode, source]);
+  const { stdout } = await run(join(HERMES, 'hermes'), ['-b', bytecode]);
+  rmSync(folder, { recursive: true });
+  return stdout;
+}
 
 export const startDuktape: StartEngine = (sources) => startProgram('Duktape', 'duk', sources);
 

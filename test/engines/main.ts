@@ -4,7 +4,7 @@
  *     npm run test:engines          all vectors
  *     npm run test:engines -- 4     one vector in four, another quarter of them in each engine
  *
- * Each engine is first given a wrong expected response, which must fail.
+ * Each engine is first given a wrong expected response, which must fail. At the end Hermes runs the example for React Native.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -24,6 +24,7 @@ import {
   startXs,
   startXsMcu,
 } from './engines.ts';
+import { tryReactNative } from './react-native.ts';
 import { type Recorded, record } from './record.ts';
 
 type IsFor = (dialogue: Recorded) => boolean;
@@ -126,6 +127,11 @@ await Promise.all(
 );
 for (const task of tasks.filter(isWithin)) await run(task);
 rmSync(folder, { recursive: true });
+const failure = await tryReactNative().catch(String);
+console.log(
+  `Hermes       examples/react-native          ${failure ?? 'a first contact and a reconnect as bytecode'}`,
+);
+if (failure !== undefined) failed++;
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
