@@ -1,7 +1,7 @@
 /**
  * Plants faults in this library and in the Python port, one at a time, and shows what the judge says of each.
  *
- *     npm run judge -- faults                      all faults in the library, and every third of the others, which take longer
+ *     npm run judge -- faults                      every second fault in the library, and every fifth of the others, which take longer
  *     npm run judge -- faults --every           all faults
  *     npm run judge -- faults --all             all faults, in every operation and every scene
  *     npm run judge -- faults --only NAME,…     these faults, with the report's words
@@ -47,7 +47,7 @@ const isWhole = options.every || options.all || options.table || names !== undef
 const tasks: Task[] = Object.entries(LISTS).flatMap(([place, faults]) =>
   faults
     .filter(({ name }) => names === undefined || names.includes(name))
-    .filter((_fault, index) => isWhole || place === 'library' || index % 3 === 0)
+    .filter((_fault, index) => isWhole || index % (place === 'library' ? 2 : 5) === 0)
     .map((fault) => ({ place: place as Place, fault })),
 );
 
