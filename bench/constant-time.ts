@@ -3,7 +3,7 @@
  * "Dude, is my code constant time?", 2017), in Node.
  *
  *     npm run bench -- constant-time --seconds 60        for each line, 10 by default
- *     npm run bench -- constant-time --write             draws the table of docs/searches.md, too
+ *     npm run bench -- constant-time --write             draws the table of docs/evidence/searches.md, too
  *
  * A function gets inputs of two classes in random order. Welch's t says how sure it is that their mean times differ: below 4.5
  * nothing was found, above 10 they differ. It cannot show that there is no difference, and it says nothing about other engines.
@@ -167,7 +167,7 @@ const rows = CASES.map((one) => {
   return row;
 });
 if (values.write) {
-  const page = new URL('../docs/searches.md', import.meta.url);
+  const page = new URL('../docs/evidence/searches.md', import.meta.url);
   const heading = COLUMNS.map((column) => column.split('|').join('\\|'));
   const drawn = { 'constant-time': table(heading, rows) };
   writeFileSync(page, withParts(readFileSync(page, 'utf8'), drawn));

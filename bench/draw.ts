@@ -1,5 +1,5 @@
 /**
- * Draws what `npm run bench` measured: the curves docs/*.svg, and the tables of docs/scale.md.
+ * Draws what `npm run bench` measured: the curves in docs/evidence/, and the tables of docs/evidence/scale.md.
  *
  *     npm run --silent bench -- --json > bench.json
  *     node --import tsx bench/draw.ts bench.json
@@ -11,7 +11,7 @@ import { COLUMNS, cells, type Row } from './rows.ts';
 import { type Axis, type Series, svg } from './svg.ts';
 
 const report = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
-const DOCS = new URL('../docs/', import.meta.url);
+const DOCS = new URL('../docs/evidence/', import.meta.url);
 const PAGE = new URL('scale.md', DOCS);
 
 /** The benchmarks that are curves, and do not stand in the table. */

@@ -1,4 +1,4 @@
-/** The tables of docs/devices.md that `npm run bench -- engines --write` draws. */
+/** The tables of docs/reference/devices.md that `npm run bench -- engines --write` draws. */
 import { code, grouped, table } from '../tools/draw.ts';
 import type { Blocking, Longest } from './engines-blocking.ts';
 
@@ -17,7 +17,7 @@ export interface Seen {
 const isXs = ({ engine }: Seen): boolean => engine.startsWith('XS');
 const NAMES: { readonly [what: string]: string } = {
   'load hub-protocol.full.js': `load ${code('hub-protocol.full.js')}, with AESGCM`,
-  'load aes-gcm.js': `load [${code('examples/aes-gcm.ts')}](../examples/aes-gcm.ts)`,
+  'load aes-gcm.js': `load [${code('examples/aes-gcm.ts')}](../../examples/aes-gcm.ts)`,
 };
 const nameOf = (what: string): string =>
   NAMES[what] ?? what.replace(/^load (.*)/, (_, file) => `load ${code(file)}`);

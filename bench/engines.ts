@@ -4,7 +4,7 @@
  * that a session with a limited heap survives a message larger than the heap.
  *
  *     npm run bench -- engines [MIB]        the size of that message, 32 by default
- *     npm run bench -- engines --write      also measures what blocks the loop longest; writes all into docs/devices.md
+ *     npm run bench -- engines --write      also measures what blocks the loop longest; writes all into docs/reference/devices.md
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ const COMPUTE: { readonly [step: string]: number } = {
 
 /** The row of the highest peak, to which the ceiling belongs. */
 const HIGHEST = 'XXpsk2 handshake';
-const PAGE = new URL('../docs/devices.md', import.meta.url);
+const PAGE = new URL('../docs/reference/devices.md', import.meta.url);
 const ROUNDS = 40;
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));

@@ -5,7 +5,7 @@
  *     npm run bench
  *     npm run bench -- --only TEXT        only what has this in its name
  *     npm run bench -- --before FOLDER    handshakes and argon2id beside an earlier build, too, whose dist/ this is
- *     npm run --silent bench -- --json    prints JSON instead, from which bench/draw.ts makes what docs/scale.md shows
+ *     npm run --silent bench -- --json    prints JSON instead, from which bench/draw.ts makes what docs/evidence/scale.md shows
  */
 import { fork } from 'node:child_process';
 import { cpus } from 'node:os';

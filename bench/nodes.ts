@@ -3,7 +3,7 @@
  * hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself.
  *
  *     npm run bench -- nodes              some ten minutes
- *     npm run bench -- nodes --write      draws the table of docs/scale.md, too
+ *     npm run bench -- nodes --write      draws the table of docs/evidence/scale.md, too
  */
 import { execFileSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv } from 'node:crypto';
@@ -22,7 +22,7 @@ import { libsodium, sodiumNative } from './peers/index.js';
 import { cells, compare, type Row } from './rows.ts';
 
 const VERSIONS = ['20', '22', '24', '26'];
-const PAGE = new URL('../docs/scale.md', import.meta.url);
+const PAGE = new URL('../docs/evidence/scale.md', import.meta.url);
 const self = fileURLToPath(import.meta.url);
 const nodeOf = (version: string): string =>
   fileURLToPath(new URL(`../test/package/runtimes/node_modules/node-${version}/bin/node`, import.meta.url));

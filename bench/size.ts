@@ -2,7 +2,7 @@
  * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
  *
  *     npm run size
- *     npm run size -- --write      also writes them into docs/devices.md
+ *     npm run size -- --write      also writes them into docs/reference/devices.md
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -20,7 +20,7 @@ const CEILINGS: { readonly [name: string]: number } = {
 };
 
 const DIST = new URL('../dist/', import.meta.url);
-const PAGE = new URL('../docs/devices.md', import.meta.url);
+const PAGE = new URL('../docs/reference/devices.md', import.meta.url);
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
 
 const row = (...cells: (string | number)[]): void =>

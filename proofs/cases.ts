@@ -1,6 +1,6 @@
 /**
  * What the models are asked, and what Verifpal has to answer. A case is a model with some of its settings, or two models in one
- * system. A mutant is a case with a mistake, which Verifpal has to notice. docs/proofs.md says what the queries mean.
+ * system. A mutant is a case with a mistake, which Verifpal has to notice. docs/evidence/proofs.md says what the queries mean.
  */
 
 /** A model with settings: the words after `only:` and `unless:` in its file. */

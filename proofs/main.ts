@@ -1,5 +1,5 @@
 /**
- * Asks Verifpal about the models, and compares its answers with those in cases.ts: docs/proofs.md.
+ * Asks Verifpal about the models, and compares its answers with those in cases.ts: docs/evidence/proofs.md.
  *
  *     npm run search -- proofs
  *     npm run search -- proofs --only 'XXpsk2, offer' --workers 1
@@ -18,7 +18,7 @@ import { CASES, type Case, MUTANTS, type Mutant } from './cases.ts';
 import { textOf } from './model.ts';
 
 const VERIFIER = fileURLToPath(new URL('verifier/target/release/verifier', import.meta.url));
-const PAGE = new URL('../docs/proofs.md', import.meta.url);
+const PAGE = new URL('../docs/evidence/proofs.md', import.meta.url);
 const DURATIONS = new URL('durations.json', import.meta.url);
 
 const { values: options } = parseArgs({
@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
     /** Leaves out models that have not changed since a run in which they took longer. */
     seconds: { type: 'string', default: 'Infinity' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    /** Draws the tables of docs/proofs.md, and notes in durations.json how long each model took. */
+    /** Draws the tables of docs/evidence/proofs.md, and notes in durations.json how long each model took. */
     write: { type: 'boolean', default: false },
   },
 });

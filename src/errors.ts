@@ -99,7 +99,7 @@ export type RemoteCode =
   | 'dropped'
   | 'timeout';
 
-/** All codes. docs/errors.md says what each means, who raises it, and what to do. */
+/** All codes. docs/reference/errors.md says what each means, who raises it, and what to do. */
 export type ErrorCode = LocalCode | RemoteCode;
 
 /**

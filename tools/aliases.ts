@@ -1,6 +1,6 @@
 /**
  * Generates two files from vectors/aliases/identity.json, the only list of the names of an identity's fields: the
- * module from which the library reads them, and the table in docs/identity.md. The generator of the vectors reads the
+ * module from which the library reads them, and the table in docs/reference/identity.md. The generator of the vectors reads the
  * list itself.
  */
 import { readFileSync } from 'node:fs';
@@ -42,6 +42,6 @@ export function aliases(): Drawn {
   });
   return {
     'src/issued/aliases.ts': [comment, ...constants].join('\n'),
-    ...pageWith('docs/identity.md', { aliases: table(['Field', 'Also issued as'], rows) }),
+    ...pageWith('docs/reference/identity.md', { aliases: table(['Field', 'Also issued as'], rows) }),
   };
 }

@@ -1,4 +1,4 @@
-/** The tables of docs/api/ that come from the code rather than from docstrings. */
+/** The tables of docs/reference/api/ that come from the code rather than from docstrings. */
 import { readFileSync } from 'node:fs';
 import { pskCrypto } from '../bundles/psk.ts';
 import { readVectorFile } from '../judge/src/vectors.ts';
@@ -87,8 +87,8 @@ export function providersTable(): string {
     ),
     'Every hub must offer `25519_ChaChaPoly_SHA256`. A `deviceCrypto` has no BLAKE2b, since no device derives a PSK. To derive one ' +
       'with `jsCrypto`, pass `{ ...jsCrypto, blake2b: nobleBlake2b }`. For the AES of ' +
-      'a chip, see [`examples/aes-gcm.ts`](../../examples/aes-gcm.ts); for a private key that stays in one, ' +
-      '[`examples/external-key.ts`](../../examples/external-key.ts).',
+      'a chip, see [`examples/aes-gcm.ts`](../../../examples/aes-gcm.ts); for a private key that stays in one, ' +
+      '[`examples/external-key.ts`](../../../examples/external-key.ts).',
   ].join('\n\n');
 }
 
@@ -113,7 +113,7 @@ export function choiceTable(): string {
           'yes, where it is compiled',
           '150 and 290 µs',
           '5.3 KB',
-          'none; a [test](../../test/crypto/js-x25519-proof.test.ts) proves the arithmetic for all keys',
+          'none; a [test](../../../test/crypto/js-x25519-proof.test.ts) proves the arithmetic for all keys',
         ],
         [
           '`nobleCrypto`',
@@ -142,7 +142,7 @@ export function choiceTable(): string {
       ],
     ),
     'Times are those of one Diffie-Hellman on one machine. Each provider passes the vectors of Wycheproof and of the RFCs, and is ' +
-      'compared with OpenSSL. [SECURITY.md](../../SECURITY.md#what-javascript-cannot-promise) says what constant time means in ' +
+      'compared with OpenSSL. [SECURITY.md](../../../SECURITY.md#what-javascript-cannot-promise) says what constant time means in ' +
       'JavaScript.',
   ].join('\n\n');
 }

@@ -1,5 +1,5 @@
 /**
- * Writes docs/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
+ * Writes docs/reference/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
  * index; the lengths; and which single file has which name.
  */
 import { choiceTable, filesTable, lengthsTable, providersTable } from './api-tables.ts';
@@ -124,13 +124,13 @@ const TARGETS: ReadonlyMap<string, { readonly page: string; readonly anchor: str
   }),
 );
 
-/** A link to a public name, for a page of docs/api/. */
+/** A link to a public name, for a page of docs/reference/api/. */
 function linkTo(name: string, text: string = `\`${name}\``): string {
   const { page, anchor } = TARGETS.get(name)!;
   return `[${text}](${page}.md#${anchor})`;
 }
 
-/** The anchor of each code in docs/errors.md. A code of both classes has two headings. */
+/** The anchor of each code in docs/reference/errors.md. A code of both classes has two headings. */
 const ANCHORS: ReadonlyMap<string, string> = new Map(
   codes().all.map((key, index, all) => {
     const code = key.split(' ')[1]!;
@@ -248,7 +248,7 @@ function fence(code: string): string {
 
 function footer({ entry, source, doc }: PublicName): string {
   const see = (doc?.see ?? []).map((each) => `${each}; `).join('');
-  return `<sub>From \`${entry}\`. Source: ${see}[src/${source}](../../src/${source})</sub>`;
+  return `<sub>From \`${entry}\`. Source: ${see}[src/${source}](../../../src/${source})</sub>`;
 }
 
 function section(symbol: PublicName): string {
@@ -385,5 +385,7 @@ export function apiPages(): Drawn {
     lengths: tablePage('Lengths', lengthsTable()),
     files: tablePage('The names in each file', filesTable(links)),
   };
-  return Object.fromEntries(Object.entries(pages).map(([page, text]) => [`docs/api/${page}.md`, text]));
+  return Object.fromEntries(
+    Object.entries(pages).map(([page, text]) => [`docs/reference/api/${page}.md`, text]),
+  );
 }

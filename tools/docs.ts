@@ -30,7 +30,7 @@ export function drawnFiles(): Drawn {
 
 if (process.argv[1] === import.meta.filename) {
   const files = Object.entries(drawnFiles());
-  rmSync(new URL('docs/api/', ROOT), { recursive: true, force: true }); // with the pages that are no longer drawn
-  mkdirSync(new URL('docs/api/', ROOT));
+  rmSync(new URL('docs/reference/api/', ROOT), { recursive: true, force: true }); // with the pages that are no longer drawn
+  mkdirSync(new URL('docs/reference/api/', ROOT));
   for (const [path, text] of files) writeFileSync(new URL(path, ROOT), text);
 }

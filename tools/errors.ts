@@ -1,5 +1,5 @@
 /**
- * Writes docs/errors.md: every code, who raises it, what its message says, and what to do; and the table of errors in README.md.
+ * Writes docs/reference/errors.md: every code, who raises it, what its message says, and what to do; and the table of errors in README.md.
  * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
  * of sessions.
  */
@@ -239,5 +239,5 @@ function readmeTable(): string {
 }
 
 export function errors(): Drawn {
-  return { 'docs/errors.md': errorsPage(), ...pageWith('README.md', { errors: readmeTable() }) };
+  return { 'docs/reference/errors.md': errorsPage(), ...pageWith('README.md', { errors: readmeTable() }) };
 }

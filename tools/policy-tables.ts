@@ -1,5 +1,5 @@
 /**
- * Draws the state diagram and the table of endings in docs/policy.md from the tables that ConnectionPolicy runs on.
+ * Draws the state diagram and the table of endings in docs/reference/policy.md from the tables that ConnectionPolicy runs on.
  */
 import {
   AFTER_VERDICT,
@@ -87,5 +87,5 @@ function repeated({ isRepeated, isPskFresh }: PolicyFacts): string {
 }
 
 export function policyTables(): Drawn {
-  return pageWith('docs/policy.md', { states: diagram(), endings: endings(POLICY_ENDINGS) });
+  return pageWith('docs/reference/policy.md', { states: diagram(), endings: endings(POLICY_ENDINGS) });
 }

@@ -1,8 +1,8 @@
-/** The rules of docs/protocol.md, and the vectors that they name. */
+/** The rules of docs/reference/protocol.md, and the vectors that they name. */
 import { readFileSync } from 'node:fs';
 import type { Vector, VectorFile } from '../judge/src/vectors.ts';
 
-export const PAGE: string = readFileSync(new URL('../docs/protocol.md', import.meta.url), 'utf8');
+export const PAGE: string = readFileSync(new URL('../docs/reference/protocol.md', import.meta.url), 'utf8');
 
 export interface Rule {
   readonly id: string;

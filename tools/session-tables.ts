@@ -1,5 +1,5 @@
 /**
- * Draws the state diagrams and the tables of endings in docs/sessions.md from the tables that the sessions run on.
+ * Draws the state diagrams and the tables of endings in docs/reference/sessions.md from the tables that the sessions run on.
  */
 import {
   CLIENT_ENDINGS,
@@ -110,5 +110,5 @@ const PARTS: { readonly [name: string]: string } = {
 };
 
 export function sessionTables(): Drawn {
-  return pageWith('docs/sessions.md', PARTS);
+  return pageWith('docs/reference/sessions.md', PARTS);
 }

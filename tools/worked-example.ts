@@ -1,4 +1,4 @@
-/** Draws the worked example of docs/protocol.md from what the generator of the vectors computes (worked_example.py). */
+/** Draws the worked example of docs/reference/protocol.md from what the generator of the vectors computes (worked_example.py). */
 import { readFileSync } from 'node:fs';
 import { type Drawn, pageWith } from './draw.ts';
 
@@ -28,5 +28,5 @@ function block(lines: readonly Line[]): string {
 
 export function workedExample(): Drawn {
   const parts = Object.entries(WORKED_EXAMPLE).map(([name, lines]) => [`worked ${name}`, block(lines)]);
-  return pageWith('docs/protocol.md', Object.fromEntries(parts));
+  return pageWith('docs/reference/protocol.md', Object.fromEntries(parts));
 }

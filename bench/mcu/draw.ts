@@ -1,5 +1,5 @@
 /**
- * Draws what `npm run bench -- mcu` counted: docs/mcu.svg, the tables of docs/mcu.md, and the first one of docs/devices.md.
+ * Draws what `npm run bench -- mcu` counted: docs/evidence/mcu.svg, the tables of docs/evidence/mcu.md, and the first one of docs/reference/devices.md.
  *
  *     npm run --silent bench -- mcu --least --json > mcu.json
  *     node --import tsx bench/mcu/draw.ts mcu.json
@@ -10,7 +10,7 @@ import { escaped, STYLE, WIDTH } from '../svg.ts';
 import type { Report } from './main.ts';
 
 const { date, versions, rows, shares, least } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
-const DOCS = new URL('../../docs/', import.meta.url);
+const DOCS = new URL('../../docs/evidence/', import.meta.url);
 const PAGE = new URL('mcu.md', DOCS);
 const MILLION = 1e6;
 
@@ -187,6 +187,6 @@ const boards = markdown([
     ]),
   ),
 ]);
-const DEVICES = new URL('devices.md', DOCS);
+const DEVICES = new URL('../reference/devices.md', DOCS);
 writeFileSync(DEVICES, withParts(readFileSync(DEVICES, 'utf8'), { boards }));
 writeFileSync(new URL('mcu.svg', DOCS), bars());

@@ -5,7 +5,7 @@
  *     npm run bench -- mcu                      some ten seconds, once everything is installed
  *     npm run bench -- mcu --least           looks for the least memory, too, for some minutes
  *     npm run bench -- mcu --file FILE       another build of hub-protocol.js
- *     npm run --silent bench -- mcu --json   prints JSON instead, from which bench/mcu/draw.ts makes docs/mcu.md
+ *     npm run --silent bench -- mcu --json   prints JSON instead, from which bench/mcu/draw.ts makes docs/evidence/mcu.md
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

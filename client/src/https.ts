@@ -1,6 +1,6 @@
 /**
  * `hub-protocol-client/https`: a client for Node.js that polls a hub over HTTPS, where nothing but HTTPS gets through.
- * docs/https.md has the requests and the reasons for their order.
+ * docs/reference/https.md has the requests and the reasons for their order.
  */
 import http from 'node:http';
 import https from 'node:https';

@@ -1,4 +1,4 @@
-/** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/mqtt.md has the reasons for the order of things. */
+/** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/reference/mqtt.md has the reasons for the order of things. */
 import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket } from 'mqtt';

@@ -15,7 +15,7 @@ execFileSync('stty', ['-F', port, '115200', 'raw', '-echo', 'ixon', 'ixoff']);
 const bridge = startBridge({
   line: Duplex.from({ readable: createReadStream(port), writable: createWriteStream(port) }),
   identity: parseIdentity(readFileSync(identity, 'utf8')),
-  ask: (code) => console.error(`${code}: see docs/errors.md. Then send SIGHUP.`),
+  ask: (code) => console.error(`${code}: see docs/reference/errors.md. Then send SIGHUP.`),
   observe: (what) => console.log(JSON.stringify(what)),
 });
 process.on('SIGHUP', () => bridge.resume());

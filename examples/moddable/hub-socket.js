@@ -7,7 +7,7 @@ import WebSocket from 'WebSocket';
 export function openSocket(url) {
   const options = { url };
   if (Resource.exists('hub-ca.der')) {
-    const { wss } = device.network; // a CA of your own: see docs/devices.md
+    const { wss } = device.network; // a CA of your own: see docs/reference/devices.md
     const secure = { certificate: new Resource('hub-ca.der') };
     options.wss = { ...wss, socket: { ...wss.socket, secure } };
   }

@@ -95,7 +95,7 @@ function connect() {
       }
       const decision = policy.take(event, now());
       if (decision?.do === 'dial') Timer.set(connect, decision.after);
-      if (decision?.do === 'ask') trace('a person has to act: see docs/errors.md\n');
+      if (decision?.do === 'ask') trace('a person has to act: see docs/reference/errors.md\n');
     }
     set('deadline', () => closed('timeout'), policy.deadline(session.state, now()));
   };

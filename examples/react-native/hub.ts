@@ -22,7 +22,7 @@ const storage: TextStorage = {
     }),
 };
 
-/** Argon2id with the protocol's parameters (docs/protocol.md, P-44), by the phone's own code, since Hermes would take half a minute or more. */
+/** Argon2id with the protocol's parameters (docs/reference/protocol.md, P-44), by the phone's own code, since Hermes would take half a minute or more. */
 const derive: Derive = async (password, salt) => {
   const hex = Array.from(salt, (byte) => byte.toString(16).padStart(2, '0')).join('');
   const { rawHash } = await argon2(password, hex, {

@@ -33,7 +33,7 @@ func (c Closing) kind() closing {
 	return loss
 }
 
-// Closed takes the end of the connection, and returns what it means (P-107; the tables of docs/sessions.md). Only the first
+// Closed takes the end of the connection, and returns what it means (P-107; the tables of docs/reference/sessions.md). Only the first
 // end counts.
 func (s *Session) Closed(c Closing) []Event {
 	before := s.state

@@ -1,8 +1,8 @@
-// Package protocol3 is the client's side of HiveMind's protocol 3, written from docs/protocol.md and the vectors alone.
+// Package protocol3 is the client's side of HiveMind's protocol 3, written from docs/reference/protocol.md and the vectors alone.
 // It does no input or output: a Session takes what arrives and returns events.
 package protocol3
 
-// Error is a code of docs/errors.md, by which the judge and the logs tell causes apart. The peer never sees one.
+// Error is a code of docs/reference/errors.md, by which the judge and the logs tell causes apart. The peer never sees one.
 type Error string
 
 func (e Error) Error() string { return string(e) }

@@ -13,7 +13,7 @@
  *     (4)      the type of the payload: only in messages of the type `bin`, whose payload is never compressed
  *     …        the payload: bytes in messages of the type `bin`, and a JSON object in all others
  *
- * docs/protocol.md, "Binary messages".
+ * docs/reference/protocol.md, "Binary messages".
  */
 import {
   assertBytes,

@@ -1,6 +1,6 @@
 /**
  * ConnectionPolicy: when a client dials, how long it waits for the hub, and when it asks a person. No I/O, no clock and no
- * randomness of its own: the caller passes them in. docs/policy.md lists the rules.
+ * randomness of its own: the caller passes them in. docs/reference/policy.md lists the rules.
  */
 
 import {

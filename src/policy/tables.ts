@@ -1,6 +1,6 @@
 /**
  * The tables of ConnectionPolicy: its states, and what it decides when a connection has ended. The diagram and the tables
- * in docs/policy.md are drawn from them, and `vectors/tables.json` has the same rows for ports.
+ * in docs/reference/policy.md are drawn from them, and `vectors/tables.json` has the same rows for ports.
  */
 import type { EndedEvent } from '../session/events.ts';
 

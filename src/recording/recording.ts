@@ -1,7 +1,7 @@
 /**
  * Records a session as JSON lines, to find out later why its handshake failed: what went in and out, the states, the
  * events, and the codes of errors. A recording contains no secret: cleartext envelopes, which everybody between client
- * and hub can read anyway, are recorded whole; of everything else only the length. `docs/commands.md` describes the
+ * and hub can read anyway, are recorded whole; of everything else only the length. `docs/reference/commands.md` describes the
  * lines, and `hub-protocol explain` reads them.
  */
 import { assertFlag, assertFunction, readOptions } from '../arguments.ts';

@@ -77,7 +77,7 @@ export const CAUSES: { readonly [type: string]: Cause } = {
 type Next = ReplyState | ReplyEnding;
 type Row = { readonly [cause in Cause]: Next };
 
-/** The transitions from each state but `done`, which is final. docs/requests.md shows the same table. */
+/** The transitions from each state but `done`, which is final. docs/reference/requests.md shows the same table. */
 export const TRANSITIONS: { readonly [state: string]: Row } = {
   waiting: {
     speech: 'speaking',

@@ -1,7 +1,7 @@
 /**
  * RequestScheduler: the requests in flight on one connection, one in each session. It decides when to send each, which
  * reply an event belongs to, and when to stop waiting. No I/O and no clock: the caller passes the time.
- * docs/requests.md lists the rules.
+ * docs/reference/requests.md lists the rules.
  */
 
 import { assertTime, readOptions } from '../arguments.ts';

@@ -1,4 +1,4 @@
-/** Wraps envelopes for a mesh of hubs. docs/requests.md, "Beyond the hub". */
+/** Wraps envelopes for a mesh of hubs. docs/reference/requests.md, "Beyond the hub". */
 import { type OptionNames, readArgument, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { composeEnvelope } from '../wire/envelope.ts';

@@ -1,6 +1,6 @@
 /**
  * The state tables of both sessions: for each state, the inputs and steps that it knows and the state that follows. An
- * input or a step without an entry has no place in that state. The state diagrams in docs/sessions.md are drawn from
+ * input or a step without an entry has no place in that state. The state diagrams in docs/reference/sessions.md are drawn from
  * these tables.
  *
  * Two transitions are the same in every state and are not repeated here: any failure leads to `failed`, and `closed()`

@@ -1,5 +1,5 @@
 /**
- * Writes the pictures of examples/page to docs/: by day, by night, and on a narrow screen. Afterwards, look at them.
+ * Writes the pictures of examples/page to docs/guides/: by day, by night, and on a narrow screen. Afterwards, look at them.
  *
  *     npm run demo -- page-build && node --import tsx test/browser/screenshots.ts
  */
@@ -25,7 +25,10 @@ async function picture(name: string, scheme: 'light' | 'dark', width: number, he
   await tab.evaluate(`document.querySelector('.scroll').scrollTo(0, 1e6)`);
   await sleep(500); // for the rows to appear
   const { data } = await tab.call<{ data: string }>('Page.captureScreenshot', { format, quality: 85 });
-  writeFileSync(new URL(`../../docs/page-${name}.${format}`, import.meta.url), Buffer.from(data, 'base64'));
+  writeFileSync(
+    new URL(`../../docs/guides/page-${name}.${format}`, import.meta.url),
+    Buffer.from(data, 'base64'),
+  );
 }
 
 await tab.call('Emulation.setScrollbarsHidden', { hidden: true });

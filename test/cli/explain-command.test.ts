@@ -51,9 +51,9 @@ test('names the cause, and exits with 1', async () => {
   assert.match(stdout, /\nWhat happened\n {2}- the connection ended/);
 });
 
-test('prints what docs/commands.md shows', async () => {
+test('prints what docs/reference/commands.md shows', async () => {
   const { client, hub } = record({ wire: replacing(',"25519_AESGCM_SHA256"', '') });
-  const page = readFileSync(new URL('../../docs/commands.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8');
   const example = /^\$ hub-protocol explain client\.jsonl hub\.jsonl\n([\s\S]*?)```/m.exec(page)![1];
   assert.is((await explain([client, hub])).stdout, example);
 });

@@ -1,4 +1,4 @@
-/** The docstrings of which docs/api/ is made leave nothing out. */
+/** The docstrings of which docs/reference/api/ is made leave nothing out. */
 import { readdirSync, readFileSync } from 'node:fs';
 import swc from '@swc/core';
 import { test } from 'uvu';

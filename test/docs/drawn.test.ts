@@ -13,8 +13,8 @@ for (const [path, text] of Object.entries(FILES)) {
   });
 }
 
-test('docs/api/ has no page that is not drawn', () => {
-  const pages = readdirSync(new URL('docs/api/', ROOT)).map((name) => `docs/api/${name}`);
+test('docs/reference/api/ has no page that is not drawn', () => {
+  const pages = readdirSync(new URL('docs/reference/api/', ROOT)).map((name) => `docs/reference/api/${name}`);
   assert.equal(
     pages.filter((path) => !(path in FILES)),
     [],

@@ -1,12 +1,12 @@
-/** No code is missing from docs/errors.md. */
+/** No code is missing from docs/reference/errors.md. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { codes } from '../../tools/errors.ts';
 
-const PAGE = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+const PAGE = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 
-test('docs/errors.md has a heading for every code', () => {
+test('docs/reference/errors.md has a heading for every code', () => {
   const { all } = codes();
   const headings = [...PAGE.matchAll(/^### `(.*)`$/gm)].map(([, code]) => code);
   assert.equal(

@@ -21,14 +21,16 @@ const GUIDES = new URL('../../docs/guides/', import.meta.url);
 
 /** The programs in the guides. */
 function inGuides(): Example[] {
-  return readdirSync(GUIDES).flatMap((page) =>
-    [...readFileSync(new URL(page, GUIDES), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-      ([, code], i) => ({
-        name: `${page}-${i + 1}`,
-        code: code!,
-      }),
-    ),
-  );
+  return readdirSync(GUIDES)
+    .filter((page) => page.endsWith('.md'))
+    .flatMap((page) =>
+      [...readFileSync(new URL(page, GUIDES), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
+        ([, code], i) => ({
+          name: `${page}-${i + 1}`,
+          code: code!,
+        }),
+      ),
+    );
 }
 
 const EXAMPLES: readonly Example[] = publicNames()

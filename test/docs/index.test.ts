@@ -5,9 +5,9 @@ import { TASKS } from '../../tools/task.ts';
 
 const DOCS = new URL('../../docs/', import.meta.url);
 
-test('docs/api/README.md leads to every page of docs/api/', () => {
-  const index = readFileSync(new URL('api/README.md', DOCS), 'utf8');
-  const pages = readdirSync(new URL('api/', DOCS)).filter((name) => name !== 'README.md');
+test('docs/reference/api/README.md leads to every page of docs/reference/api/', () => {
+  const index = readFileSync(new URL('reference/api/README.md', DOCS), 'utf8');
+  const pages = readdirSync(new URL('reference/api/', DOCS)).filter((name) => name !== 'README.md');
   assert.equal(
     pages.filter((name) => !index.includes(`](${name})`)),
     [],
@@ -16,7 +16,11 @@ test('docs/api/README.md leads to every page of docs/api/', () => {
 
 test('docs/README.md leads to every page of docs/', () => {
   const index = readFileSync(new URL('README.md', DOCS), 'utf8');
-  const pages = readdirSync(DOCS).filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const pages = ['guides', 'reference', 'evidence'].flatMap((shelf) =>
+    readdirSync(new URL(`${shelf}/`, DOCS))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${shelf}/${name}`),
+  );
   assert.equal(
     pages.filter((name) => !index.includes(`](${name})`)),
     [],
@@ -41,13 +45,13 @@ test('CONTRIBUTING.md has every script of package.json and every task in one tab
   );
 });
 
-test('README.md, the judge’s and docs/devices.md say how many vectors there are, in thousands', () => {
+test('README.md, the judge’s and docs/reference/devices.md say how many vectors there are, in thousands', () => {
   const vectors = new URL('../vectors/', DOCS);
   const counts = readdirSync(vectors)
     .filter((name) => name.endsWith('.json'))
     .map((name) => JSON.parse(readFileSync(new URL(name, vectors), 'utf8')) as { numberOfTests?: number });
   const thousands = Math.floor(counts.reduce((sum, { numberOfTests = 0 }) => sum + numberOfTests, 0) / 1000);
-  for (const page of ['README.md', 'judge/README.md', 'docs/devices.md']) {
+  for (const page of ['README.md', 'judge/README.md', 'docs/reference/devices.md']) {
     assert.match(readFileSync(new URL(`../${page}`, DOCS), 'utf8'), `over ${thousands}000`, page);
   }
 });

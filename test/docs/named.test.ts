@@ -42,9 +42,12 @@ function isTask(script: string, task: string | undefined): boolean {
 /** Looks from the root, from the file, and from where generated pages are. */
 function isThere(path: string, file: string): boolean {
   if (path.includes('/node_modules/')) return true; // installed by what names it
-  return [path, posix.join(posix.dirname(file), path), posix.join('docs/api', path)].some((candidate) =>
-    existsSync(ROOT + candidate),
-  );
+  return [
+    path,
+    posix.join(posix.dirname(file), path),
+    posix.join('docs/reference', path),
+    posix.join('docs/reference/api', path),
+  ].some((candidate) => existsSync(ROOT + candidate));
 }
 
 function hasHeading(path: string, anchor: string): boolean {
@@ -60,9 +63,10 @@ function hasHeading(path: string, anchor: string): boolean {
 
 test('finds files, headings and commands that are not there', () => {
   assert.equal(missing('docs/api.md, `src/bytes.ts`, src/*/a.ts, a/src/b.ts', 'README.md'), ['docs/api.md']);
-  assert.equal(missing('docs/sessions.md#how-a-connection-ends, docs/sessions.md#no', 'a.ts'), [
-    'docs/sessions.md#no',
-  ]);
+  assert.equal(
+    missing('docs/reference/sessions.md#how-a-connection-ends, docs/reference/sessions.md#no', 'a.ts'),
+    ['docs/reference/sessions.md#no'],
+  );
   assert.equal(missing('npm run check, npm run nothing, npm run test:no -- 4, npm run judge -- no', 'a.ts'), [
     'npm run nothing',
     'npm run test:no',

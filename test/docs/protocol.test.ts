@@ -1,4 +1,4 @@
-/** docs/protocol.md: its rules name vectors that exist, no vector is without a rule, and its bytes are a vector's. */
+/** docs/reference/protocol.md: its rules name vectors that exist, no vector is without a rule, and its bytes are a vector's. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,5 +1,5 @@
 /**
- * Explores every course of events in a small world: docs/searches.md.
+ * Explores every course of events in a small world: docs/evidence/searches.md.
  *
  *     npm run search -- explore --acts 1
  *     npm run search -- explore --acts 3 --minutes 10 --scenario 'known hub' --workers 1
@@ -16,7 +16,7 @@ import { SCENARIOS } from './scenarios.ts';
 import type { Found } from './search.ts';
 import type { Answer, Task } from './worker.ts';
 
-const PAGE = new URL('../../docs/searches.md', import.meta.url);
+const PAGE = new URL('../../docs/evidence/searches.md', import.meta.url);
 
 const { values: options } = parseArgs({
   options: {

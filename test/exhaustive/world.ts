@@ -254,7 +254,7 @@ export class World {
     this.asked = undefined;
   }
 
-  /** A person looks into what the policy asks, and does what docs/policy.md says. */
+  /** A person looks into what the policy asks, and does what docs/reference/policy.md says. */
   consult(): void {
     const pin = pinOf(this.keyring);
     if (this.asked === 'hub-key-changed' && pin && !same(pin, HUB_KEY))

@@ -1,5 +1,5 @@
 /**
- * Searches for inputs that break the law of docs/searches.md, on all cores.
+ * Searches for inputs that break the law of docs/evidence/searches.md, on all cores.
  *
  *     npm run search -- fuzz --minutes 10 --seed 1
  *     npm run search -- fuzz --target sessions --workers 1

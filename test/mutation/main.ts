@@ -14,7 +14,7 @@
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. scores.ts draws the
- * table in docs/searches.md from that.
+ * table in docs/evidence/searches.md from that.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 /**
- * Draws the table of mutants in docs/searches.md, folder by folder. It counts those in the sources, and as noticed all that
+ * Draws the table of mutants in docs/evidence/searches.md, folder by folder. It counts those in the sources, and as noticed all that
  * are not in survivors.json, so run `npm run mutate` before.
  *
  *     node --import tsx test/mutation/scores.ts
@@ -10,7 +10,7 @@ import { mutated } from './mutants.ts';
 import { isMutated, keyOf, readSurvivors } from './survivors.ts';
 
 const ROOT = new URL('../../', import.meta.url);
-const PAGE = new URL('docs/searches.md', ROOT);
+const PAGE = new URL('docs/evidence/searches.md', ROOT);
 const REST = 'other files of `src`';
 
 const survivors = new Set(readSurvivors().map(keyOf));

@@ -51,8 +51,9 @@ const GIVEN: { readonly [name: string]: string } = {
 /** Each fence as a module, by the name of a file. */
 export function fencesAsTypeScript(exported: readonly string[]): Map<string, string> {
   const modules = new Map<string, string>();
-  const pages = ['README.md', ...readdirSync(new URL('docs/', ROOT)).map((name) => `docs/${name}`)];
-  for (const page of pages.filter((name) => name.endsWith('.md'))) {
+  const shelves = ['docs/reference/', 'docs/evidence/']; // test/docs/examples.test.ts runs the guides
+  const documents = shelves.flatMap((shelf) => readdirSync(new URL(shelf, ROOT)).map((name) => shelf + name));
+  for (const page of ['README.md', ...documents.filter((name) => name.endsWith('.md'))]) {
     const text = readFileSync(new URL(page, ROOT), 'utf8');
     for (const [, language, fence] of text.matchAll(/^```(js|ts)\n(.*?)^```$/gms)) {
       const name = `${page.replace(/\W/g, '-')}-${modules.size}.ts`;

@@ -1,6 +1,6 @@
 /**
  * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `npm run search -- simulate` also
- * runs the clients without it, and writes docs/policy.md.
+ * runs the clients without it, and writes docs/reference/policy.md.
  */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
@@ -12,7 +12,7 @@ import { TROUBLES } from './simulation/hubs.ts';
 import type { Transport } from './simulation/network.ts';
 import { CLIENTS, returnOf } from './simulation/restart.ts';
 
-const page = readFileSync(new URL('../../docs/policy.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
 
 /** The hubs that are in trouble for good, and those that need a person. */
 const FOR_GOOD = ['breaks after', 'is silent', 'is up for 20 s', 'refuses', 'is full'];
@@ -50,8 +50,8 @@ test('the clients of a hub that restarts come back one by one', () => {
   assert.ok(accepted.reduce((sum, count) => sum + count, 0) > 0.95 * CLIENTS);
 });
 
-test('docs/restart.svg shows that', () => {
-  const drawn = readFileSync(new URL('../../docs/restart.svg', import.meta.url), 'utf8');
+test('docs/reference/restart.svg shows that', () => {
+  const drawn = readFileSync(new URL('../../docs/reference/restart.svg', import.meta.url), 'utf8');
   assert.is(drawn, restartChart(), 'run npm run search -- simulate');
 });
 

@@ -1,4 +1,4 @@
-/** docs/requests.md: runs its example, unchanged except for the import, and compares its tables with the code. */
+/** docs/reference/requests.md: runs its example, unchanged except for the import, and compares its tables with the code. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,7 +8,7 @@ import { isByPolicy } from '../../src/requests/refusal.ts';
 import { CAUSES, TRANSITIONS } from '../../src/requests/reply-collector.ts';
 import { DEADLINES, RequestScheduler } from '../../src/requests/request-scheduler.ts';
 
-const page = readFileSync(new URL('../../docs/requests.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/requests.md', import.meta.url), 'utf8');
 const [imports, ...code] = /```js\n(.*?)```/s.exec(page)![1]!.split('\n');
 
 /** The cells of the rows of a section's first table, without its header. */

@@ -1,5 +1,5 @@
 /**
- * Runs the library for long, and with much of everything: docs/searches.md.
+ * Runs the library for long, and with much of everything: docs/evidence/searches.md.
  *
  *     npm run search -- soak
  *     npm run search -- soak --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
@@ -15,7 +15,7 @@ import type { HubReport, HubTask } from './hub.ts';
 import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
 import { week } from './week.ts';
 
-const PAGE = new URL('../../docs/searches.md', import.meta.url);
+const PAGE = new URL('../../docs/evidence/searches.md', import.meta.url);
 const MIB = 2 ** 20;
 /** By how much the memory in use may grow, in bytes. What leaks 8 bytes with each message is found in a million. */
 const SLACK = 4 * MIB;

@@ -1,4 +1,4 @@
-"""The worked example of docs/protocol.md: what noiseprotocol computes in the first contact of session.json, test 1."""
+"""The worked example of docs/reference/protocol.md: what noiseprotocol computes in the first contact of session.json, test 1."""
 
 import hashlib
 import json

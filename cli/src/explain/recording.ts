@@ -1,4 +1,4 @@
-/** Reads a recording (docs/commands.md, "Recordings"): one side's view of one connection. */
+/** Reads a recording (docs/reference/commands.md, "Recordings"): one side's view of one connection. */
 import { CannotRun } from '../command.ts';
 import {
   bytesToHex,
@@ -76,7 +76,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const role = header && ownField(header, 'role');
   if (header === undefined || (role !== 'client' && role !== 'hub')) {
     throw new CannotRun(
-      `${path} is not a recording: its first line has no role. See docs/commands.md, "Recordings"`,
+      `${path} is not a recording: its first line has no role. See docs/reference/commands.md, "Recordings"`,
     );
   }
   if (ownField(header, 'recording') !== 1) {

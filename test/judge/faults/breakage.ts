@@ -1,4 +1,4 @@
-/** What breaks a rule of docs/protocol.md in this library. */
+/** What breaks a rule of docs/reference/protocol.md in this library. */
 import type { Patch } from './fault.ts';
 
 export type Breakage =

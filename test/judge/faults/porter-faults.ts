@@ -1,5 +1,5 @@
 /**
- * What a porter may do wrong, room by room: written from the rules of docs/protocol.md by somebody who had not read which
+ * What a porter may do wrong, room by room: written from the rules of docs/reference/protocol.md by somebody who had not read which
  * mistakes the judge knows. Planted in ports/python.
  */
 import { type Fault, fault, type Patch } from './fault.ts';

@@ -1,6 +1,6 @@
 /**
  * What a porter may do wrong on a connection, and in the Noise that he writes himself: written from the rules of
- * docs/protocol.md by somebody who had not read which mistakes the judge knows. Planted in this library and in peers.ts.
+ * docs/reference/protocol.md by somebody who had not read which mistakes the judge knows. Planted in this library and in peers.ts.
  */
 import { type Fault, fault, type Patch } from './fault.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What breaks each rule of docs/protocol.md in this library: a fault of another list by its name, or patches; or why
+ * What breaks each rule of docs/reference/protocol.md in this library: a fault of another list by its name, or patches; or why
  * nothing does. Where a rule names vectors, one of those has to fail.
  */
 import { type Breakage, broken, live, none, same } from './breakage.ts';

@@ -1,5 +1,5 @@
 /**
- * Breaks each rule of docs/protocol.md once in this library, and shows that a vector which the rule names, or a scene of
+ * Breaks each rule of docs/reference/protocol.md once in this library, and shows that a vector which the rule names, or a scene of
  * live mode, fails.
  *
  *     npm run judge -- rules                      all rules

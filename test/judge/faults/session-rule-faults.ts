@@ -1,4 +1,4 @@
-/** What breaks the rules of docs/protocol.md about whole connections: handshake, order, endings, pins and policy. */
+/** What breaks the rules of docs/reference/protocol.md about whole connections: handshake, order, endings, pins and policy. */
 import { type Breakage, broken, none, same } from './breakage.ts';
 
 const CLIENT = 'src/session/client-handshake.ts';

@@ -1,4 +1,4 @@
-/** The histogram docs/restart.svg, which is readable on light and dark pages. */
+/** The histogram docs/reference/restart.svg, which is readable on light and dark pages. */
 import { grouped } from '../../../tools/draw.ts';
 import { AWAY, CLIENTS, returnOf } from './restart.ts';
 

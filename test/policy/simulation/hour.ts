@@ -1,4 +1,4 @@
-/** An hour of a client and a hub in trouble, and how the table in docs/policy.md reports it. */
+/** An hour of a client and a hub in trouble, and how the table in docs/reference/policy.md reports it. */
 import { ConnectionPolicy } from '../../../src/index.ts';
 import { ObeysRetry, type Policy, type Report, startClient } from './client.ts';
 import type { Trouble } from './hubs.ts';

@@ -1,5 +1,5 @@
 /**
- * Writes the simulation into docs/policy.md and docs/restart.svg.
+ * Writes the simulation into docs/reference/policy.md and docs/reference/restart.svg.
  *
  *     npm run search -- simulate
  */
@@ -9,7 +9,7 @@ import { restartChart } from './chart.ts';
 import { cellOf, hoursWithPolicy, hourWithRetry } from './hour.ts';
 import { TROUBLES } from './hubs.ts';
 
-const DOCS = new URL('../../../docs/', import.meta.url);
+const DOCS = new URL('../../../docs/reference/', import.meta.url);
 console.log('This simulates some 60 hours and takes about four minutes.');
 
 const rows: string[][] = [];
