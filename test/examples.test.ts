@@ -1,9 +1,9 @@
 /** Runs the README's program and the demo as a user runs them: on the built package. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PROGRAM } from './package/readme.ts';
 
 const root = new URL('..', import.meta.url);
 const { NODE_V8_COVERAGE: _, ...env } = process.env;
@@ -14,10 +14,8 @@ function node(...args: string[]): Promise<{ stdout: string; stderr: string }> {
 }
 
 test('runs the README’s program, which has at most 30 lines', async () => {
-  const readme = readFileSync(new URL('README.md', root), 'utf8');
-  const code = /```js\n(.*?)```/s.exec(readme)![1]!;
-  assert.ok(code.trim().split('\n').length <= 30);
-  const { stdout } = await node('--input-type=module', '-e', code);
+  assert.ok(PROGRAM.trim().split('\n').length <= 30);
+  const { stdout } = await node('--input-type=module', '-e', PROGRAM);
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
 });
 

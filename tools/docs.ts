@@ -10,6 +10,7 @@ import type { Drawn } from './draw.ts';
 import { errors } from './errors.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
+import { readme } from './readme.ts';
 import { sessionTables } from './session-tables.ts';
 import { workedExample } from './worked-example.ts';
 
@@ -24,6 +25,7 @@ export function drawnFiles(): Drawn {
     ...policyTables(),
     ...workedExample(),
     ...errors(),
+    ...readme(),
     ...apiPages(),
   };
 }

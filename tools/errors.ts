@@ -1,13 +1,12 @@
 /**
- * Writes docs/reference/errors.md: every code, who raises it, what its message says, and what to do; and the table of errors in README.md.
+ * Writes docs/reference/errors.md: every code, who raises it, what its message says, and what to do.
  * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
  * of sessions.
  */
 import { readVectorFile } from '../judge/src/vectors.ts';
-import type { ErrorCode } from '../src/errors.ts';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
-import { code, type Drawn, pageWith, table } from './draw.ts';
+import { code, type Drawn } from './draw.ts';
 import { sentences } from './sentences.ts';
 
 type ErrorClass = 'LocalError' | 'RemoteError';
@@ -208,36 +207,6 @@ export function codes(): { readonly all: readonly Key[]; readonly raisedByNobody
   return { all, raisedByNobody: all.filter((key) => !raised.has(key)) };
 }
 
-/** The codes in README.md: those that end connections. */
-const IN_README: readonly ErrorCode[] = [
-  'access-refused',
-  'unavailable',
-  'negotiation-refused',
-  'psk-differs',
-  'static-key-not-authentic',
-  'kk-refused',
-  'kk-failed',
-  'hub-key-changed',
-  'unknown-hub',
-  'client-key-refused',
-  'refused',
-  'crypto-failed',
-  'text-after-ready',
-];
-
-/** The table of errors in README.md. Codes that mean the same share a row. */
-function readmeTable(): string {
-  const rows = new Map<string, string[]>();
-  for (const name of IN_README) {
-    const { means } = { ...ROWS.LocalError, ...ROWS.RemoteError }[name]!;
-    rows.set(means, [...(rows.get(means) ?? []), code(name)]);
-  }
-  return table(
-    ['Code', 'Cause'],
-    [...rows].map(([means, names]) => [names.join(', '), means]),
-  );
-}
-
 export function errors(): Drawn {
-  return { 'docs/reference/errors.md': errorsPage(), ...pageWith('README.md', { errors: readmeTable() }) };
+  return { 'docs/reference/errors.md': errorsPage() };
 }

@@ -1,5 +1,6 @@
 /**
- * Draws the state diagrams and the tables of endings in docs/reference/sessions.md from the tables that the sessions run on.
+ * Draws the state diagrams and the tables of endings in docs/reference/sessions.md from the tables that the sessions run on, and the
+ * tables of events from their docstrings.
  */
 import {
   CLIENT_ENDINGS,
@@ -17,6 +18,7 @@ import {
   type TransitionTable,
 } from '../src/session/transitions.ts';
 import { code, type Drawn, idOf, mermaid, pageWith, table } from './draw.ts';
+import { clientEvents, hubEvents } from './events.ts';
 
 /** The names of inputs and steps in the diagrams. */
 const LABELS: { readonly [name in Input | Step]: string } = {
@@ -101,6 +103,8 @@ function failures(rows: readonly FailureRow[]): string {
 
 /** The generated parts of the page, by their names in its comments. */
 const PARTS: { readonly [name: string]: string } = {
+  'client events': clientEvents(),
+  'hub events': hubEvents(),
   'client states': diagram(CLIENT_TRANSITIONS),
   'hub states': diagram(HUB_TRANSITIONS),
   'client endings': endings(CLIENT_ENDINGS),

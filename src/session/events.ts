@@ -1,4 +1,7 @@
-/** The events of sessions: one union for each side, discriminated by `type`. */
+/**
+ * The events of sessions: one union for each side, discriminated by `type`. The first sentence of a docstring says what to do:
+ * the tables of events in README.md and docs/reference/sessions.md are drawn from it.
+ */
 import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import type { Suite } from '../noise/patterns.ts';
@@ -6,7 +9,7 @@ import type { JsonObject } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
 import type { Pattern } from './protocol.ts';
 
-/** Write `data` to the transport, all of it and in order. */
+/** Write `data` to the transport: a string as text, bytes as one binary message. Write all of it, and in order. */
 export interface TransmitEvent {
   readonly type: 'transmit';
   /** A cleartext envelope as a string, or a transport message as bytes. */
@@ -14,7 +17,7 @@ export interface TransmitEvent {
 }
 
 /**
- * Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`. The session waits as long as it takes. Do not store the
+ * Derive the PSK (`derivePsk`) or fetch it, then call `providePsk`: the session waits as long as it takes. Do not store the
  * PSK yet: the event `psk` says when.
  */
 export interface PskNeededEvent {
@@ -26,7 +29,7 @@ export interface PskNeededEvent {
 }
 
 /**
- * Store the PSK that `providePsk` was given: it has opened a message of this hub, so the hub knows the password. Before this
+ * Store `key`, the PSK, under `nodeId`: it has opened a message of this hub, so the hub knows the password. Before this
  * event, store nothing for a hub: any server can name a node id and have a PSK derived for it.
  */
 export interface PskEvent {
@@ -38,9 +41,9 @@ export interface PskEvent {
 }
 
 /**
- * Message 2 of XXpsk2 did not open with the PSK that was used for this hub. Either the password differs, or a third party
- * interfered, which takes no secret. So derive the PSK again for the next connection, but keep the stored one until
- * another has been proved by `psk`. A provisioned PSK stays in use, since the device may be unable to derive it.
+ * Derive the PSK again for the next connection, and keep the stored one until `psk` brings another. Message 2 of XXpsk2 did
+ * not open with the PSK that was used for this hub: either the password differs, or a third party interfered, which takes no
+ * secret. A provisioned PSK stays in use, since the device may be unable to derive it.
  */
 export interface PskSuspectEvent {
   readonly type: 'psk-suspect';
@@ -49,9 +52,9 @@ export interface PskSuspectEvent {
 }
 
 /**
- * Call `resume`. With a `publicKey`, compute X25519 of the client's static private key and that key first, and pass the
- * result: the keyring has no private key, since it is kept elsewhere, such as in a secure element. Without one, the session
- * is paced: call `resume` as soon as there is time for the next step.
+ * Call `resume`, and pass it the shared secret if the event has a `publicKey`. That is X25519 of the client's static private
+ * key and `publicKey`: the keyring has no private key, since it is kept elsewhere, such as in a secure element. Without a
+ * `publicKey` the session is paced: call `resume` as soon as there is time for the next step.
  */
 export interface WaitingEvent {
   readonly type: 'waiting';
@@ -60,8 +63,8 @@ export interface WaitingEvent {
 }
 
 /**
- * This hub is not pinned, although other hubs are: a new hub, a known hub under a new name, or an impostor who knows
- * the password. The session goes on. An application can warn the person, or call `closed()` before it writes anything.
+ * Warn the person: this hub is not pinned, although other hubs are. It is a new hub, a known hub under a new name, or an
+ * impostor who knows the password. The session goes on, unless you call `closed()` before you write anything.
  */
 export interface NewHubEvent {
   readonly type: 'new-hub';
@@ -69,7 +72,7 @@ export interface NewHubEvent {
   readonly nodeId: string;
 }
 
-/** Store the hub's static key with the identity, before you carry out the events that follow. */
+/** Store `key`, the hub's static public key, under `nodeId`, before you carry out the events that follow. */
 export interface PinEvent {
   readonly type: 'pin';
   /** The hub's node id. */
@@ -78,7 +81,7 @@ export interface PinEvent {
   readonly key: Bytes;
 }
 
-/** Drop the stored key of this hub: a KKpsk0 with it failed, so the next attempt has to use XXpsk2. */
+/** Drop the stored key of this hub: a KKpsk0 with it failed, so the next attempt must use XXpsk2. */
 export interface UnpinEvent {
   readonly type: 'unpin';
   /** The hub's node id. */
@@ -86,7 +89,7 @@ export interface UnpinEvent {
 }
 
 /**
- * The client is about to show a pinned hub a static key that no hub has accepted yet. Most likely the key that the hub
+ * Warn the person: a pinned hub is about to see a static key that no hub has accepted yet. Most likely the key that the hub
  * knows was lost, or belongs to another program, and the hub will refuse this one. The session goes on; the message of
  * `error` says what an operator can do.
  */
@@ -98,7 +101,7 @@ export interface StaticKeyFreshEvent {
   readonly error: LocalError;
 }
 
-/** Messages may be sent. A hub that has pinned another key for this client may still close: see `closed`. */
+/** Send with `sendJson` and `sendBinary`. A hub that has pinned another key for this client may still close: see `closed`. */
 export interface ReadyEvent {
   readonly type: 'ready';
   /** The node id of the hub, which has proved that it holds `hubKey`. */
@@ -122,7 +125,7 @@ export interface ReadyEvent {
 }
 
 /**
- * Close the transport. The code is advice: 1008 until the handshake is done, 1002 afterwards. The `close()` of a
+ * Close the transport: `error.code` says why. The WebSocket close code is advice: 1008 until the handshake is done, 1002 afterwards. The `close()` of a
  * browser's WebSocket takes 1000 and 3000 to 4999 only; use 1000 or 4008 there.
  */
 export interface CloseEvent {
@@ -133,7 +136,7 @@ export interface CloseEvent {
   readonly error: LocalError | RemoteError;
 }
 
-/** How the connection ended, from `closed`. */
+/** Connect again as `retry` says, with growing pauses. `closed` returns this event, once the transport has closed. */
 export interface EndedEvent {
   readonly type: 'ended';
   /**
@@ -158,14 +161,14 @@ export interface EndedEvent {
   readonly closeReason: string | undefined;
 }
 
-/** Store the client's static key with its access key. Each access key has one such key. */
+/** Store `key`, the client's static public key, with its access key. Each access key has one such key. */
 export interface PinClientEvent {
   readonly type: 'pin';
   /** The client's static public key, 32 bytes. */
   readonly key: Bytes;
 }
 
-/** Messages may be sent: this client knows the password, holds `clientKey`, and takes part in this very connection. */
+/** Send messages: this client knows the password, holds `clientKey`, and takes part in this very connection. */
 export interface HubReadyEvent {
   readonly type: 'ready';
   /** The handshake pattern that was used. */
@@ -183,8 +186,8 @@ export interface HubReadyEvent {
 }
 
 /**
- * The client's first transport message: the payload of its HELLO, or a RemoteError: `bad-hello` if the HELLO is not
- * valid, `no-hello` if it is not a HELLO at all. In the latter case it follows as a message too.
+ * Read who the client is: this is the payload of its HELLO, its first transport message, or a RemoteError: `bad-hello` if the
+ * HELLO is not valid, `no-hello` if it is not a HELLO at all. In the latter case it follows as a message too.
  */
 export type HelloEvent =
   | {

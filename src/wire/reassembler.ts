@@ -33,7 +33,7 @@ export type BinaryPayloadType =
   | 'stt_audio_handle'
   | 'tts_audio';
 
-/** A complete message. */
+/** Handle a complete message: `text` if `kind` is `json`, `bytes` if it is `binary`. */
 export type MessageEvent =
   | {
       readonly type: 'message';
@@ -52,7 +52,7 @@ export type MessageEvent =
       readonly metadata?: JsonObject;
     };
 
-/** A message that was received to its end and could not be delivered. The session goes on. */
+/** Log it, or ignore it: a message was too large or not UTF-8, and was not delivered. The session goes on. */
 export interface DroppedEvent {
   readonly type: 'dropped';
   /** What the message would have been. */

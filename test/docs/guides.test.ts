@@ -52,6 +52,7 @@ function faultIn(line: string): string | undefined {
   if (script !== undefined) return script in scripts ? undefined : `there is no script ${script}`;
   const [, program] = /^node --import tsx (\S+)/.exec(line) ?? [];
   if (program !== undefined) return existsSync(new URL(program, ROOT)) ? undefined : `there is no ${program}`;
+  if (/^npm install hub-protocol/.test(line)) return undefined; // package/client.package.ts installs it
   if (/^npx hub-protocol-judge /.test(line)) return undefined; // judge/cli.test.ts has its options
   if (/^(?:pip|hivemind-core) /.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
   const [, command, rest = ''] = /^npx hub-protocol-cli (\w+)(.*)$/.exec(line) ?? [];

@@ -1,23 +1,27 @@
-/** The programs of README.md, as modules and scripts, for browsers, and with a single file. */
+/** The programs of README.md, docs/reference/install.md and policy.md, as modules and scripts, for browsers, and with a single file. */
 import { readFileSync } from 'node:fs';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const fences = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code!);
+const fences = ['README.md', 'docs/reference/install.md', 'docs/reference/policy.md']
+  .map((page) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'))
+  .flatMap((text) => [...text.matchAll(/^```(?:js|ts)\n(.*?)^```$/gms)])
+  .map(([, code]) => code!);
 const fenceWith = (text: string): string => fences.find((code) => code.includes(text))!;
 
-/** The complete program. */
-export const PROGRAM: string = fenceWith('new HubSession');
+/** The complete program, without its types. */
+export const PROGRAM: string = fenceWith('new HubSession')
+  .replace(/^import type .*\n/gm, '')
+  .replace(/: (?:string \| Uint8Array|\w*SessionEvent|void)(?=[ )])/g, '');
 
 /** A client over WebSocket, which exports nothing and defines `converse`. */
 export const CLIENT: string = readFileSync(new URL('programs/client.js', import.meta.url), 'utf8').replace(
-  '// The loop of README.md',
+  '// The loop of docs/reference/policy.md',
   () => fenceWith('new ConnectionPolicy'),
 );
 
 /** The line that brings Node's cryptography. */
 const NODE_CRYPTO = "import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';";
 
-/** Another beginning of README.md's program. */
+/** Another beginning of the program. */
 const beginningWith = (text: string): string =>
   fences.find((code) => !code.includes('function') && code.includes(text))!;
 

@@ -1,4 +1,4 @@
-/** The loop of README.md under "Staying connected": run under virtual time, unchanged. */
+/** The loop of docs/reference/policy.md: run under virtual time, unchanged. */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,8 +8,8 @@ import { CLIENT_STATIC, PSK, TROUBLES } from './simulation/hubs.ts';
 import { type ClientLink, type Data, dial, type Hub } from './simulation/network.ts';
 import { seeded, World } from './simulation/world.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = readme.slice(readme.indexOf('\n## Staying connected\n'));
+const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
+const section = page.slice(page.indexOf('\n## The loop\n'));
 const code = /```js\n(.*?)```/s.exec(section)![1]!;
 
 interface Loop {

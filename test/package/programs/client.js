@@ -1,8 +1,8 @@
-// biome-ignore-all lint/correctness/noUnusedVariables: the loop of README.md uses them
+// biome-ignore-all lint/correctness/noUnusedVariables: the loop of docs/reference/policy.md uses them
 // biome-ignore-all lint/correctness/noUnusedImports: as above
 // biome-ignore-all lint/correctness/noUnusedFunctionParameters: as above
 /**
- * A client made of README.md: its loop, and the few lines around it that are the application's. It asks, loses its connection,
+ * A client made of the loop in docs/reference/policy.md, and the few lines around it that are the application's. It asks, loses its connection,
  * connects again and asks again; prints the pattern of each connection and each reply.
  */
 import {
@@ -44,7 +44,7 @@ function converse(issued) {
       if (heard.length === 4) resolve(heard);
     }
 
-    // The loop of README.md
+    // The loop of docs/reference/policy.md
 
     connect();
   });

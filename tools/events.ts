@@ -1,0 +1,56 @@
+/** Draws the events of sessions: what to do with each is the first sentence of its docstring. */
+import { publicNames } from './declared.ts';
+import { code, table } from './draw.ts';
+
+/** The types of a union, such as `SessionEvent`, with those of the unions in it. */
+function typesIn(union: string): string[] {
+  const { code: declaration } = DECLARED.get(union)!;
+  if (/type: '/.test(declaration)) return [union];
+  return [...declaration.replace(/^.*?=/s, '').matchAll(/\w+/g)].flatMap(([name]) => typesIn(name));
+}
+
+const DECLARED = new Map(publicNames().map((each) => [each.name, each]));
+
+/** A row for each event of a union: its `type`, and what to do. */
+function rows(union: string): (readonly [type: string, todo: string])[] {
+  return typesIn(union).map((name) => {
+    const { code: declaration, doc } = DECLARED.get(name)!;
+    const [, type] = /type: '([a-z-]+)'/.exec(declaration)!;
+    const [, todo] = /^(.*?)\.(?: |$)/s.exec(doc!.text)!;
+    return [type!, todo!.replace(/\s+/g, ' ')];
+  });
+}
+
+/** The events that every client handles. The others have defaults that are safe to ignore, or come only with options. */
+const USUAL: readonly string[] = [
+  'transmit',
+  'psk-needed',
+  'psk',
+  'pin',
+  'ready',
+  'message',
+  'close',
+  'ended',
+];
+
+function drawn(events: readonly (readonly [type: string, todo: string])[]): string {
+  return table(
+    ['Event', 'What to do'],
+    events.map(([type, todo]) => [code(type), todo]),
+  );
+}
+
+export function usualEvents(): string {
+  const all = new Map(rows('SessionEvent'));
+  return drawn(USUAL.map((type) => [type, all.get(type)!]));
+}
+
+export function clientEvents(): string {
+  return drawn(rows('SessionEvent'));
+}
+
+/** Those of a hub that a client does not have, or that say something else there. */
+export function hubEvents(): string {
+  const ofClients = new Set(rows('SessionEvent').map((row) => row.join()));
+  return drawn(rows('HubSessionEvent').filter((row) => !ofClients.has(row.join())));
+}
