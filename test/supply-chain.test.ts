@@ -56,8 +56,8 @@ test('the program of the judge contains noble and ws alone; that of the commands
   assert.ok(others.includes('@peculiar/x509'));
 });
 
-test('CONTRIBUTING.md lists what is brought, with its licence, and the licence text goes with it', async () => {
-  const rows = [...read('CONTRIBUTING.md').matchAll(/^\| `(hub-protocol\S*)` \| (.*) \|$/gm)];
+test('SECURITY.md lists what is brought, with its licence, and the licence text goes with it', async () => {
+  const rows = [...read('SECURITY.md').matchAll(/^\| `(hub-protocol\S*)` \| (.*) \|$/gm)];
   for (const folder of PACKAGES) {
     const { name } = manifestOf(folder);
     const listed = (await partsOf(folder)).map((part) => {
