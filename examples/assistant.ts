@@ -2,7 +2,6 @@
  * What the example hubs do with messages. It speaks the bus: an utterance is answered with speech and a completion, any
  * other type is denied, and binary messages come back. One for each connection.
  */
-import { randomUUID } from 'node:crypto';
 import {
   type HubSession,
   type HubSessionEvent,
@@ -16,7 +15,7 @@ const UTTERANCE = 'recognizer_loop:utterance';
 export class Assistant {
   readonly #session: HubSession;
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
-  readonly #namespace: string = randomUUID().slice(0, 8);
+  readonly #namespace: string = Math.random().toString(16).slice(2, 10);
   readonly #hear: (utterance: string) => void;
   readonly #answer: (utterance: string) => string;
   /** The session of requests that declare none, from the client's HELLO. */

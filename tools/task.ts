@@ -29,6 +29,10 @@ export const TASKS: { readonly [script: string]: { readonly [task: string]: stri
     page: `${PAGE} && ${TSX} examples/page/main.ts`,
     'page-build': PAGE,
   },
+  docs: {
+    docs: `${BUILD} && ${TSX} tools/docs.ts`,
+    site: `${PAGE} && bash docs/.vitepress/install && node docs/.vitepress/node_modules/vitepress/bin/vitepress.js build docs && cp -r examples/page/dist docs/.vitepress/dist/playground`,
+  },
   judge: {
     judge: `${BUILD} && bash ports/typescript/judge`,
     faults: `${BUILD} && ${TSX} test/judge/faults/main.ts`,

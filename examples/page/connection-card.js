@@ -30,6 +30,7 @@ export class ConnectionCard {
     for (const part of document.querySelectorAll('[data-in]')) {
       part.hidden = !part.dataset.in.split(' ').includes(state);
     }
+    for (const id of ['trust', 'to-forget']) byId(id).hidden = true;
     if (focused?.closest('[hidden]')) byId('status').focus(); // so that the keyboard does not start anew
   }
 
@@ -48,8 +49,10 @@ export class ConnectionCard {
     else if (what.type === 'end') this.set('left');
     else if (what.type === 'ask') {
       this.set('asking');
-      byId('question').textContent =
-        `${what.tell} (${'code' in what.error ? what.error.code : what.error.name})`;
+      const code = 'code' in what.error ? what.error.code : undefined;
+      byId('trust').hidden = code !== 'hub-key-changed';
+      byId('to-forget').hidden = code !== 'client-key-refused';
+      byId('question').textContent = `${what.tell} (${code ?? what.error.name})`;
     }
   }
 

@@ -6,6 +6,12 @@ import { fingerprint } from './fingerprint.js';
 const byId = (id) => document.getElementById(id);
 let shown; // so that nothing is drawn anew, under the cursor or the focus, unless it has changed
 
+/** As a person does who restores an old machine: the hub knows this client by the key that is gone. */
+export function loseKeyring(accessKey) {
+  new KeyringStorage(accessKey).clear();
+  showKeyring(accessKey);
+}
+
 export function showKeyring(accessKey) {
   const storage = new KeyringStorage(accessKey);
   const { staticKey, staticKeyIsFresh, pins, psks } = storage.load();

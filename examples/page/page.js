@@ -2,7 +2,8 @@
 import { parseIdentity, redactIdentity, selectEndpoint } from 'hub-protocol';
 import { connect } from 'hub-protocol-client/browser';
 import { ConnectionCard, sentence } from './connection-card.js';
-import { showKeyring } from './keyring-card.js';
+import { HubInPage } from './hub-in-page.js';
+import { loseKeyring, showKeyring } from './keyring-card.js';
 import { Sequence } from './sequence.js';
 import { offerTrouble } from './trouble-card.js';
 
@@ -14,10 +15,13 @@ const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: /** @type {cons
 /** A page from this machine may use a hub on this machine, which has no TLS. */
 const allowPlaintext = location.hostname === 'localhost';
 
+const hub = new HubInPage();
 const sequence = new Sequence();
 const card = new ConnectionCard();
 let identity;
 let client; // once the person has connected
+let isHurried = false; // whether the client dials without a pause, until it is ready or asks
+let asked; // the last question
 
 byId('identity-form').addEventListener('submit', (submitted) => {
   submitted.preventDefault();
@@ -25,7 +29,11 @@ byId('identity-form').addEventListener('submit', (submitted) => {
   try {
     identity = parseIdentity(text.value);
     const { url, tls } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
-    byId('endpoint').textContent = `Goes to ${new URL(url).host}, ${tls ? 'with' : 'without'} TLS.`;
+    const isHere = identity.accessKey === hub.identity.access_key;
+    byId('trouble').hidden = !isHere;
+    byId('endpoint').textContent = isHere
+      ? 'Goes to the hub in this page.'
+      : `Goes to ${new URL(url).host}, ${tls ? 'with' : 'without'} TLS.`;
     showKeyring(identity.accessKey);
   } catch (error) {
     byId('identity-error').hidden = false;
@@ -53,8 +61,20 @@ byId('connect').addEventListener('click', () => {
   else client = start();
 });
 for (const id of ['resume', 'retry']) byId(id).addEventListener('click', () => client.resume());
+byId('trust').addEventListener('click', () => client.trust(asked));
 byId('leave').addEventListener('click', () => {
   client.end();
+});
+byId('lose').addEventListener('click', () => {
+  const wasConnecting = client !== undefined;
+  client?.end();
+  loseKeyring(identity.accessKey);
+  client = undefined;
+  if (wasConnecting) client = start();
+});
+byId('fill-in').hidden = false;
+byId('fill-in').addEventListener('click', () => {
+  byId('identity-text').value = JSON.stringify(hub.identity, undefined, 2);
 });
 
 byId('talk-form').addEventListener('submit', async (submitted) => {
@@ -70,12 +90,17 @@ byId('talk-form').addEventListener('submit', async (submitted) => {
   }
 });
 
-offerTrouble();
+offerTrouble(hub, () => {
+  isHurried = true;
+  client?.resume();
+});
+byId('links').hidden = !location.pathname.endsWith('/playground/'); // the site has the documents
 
 function showIdentity(isKnown) {
   byId('identity-form').hidden = isKnown;
   byId('identity-error').hidden = true;
   for (const id of ['identity-shown', 'connection', 'talk', 'keyring']) byId(id).hidden = !isKnown;
+  if (!isKnown) byId('trouble').hidden = true;
 }
 
 function start() {
@@ -83,6 +108,15 @@ function start() {
   const shown = /** @type {const} */ (['connecting', 'deriving', 'connect', 'reconnect', 'ask', 'end']);
   for (const type of shown) {
     started.on(type, (event) => card.show(event));
+  }
+  started.on('ask', (event) => {
+    asked = event;
+  });
+  started.on('reconnect', () => isHurried && started.resume());
+  for (const type of /** @type {const} */ (['connect', 'ask', 'end'])) {
+    started.on(type, () => {
+      isHurried = false;
+    });
   }
   started.on('connecting', (event) => sequence.show(event));
   started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());

@@ -20,6 +20,7 @@ export class Sequence {
   #connections = 0;
   #began = 0;
   #derivation;
+  #isReached = false; // whether the hub has said anything on this connection
   /** The last encrypted message in each direction: what it contains is told after it. */
   #sealed = {};
 
@@ -31,10 +32,14 @@ export class Sequence {
     connecting: () => {
       this.#began = performance.now();
       this.#sealed = {};
+      this.#isReached = false;
       this.#note('connection', `Connection ${++this.#connections}`);
     },
     transmit: ({ data }) => this.#message('to-hub', data),
-    received: ({ data }) => this.#message('from-hub', data),
+    received: ({ data }) => {
+      this.#isReached = true;
+      this.#message('from-hub', data);
+    },
     sent: ({ envelope }) =>
       unseal(this.#sealed['to-hub'], envelope.payload.type ?? envelope.msg_type, pretty(envelope)),
     message: ({ text }) => {
@@ -51,6 +56,10 @@ export class Sequence {
     ready: ({ pattern, suite }) => this.#note('good', `Ready: ${pattern}, ${suite}`),
     ended: ({ code, reason, error }) => {
       if (code !== LOST) this.#closing(code);
+      if (code === LOST && !this.#isReached) {
+        this.#note('bad', 'No hub answers: check the address, whether the hub runs, and its certificate');
+        return;
+      }
       const how = code === LOST ? 'The connection is lost' : 'Ended';
       this.#note('bad', `${how}: ${reason === error.code ? reason : `${reason}, ${error.code}`}`);
     },

@@ -1,25 +1,30 @@
-/** The switches of the demo's hub. They are shown only if this page came with one. */
+/** The switches of the hub in this page: what networks, hubs and operators do to a client. */
 
 const byId = (id) => document.getElementById(id);
 
-export async function offerTrouble() {
-  const demo = await fetch('hub').then(
-    (response) => (response.ok ? response.json() : undefined),
-    () => undefined,
-  );
-  if (demo === undefined) return;
-  for (const id of ['fill-in', 'trouble']) byId(id).hidden = false;
-
-  byId('fill-in').addEventListener('click', () => {
-    byId('identity-text').value = JSON.stringify(demo.identity, undefined, 2);
-  });
-  let isRunning = demo.isRunning;
-  const ask = async (what) => {
-    const response = await fetch(`hub/${what}`, { method: 'POST' });
-    ({ isRunning } = await response.json());
-    byId('power').textContent = isRunning ? 'Stop the hub' : 'Start the hub';
+/**
+ * @param {import('./hub-in-page.js').HubInPage} hub
+ * @param {() => void} hurry - makes the client dial without a pause, so that the effect of a switch shows at once
+ */
+export function offerTrouble(hub, hurry) {
+  const showPower = () => {
+    byId('power').textContent = hub.isRunning ? 'Stop the hub' : 'Start the hub';
   };
-  byId('cut').addEventListener('click', () => ask('cut'));
-  byId('power').addEventListener('click', () => ask(isRunning ? 'stop' : 'start'));
-  byId('new-key').addEventListener('click', () => ask('new-key'));
+  byId('cut').addEventListener('click', () => hub.cut());
+  byId('power').addEventListener('click', () => {
+    if (hub.isRunning) hub.stop();
+    else {
+      hub.start();
+      hurry();
+    }
+    showPower();
+  });
+  byId('new-key').addEventListener('click', () => {
+    hub.renewKey();
+    hurry();
+  });
+  byId('forget').addEventListener('click', () => {
+    hub.forgetClient();
+    hurry();
+  });
 }

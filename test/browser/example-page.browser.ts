@@ -1,8 +1,11 @@
 /** examples/page in Chromium: what a person does there, one step after the other. */
+import { readFileSync } from 'node:fs';
+import { derivePsk } from 'hub-protocol';
+import { nodeCrypto } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ServedPage, servePage } from '../../examples/page/server.ts';
-import { dialNow, isIn, KEEP_SEEN, pausesAt } from './page-steps.ts';
+import { isIn, KEEP_SEEN, pausesAt } from './page-steps.ts';
 import { Tab } from './tab.ts';
 
 const test = suite('the page');
@@ -15,7 +18,7 @@ test.before(async () => {
 });
 test.after(async () => {
   await tab.stop();
-  await served.stop();
+  served.stop();
 });
 
 const state = (name: string): Promise<void> => tab.until(isIn(name));
@@ -31,7 +34,7 @@ const drawn = async (): Promise<string[]> => {
 };
 
 test('says what is wrong with an identity', async () => {
-  await tab.until(`document.getElementById('trouble')?.checkVisibility()`);
+  await tab.until(`document.getElementById('fill-in')?.checkVisibility()`);
   await tab.evaluate(`document.getElementById('identity-text').focus()`);
   await tab.paste('{"access_key":"a"}');
   await tab.click('#identity-form .primary');
@@ -39,9 +42,14 @@ test('says what is wrong with an identity', async () => {
   await tab.evaluate(`document.getElementById('identity-text').value = ''`);
 });
 
+let identity: { access_key: string; password: string };
+
 test('shows what was pasted without its secrets, by keyboard alone', async () => {
-  await tab.evaluate(`document.getElementById('identity-text').focus()`);
-  await tab.paste(JSON.stringify(served.identity));
+  await tab.click('#fill-in');
+  const issued = await tab.evaluate<string>(`document.getElementById('identity-text').value`);
+  identity = JSON.parse(issued);
+  await tab.evaluate(`document.getElementById('identity-text').select()`);
+  await tab.paste(issued);
   await tab.press('Tab');
   await tab.press('Enter');
   await state('idle');
@@ -97,25 +105,56 @@ test('dials again after the policy’s pause when the connection is cut', async 
   assert.ok(countdown.length > 5);
 });
 
-test('comes back with KKpsk0 when the hub has restarted', async () => {
+test('says what to check when no hub answers, and comes back with KKpsk0 at once when it has started', async () => {
   await tab.click('#power');
   await tab.until(`document.getElementById('power').textContent === 'Start the hub'`);
-  await tab.until(`!(${isIn('ready')})`);
+  await tab.click('#resume');
+  await tab.until(`document.getElementById('sequence').innerText.includes('No hub answers')`);
+  await state('waiting');
   await tab.click('#power');
-  await tab.until(`document.getElementById('power').textContent === 'Stop the hub'`);
-  await dialNow(tab, 'ready');
+  await state('ready'); // within a second: the pause is cut short
   assert.ok((await drawn()).includes('Ready: KKpsk0, 25519_ChaChaPoly_SHA256'));
   await say('Still there?');
 });
 
-test('asks a person when the hub has a new key, and connects once its pin is dropped', async () => {
+test('asks a person at once when the hub has a new key, and trusts that key if told to', async () => {
+  await tab.evaluate('seen.countdown.length = 0');
   await tab.click('#new-key');
-  await dialNow(tab, 'asking');
+  await state('asking');
+  assert.ok(new Set(await seen('countdown')).size <= 2); // '2.0 s', which was cut short, and '0.0 s'
   assert.match(await text('question'), /hub-key-changed/);
+  await tab.click('#trust');
+  await state('ready');
+  await say('Are you the one?');
+});
+
+test('connects after a new key if its pin was dropped', async () => {
+  await tab.click('#new-key');
+  await state('asking');
   await tab.click('#pins button');
   await tab.click('#retry');
   await state('ready');
   assert.ok((await drawn()).includes('Ready: XXpsk2, 25519_ChaChaPoly_SHA256'));
+});
+
+test('is refused with another keyring until the hub’s operator forgets the client', async () => {
+  await tab.click('#lose');
+  await state('asking');
+  assert.match(await text('question'), /Ask its operator to forget that key.*client-key-refused/);
+  await tab.until(`document.getElementById('to-forget').checkVisibility()`);
+  await tab.click('#forget');
+  await state('ready');
+  await say('Do you know me?');
+});
+
+test('reconnects with KKpsk0 after the page was loaded again', async () => {
+  await tab.evaluate('location.reload()');
+  await tab.until(`document.getElementById('fill-in')?.checkVisibility()`);
+  await tab.click('#fill-in');
+  await tab.click('#identity-form .primary');
+  await tab.click('#connect');
+  await state('ready');
+  assert.ok((await drawn()).includes('Ready: KKpsk0, 25519_ChaChaPoly_SHA256'));
 });
 
 test('rests when a person leaves', async () => {
@@ -125,7 +164,7 @@ test('rests when a person leaves', async () => {
 });
 
 test('shows no secret anywhere', async () => {
-  const { access_key, password } = served.identity as { access_key: string; password: string };
+  const { access_key, password } = identity;
   const page = await tab.evaluate<string>('document.documentElement.outerHTML');
   assert.not.ok(page.includes(access_key) || page.includes(password));
 });
@@ -149,6 +188,20 @@ test('names every control, and fits on a narrow screen', async () => {
     '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
   );
   assert.is(scrollWidth, clientWidth);
+});
+
+test('shows the session first on a narrow screen', async () => {
+  await tab.resize(400, 800);
+  const [session, controls] = await tab.evaluate<number[]>(
+    `['.session', '.controls'].map((part) => document.querySelector(part).getBoundingClientRect().top)`,
+  );
+  assert.ok(session! < controls! && session! < 300);
+});
+
+test('has the PSK of its password', async () => {
+  const script = readFileSync(new URL('../../examples/page/hub-in-page.js', import.meta.url), 'utf8');
+  const psk = derivePsk({ crypto: nodeCrypto, password: identity.password, nodeId: 'hub.example' });
+  assert.ok(script.includes(`'${Buffer.from(psk).toString('hex')}'`));
 });
 
 test('did nothing that its Content-Security-Policy forbids, and threw nothing', () => {

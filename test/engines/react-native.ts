@@ -11,8 +11,7 @@ const REACT_NATIVE = `
     },
     'react-native': { AppState: { addEventListener: function () {} } },
     'react-native-argon2': function () { return Promise.resolve({ rawHash: '07'.repeat(32) }); },
-    'react-native-get-random-values': {},
-    'node:crypto': { randomUUID: function () { return '00000000'; } }
+    'react-native-get-random-values': {}
   };
   globalThis.crypto = { getRandomValues: function (bytes) {
     for (var i = 0; i < bytes.length; i++) bytes[i] = (state = state * 48271 % 0x7fffffff) >> 8;

@@ -1,0 +1,100 @@
+/** The site as `npm run docs -- site` built it: its links, its search, its diagrams, and the playground. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type ServedPage, servePage } from '../../examples/page/server.ts';
+import { isIn } from './page-steps.ts';
+import { Tab } from './tab.ts';
+
+const test = suite('the site');
+const SITE = new URL('../../docs/.vitepress/dist/', import.meta.url);
+let served: ServedPage;
+let tab: Tab;
+test.before(async () => {
+  served = await servePage(0, SITE);
+  tab = await Tab.open();
+});
+test.after(async () => {
+  await tab.stop();
+  served.stop();
+});
+
+/** The pages by their addresses. */
+const PAGES = new Map(
+  readdirSync(SITE, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.html'))
+    .map((file) => [
+      `/${file.replace(/(?:^|(?<=\/))index\.html$|\.html$/, '')}`,
+      readFileSync(new URL(file, SITE), 'utf8'),
+    ]),
+);
+
+const hasAnchor = (page: string, anchor: string): boolean => page.includes(` id="${anchor}"`);
+
+test('every link leads to a page and a heading', () => {
+  const broken: string[] = [];
+  for (const [address, page] of PAGES) {
+    for (const [, href] of page.matchAll(/<a [^>]*href="([^"]*)"/g)) {
+      const { host, pathname, hash } = new URL(href!, `http://site${address}`);
+      if (host !== 'site') continue;
+      const target = PAGES.get(pathname);
+      if (target === undefined || (hash !== '' && !hasAnchor(target, decodeURIComponent(hash.slice(1))))) {
+        broken.push(`${address}: ${href}`);
+      }
+    }
+  }
+  assert.ok(PAGES.size > 50);
+  assert.equal(broken, []);
+});
+
+test('draws the diagrams', async () => {
+  await tab.navigate(`${served.url}docs/reference/sessions`);
+  await tab.until(`document.querySelectorAll('.diagram svg').length === 3`);
+});
+
+test('finds what is searched for', async () => {
+  await tab.click('.VPNavBarSearch button');
+  await tab.until(`document.activeElement?.id === 'localsearch-input'`);
+  await tab.paste('keep-pin');
+  await tab.until(`document.querySelectorAll('.result').length > 3`);
+  await tab.evaluate(`document.querySelector('.result').click()`);
+  await tab.until(`document.querySelector('main').innerText.includes('keep-pin')`);
+});
+
+for (const width of [400, 1400]) {
+  test(`no page is wider than a screen of ${width} px`, async () => {
+    await tab.resize(width, 900);
+    for (const address of [
+      '',
+      'docs/',
+      'docs/reference/sessions',
+      'docs/reference/devices',
+      'docs/evidence/mcu',
+      'SECURITY',
+    ]) {
+      await tab.navigate(served.url + address);
+      await tab.until(`document.readyState === 'complete' && document.querySelector('main h1')`);
+      const [content, screen] = await tab.evaluate<number[]>(
+        `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`,
+      );
+      assert.ok(content! <= screen!, `${address || 'the first page'}: ${content}`);
+    }
+  });
+}
+
+test('has a playground, in which both sides of a session run without a server', async () => {
+  await tab.navigate(`${served.url}playground/`);
+  await tab.click('#fill-in');
+  await tab.click('#identity-form .primary');
+  await tab.click('#connect');
+  await tab.until(isIn('ready'));
+  await tab.click('#new-key');
+  await tab.until(isIn('asking'));
+  await tab.until(`document.getElementById('links').checkVisibility()`);
+});
+
+test('threw nothing', () => {
+  assert.equal(tab.problems, []);
+});
+
+test.run();
