@@ -87,7 +87,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('schedule', 'requests in flight and their deadlines', 'reply'),
   operation('policy', 'when to dial, how long to wait, when to ask a person'),
   operation('encode-binary', 'types, metadata and payloads of binary messages, bit by bit'),
-  operation('decode-binary', 'the same, compressed messages, and what is no binary message'),
+  operation('decode-binary', 'the same, compressed messages, and bytes that are not a binary message'),
   operation('argon2id', 'Argon2id with other parameters, if you implement it yourself', 'argon2id'),
 ];
 
