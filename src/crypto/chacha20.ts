@@ -1,7 +1,7 @@
 /**
- * ChaCha20 (RFC 8439, section 2.4) for the providers in JavaScript. A key is nowhere but in the array that it came in
- * and, during a message, in the words of the state. noble's own ChaCha20 copies it for each call, and V8 copies it once
- * more: a thousand copies were left of the key of a closed session.
+ * ChaCha20 (RFC 8439, section 2.4) for the providers in JavaScript. A key is only in the array that it came in and,
+ * during a message, in the words of the state. noble's own ChaCha20 copies it for each call, and V8 copies it once
+ * more: the key of a closed session left a thousand copies behind.
  */
 import { assertBytes } from '../arguments.ts';
 import { clear, wordAt } from '../bytes.ts';
@@ -16,14 +16,14 @@ const DOUBLE_ROUNDS = 10;
 const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const COUNTER = 12;
 
-/** For all messages, which wipe them: an ArrayBuffer made here lies outside of V8's heap, and is never moved (copyBytes). */
+/** Used and wiped by every message. An ArrayBuffer made here lies outside V8's heap, and is never moved (copyBytes). */
 const state = /* @__PURE__ */ new Int32Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 /** A block of the keystream, or of a text. */
 export const block: Uint8Array = /* @__PURE__ */ new Uint8Array(/* @__PURE__ */ new ArrayBuffer(BLOCK));
 const blockView = /* @__PURE__ */ viewOf(block);
 
 /**
- * Applies the next block of the keystream (section 2.3) to 64 bytes. With an array of words in place of variables, it
+ * Applies the next block of the keystream (section 2.3) to 64 bytes. With an array of words instead of variables, it
  * would take four times as long.
  */
 function applyBlock(from: View, to: View, at: number): void {
@@ -86,7 +86,7 @@ function applyBlock(from: View, to: View, at: number): void {
     x3 = (x3 + x4) | 0; x14 ^= x3; x14 = (x14 << 8) | (x14 >>> 24);
     x9 = (x9 + x14) | 0; x4 ^= x9; x4 = (x4 << 7) | (x4 >>> 25);
   }
-  // the sum of each word and that of the state
+  // each word plus the word of the state
   applyWord(from, to, at, x0 + state[0]!);
   applyWord(from, to, at + 4, x1 + state[1]!);
   applyWord(from, to, at + 8, x2 + state[2]!);

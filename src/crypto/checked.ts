@@ -1,4 +1,6 @@
-/** The one door for injected cryptography: its shape is checked when it is passed in, each result as it is returned. */
+/**
+ * The only access to injected cryptography. Checks its shape when it is passed in, and each result when it is returned.
+ */
 import { assertBytes, assertMethods, readArgument, readField } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
@@ -8,7 +10,7 @@ import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from
 const EMPTY = new Uint8Array(0);
 
 /**
- * Checks that an argument is a Crypto, as far as its shape tells.
+ * Checks that an argument has the shape of a Crypto.
  * @throws LocalError `bad-argument`, which names the function that is missing
  */
 export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
@@ -43,7 +45,7 @@ function assertKey(key: unknown, name: string): asserts key is Uint8Array {
 }
 
 /**
- * Calls injected code that has to return bytes.
+ * Calls injected code that must return bytes.
  * @param name - of the injected function, for the message
  * @throws LocalError `crypto-failed`
  */
@@ -64,7 +66,7 @@ function attempt<Result>(call: () => Result, name: string): Result {
 /**
  * Asks the injected source for random bytes.
  * @returns what it returned
- * @throws LocalError `bad-random` for anything but as many bytes; `crypto-failed` where it throws
+ * @throws LocalError `bad-random` for anything but that many bytes; `crypto-failed` if it throws
  */
 export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {
   const random: unknown = attempt(() => randomBytes(length), 'randomBytes');
@@ -75,7 +77,7 @@ export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array 
 /**
  * Asks the injected source for a private key.
  * @returns 32 bytes, a copy
- * @throws LocalError `bad-random` for anything but 32 bytes, and for 32 zeros; `crypto-failed` where it throws
+ * @throws LocalError `bad-random` for anything but 32 bytes, and for 32 zeros; `crypto-failed` if it throws
  */
 export function randomKey(randomBytes: RandomBytes): Uint8Array {
   const random = drawBytes(randomBytes, KEY_LENGTH);
@@ -85,7 +87,7 @@ export function randomKey(randomBytes: RandomBytes): Uint8Array {
   return key;
 }
 
-/** A Crypto of which every result is bytes of the right length; all other outcomes are `crypto-failed`. */
+/** A Crypto that returns only bytes of the right length; any other outcome is `crypto-failed`. */
 export class CheckedCrypto {
   readonly ciphers: Crypto['ciphers'];
   private readonly crypto: Crypto;
@@ -106,7 +108,7 @@ export class CheckedCrypto {
   }
 
   /**
-   * Makes the key pair of a private key of 32 bytes: an array that the pair owns from now on, and wipes.
+   * Makes the key pair of a private key of 32 bytes. The pair owns the array from now on, and wipes it.
    * @param publicKey - if it is known
    */
   keyPair(privateKey: Uint8Array, publicKey?: Uint8Array): CheckedKeyPair {
@@ -148,7 +150,7 @@ export class CheckedCrypto {
   }
 }
 
-/** A KeyPair of which every result is 32 bytes. */
+/** A KeyPair that returns only results of 32 bytes. */
 export class CheckedKeyPair {
   /** A copy. */
   readonly publicKey: Uint8Array;
@@ -156,7 +158,7 @@ export class CheckedKeyPair {
   readonly isAsynchronous: boolean;
   readonly privateKey: Uint8Array | undefined;
   private readonly pair: KeyPair;
-  /** A shared secret that was computed ahead, and the public key that it is shared with. */
+  /** A shared secret that was computed ahead, and the public key that it was computed with. */
   private secret: Uint8Array | undefined = undefined;
   private sharedWith: Uint8Array = EMPTY;
 
@@ -198,7 +200,7 @@ export class CheckedKeyPair {
   }
 }
 
-/** A Cipher of which every result is bytes of the right length, or `undefined` for what is not authentic. */
+/** A Cipher that returns only bytes of the right length, or `undefined` for a ciphertext that is not authentic. */
 export class CheckedCipher {
   private readonly cipher: Cipher;
 
@@ -215,7 +217,7 @@ export class CheckedCipher {
   }
 
   /**
-   * @param buffer - the plaintext, and 16 bytes more; in place where the cipher can, otherwise it is left as it is
+   * @param buffer - the plaintext, and 16 bytes more; encrypted in place if the cipher can, otherwise left unchanged
    * @returns the sealed message: `buffer` or a new array
    */
   sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Bytes {

@@ -1,9 +1,9 @@
 /**
  * The cryptography that the integrator injects: Node's (`hub-protocol/node`), the library's (`hub-protocol/js`), noble's
- * (`hub-protocol/noble`), or a device's own. Everything is synchronous; all lengths are in bytes.
+ * (`hub-protocol/noble`), or a device's own. All calls are synchronous; all lengths are in bytes.
  *
- * What is injected is trusted with keys, but not to be free of faults: each result is checked where it enters
- * (checked.ts), and whatever it throws becomes the LocalError `crypto-failed`.
+ * Injected code is trusted with keys, but not to be free of faults: each result is checked as it enters (checked.ts),
+ * and anything that it throws becomes the LocalError `crypto-failed`.
  */
 
 /**
@@ -34,29 +34,29 @@ export interface Cipher {
    * @param nonce - 12 bytes
    * @param associatedData - as it was sealed with
    * @param sealed - the ciphertext, then the tag of 16 bytes
-   * @returns the plaintext; `undefined` where the tag does not verify
+   * @returns the plaintext; `undefined` if the tag does not verify
    */
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
   /**
-   * Like `open`, but decrypts in place and returns a view of `sealed`. Where the tag does not verify, it returns
+   * Like `open`, but decrypts in place and returns a view of `sealed`. If the tag does not verify, it returns
    * `undefined` and leaves `sealed` unchanged. Used by sessions with the `inPlace` option, which otherwise use `open`.
    * @param nonce - 12 bytes
    * @param associatedData - as it was sealed with
    * @param sealed - the ciphertext, then the tag of 16 bytes
-   * @returns a view of `sealed`, 16 bytes shorter; `undefined` where the tag does not verify
+   * @returns a view of `sealed`, 16 bytes shorter; `undefined` if the tag does not verify
    */
   openInPlace?(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined;
 }
 
 /**
  * Makes a cipher from a key of 32 bytes. The array belongs to the caller, who wipes it when the cipher is no longer
- * needed: use the array itself where you can, since nobody wipes a copy.
+ * needed: use the array itself if you can, since nobody wipes a copy.
  */
 export type CipherFactory = (key: Uint8Array) => Cipher;
 
 /**
- * The cryptography that is passed in: `nodeCrypto`, `jsCrypto`, `nobleCrypto`, `nobleCryptoWithAesGcm`, or your own. Everything is
- * synchronous. What it throws, and any result of the wrong type or length, becomes the LocalError `crypto-failed`.
+ * The cryptography that you pass in: `nodeCrypto`, `jsCrypto`, `nobleCrypto`, `nobleCryptoWithAesGcm`, or your own. All calls are
+ * synchronous. Anything that it throws, and any result of the wrong type or length, becomes the LocalError `crypto-failed`.
  *
  * @example
  * // A chip's X25519 in place of noble's, in all of the handshake. (Here Node.js plays the chip.)
@@ -99,7 +99,7 @@ export interface Crypto {
      */
     sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
     /**
-     * Prepares a private key that is used several times, for instance as a KeyObject of Node. Where it exists, it is used
+     * Prepares a private key that is used several times, for instance as a KeyObject of Node. If present, it is used
      * instead of the two functions above: leave it out of a Crypto in which you replace them. The array stays the
      * caller's, who wipes it: keep no reference to it. `publicKey` is not read if the public key is known, so it may be a
      * getter that computes it.
@@ -123,14 +123,14 @@ export interface Crypto {
    */
   blake2b?(length: number, ...parts: Uint8Array[]): Uint8Array;
   /**
-   * A native Argon2id (RFC 9106, version 0x13), which the functions argon2id and derivePsk use instead of their own.
+   * A native Argon2id (RFC 9106, version 0x13), which argon2id() and derivePsk() use instead of the library's.
    * @param parameters - all of them are given
    * @returns as many bytes as `parameters.length` says
    */
   argon2id?(parameters: Argon2idParameters): Uint8Array;
 }
 
-/** What Argon2id is computed from, by the names of RFC 9106, section 3.1. Lengths are in bytes. */
+/** The inputs of Argon2id, by the names of RFC 9106, section 3.1. Lengths are in bytes. */
 export interface Argon2idParameters {
   /** P. */
   readonly password: Uint8Array;
@@ -156,8 +156,8 @@ export interface Argon2idParameters {
  */
 export interface KeyPair {
   /**
-   * 32 bytes, taken as they are: nobody computes them again. If they belong to another private key, no handshake succeeds,
-   * since the peer cannot authenticate this side.
+   * 32 bytes, which are not checked against the private key. If they belong to another one, no handshake succeeds, since
+   * the peer cannot authenticate this side.
    */
   readonly publicKey: Uint8Array;
   /** The private key, 32 bytes, if it is in memory: shared secrets are then computed from it, not by `sharedSecret`. */

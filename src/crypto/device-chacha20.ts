@@ -1,11 +1,11 @@
 /**
  * The keystream of ChaCha20 (RFC 8439, section 2.3), for `dist/hub-protocol.js`, in two ways.
  *
- * An interpreter takes as long as it has operations to run, however wide they are, and XS computes beyond 31 bits in floating
- * point, which hardly any microcontroller has. There, four BigInts hold the state of several blocks. Where JavaScript is
- * compiled, the words are numbers.
+ * In an interpreter, the time depends on the number of operations, not on their width, and XS computes beyond 31 bits in
+ * floating point, which hardly any microcontroller has. There, four BigInts hold the state of several blocks. In engines that
+ * compile JavaScript, the words are numbers.
  *
- * Like all arithmetic with BigInt, the first way is not constant-time: a number is shorter where 32 bits on top are zeros.
+ * Like all arithmetic with BigInt, the first way is not constant-time: a number is shorter if its top 32 bits are zeros.
  */
 import { assertBytes } from '../arguments.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -44,7 +44,7 @@ function initialState(key: Uint8Array, nonce: Uint8Array): Int32Array {
   return state;
 }
 
-/** How many blocks are computed at once, at most: a message of 1 KiB has 18. More would take less time, and 300 bytes each. */
+/** How many blocks are computed together, at most: a message of 1 KiB has 18. Each more would save time, and take 300 bytes. */
 const MOST_BLOCKS = 5;
 /** A row of the state has four words of 32 bits, the first one lowest, each in 64 bits. */
 const ROW = 256n;
@@ -64,7 +64,7 @@ function rotate(row: bigint, by: bigint): bigint {
   return (shifted | (shifted >> 32n)) & ALL;
 }
 
-/** Rotates the words of each row: the lower ones, which a mask names, are moved up, and the others down. */
+/** Rotates the words of each row: moves the lower ones, which a mask selects, up, and the others down. */
 function turn(row: bigint, lower: bigint, up: bigint): bigint {
   const below = row & lower;
   return ((row ^ below) >> (ROW - up)) | (below << up);
@@ -114,7 +114,7 @@ export const chacha20InRows: ChaCha20 = (key, nonce, count) => {
   const rows: bigint[] = [];
   for (let i = 0; i < state.length; i += 4) {
     let row = 0n;
-    // XOR with the sign makes words of less than 2^31, without floating point; the sum gives the sign back.
+    // XOR with the sign makes words of less than 2^31, without floating point; the sum restores the sign.
     for (let j = i + 3; j >= i; j--) row = (row << 64n) + BigInt(state[j]! ^ SIGN) + 0x80000000n;
     rows.push(row);
   }
@@ -175,5 +175,5 @@ export const chacha20InWords: ChaCha20 = (key, nonce, count) => {
 
 declare const WebAssembly: unknown;
 
-/** Engines that compile JavaScript have WebAssembly. Those of devices interpret it, and have not. */
+/** Engines that compile JavaScript have WebAssembly. Devices' engines interpret it, and lack WebAssembly. */
 export const chacha20: ChaCha20 = typeof WebAssembly === 'object' ? chacha20InWords : chacha20InRows;

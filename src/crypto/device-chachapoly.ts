@@ -17,16 +17,16 @@ const BLOCK = 64;
 /** Of Poly1305. */
 const PIECE = 16;
 
-/** What r is limited to (section 2.5). */
+/** The mask for r (section 2.5). */
 const CLAMP = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
 const LOW_130 = (1n << 130n) - 1n;
 const P = LOW_130 - 4n;
 const SIGN = 1 << 31;
-/** What the four words of `pieceAt` are less. */
+/** Undoes the flipped signs of four words. */
 const SIGNS = 0x80000000_80000000_80000000_80000000n;
 
 /**
- * Reads 16 bytes. A word whose sign is flipped has less than 2^31, so XS need not compute in floating point. It has getBigUint64
+ * Reads 16 bytes. A word with its sign flipped is less than 2^31, so XS need not compute in floating point. It has getBigUint64
  * too, which on some microcontrollers reads 4 bytes of the 8.
  */
 function pieceAt(view: DataView, at: number): bigint {
@@ -151,7 +151,9 @@ class ChaChaPoly implements Cipher {
 }
 opaque(ChaChaPoly.prototype, 'ChaChaPoly');
 
-/** Makes the cipher of a keystream. The key array is used directly, and copied into nothing but BigInts, which stay. */
+/**
+ * Makes the cipher of a keystream. The key array is used directly, and copied only into BigInts, which cannot be wiped.
+ */
 export const chaChaPolyOf =
   (chacha: ChaCha20): CipherFactory =>
   (key) =>

@@ -86,7 +86,7 @@ function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
     x2 = times(aa, bb);
     z2 = times(e, aa + 121665n * e);
   }
-  // The lowest bits of k are zeros, so nothing is left to be swapped.
+  // The lowest bits of k are zeros, so there is nothing left to swap.
   return encode((x2 * invert(z2)) % P);
 }
 

@@ -1,6 +1,6 @@
 /**
- * The Crypto interface for `dist/hub-protocol.js`: all of our own, since noble's would take 40 KB more of a device's heap. There
- * is no BLAKE2b, which only argon2id needs: no such device runs it.
+ * The Crypto interface for `dist/hub-protocol.js`: all the library's own code, since noble's would take 40 KB more of a device's
+ * heap. It lacks BLAKE2b, which only argon2id needs: no such device runs it.
  */
 import type { Crypto } from './crypto.ts';
 import { deviceChaChaPoly } from './device-chachapoly.ts';

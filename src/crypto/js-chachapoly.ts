@@ -1,6 +1,6 @@
 /**
- * ChaCha20-Poly1305 (RFC 8439, section 2.8) for `jsCrypto`, and for the short messages of `nodeCrypto`. It allocates what it
- * returns, and two views for a message of a block or more.
+ * ChaCha20-Poly1305 (RFC 8439, section 2.8) for `jsCrypto`, and for the short messages of `nodeCrypto`. It allocates its
+ * result, and two views for a message of a block or more.
  */
 import { TAG_LENGTH } from '../limits.ts';
 import { applyKeystream, block, endKeystream, startKeystream } from './chacha20.ts';
@@ -61,7 +61,7 @@ export function openChaChaPoly(
   return plaintext;
 }
 
-/** The key array is used directly, so that wiping it leaves no copy. */
+/** Uses the key array itself: wiping it leaves no copy. */
 export const jsChaChaPoly: CipherFactory = (key) => ({
   seal(nonce, associatedData, plaintext) {
     const sealed = new Uint8Array(plaintext.length + TAG_LENGTH);

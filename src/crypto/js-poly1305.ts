@@ -2,7 +2,7 @@
  * Poly1305 (RFC 8439, section 2.5) for `jsCrypto`, in doubles, with no branch and no index that depends on a secret.
  *
  * A number modulo p = 2^130 - 5 is the sum of six doubles, as in js-x25519.ts. test/crypto/js-poly1305-proof.test.ts
- * reads this file, and proves for all keys and messages that nothing is rounded but in carries.
+ * reads this file, and proves for all keys and messages that only carries round.
  */
 import { clear, wordAt } from '../bytes.ts';
 import { TAG_LENGTH } from '../limits.ts';
@@ -33,7 +33,7 @@ const ROUND_3 = 3 * power(51 + 87);
 const ROUND_4 = 3 * power(51 + 109);
 const ROUND_5 = 3 * power(51 + 130);
 
-/** The key, r and s, and what is computed with it. Each message wipes them; arrays of this size are never moved (copyBytes). */
+/** The key, r and s, and intermediate results. Each message wipes them; arrays of this size are never moved (copyBytes). */
 const numbers = new Float64Array(2 * LIMBS);
 const r = numbers.subarray(0, LIMBS);
 const sum = numbers.subarray(LIMBS, 2 * LIMBS);
@@ -97,7 +97,7 @@ function addBlocks(text: Uint8Array, end: number): void {
 }
 
 /**
- * Authenticates a text, padded with zeros to whole blocks, as the AEAD has it (section 2.8).
+ * Authenticates a text, padded with zeros to whole blocks as the AEAD requires (section 2.8).
  * @param length - of the text, which may be followed by other bytes
  */
 export function updateMac(text: Uint8Array, length: number): void {

@@ -6,8 +6,8 @@
  * so the product of two limbs already has the right magnitude, and nothing is shifted. D. J. Bernstein describes
  * this in "Curve25519: new Diffie-Hellman speed records", section 4.
  *
- * test/crypto/js-x25519-proof.test.ts reads this file. It proves for all keys that no sum or product is rounded
- * except in `carry`, where rounding is the purpose, and that the functions compute what they say.
+ * test/crypto/js-x25519-proof.test.ts reads this file. It proves for all keys that no sum or product is rounded except
+ * in `carry`, where rounding is the purpose, and that the functions compute what their comments say.
  */
 import { assertBytes } from '../arguments.ts';
 import { clear, copyBytes, wipe } from '../bytes.ts';
@@ -44,7 +44,7 @@ const ROUND_9 = 3 * power(51 + 213);
 const ROUND_10 = 3 * power(51 + 234);
 const ROUND_11 = 3 * power(51 + 255);
 
-/** All variables. Each call wipes them. An array of this size lies outside of V8's heap, and is never moved (copyBytes). */
+/** All variables. Each call wipes them. An array of this size lies outside V8's heap, and is never moved (copyBytes). */
 const memory = new Float64Array(21 * LIMBS);
 
 function field(index: number): Field {
@@ -76,9 +76,9 @@ const r10 = field(19);
 const r50 = field(20);
 
 /**
- * Makes limbs small again: limb k becomes at most about half of 2^e, where e is the position of limb k + 1. Two
- * chains of carries run side by side, from limb 0 to limb 6 and from limb 6 to limb 0, so that a processor need not
- * wait for each carry.
+ * Makes limbs small again: limb k becomes at most about half of 2^e, where e is the position of limb k + 1. Two chains
+ * of carries run side by side, from limb 0 to limb 6 and from limb 6 to limb 0: a processor need not wait for each
+ * carry.
  */
 // biome-ignore format: a carry takes a line
 function carry(h: Field): void {
@@ -183,7 +183,7 @@ function subtract(h: Field, f: Field, g: Field): void {
   for (let i = 0; i < LIMBS; i++) h[i] = f[i]! - g[i]!;
 }
 
-/** Exchanges f and g if `swap` is 1, and not if it is 0. */
+/** Swaps f and g if `swap` is 1, but not if it is 0. */
 function cswap(swap: number, f: Field, g: Field): void {
   const keep = 1 - swap;
   for (let i = 0; i < LIMBS; i++) {

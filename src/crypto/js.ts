@@ -1,4 +1,4 @@
-/** `hub-protocol/js`: the Crypto interface of the library's own, for engines that compile JavaScript. */
+/** `hub-protocol/js`: the library's own Crypto, for engines that compile JavaScript. */
 import type { Crypto } from './crypto.ts';
 import { jsChaChaPoly } from './js-chachapoly.ts';
 import { jsX25519 } from './js-x25519.ts';
@@ -6,8 +6,8 @@ import { hmacSha256, sha256 } from './sha256.ts';
 
 /**
  * The library's own cryptography, for browsers, workers and React Native, with the suite `25519_ChaChaPoly_SHA256` only. It
- * needs neither packages nor BigInt. No branch and no index depends on a secret, so it takes constant time in engines
- * that compile JavaScript. It has no BLAKE2b, from which a PSK is derived: add `nobleBlake2b` for that.
+ * needs neither packages nor BigInt. No branch and no index depends on a secret, so it takes constant time in engines that
+ * compile JavaScript. It has no BLAKE2b, which deriving a PSK needs: add `nobleBlake2b` for that.
  *
  * @example
  * import { jsCrypto } from 'hub-protocol/js';

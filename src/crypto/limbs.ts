@@ -27,7 +27,7 @@ export function encodeModulo(
   }
   carried *= excess;
   let at = 0;
-  let bits = 0; // those not yet written, and their number
+  let bits = 0; // bits not yet written, and their number
   let count = 0;
   for (let k = 0; k < limbs.length; k++) {
     const width = positions[k + 1]! - positions[k]!;
@@ -39,5 +39,5 @@ export function encodeModulo(
       bits >>>= 8;
     }
   }
-  bytes[at] = bits; // what is carried out of the last limb is 2^n or nothing, and is dropped
+  bytes[at] = bits; // the carry out of the last limb is 2^n or 0, and is dropped
 }

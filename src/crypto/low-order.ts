@@ -1,4 +1,4 @@
-/** Public keys of X25519 of low order, for providers whose library throws for them as it does for a fault. */
+/** X25519 public keys of low order, for providers whose library throws the same for them as for a fault. */
 import { bytesToHex, copyBytes } from '../bytes.ts';
 
 /** The u-coordinates whose order divides 8, little-endian, and p and p + 1, which are 0 and 1 in another form. */

@@ -1,6 +1,6 @@
 /**
- * `hub-protocol/noble-aesgcm`: the Crypto interface over noble with both ciphers, ChaChaPoly preferred. It is a module of
- * its own because noble's AES builds about 640 KiB of tables when it is loaded.
+ * `hub-protocol/noble-aesgcm`: the Crypto interface over noble with both ciphers, ChaChaPoly preferred. It is a separate
+ * module because noble's AES builds about 640 KiB of tables when it is loaded.
  */
 import { gcm } from '@noble/ciphers/aes.js';
 import { TAG_LENGTH } from '../limits.ts';
@@ -10,7 +10,7 @@ import { nobleCrypto } from './noble.ts';
 /** The message of noble's error for a tag that does not verify. Any other error is a fault. */
 const INVALID_TAG = 'aes-gcm: invalid tag';
 
-/** The key array is used directly, so that wiping it leaves no copy. */
+/** Uses the key array itself: wiping it leaves no copy. */
 const nobleAesGcm: CipherFactory = (key) => ({
   seal: (nonce, associatedData, plaintext) => gcm(key, nonce, associatedData).encrypt(plaintext),
   open(nonce, associatedData, sealed) {

@@ -1,10 +1,10 @@
-/** BLAKE2b of noble: all that a derivation of the PSK needs of a Crypto. */
+/** noble's BLAKE2b: all of a Crypto that the derivation of a PSK needs. */
 import { blake2b } from '@noble/hashes/blake2.js';
 import type { Crypto } from './crypto.ts';
 
 /**
- * BLAKE2b (RFC 7693), without a key: all that a derivation of the PSK needs of a Crypto if it is given the salt, so that a
- * worker loads nothing else. derivePsk() has an example.
+ * BLAKE2b (RFC 7693), without a key: all of a Crypto that the derivation of a PSK needs if it is given the salt. A worker
+ * need not load anything else. derivePsk() has an example.
  */
 export const nobleBlake2b: NonNullable<Crypto['blake2b']> = (length, ...parts) => {
   const hash = blake2b.create({ dkLen: length });

@@ -8,7 +8,7 @@ import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import { applyKeystream, block, endKeystream, startKeystream } from './chacha20.ts';
 import type { CipherFactory } from './crypto.ts';
 
-/** How many bytes Poly1305 is given at a time, since it copies them: a multiple of its block of 16. */
+/** How many bytes are passed to Poly1305 at a time, since it copies them: a multiple of its block of 16. */
 const PIECE = 1024;
 
 /** Authenticates bytes, padded with zeros to a multiple of 16. */
@@ -31,7 +31,7 @@ function tagOf(associatedData: Uint8Array, ciphertext: Uint8Array, mac: Poly1305
   return mac.update(lengths).digest();
 }
 
-/** The key array is used directly, so that wiping it leaves no copy. */
+/** Uses the key array itself: wiping it leaves no copy. */
 export const nobleChaChaPoly: CipherFactory = (key) => {
   /** Begins the keystream of a message, and its tag. */
   function start(nonce: Uint8Array): Poly1305 {

@@ -1,6 +1,6 @@
 /**
- * `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly, whose ChaCha20 is the library's own. It runs in every
- * engine that has BigInt.
+ * `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly on the library's own ChaCha20. It runs in every engine
+ * that has BigInt.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -13,7 +13,7 @@ export { nobleBlake2b };
 
 /**
  * noble: pure JavaScript, with the suite `25519_ChaChaPoly_SHA256` only, for any engine that has BigInt. X25519 on BigInt does
- * not take constant time; that of `jsCrypto` does.
+ * not take constant time; `jsCrypto` does.
  *
  * @example
  * import { nobleCrypto } from 'hub-protocol/noble';

@@ -1,11 +1,11 @@
 /**
  * `hub-protocol/node`: the Crypto interface over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
  * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is noble's, since OpenSSL's has a single output length.
- * ChaChaPoly is that of `jsCrypto` for short messages, and where OpenSSL lacks it, as in FIPS builds and in Bun.
+ * ChaChaPoly is `jsCrypto`'s for short messages, and if OpenSSL lacks it, as in FIPS builds and in Bun.
  *
- * A private key is imported as bytes where the runtime takes them: Node from 24.15 on, and Bun. Node 20 and 22, Deno and workerd get it
- * as JWK, a string on V8's heap that nothing can wipe: it lasts until its memory is reused. A static key that must never be there
- * is made in OpenSSL or in a chip, and passed as a KeyPair.
+ * A private key is imported as bytes if the runtime takes them: Node from 24.15 on, and Bun. Node 20 and 22, Deno and workerd get it as
+ * JWK, a string on V8's heap that nothing can wipe: it lasts until its memory is reused. To keep a static key off the heap, create it
+ * in OpenSSL or in a chip, and pass it as a KeyPair.
  */
 
 import nodeModule, {
@@ -31,7 +31,7 @@ import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
 
-/** The bytes of a Buffer: the same memory where nothing else lies in it, which holds for all that OpenSSL returns. */
+/** The bytes of a Buffer: the same memory if it holds nothing else, as in all that OpenSSL returns. */
 function plain(buffer: Buffer): Uint8Array {
   const { buffer: memory, length } = buffer;
   if (memory.byteLength === length) return new Uint8Array(memory);
@@ -44,7 +44,7 @@ function plain(buffer: Buffer): Uint8Array {
 const BLOCK = 64;
 const INNER_PAD = 0x36;
 const OUTER_PAD = 0x5c;
-/** What is hashed, and in HMAC its key before it: for all calls, since memory takes longer to get than to hash. */
+/** The input of a hash, after the key in HMAC. All calls share it, since allocating takes longer than hashing. */
 const inner = Buffer.alloc(4 * BLOCK, INNER_PAD);
 const outer = Buffer.alloc(BLOCK + KEY_LENGTH, OUTER_PAD);
 
@@ -105,15 +105,15 @@ function publicKeyOf(own: KeyObject): Uint8Array {
 
 type PrivateKeyImport = (privateKey: Uint8Array) => KeyObject;
 
-/** Leaves no copy behind, but older runtimes do not know the format, nor do the types. */
+/** Leaves no copy behind, but older runtimes and the types do not know the format. */
 const importRaw: PrivateKeyImport = (key) =>
   createPrivateKey({ key, format: 'raw-private', asymmetricKeyType: 'x25519' } as object as JsonWebKeyInput);
 
-/** `x` has to be there. Runtimes that compute the public key themselves ignore it, and others refuse it. */
+/** `x` is required. Runtimes that compute the public key themselves accept an empty one; others refuse it. */
 const importJwk: PrivateKeyImport = (key) =>
   createPrivateKey({ key: { ...JWK, d: base64Url(key), x: '' }, format: 'jwk' });
 
-/** What precedes the key in PKCS #8 (RFC 8410, section 7). */
+/** The bytes before the key in PKCS #8 (RFC 8410, section 7). */
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 /** Every runtime takes this, but Node 20 ten times as long as for a JWK. */
@@ -126,7 +126,7 @@ const importPkcs8: PrivateKeyImport = (privateKey) => {
   }
 };
 
-/** Whether the public key of 9 is what RFC 7748 says: the result after one iteration in section 5.2. */
+/** Whether the public key of 9 is as in RFC 7748: the result after one iteration in section 5.2. */
 function works(importKey: PrivateKeyImport): boolean {
   const nine = new Uint8Array(KEY_LENGTH);
   nine[0] = 9;
@@ -171,7 +171,7 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Imports a static private key once, so that no session has to.
+ * Imports a static private key once, instead of in each session.
  * @param privateKey - 32 bytes; yours to wipe
  * @returns a key pair, for the `staticKey` of a keyring literal or of a HubSession
  * @throws LocalError `bad-argument`, `bad-length`
@@ -190,12 +190,12 @@ export function importKey(privateKey: Uint8Array): KeyPair {
 
 /**
  * The length up to which ChaCha20-Poly1305 in JavaScript takes less time than OpenSSL's, whose calls cost 5 to 10 µs
- * however short the message is. Both take as long near 800 bytes in Node 20 and 22, and near 1,000 in Node 26 and
- * Deno. In Node 24 the calls cost 20 µs, and both take as long near 4,000 bytes.
+ * however short the message is. They break even near 800 bytes in Node 20 and 22, and near 1,000 in Node 26 and Deno.
+ * In Node 24 the calls cost 20 µs, and they break even near 4,000 bytes.
  */
 const SHORT = process.versions.node.startsWith('24.') ? 3072 : 640;
 
-/** @param short - the length up to which ChaCha20-Poly1305 is that in JavaScript; -1 for AES-GCM */
+/** @param short - the length up to which ChaCha20-Poly1305 runs in JavaScript; -1 for AES-GCM */
 function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types, short: number): CipherFactory {
   const options = { authTagLength: TAG_LENGTH };
   return (key) => {
@@ -234,7 +234,7 @@ function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types, short: number)
         decipher.setAuthTag(sealed.subarray(end));
         const plaintext = decipher.update(sealed.subarray(0, end));
         try {
-          decipher.final(); // throws where the tag does not verify, and for no other reason
+          decipher.final(); // throws only if the tag does not verify
         } catch {
           wipe(plaintext);
           return undefined;
@@ -268,8 +268,8 @@ function argon2id(parameters: Argon2idParameters): Uint8Array {
 const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
 
 /**
- * Node's OpenSSL: both suites, ChaChaPoly preferred. BLAKE2b, of which OpenSSL has one length only, is noble's. From Node.js
- * 24.7 on it has a native `argon2id`. ChaChaPoly is that of `jsCrypto` for short messages, where it takes less time, and where
+ * Node's OpenSSL: both suites, ChaChaPoly preferred. BLAKE2b is noble's, since OpenSSL's has a single output length. From
+ * Node.js 24.7 on it has a native `argon2id`. ChaChaPoly is `jsCrypto`'s for short messages, which takes less time, and if
  * OpenSSL lacks it, as in FIPS builds and in Bun.
  *
  * @example
