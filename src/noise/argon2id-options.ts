@@ -1,4 +1,4 @@
-/** What Argon2id is computed from, as the caller gives it. */
+/** The inputs of Argon2id, as the caller passes them. */
 import {
   assertBytes,
   assertFunction,
@@ -13,7 +13,7 @@ import * as errors from '../errors-table.ts';
 
 /** The options of argon2id() and of the class Argon2id, by the names of RFC 9106, section 3.1. */
 export interface Argon2idOptions {
-  /** A Crypto, or what there is of it: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
+  /** A Crypto, or a part of one: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
   crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
   /** P: bytes, or a string that is encoded as UTF-8. */
   password: string | Uint8Array;
@@ -56,12 +56,12 @@ const NAMES: OptionNames<Argon2idOptions> = {
 
 export const SLICES = 4; // SL, the synchronization points of a pass
 export const BLOCK_BYTES = 1024;
-const MAX_MEMORY_KIB = 0x7fffff; // so that the index of a word is a signed integer of 32 bits
+const MAX_MEMORY_KIB = 0x7fffff; // keeps the index of a word a signed integer of 32 bits
 
 /** The options, read once and checked. */
 export interface Argon2idInputs extends Argon2idParameters {
   readonly crypto: Argon2idOptions['crypto'];
-  /** A copy, which has to be wiped. */
+  /** A copy, to be wiped. */
   readonly password: Uint8Array;
   readonly memory: Uint8Array | undefined;
   readonly onProgress: ((progress: number) => void) | undefined;

@@ -29,8 +29,8 @@ const INPUT = BLOCK_WORDS; // where the second of the three blocks of `addressin
 const ADDRESSES = 2 * BLOCK_WORDS;
 
 /**
- * Derives a tag in one call, with the native Argon2id of the injected crypto where it has one. For a PSK there is derivePsk().
- * @param options - the password, the salt, the parameters, and what to compute with
+ * Derives a tag in one call, with the native Argon2id of the injected crypto if it has one. For a PSK, use derivePsk().
+ * @param options - the password, the salt, the parameters, and the crypto
  * @returns `length` bytes
  * @throws LocalError as {@link Argon2id}
  * @see RFC 9106
@@ -72,7 +72,7 @@ function deriveInSlices(inputs: Argon2idInputs): Bytes {
 
 /**
  * One derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then `result`; or
- * `destroy` at any time. For a PSK there is pskDerivation(), which has an example.
+ * `destroy` at any time. For a PSK, use pskDerivation(), which has an example.
  * @see RFC 9106
  */
 export class Argon2id {
@@ -182,7 +182,7 @@ export class Argon2id {
     }
   }
 
-  /** Wipes the memory, including the caller's. Every later call but this one is refused. */
+  /** Wipes the memory, including the caller's. Any later call except this one is refused. */
   destroy(): void {
     if (this.isOver) return;
     this.isOver = true;
@@ -287,8 +287,8 @@ export class Argon2id {
 opaque(Argon2id.prototype, 'Argon2id');
 
 /**
- * The compression function G of the blocks at x and y (section 3.5), xored onto the one at out where `keep` is -1.
- * Blocks are aligned, so offsets are ORed to them, which spares engines a check for overflow.
+ * The compression function G of the blocks at x and y (section 3.5), XORed onto the block at out if `keep` is -1.
+ * Blocks are aligned, so offsets are ORed to them, which saves engines a check for overflow.
  */
 function compress(q: Int32Array, m: Int32Array, x: number, y: number, out: number, keep: number): void {
   for (let i = 0; i < BLOCK_WORDS; i += 32) permuteRow(m, x | i, y | i, q, i);

@@ -1,4 +1,4 @@
-/** CipherState (Noise spec, section 5.1): a cipher key and the counter from which each nonce is built. */
+/** CipherState (Noise spec, section 5.1): a cipher key and the counter that each nonce is built from. */
 import { type Bytes, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
@@ -68,7 +68,7 @@ export class CipherState {
   }
 
   /**
-   * DecryptWithAd, which needs a key. A failure leaves the counter where it is.
+   * DecryptWithAd, which needs a key. A failure leaves the counter unchanged.
    * @param sealed - at least 16 bytes
    * @param inPlace - whether the result may be a view of `sealed`, which is then overwritten
    * @throws RemoteError `nonce-exhausted`, `not-authentic`

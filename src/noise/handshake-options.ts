@@ -9,7 +9,7 @@ import { type HandshakePatternName, isPattern, isSuite, PATTERNS, SUITES, type S
 
 /** The options of a HandshakeState. */
 export interface HandshakeOptions {
-  /** The cryptography. It has to have the cipher of the suite. */
+  /** The cryptography. It must have the cipher of the suite. */
   crypto: Crypto;
   /** Which side this is. The initiator writes the first message. */
   role: 'initiator' | 'responder';
@@ -17,13 +17,13 @@ export interface HandshakeOptions {
   pattern: HandshakePatternName;
   /** The cipher suite, the same on both sides. */
   suite: Suite;
-  /** Of any length; it must be the same on both sides. */
+  /** Any length; the same on both sides. */
   prologue: Uint8Array;
   /** The pre-shared key; 32 bytes. */
   psk: Uint8Array;
   /**
-   * Our static key: the private key, 32 bytes; or a key pair, whose public key need not be computed. If that has neither
-   * `privateKey` nor `sharedSecret`, `resume` is given the shared secrets.
+   * Our static key: the private key, 32 bytes; or a key pair, whose public key need not be computed. If the pair has
+   * neither `privateKey` nor `sharedSecret`, pass the shared secrets to `resume`.
    */
   staticKey: Uint8Array | KeyPair;
   /** The peer's static public key, 32 bytes: required for KKpsk0, refused for XXpsk2, which transmits it (default none). */
@@ -31,14 +31,14 @@ export interface HandshakeOptions {
   /** Called once, for the 32 bytes of the ephemeral private key. Required without `ephemeralKey` (default none). */
   randomBytes?: RandomBytes | undefined;
   /**
-   * Our ephemeral key, if it was made ahead (default: made by `randomBytes` with the first message): 32 new random bytes, or
-   * their key pair, with `privateKey` or `sharedSecret`. It must serve this handshake alone, since a second one with the same key loses its secrecy.
+   * Our ephemeral key, if it was made ahead (default: made by `randomBytes` with the first message): 32 new random bytes, or their key
+   * pair, with `privateKey` or `sharedSecret`. Never use it for a second handshake, which would lose its secrecy.
    */
   ephemeralKey?: Uint8Array | KeyPair | undefined;
   /**
-   * Whether each `resume()` does only one step (default false), for callers who have something else to do in between: it
-   * computes one shared secret, processes one token of the pattern, or seals or opens the payload. Public keys that are not given are computed as ever: that of `staticKey` in the constructor, that of the
-   * ephemeral key with its token.
+   * Whether each `resume()` does only one step (default false), for callers with other work to do in between: it computes one shared
+   * secret, processes one token of the pattern, or seals or opens the payload. Missing public keys are computed as usual: the static one in
+   * the constructor, the ephemeral one with its token.
    */
   paced?: boolean | undefined;
 }

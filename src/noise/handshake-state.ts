@@ -1,6 +1,6 @@
 /**
- * HandshakeState (Noise spec, section 5.3): a Handshake for callers of any kind. It checks arguments and the order of calls,
- * and its failure is final.
+ * HandshakeState (Noise spec, section 5.3): a Handshake for any caller. It checks arguments and the order of calls, and its
+ * failure is final.
  */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes } from '../bytes.ts';
@@ -18,8 +18,8 @@ const EMPTY = new Uint8Array(0);
 /**
  * One handshake. It copies the keys it is given, and wipes the copies when it ends or fails.
  *
- * An error while a message is written or read is final: every later call throws it again. The exception is a LocalError
- * about an argument or the order of calls, which changes nothing.
+ * An error while a message is written or read is final: every later call throws it again. Exception: a LocalError about
+ * an argument or the order of calls changes nothing.
  * @see Noise spec, section 5.3
  *
  * @example
@@ -68,8 +68,8 @@ export class HandshakeState<Unfinished extends undefined = never> {
   }
 
   /**
-   * The public key, 32 bytes, whose shared secret with our static key `resume` has to be given; a copy. `undefined` if
-   * `resume` needs none.
+   * A public key, 32 bytes, a copy: `resume` needs its shared secret with our static key. `undefined` if `resume` needs
+   * none.
    */
   get dhNeeded(): Bytes | undefined {
     return this.handshake.dhNeeded;
@@ -78,7 +78,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
   /**
    * Writes the next message.
    * @param payload - at most 65535 bytes less the keys and tags of the message (default: empty)
-   * @returns the message; `undefined` if `resume` has to be called first, which happens only if the handshake is paced or
+   * @returns the message; `undefined` if you must call `resume` first, which happens only if the handshake is paced or
    *   its static private key is kept elsewhere
    * @throws LocalError `bad-argument`, `wrong-state` or `message-too-long`, which change nothing; `bad-random`,
    *   `crypto-failed`; `low-order-key` if `remoteStaticKey` is of low order
@@ -98,7 +98,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
    * Reads the next message.
    * @param message - at most 65535 bytes
    * @param maxPayload - the longest payload to open, in bytes (default: what fits into a message)
-   * @returns its payload; `undefined` as from `writeMessage`
+   * @returns its payload; `undefined` as in `writeMessage`
    * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
    * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
    *   `payload-not-authentic`
@@ -110,13 +110,13 @@ export class HandshakeState<Unfinished extends undefined = never> {
   }
 
   /**
-   * Goes on with the message for which `writeMessage` or `readMessage` returned `undefined`.
-   * @param sharedSecret - of our static key with the public key of `dhNeeded`: 32 bytes, which stay yours to wipe. Omit it
-   *   if `dhNeeded` is `undefined`
-   * @returns the message or its payload; `undefined` if `resume` has to be called again
+   * Continues the message for which `writeMessage` or `readMessage` returned `undefined`.
+   * @param sharedSecret - of our static key with the public key of `dhNeeded`: 32 bytes, yours to wipe. Omit it if
+   *   `dhNeeded` is `undefined`
+   * @returns the message or its payload; `undefined` if you must call `resume` again
    * @throws LocalError `wrong-state` if there is no such message, `bad-argument`, `bad-length`: these change nothing;
    *   otherwise as `writeMessage` or `readMessage`
-   * @throws RemoteError `low-order-key` for zeros, which X25519 returns for no other public keys; otherwise as
+   * @throws RemoteError `low-order-key` for zeros, which X25519 returns only for such public keys; otherwise as
    *   `writeMessage` or `readMessage`
    */
   resume(sharedSecret?: Uint8Array): Bytes | Unfinished {
@@ -130,7 +130,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
 
   /**
    * Ends the handshake, and returns the keys of the session.
-   * @returns what seals and opens transport messages
+   * @returns the Transport, which seals and opens transport messages
    * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
    */
   split(): Transport {
@@ -169,7 +169,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
     return this.guarded(step) as Bytes | Unfinished;
   }
 
-  /** Does a part of the handshake. An error ends everything for good. */
+  /** Runs a part of the handshake. Any error is final. */
   private guarded<Result>(part: () => Result): Result {
     this.guard.enter();
     try {

@@ -1,10 +1,10 @@
 /**
  * A handshake of the Noise framework (Noise spec, section 5.3) for XXpsk2 and KKpsk0, in either role. Patterns are data; one
- * loop processes their tokens, whether a message is written or read. It can stop at a token, for a static key outside of
- * JavaScript and for a caller who paces it.
+ * loop processes their tokens, whether a message is written or read. It can stop at a token, for a static key outside
+ * JavaScript or a caller that paces it.
  *
- * Sessions use it directly. They pass arguments that were checked, call methods in the right order, and destroy it after the
- * first error. For everybody else, HandshakeState ensures all this.
+ * Sessions use it directly. They pass checked arguments, call methods in the right order, and destroy it after the first
+ * error. For all other callers, HandshakeState ensures this.
  */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
@@ -26,7 +26,7 @@ import {
 } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 
-/** What a handshake starts from. */
+/** The inputs of a handshake. */
 export interface HandshakeInputs {
   readonly crypto: CheckedCrypto;
   readonly isInitiator: boolean;
@@ -45,11 +45,11 @@ export interface HandshakeInputs {
   readonly isPaced: boolean;
 }
 
-/** The keys that a handshake results in (Noise spec, section 5.3, Split). */
+/** The result of a handshake (Noise spec, section 5.3, Split). */
 export interface SessionKeys {
-  /** With which this side seals. */
+  /** This side seals with it. */
   readonly sending: CipherState;
-  /** With which the peer seals. */
+  /** The peer seals with it. */
   readonly receiving: CipherState;
   /** The handshake hash h; 32 bytes. */
   readonly handshakeHash: Bytes;
@@ -61,19 +61,19 @@ export interface SessionKeys {
 interface MessageInProgress {
   /** The payload to be written, or the message to be read. */
   readonly input: Uint8Array;
-  /** What is written of the message. */
+  /** The parts of the message written so far. */
   readonly parts: Uint8Array[];
-  /** How many bytes are read of the message. */
+  /** How many bytes of the message have been read. */
   read: number;
   nextToken: number;
-  /** The public key whose shared secret with our static key `resume` has to be given. */
+  /** The public key for which `resume` needs the shared secret with our static key. */
   awaited: Uint8Array | undefined;
 }
 
 export class Handshake {
   /** The peer's static public key; under XXpsk2, authentic once the message that contains it is read. */
   rs: Bytes | undefined = undefined; // the four keys have their names in the Noise spec
-  /** The message that is not finished, if there is one. */
+  /** The unfinished message, if there is one. */
   work: MessageInProgress | undefined = undefined;
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
@@ -118,19 +118,19 @@ export class Handshake {
     return (this.nextMessage % 2 === 0) === this.isInitiator;
   }
 
-  /** As that of HandshakeState. */
+  /** As in HandshakeState. */
   get dhNeeded(): Bytes | undefined {
     const awaited = this.work?.awaited;
     return awaited && copyBytes(awaited);
   }
 
-  /** Writes the next message, with a payload that fits. Returns `undefined` if `resume` has to be called first. */
+  /** Writes the next message, with a payload that fits. Returns `undefined` if `resume` must be called first. */
   writeMessage(payload: Uint8Array): Bytes | undefined {
     return this.begin(payload);
   }
 
   /**
-   * Reads the next message. Returns its payload, or `undefined` if `resume` has to be called first.
+   * Reads the next message. Returns its payload, or `undefined` if `resume` must be called first.
    * @param maxPayload - the longest payload to open, in bytes
    */
   readMessage(message: Uint8Array, maxPayload: number): Bytes | undefined {
@@ -139,7 +139,7 @@ export class Handshake {
     return this.begin(message);
   }
 
-  /** Goes on with the message for which `writeMessage` or `readMessage` returned `undefined`. */
+  /** Continues the message for which `writeMessage` or `readMessage` returned `undefined`. */
   resume(sharedSecret: Uint8Array | undefined): Bytes | undefined {
     const work = this.work!;
     const { awaited } = work;
@@ -204,7 +204,7 @@ export class Handshake {
     return this.goOn(this.work);
   }
 
-  /** Unless it is paced, goes on to the end of the message, or until a shared secret is needed. */
+  /** Unless it is paced, continues to the end of the message, or until a shared secret is needed. */
   private goOn(work: MessageInProgress): Bytes | undefined {
     let result: Bytes | undefined;
     while (result === undefined && !this.isPaced && work.awaited === undefined) result = this.step(work);
@@ -248,7 +248,7 @@ export class Handshake {
         this.mixEphemeral(this.re);
       }
     }
-    // What the payload needs is computed here, since the last step has most to do.
+    // Prepares the cipher for the payload here, since the last step has the most work.
     if (work.nextToken === tokens.length) this.symmetricState.keyedCipherState();
     return undefined;
   }
@@ -265,7 +265,7 @@ export class Handshake {
     this.symmetricState.mixKey(ephemeral);
   }
 
-  /** The tokens of a Diffie-Hellman name the initiator's key first. */
+  /** Diffie-Hellman tokens name the initiator's key first. */
   private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
@@ -278,7 +278,7 @@ export class Handshake {
   /** Wipes the shared secret. */
   private mixSharedSecret(sharedSecret: Uint8Array, publicKey: Uint8Array): void {
     if (isZero(sharedSecret)) {
-      // Of low order: the shared secret would be known to everybody. The peer sent the key, or it was given locally.
+      // Of low order: anyone would know the shared secret. The peer sent the key, or it was given locally.
       const isGiven = this.pattern.staticKeysKnown && publicKey === this.rs;
       throw isGiven ? errors.storedLowOrderKey() : errors.receivedLowOrderKey();
     }

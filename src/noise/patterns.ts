@@ -1,6 +1,6 @@
 /**
- * The handshake patterns and cipher suites that HandshakeState knows, as data (Noise spec, sections 7.5, 9.4 and 8). Which
- * of them a protocol offers is for the protocol to say.
+ * The handshake patterns and cipher suites that HandshakeState knows, as data (Noise spec, sections 7.5, 9.4 and 8). The
+ * protocol decides which of them to offer.
  */
 import { readArgument } from '../arguments.ts';
 import type { CipherName } from '../crypto/crypto.ts';
@@ -61,7 +61,7 @@ export function isSuite(value: unknown): value is Suite {
  * @param pattern - as in the options of HandshakeState; whether there is such a pattern is not checked
  * @param suite - as in the options of HandshakeState; whether there is such a suite is not checked
  * @returns `Noise_<pattern>_<suite>`
- * @throws LocalError `bad-argument` for what cannot be written as a string
+ * @throws LocalError `bad-argument` for a value that cannot be written as a string
  *
  * @example
  * import { protocolName } from 'hub-protocol';

@@ -14,7 +14,7 @@ export class SymmetricState {
   private readonly cipherState: CipherState;
   private chainingKey: Uint8Array;
   private hash: Uint8Array;
-  /** Of HKDF, whose next output is the cipher key; `undefined` if that has been computed. */
+  /** The temporary key of HKDF, whose next output is the cipher key; `undefined` if that has been computed. */
   private temporaryKey: Uint8Array | undefined = undefined;
   /** HKDF's last output, unless it is the chaining key. */
   private temporaryHash: Uint8Array | undefined = undefined;
@@ -35,7 +35,7 @@ export class SymmetricState {
   }
 
   /**
-   * MixKey. The caller wipes the input. The cipher key is computed when it is needed, since most are replaced before anything
+   * MixKey. The caller wipes the input. The cipher key is computed only when needed, since most are replaced before anything
    * is sealed.
    */
   mixKey(inputKeyMaterial: Uint8Array): void {
@@ -90,7 +90,7 @@ export class SymmetricState {
     return plaintext;
   }
 
-  /** Split: returns the CipherState with which each side sends. */
+  /** Split: returns the CipherState that each side sends with. */
   split(): { initiator: CipherState; responder: CipherState } {
     this.mixKey(EMPTY); // with the same outputs
     const initiator = new CipherState(this.crypto, this.cipherName);

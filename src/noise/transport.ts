@@ -1,4 +1,4 @@
-/** What a finished handshake results in: a key for each direction (Noise spec, section 5.3, Split). */
+/** The result of a finished handshake: a key for each direction (Noise spec, section 5.3, Split). */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
@@ -53,7 +53,8 @@ export class Transport {
 
   /**
    * Seals one transport message without copying it, if the cipher can.
-   * @param buffer - the plaintext followed by 16 bytes for the tag; 16 to 65535 bytes, which belong to the transport then
+   * @param buffer - the plaintext followed by 16 bytes for the tag; 16 to 65535 bytes, which belong to the transport from
+   *   then on
    * @returns the message: `buffer`, or a new array of the same length
    * @throws LocalError as {@link encrypt}, and `bad-length`, which changes nothing, for fewer than 16 bytes
    */
