@@ -2,7 +2,7 @@
  * HiveMind's binary messages, which its own documents call WIRE-1: the content of messages that are not JSON.
  *
  *     bits
- *     0 or 4   zeros, so that what follows ends where a byte does
+ *     0 or 4   zeros, for the rest to end at a byte boundary
  *     1        one: the start
  *     1        whether a version follows
  *     (8)      the version
@@ -122,7 +122,7 @@ export interface DecodeOptions {
 /**
  * Writes a binary message. It is never compressed.
  * @param message - an envelope, such as those that `buildUtterance` returns; or a payload of bytes, of the type `undefined`
- *   unless `bin_type` says another. Metadata are optional.
+ *   unless `bin_type` names another. Metadata are optional.
  * @returns the message, to be passed to `sendBinary`
  * @throws LocalError `bad-argument`, also for a field of an envelope that has no place in a binary message, such as
  *   `target_site_id`; `message-too-long` for more than 255 bytes of metadata; and as `canonicalJson` for what JSON cannot
@@ -199,10 +199,10 @@ function partsOf(message: object): Parts {
   return { type, payloadType, metadata: encoded, payload };
 }
 
-/** What a binary message has room for. */
+/** The fields that a binary message can hold. */
 const FIELDS = ['msg_type', 'bin_type', 'metadata', 'payload'];
 
-/** Reads each field of a message once. What has no place in a binary message must be empty: the peer would never see it. */
+/** Reads each field of a message once. A field that a binary message cannot hold must be empty: the peer would never see it. */
 function fieldsOf(message: object): { [field: string]: unknown } {
   assertObject(message, 'message');
   const fields = Object.create(null) as { [field: string]: unknown };
@@ -245,9 +245,9 @@ export function readDecodeOptions(options: DecodeOptions): DecodeOptions & { max
  * @returns an envelope, or a payload of bytes
  * @throws RemoteError `bad-binary-message` for bits that no binary message has; `binary-version` for a version after 1;
  *   `reserved-code` for a type of message or payload that is not assigned; `bad-metadata` and `bad-payload` for JSON that is
- *   no object; `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, `json-depth`; `compressed` for a compressed
- *   message without `inflate`; `bad-compression` where `inflate` throws, or returns more than `maxInflated`
- * @throws LocalError `bad-argument`, also if `inflate` returns something else than bytes
+ *   not an object; `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, `json-depth`; `compressed` for a compressed
+ *   message without `inflate`; `bad-compression` if `inflate` throws, or returns more than `maxInflated`
+ * @throws LocalError `bad-argument`, also if `inflate` returns anything but bytes
  *
  * @example
  * import { decodeBinary, encodeBinary } from 'hub-protocol/binary';

@@ -6,8 +6,8 @@ import { jsonToBytes } from '../wire/write-json.ts';
 import { type DecodeOptions, decodeBinary, readDecodeOptions } from './binary-message.ts';
 
 /**
- * Makes the option `readBinary` of a session. The application then finds an envelope as JSON, whichever way it came, and the
- * type and the metadata of a payload of bytes. What cannot be read becomes a `dropped` event with the reason `unreadable`.
+ * Makes the option `readBinary` of a session. The application then receives every envelope as JSON, and payloads of bytes
+ * with their type and metadata. A message that cannot be read becomes a `dropped` event with the reason `unreadable`.
  * @param options - how to read compressed messages
  * @returns the option
  * @throws LocalError `bad-argument`

@@ -1,16 +1,16 @@
 /**
- * Decodes a long message while its chunks arrive, with the engine's TextDecoder, so that its bytes are never together in
- * memory: beside its text there is one buffer of the length below.
+ * Decodes a long message while its chunks arrive, with the engine's TextDecoder. Its bytes are never all in memory: in
+ * addition to its text there is one buffer of the length below.
  */
 import { bytesToUtf8, wipe } from '../bytes.ts';
 import { engine } from '../engine.ts';
 
 const BUFFER = 65536;
 
-/** The text of a message of which more and more arrives. */
+/** The text of a message that arrives in chunks. */
 export class GrowingText {
   private readonly buffer = new Uint8Array(BUFFER);
-  private length = 0; // of what is in the buffer
+  private length = 0; // of the data in the buffer
   private text: string | undefined = '';
 
   push(chunk: Uint8Array): void {
@@ -23,7 +23,7 @@ export class GrowingText {
     }
   }
 
-  /** Returns the text, or `undefined` where the bytes are not UTF-8. */
+  /** Returns the text, or `undefined` if the bytes are not UTF-8. */
   finish(): string | undefined {
     this.decode(this.length);
     this.destroy();
@@ -54,7 +54,7 @@ function lastCharacter(bytes: Uint8Array): number {
   return length;
 }
 
-/** Returns `undefined` where the engine has no decoder, and the bytes have to be kept. */
+/** Returns `undefined` if the engine has no decoder: the caller must keep the bytes. */
 export function growingText(): GrowingText | undefined {
   return engine.codec === undefined ? undefined : new GrowingText();
 }

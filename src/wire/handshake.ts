@@ -1,5 +1,5 @@
 /**
- * The payloads of HELLO and HANDSHAKE: the hub's node id, its offer, the Noise messages in hex, and the JSON inside of
+ * The payloads of HELLO and HANDSHAKE: the hub's node id, its offer, the Noise messages in hex, and the JSON inside
  * these. Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
 import { hexToBytes, utf8Length } from '../bytes.ts';
@@ -12,7 +12,7 @@ import { jsonToBytes } from './write-json.ts';
 /** HiveMind's protocol version that this library implements. */
 export const PROTOCOL_VERSION = 3;
 
-/** Makes an object of two: where both have a field, the second counts. The values are shared with both. */
+/** Merges two objects: if both have a field, the second counts. The values are shared with both. */
 export function mergeFields(fields: JsonObject, overrides: JsonObject): JsonObject {
   const merged: JsonObject = {};
   const sources = [fields, overrides];
@@ -25,8 +25,8 @@ export function mergeFields(fields: JsonObject, overrides: JsonObject): JsonObje
 }
 
 /**
- * Makes a payload as `mergeFields` does, in the form in which the peer will read it: so the prologue binds what is sent, and
- * no later change of either object reaches it.
+ * Makes a payload as `mergeFields` does, in the form that the peer will read: the prologue binds what is sent, and no later
+ * change of either object affects it.
  * @throws LocalError as `jsonToBytes`
  */
 export function composePayload(fields: JsonObject, overrides: JsonObject): JsonObject {
@@ -82,7 +82,7 @@ export function readOffer(payload: JsonObject): { patterns: string[]; suites: st
 
 /**
  * Reads the `noise` object of a HANDSHAKE, if it has one.
- * @throws RemoteError `bad-payload` where `noise` is not an object
+ * @throws RemoteError `bad-payload` if `noise` is not an object
  */
 export function readNoise(payload: JsonObject): JsonObject | undefined {
   const noise = ownField(payload, 'noise');
@@ -151,7 +151,7 @@ function readSealedPayload(bytes: Uint8Array): JsonObject | undefined {
     const payload = parseJson(bytes);
     return isJsonObject(payload) ? payload : undefined;
   } catch {
-    return undefined; // What is wrong with it depends on bytes that were sealed, so no error shows it.
+    return undefined; // The fault depends on bytes that were sealed, so no error shows it.
   }
 }
 

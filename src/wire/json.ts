@@ -1,4 +1,4 @@
-/** JSON values (RFC 8259) that lose nothing: a number keeps its token, and `__proto__` is a key like any other. */
+/** Lossless JSON values (RFC 8259): a number keeps its token, and `__proto__` is a key like any other. */
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 
@@ -8,7 +8,7 @@ export type JsonObject = { [key: string]: Json };
 export type Json = null | boolean | number | string | JsonNumber | Json[] | JsonObject;
 
 /**
- * A JSON number as the token it was written as, for tokens that a JavaScript number would round or reformat.
+ * A JSON number as its original token, for tokens that a JavaScript number would round or reformat.
  *
  * @example
  * import { JsonNumber, parseJson } from 'hub-protocol';
@@ -22,7 +22,7 @@ export class JsonNumber {
 
   /**
    * @param token - a JSON number (RFC 8259, section 6)
-   * @throws LocalError `not-json` where it is not
+   * @throws LocalError `not-json` if it is not one
    */
   constructor(token: string) {
     encodeToken(token);
@@ -49,8 +49,8 @@ export class JsonNumber {
 }
 
 /**
- * Checks the token of a JsonNumber. The constructor does this, and so does the writer: with Object.create anybody can
- * make a JsonNumber whose token is other JSON.
+ * Checks the token of a JsonNumber. The constructor does this, and so does the writer: Object.create can make a
+ * JsonNumber whose token is other JSON.
  * @returns the token in ASCII
  * @throws LocalError `not-json`
  */
@@ -76,7 +76,7 @@ export function isSafeInteger(value: number): boolean {
   return Math.floor(value) === value && value >= -MAX_SAFE_INTEGER && value <= MAX_SAFE_INTEGER;
 }
 
-/** Makes JsonNumbers of tokens that were checked: checking each again would take longer than reading it. */
+/** Makes JsonNumbers of tokens that were checked: checking one again would take longer than reading it. */
 const CheckedNumber = function (this: { token: string }, token: string): void {
   this.token = token;
 } as unknown as new (
@@ -85,8 +85,8 @@ const CheckedNumber = function (this: { token: string }, token: string): void {
 CheckedNumber.prototype = JsonNumber.prototype;
 
 /**
- * The value of a token that is known to be a JSON number: a JavaScript number where that is a safe integer written in its
- * shortest form, and otherwise a JsonNumber.
+ * The value of a token that is known to be a JSON number: a JavaScript number if it is a safe integer written in its
+ * shortest form, otherwise a JsonNumber.
  */
 export function numberOf(token: string): number | JsonNumber {
   const value = token.indexOf('.') < 0 ? Number(token) : NaN; // the first test is the faster one
@@ -108,7 +108,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   }
 }
 
-/** An object's own field, or `undefined`: inherited names such as `constructor` are no fields. */
+/** An object's own field, or `undefined`: inherited names such as `constructor` do not count. */
 export function ownField(object: JsonObject, key: string): Json | undefined {
   return Object.prototype.hasOwnProperty.call(object, key) ? object[key] : undefined;
 }
@@ -124,7 +124,7 @@ export function ownText(object: JsonObject, key: string): string | undefined {
  * an assignment would call or refuse.
  */
 export function setField(object: JsonObject, key: string, value: Json): void {
-  // The first test is for engines on which `__proto__` is special and yet inherited from nowhere.
+  // The first test is for engines in which `__proto__` is special but not inherited.
   if (key === '__proto__' || key in object) {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
   } else {
@@ -132,7 +132,7 @@ export function setField(object: JsonObject, key: string, value: Json): void {
   }
 }
 
-/** The index after the number that starts at `at`, or -1 where there is none (RFC 8259, section 6); in ASCII. */
+/** The index after the number that starts at `at`, or -1 if there is none (RFC 8259, section 6); in ASCII. */
 export function numberEnd(bytes: Uint8Array, at: number): number {
   if (bytes[at] === MINUS) at++;
   let end = bytes[at] === ZERO ? at + 1 : digitsEnd(bytes, at);

@@ -1,6 +1,6 @@
 /**
- * The byte that starts the plaintext of every transport message, and how messages are cut into such plaintexts, called
- * frames here. Spec, "Data-plane transport framing".
+ * The byte that starts the plaintext of every transport message, and the cutting of messages into such plaintexts,
+ * called frames here. Spec, "Data-plane transport framing".
  */
 import { assertBytes } from '../arguments.ts';
 import type { Bytes } from '../bytes.ts';
@@ -14,7 +14,7 @@ export const MARKER_FIRST_BINARY = 0x03;
 export const MARKER_MIDDLE = 0x04;
 export const MARKER_FINAL = 0x05;
 
-/** What a message holds: JSON in UTF-8, or any bytes. */
+/** The content of a message: JSON in UTF-8, or any bytes. */
 export type MessageKind = 'json' | 'binary';
 
 /** The number of frames that a payload of this many bytes takes: one up to 65000 bytes, then one for each 65000. */
@@ -23,8 +23,8 @@ export function countFrames(length: number): number {
 }
 
 /**
- * Makes one frame of a payload: its marker, at most 65000 bytes of the payload, and room for the tag, so that a cipher can
- * seal the frame in place. Whoever makes frames as the transport drains holds one of them, not all.
+ * Makes one frame of a payload: its marker, at most 65000 bytes of the payload, and room for the tag to seal the frame in
+ * place. A caller that makes frames as the transport drains holds one at a time.
  * @param index - from 0 to `countFrames(payload.length) - 1`
  * @param room - bytes to leave at the end, zeroed (default 0; TAG_LENGTH to seal in place)
  * @returns a new array

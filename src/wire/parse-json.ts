@@ -1,8 +1,8 @@
 /**
  * Reads JSON (RFC 8259) strictly: duplicate keys, lone surrogates and anything after the value are refused.
  *
- * It reads bytes rather than a string, since XS finds a place in a string by counting from its start. It keeps a stack of
- * its own, since the engine's is a few hundred slots deep on a device.
+ * It reads bytes rather than a string, since XS finds a place in a string by counting from its start. It keeps its own
+ * stack, since the engine's is only a few hundred slots deep on a device.
  */
 import { assertBytes } from '../arguments.ts';
 import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint } from '../bytes.ts';
@@ -24,7 +24,7 @@ const LETTER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** What a letter stands for after a reverse solidus. */
+/** The character that a letter means after a reverse solidus. */
 const ESCAPED: { readonly [letter: number]: number } = {
   34: 0x22,
   92: 0x5c,
@@ -175,12 +175,12 @@ export function encodeJson(text: string): Uint8Array {
  * Parses JSON. A number is returned as a JavaScript number if it is a safe integer written in its shortest form, and as a
  * {@link JsonNumber} otherwise.
  *
- * Time and memory grow linearly with the input. Where several things are wrong, the first one counts; but bytes that are
- * not UTF-8 count before anything else that makes them `bad-json`.
+ * Time and memory grow linearly with the input. If the input has several faults, the first one counts; but `bad-utf8`
+ * comes before anything that makes it `bad-json`.
  * @param text - a string, or its UTF-8 bytes
  * @returns the value
  * @throws RemoteError `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, or `json-depth` for more than
- *   MAX_JSON_DEPTH (64) arrays and objects inside each other
+ *   MAX_JSON_DEPTH (64) nested arrays and objects
  * @throws LocalError `bad-argument` for anything but a string or bytes
  *
  * @example
@@ -197,7 +197,7 @@ export function parseJson(text: string | Uint8Array): Json {
   const bytes = typeof text === 'string' ? encodeJson(text) : text;
   const scanner = new Scanner(bytes);
   const open: (Json[] | JsonObject)[] = []; // the containers not yet closed, outermost first
-  const keys: string[] = []; // for each of them the key whose value comes next, empty for arrays
+  const keys: string[] = []; // for each container, the key whose value comes next; empty for arrays
   for (;;) {
     let value: Json;
     const first = scanner.peek();

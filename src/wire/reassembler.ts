@@ -20,9 +20,9 @@ import {
 } from './markers.ts';
 
 /**
- * What the receiver does with a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech
- * to turn into text, `stt_audio_handle` for speech to answer, `numpy_image` for a camera. To a client: `tts_audio` for speech
- * to play. Either way: `file`; `undefined` for anything else.
+ * The purpose of a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech to turn into
+ * text, `stt_audio_handle` for speech to answer, `numpy_image` for a camera. To a client: `tts_audio` for speech to play.
+ * Either way: `file`; `undefined` for anything else.
  */
 export type BinaryPayloadType =
   | 'undefined'
@@ -38,13 +38,13 @@ export type MessageEvent =
   | {
       readonly type: 'message';
       readonly kind: 'json';
-      /** The JSON, as the peer wrote it. It is UTF-8; whether it is JSON is for `parseJson` or `JSON.parse` to say. */
+      /** The JSON, as the peer wrote it. It is valid UTF-8, but not checked to be JSON: use `parseJson` or `JSON.parse`. */
       readonly text: string;
     }
   | {
       readonly type: 'message';
       readonly kind: 'binary';
-      /** The message, or with `readBinary` its payload. With `inPlace`, a view of what was received. */
+      /** The message, or with `readBinary` its payload. With `inPlace`, a view of the received bytes. */
       readonly bytes: Bytes;
       /** With `readBinary`: what the payload is. */
       readonly bin_type?: BinaryPayloadType;
@@ -55,7 +55,7 @@ export type MessageEvent =
 /** Log it, or ignore it: a message was too large or not UTF-8, and was not delivered. The session goes on. */
 export interface DroppedEvent {
   readonly type: 'dropped';
-  /** What the message would have been. */
+  /** The kind of the message. */
   readonly kind: MessageKind;
   /** Length of the whole message, in bytes. */
   readonly bytes: number;
@@ -68,11 +68,11 @@ export interface DroppedEvent {
   readonly error?: RemoteError;
 }
 
-/** What a frame completes. */
+/** The event for a completed message. */
 export type Reassembled = MessageEvent | DroppedEvent;
 
 /**
- * Reads a binary message. Returns an event for it, also if it cannot be read.
+ * Reads a binary message. Returns an event for it, even if it cannot be read.
  * @param bytes - the message, which the event may contain views of
  */
 export type ReadBinary = (bytes: Bytes) => Reassembled;
@@ -86,11 +86,11 @@ export interface ReassemblerOptions {
 const EMPTY = new Uint8Array(0);
 
 /**
- * Turns frames into messages. Chunks are collected in one buffer that doubles when it is full, so a message costs time
+ * Turns frames into messages. Chunks are collected in one buffer that doubles when it is full, so a message takes time
  * linear in its length and memory bounded by it, however small its chunks are.
  *
- * A message longer than `maxMessage` is dropped: what arrived of it is freed at once, the rest is counted and discarded,
- * and its final chunk yields a `dropped` event. Every other breach of the framing rules is final.
+ * A message longer than `maxMessage` is dropped: the part that has arrived is freed immediately, the rest is counted and
+ * discarded, and its final chunk yields a `dropped` event. Any other breach of the framing rules is final.
  * @see spec, "Data-plane transport framing"
  *
  * @example
@@ -105,9 +105,9 @@ const EMPTY = new Uint8Array(0);
 export class Reassembler {
   private readonly maxMessage: number;
   private kind: MessageKind | undefined = undefined; // of the open message
-  private kept: Bytes = EMPTY; // starts with what arrived of it
-  private text: GrowingText | undefined = undefined; // where JSON is decoded as it arrives, and not kept
-  private length = 0; // of what arrived of it, also once it is too long to keep
+  private kept: Bytes = EMPTY; // starts with the part that has arrived
+  private text: GrowingText | undefined = undefined; // if JSON is decoded as it arrives, and not kept
+  private length = 0; // of the part that has arrived, even if it is too long to keep
   private failure: LocalError | RemoteError | undefined = undefined;
 
   /** @throws LocalError `bad-argument` */
@@ -153,7 +153,7 @@ export class Reassembler {
     return this.addChunk(this.kind, payload, false);
   }
 
-  /** Wipes what is kept of an unfinished message. After this, `push` throws. */
+  /** Wipes the kept part of an unfinished message. After this, `push` throws. */
   destroy(): void {
     this.failure ??= errors.reassemblerOver();
     this.forget();
@@ -181,14 +181,14 @@ export class Reassembler {
     this.text = undefined;
     this.length = 0;
     if (text !== undefined) return delivered(text.finish(), length);
-    // Nothing is kept of what is too long, and a view must not reach beyond its array: Espruino would read what is there.
+    // Nothing is kept of a message that is too long, and a view must not reach beyond its array: Espruino would read on.
     return this.complete(kind, kept.subarray(0, Math.min(length, kept.length)), length);
   }
 
   private keep(payload: Bytes, start: number): void {
     if (this.length > this.kept.length) {
       const double = 2 * this.kept.length;
-      // What is nearly the longest message becomes that, rather than being copied once more for a few bytes.
+      // A buffer of nearly the maximum becomes the maximum, to avoid another copy for a few bytes.
       const room = double > this.maxMessage / 1.1 ? this.maxMessage : double;
       const larger = new Uint8Array(Math.max(this.length, room));
       larger.set(this.kept);
@@ -198,7 +198,7 @@ export class Reassembler {
     this.kept.set(payload, start);
   }
 
-  /** Makes the event for the end of a message, of which `bytes` is all. */
+  /** Makes the event for the end of a message, whose content is `bytes`. */
   private complete(kind: MessageKind, bytes: Bytes, length: number): Reassembled {
     if (length > this.maxMessage) return { type: 'dropped', kind, bytes: length, reason: 'too-large' };
     if (kind === 'binary') return { type: 'message', kind, bytes };

@@ -1,8 +1,8 @@
 /**
  * Writes JSON without white space, as UTF-8, in two forms. Ordinary JSON has keys in the order of the object and any finite
- * number. Canonical JSON (spec, "Authentication") has keys sorted by code point, and only numbers whose text is beyond
- * doubt: byte for byte it is what Python's
- * `json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()` writes.
+ * number. Canonical JSON (spec, "Authentication") has keys sorted by code point, and only numbers with an unambiguous text:
+ * byte for byte it equals what Python's `json.dumps(value, sort_keys=True, separators=(",", ":"),
+ * ensure_ascii=False).encode()` writes.
  */
 import {
   type Bytes,
@@ -31,9 +31,9 @@ export function stringifyJson(value: Json): string {
 
 /**
  * Writes ordinary JSON as UTF-8. A JsonNumber is written as its token.
- * @throws LocalError `not-json` for what JSON cannot represent, a forged JsonNumber and a value that throws when it is read
- *   included; `unsafe-number` for NaN and the infinities; `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64)
- *   arrays and objects inside each other, which a value inside itself exceeds, too
+ * @throws LocalError `not-json` for a value that JSON cannot represent, including a forged JsonNumber and a value that
+ *   throws when it is read; `unsafe-number` for NaN and the infinities; `lone-surrogate`; `json-depth` for more than
+ *   MAX_JSON_DEPTH (64) nested arrays and objects, which includes a value inside itself
  */
 export function jsonToBytes(value: Json | object): Bytes {
   return writeJson(value, false);
@@ -43,9 +43,9 @@ export function jsonToBytes(value: Json | object): Bytes {
  * Writes canonical JSON as UTF-8. A JsonNumber is written as its token.
  * @param value - plain data, whatever its type is called
  * @returns UTF-8, with keys in the order of their code points and without white space
- * @throws LocalError `not-json` for what JSON cannot represent, a forged JsonNumber and a value that throws when it is read
- *   included; `unsafe-number` for a JavaScript number that is not a safe integer, since its text would be a guess;
- *   `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64) arrays and objects inside each other
+ * @throws LocalError `not-json` for a value that JSON cannot represent, including a forged JsonNumber and a value that
+ *   throws when it is read; `unsafe-number` for a JavaScript number that is not a safe integer, whose text is ambiguous;
+ *   `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64) nested arrays and objects
  * @see spec, "Authentication"
  *
  * @example
@@ -67,7 +67,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** A container that is being written, and how far that has come. */
+/** A container that is being written, and the progress in it. */
 interface Level {
   readonly values: Json[] | JsonObject;
   /** Of an object, in the order they are written. */
@@ -84,7 +84,7 @@ function writeJson(value: Json | object, canonical: boolean): Bytes {
   }
 }
 
-/** Keeps a stack of its own: the engine's is a few hundred slots deep on a device. */
+/** Keeps its own stack: the engine's is only a few hundred slots deep on a device. */
 function writeValue(value: Json, canonical: boolean): Bytes {
   const out = new JsonBytes();
   const open: Level[] = [];
@@ -101,7 +101,7 @@ function writeValue(value: Json, canonical: boolean): Bytes {
     } else {
       writeScalar(current, canonical, out);
     }
-    // Go on to the next value, closing every container that has none left.
+    // Continue with the next value, closing every container that has none left.
     for (;;) {
       const level = open[open.length - 1];
       if (level === undefined) return out.finish();
@@ -174,15 +174,15 @@ const SHORT = 64;
 const SMALLEST_BLOCK = 512;
 const LARGEST_BLOCK = 65536;
 
-/** JSON in UTF-8. It is written into blocks, which are put together at the end. */
+/** JSON in UTF-8. It is written into blocks, which are concatenated at the end. */
 class JsonBytes {
   private readonly full: Uint8Array[] = [];
   private blockSize = SMALLEST_BLOCK; // of the last block that was made
   private block: Bytes = new Uint8Array(SMALLEST_BLOCK);
-  private length = 0; // of what is in the block
+  private length = 0; // of the data in the block
   private high = 0; // the first half of a surrogate pair, until the second is read
 
-  /** Returns what was written. */
+  /** Returns the JSON. */
   finish(): Bytes {
     this.endBlock();
     return concatBytes(this.full);
@@ -262,18 +262,18 @@ class JsonBytes {
   }
 }
 
-/** Whether a character below U+0080 stands in a string as it is. */
+/** Whether a character below U+0080 is written in a string unescaped. */
 function isLiteral(unit: number): boolean {
   return unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS;
 }
 
-/** Whether UTF-8 stands in a string as it is. */
+/** Whether UTF-8 is written in a string unescaped. */
 function isPlain(utf8: Uint8Array): boolean {
   for (let i = 0; i < utf8.length; i++) if (!isLiteral(utf8[i]!)) return false;
   return true;
 }
 
-/** What stands after the reverse solidus for a character that has an escape of two characters. */
+/** The second character of the two-character escapes. */
 const ESCAPES: { readonly [unit: number]: number } = {
   34: QUOTATION_MARK,
   92: REVERSE_SOLIDUS,
