@@ -55,9 +55,9 @@ export function serializeKeyring(keyring: Keyring): string {
 }
 
 /**
- * Reads a stored keyring. A keyring that cannot be read is an error, and must not be treated as a missing one: without
- * its pins the client would trust an impostor, and with a new static key it would be locked out. Keep the stored
- * string, and restore it. Only a derived PSK that cannot be read is left out, since it can be derived again.
+ * Reads a stored keyring. A keyring that cannot be read is an error. Do not treat it as missing: without its pins the
+ * client would trust an impostor, and with a new static key it would be locked out. Keep the stored string, and restore
+ * it. Only a derived PSK that cannot be read is left out, since it can be derived again.
  * @param input - what `serializeKeyring` returned, as a string or as UTF-8 bytes
  * @param accessKey - the access key of the identity, to which the keyring must belong
  * @returns the keyring
@@ -123,7 +123,7 @@ function readStaticKey(fields: JsonObject): StaticKey {
   return staticKeyOf(publicKey, privateKey);
 }
 
-/** A key of the client, if it is there. */
+/** A key of the client, if it is present. */
 function readStored(fields: JsonObject, name: string): Uint8Array | undefined {
   const hex = ownField(fields, name);
   if (hex === undefined) return undefined;
@@ -138,7 +138,7 @@ function readKey(hex: Json | undefined): Bytes | undefined {
   return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
 }
 
-/** Whether a hub has been seen before; notes that it has been seen. Prefixed, since a hub may be called `__proto__`. */
+/** Whether a hub has been seen before; marks it as seen. Prefixed, since a hub may be called `__proto__`. */
 function isSeen(seen: { [key: string]: true }, nodeId: string): boolean {
   const key = `=${nodeId}`;
   if (seen[key]) return true;
@@ -164,7 +164,7 @@ function readPins(entries: Json | undefined): HubPin[] {
   return pins;
 }
 
-/** Reads the PSKs. Of two for one hub the first counts; if it is wrong, its first use shows that. */
+/** Reads the PSKs. If there are two for a hub, the first counts; if it is wrong, its first use shows that. */
 function readPsks(entries: Json | undefined): HubPsk[] {
   const seen: { [key: string]: true } = {};
   const psks: HubPsk[] = [];

@@ -1,7 +1,6 @@
 /**
  * The keyring: everything that a client stores in addition to its identity, for as long as it has that identity. A
- * keyring is a value: each update returns a new keyring, and the old one stays as it was. Store the new one before you
- * send anything more.
+ * keyring is immutable: each update returns a new one. Store the new one before you send anything more.
  *
  *     let keyring = stored === undefined ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto })
  *                                        : parseKeyring(stored, accessKey);
@@ -43,8 +42,8 @@ export interface HubPsk {
    */
   readonly isProvisioned: boolean;
   /**
-   * Whether a message 2 did not open with the PSK since it was stored. It is then derived again, and kept until another has
-   * been proved. This is not stored: after a restart, the PSK is tried again.
+   * Whether a message 2 has failed to open with the PSK since it was stored. The PSK is then derived again, and kept until
+   * another has been proved. This flag is not stored: after a restart, the PSK is tried again.
    */
   readonly isSuspect: boolean;
 }
@@ -70,8 +69,8 @@ export interface Keyring {
  * Creates the keyring of a new client. Create one per access key. Never create one to replace a keyring that you cannot read: a
  * hub that has pinned the lost static key refuses a client with another one.
  * @param options - `accessKey`; `staticKey`: 32 random bytes, or `{ publicKey }` of 32 bytes if the private key is kept
- *   elsewhere, such as in a secure element; `crypto`: computes the public key of those random bytes, which the keyring then
- *   keeps. Without it, each session computes it
+ *   elsewhere, such as in a secure element; `crypto`: computes the public key, which the keyring then keeps. Without it,
+ *   each session computes it
  * @returns the keyring, with a fresh static key and no pins or PSKs
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`; `crypto-failed` if the injected crypto fails
  * @see spec, "Hub connection (protocol v3)", trust on first use
@@ -102,14 +101,14 @@ export function createKeyring(options: {
 }
 
 /**
- * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk` stores a PSK that the hub has proved to know;
- * after `psk-suspect` a PSK that was not provisioned is derived again; and once the hub has proved that it accepts the
- * static key, that key is no longer fresh.
+ * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk` stores a PSK that the hub has proved it
+ * knows; after `psk-suspect` a PSK that was not provisioned is derived again; and once the hub has proved that it accepts the
+ * static key, the key is no longer fresh.
  * @param keyring - the keyring before the event
  * @param event - any event; most change nothing
  * @returns a new keyring, or the same one if nothing changes
- * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and the
- *   session must not go on; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
+ * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and you
+ *   must end the session; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
  *
  * @example
  * import { createKeyring, type SessionEvent, serializeKeyring, updateKeyring } from 'hub-protocol';
@@ -165,8 +164,8 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
 }
 
 /**
- * Stores a PSK, such as one that is brought to a device. Do not call it for `psk-needed`, since any server can name a node
- * id: once the hub has proved that it knows the password, `updateKeyring` stores the PSK.
+ * Stores a PSK, such as one that is provisioned to a device. Do not call it for `psk-needed`, since any server can name a
+ * node id: once the hub has proved that it knows the password, `updateKeyring` stores the PSK.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @param psk - 32 bytes, which are copied
@@ -207,8 +206,8 @@ export function forgetPsks(keyring: Keyring): Keyring {
 }
 
 /**
- * Removes the pin of a hub. That is a person's decision: the client then pins whatever hub answers next under this node id.
- * If the hub has a new key, use `pinHub`.
+ * Removes the pin of a hub. Leave the decision to a person: the client then pins whatever hub answers next under this node
+ * id. If the hub has a new key, use `pinHub`.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @returns a new keyring, or the same one if the hub is not pinned
@@ -221,12 +220,12 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
 }
 
 /**
- * Pins the key that a hub presented, in place of another one. That is a person's decision, and binds the client to exactly that
- * key: after `dropPin`, it would pin whatever hub answers next.
+ * Pins the key that a hub presented, in place of another one. Leave the decision to a person. It binds the client to exactly
+ * that key: after `dropPin`, it would pin whatever hub answers next.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub, as in the error `hub-key-changed`
  * @param key - the `hubKey` of that error, 32 bytes, which are copied
- * @returns a new keyring, or the same one if the hub has that pin already
+ * @returns a new keyring, or the same one if the hub already has that pin
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  *
  * @example
@@ -245,14 +244,14 @@ export function pinHub(keyring: Keyring, nodeId: string, key: Uint8Array): Keyri
   return changed(keyring, { pins: withPin(others, nodeId, key) });
 }
 
-/** A list with the pin of a hub; the same list if the hub is in it already. */
+/** A list with the pin of a hub; the same list if it already contains the hub. */
 function withPin(pins: readonly HubPin[], nodeId: string, key: Uint8Array): readonly HubPin[] {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
   return findHub(pins, nodeId) !== undefined ? pins : pins.concat({ nodeId, key: copyBytes(key) });
 }
 
-/** A keyring with the PSK of a hub, which is not suspect; the same keyring if it has that PSK already. */
+/** A keyring with the PSK of a hub, not suspect; the same keyring if it already has that PSK. */
 function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisioned: boolean): Keyring {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(psk, 'psk', KEY_LENGTH);
@@ -293,7 +292,7 @@ export function hubPsk(
   return psk;
 }
 
-/** Makes an object a keyring: its fields no longer enumerate. */
+/** Turns an object into a keyring: its fields no longer enumerate. */
 export function keyringOf(fields: Keyring): Keyring {
   opaque(fields, 'Keyring');
   hideFields(fields);
@@ -310,7 +309,7 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
   return keyringOf({ accessKey, staticKey, staticKeyIsFresh, pins, psks });
 }
 
-/** A copy of a static key, with its public key if that can be computed. */
+/** A copy of a static key, with its public key if it can be computed. */
 function keptKey(staticKey: Uint8Array | StaticKey, crypto: Crypto | undefined): StaticKey {
   const { publicKey, privateKey } = readOwnKey(staticKey, 'staticKey');
   if (publicKey !== undefined || crypto === undefined) return staticKeyOf(publicKey, privateKey);
@@ -354,7 +353,7 @@ export function assertKeyring(keyring: unknown): asserts keyring is Keyring {
 }
 
 /**
- * Checks a string that is to be stored: not empty, and without lone surrogates.
+ * Checks a string to be stored: not empty, and without lone surrogates.
  * @throws LocalError `bad-argument`, `lone-surrogate`
  */
 export function assertUtf8(value: unknown, name: string): asserts value is string {

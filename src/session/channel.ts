@@ -1,7 +1,7 @@
 /**
  * The channel of one connection, the same for a client and a hub: cleartext envelopes until the handshake is done,
- * transport messages afterwards, and a failure that is final. It looks up each input in the table of its side; what the
- * side does with the input is in client-handshake.ts and hub-handshake.ts.
+ * transport messages afterwards, and final failure. It looks up each input in the table of its side;
+ * client-handshake.ts and hub-handshake.ts handle the inputs.
  */
 import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
@@ -36,7 +36,7 @@ export interface SessionOptions {
   /**
    * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
    * second array of up to 65519 bytes, but overwrites the first one, and events contain views of it. It needs a cipher
-   * with `openInPlace`, such as the ChaChaPoly of noble; with any other cipher it has no effect.
+   * with `openInPlace`, such as noble's ChaChaPoly; with any other cipher it has no effect.
    */
   inPlace?: boolean | undefined;
   /**
@@ -47,16 +47,16 @@ export interface SessionOptions {
   readBinary?: ReadBinary | undefined;
 }
 
-/** What a side does with each input that its table knows. */
+/** A side's handler for each input in its table. */
 export type Handlers = { [name in Exclude<Input, 'frame'>]?: (carried: Inputs[name]) => void };
 
 /** A side of the protocol. */
 export interface Side<State extends string> extends Handlers {
-  /** Takes the message that a transport message has completed, if it has. */
+  /** Takes the message that a transport message has completed, if any. */
   deliver(message: Reassembled | undefined): void;
-  /** How a connection ends that had not failed. May emit events that precede `ended`. */
+  /** The ending of a connection that had not failed. May emit events that precede `ended`. */
   ended(facts: EndingFacts<State>): Ending;
-  /** How a connection ends that had failed. */
+  /** The ending of a connection that had failed. */
   failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending;
   /** The handshake pattern, if one is chosen. */
   readonly pattern: Pattern | undefined;
@@ -64,7 +64,7 @@ export interface Side<State extends string> extends Handlers {
   forget(): void;
 }
 
-/** One connection, as either side sees it. */
+/** One connection, seen from either side. */
 export class Channel<State extends string, Event extends { readonly type: string }> {
   /** The current state. */
   state: State | 'failed' | 'closed';
@@ -78,7 +78,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   private cipherStates: SessionKeys | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   private heard = false;
-  /** The events of the present call. */
+  /** The events of the current call. */
   private events: (Event | CommonEvent)[] = [];
 
   constructor(
@@ -157,12 +157,12 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.guard.assertIdle();
   }
 
-  /** Adds an event to those of the present call. */
+  /** Adds an event to the current call. */
   emit(event: Event | CommonEvent): void {
     this.events.push(event);
   }
 
-  /** Goes to the state that the table names, and hands the input to the side. */
+  /** Enters the state that the table names, and hands the input to the side. */
   take<Name extends Exclude<Input, 'frame'>>(input: Name, carried: Inputs[Name]): void {
     const row = this.transitions[this.state as State];
     const next = row[input];
@@ -175,7 +175,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     handlers[input]!(carried);
   }
 
-  /** Goes to the state that follows a step. */
+  /** Enters the state that follows a step. */
   reach(step: Step): void {
     this.state = this.transitions[this.state as State][step]!;
   }
@@ -199,7 +199,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   }
 
   private takeSealed(data: string | Uint8Array, { receiving }: SessionKeys): void {
-    // Over MQTT cleartext arrives as bytes too: bytes that are an envelope were never sealed.
+    // Over MQTT cleartext arrives as bytes too: if the bytes are an envelope, they were never sealed.
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data);
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;

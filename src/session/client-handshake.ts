@@ -1,6 +1,6 @@
 /**
  * The client's side of the handshake, from the hub's HELLO to the client's own. Its methods have the names of the inputs
- * that they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
+ * that they take; transitions.ts lists the inputs of each state. Spec, "Hub connection (protocol v3)".
  */
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
@@ -49,7 +49,7 @@ export class ClientHandshake implements Side<ClientState> {
   private readonly unpins: boolean;
   private hasUnpinned = false;
   private nodeId = '';
-  // What follows is dropped when the handshake is done, and when the session ends.
+  // The following fields are dropped when the handshake is done, and when the session ends.
   private plan: ClientPlan | undefined;
   private staticKey: CheckedKeyPair | undefined = undefined;
   private ephemeralKey: CheckedKeyPair | undefined = undefined;
@@ -57,7 +57,7 @@ export class ClientHandshake implements Side<ClientState> {
   /** The canonical JSON of the hub's HELLO payload; then the prologue. */
   private prologue: Uint8Array | undefined = undefined;
   private pin: Uint8Array | undefined = undefined;
-  /** Whether the PSK has to come from `providePsk`. */
+  /** Whether the PSK must come from `providePsk`. */
   private asksForPsk = false;
   /** The PSK from `providePsk`, until it is proved. */
   private derivedPsk: Bytes | undefined = undefined;
@@ -78,7 +78,7 @@ export class ClientHandshake implements Side<ClientState> {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
       this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));
       if (keyring.pins.length === 1 && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
-        // Most likely this hub will answer: what KKpsk0 computes from its key is computed before the connection is made.
+        // Most likely this hub will answer: compute KKpsk0's shared secret with its key before the connection is made.
         this.staticKey.computeAhead(keyring.pins[0]!.key);
         this.ephemeralKey.computeAhead(keyring.pins[0]!.key);
       }
@@ -112,7 +112,7 @@ export class ClientHandshake implements Side<ClientState> {
     }
   }
 
-  /** Chooses from the hub's offer, unless the hub is not to be trusted. */
+  /** Chooses from the hub's offer, if the hub is to be trusted. */
   private choose(payload: JsonObject): void {
     const { channel, nodeId } = this;
     const { crypto, keyring, patterns, trustsNewHubs } = this.plan!;
@@ -178,7 +178,7 @@ export class ClientHandshake implements Side<ClientState> {
     if (message !== undefined) this.channel.emit(message);
   }
 
-  /** Takes a step of the Noise handshake. If that completes a message, goes on with it. */
+  /** Takes a step of the Noise handshake. If that completes a message, processes it. */
   private goOn(step: () => Bytes | undefined): void {
     const { channel } = this;
     let message: Bytes | undefined;
@@ -212,14 +212,15 @@ export class ClientHandshake implements Side<ClientState> {
 
   /** Takes the payload of message 2, and the hub's key. */
   private takePayload(bytes: Bytes, key: Bytes): void {
-    // One ciphertext can be made to open under many PSKs, and is noise under all but one of them. So noise ends as what
-    // does not open, and nothing else is decided before: the peer would learn whether one of many passwords is right.
+    // One ciphertext can be made to open under many PSKs, with noise under all but one of them. So noise ends like a
+    // payload that does not open, and nothing else is decided first: the peer would learn whether one of many passwords
+    // is right.
     const payload = readMessage2Payload(bytes);
     if (payload === undefined) throw this.unopened();
     this.encoding = payload.encoding;
     const { channel, nodeId, pin } = this;
-    // A hub with the wrong key is sent nothing more, above all not the static key of this client in message 3. Under KKpsk0
-    // the key is the pin.
+    // Send nothing more to a hub with the wrong key, above all not this client's static key in message 3. Under KKpsk0 the
+    // key is the pin.
     if (pin !== undefined && !equalBytes(pin, key)) {
       throw errors.hubKeyChanged(nodeId, copyBytes(pin), copyBytes(key), fingerprint);
     }
@@ -238,7 +239,7 @@ export class ClientHandshake implements Side<ClientState> {
     const { handshakeHash, remoteStaticKey } = channel.establish(noise);
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
-    const greeting = mergeFields({ pubkey: null, session }, hello); // in the order of other clients
+    const greeting = mergeFields({ pubkey: null, session }, hello); // the field order of other clients
     const messages = channel.seal('json', utf8ToBytes(writeEnvelope('hello', greeting)));
     for (let i = 0; i < messages.length; i++) channel.emit({ type: 'transmit', data: messages[i]! });
     channel.reach('done');
@@ -256,14 +257,14 @@ export class ClientHandshake implements Side<ClientState> {
     });
   }
 
-  /** Emits what is in doubt if message 2 cannot be read, and returns an error that names the cause. */
+  /** Emits the doubts that an unreadable message 2 raises, and returns an error that names the cause. */
   private explained(error: RemoteError): RemoteError {
     if (error.code === 'payload-not-authentic') return this.unopened();
     if (this.pattern === 'KKpsk0') this.doubtPin();
     return error;
   }
 
-  /** Emits what is in doubt if the payload of message 2 does not open, or opens to noise, and returns the error. */
+  /** Emits the doubts that are raised if the payload of message 2 does not open, or opens to noise, and returns the error. */
   private unopened(): RemoteError {
     if (this.pattern === 'KKpsk0') {
       this.doubtPin();
@@ -290,7 +291,7 @@ export class ClientHandshake implements Side<ClientState> {
     };
   }
 
-  /** If the pin was dropped, the next attempt is a different one, so it may be made at once. */
+  /** If the pin was dropped, the next attempt is a different one, so it may be made immediately. */
   failed(error: LocalError | RemoteError, isEstablished: boolean): Ending {
     const { reason, retry } = findFailure(CLIENT_FAILURES, error, isEstablished);
     return { reason, retry: this.hasUnpinned ? 'now' : retry, error };

@@ -1,4 +1,4 @@
-/** The options of a ClientSession, and the form in which it keeps them until the handshake is done. */
+/** The options of a ClientSession, and their form until the handshake is done. */
 import { assertChoice, assertFlag, assertFunction, type OptionNames, readOptions } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
@@ -16,13 +16,13 @@ export interface ClientOptions extends SessionOptions {
   /** The identity's site id, which the client sends to the hub in its HELLO. It may be empty. */
   siteId: string;
   /**
-   * The client's static key, pins and PSKs: what `createKeyring`, `parseKeyring` and `updateKeyring` return, or a literal with
-   * those fields. The session reads the keyring and never changes it: apply its events with `updateKeyring`.
+   * The client's static key, pins and PSKs: a keyring from `createKeyring`, `parseKeyring` or `updateKeyring`, or a literal
+   * with those fields. The session reads the keyring and never changes it: apply its events with `updateKeyring`.
    */
   keyring: KeyringFields;
   /**
-   * Which hubs to trust (default `first-use`, as in the spec). `first-use` trusts a hub that is not pinned if it knows the
-   * password, and pins it. `pinned-only` ends the session with `unknown-hub` before message 1 is sent to such a hub.
+   * Which hubs to trust (default `first-use`, as in the spec). `first-use` trusts and pins a hub that is not pinned if it
+   * knows the password. `pinned-only` ends the session with `unknown-hub` before message 1 is sent to such a hub.
    */
   trust?: 'first-use' | 'pinned-only' | undefined;
   /** Further fields of the HELLO payload. They replace the defaults for `pubkey`, `session` and `site_id` (default none). */
@@ -34,19 +34,19 @@ export interface ClientOptions extends SessionOptions {
   binarize?: boolean | undefined;
   /** Sent in message 1: the JSON encodings that the client understands (default none). */
   encodings?: string[] | undefined;
-  /** The handshake patterns to use (default both). With XXpsk2 alone the pin still holds. */
+  /** The handshake patterns to use (default both). With XXpsk2 alone, pins still count. */
   patterns?: Pattern[] | undefined;
   /**
    * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec). `unpin` drops it, and the next attempt
-   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, with
-   * which the pin still holds, as ConnectionPolicy does. Anyone between client and hub can make a KKpsk0 fail, without
-   * knowing any secret. With `trust: 'pinned-only'` the pin is always kept: without it, the client could not connect again.
+   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, as
+   * ConnectionPolicy does: the pin still counts. Anyone between client and hub can make a KKpsk0 fail, without knowing any
+   * secret. With `trust: 'pinned-only'` the pin is always kept: without it, the client could not connect again.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /**
    * Whether no call may take much longer than a single X25519 (default false), the longest step on a device. The handshake
-   * then stops after each step: the session emits `waiting` and goes on when `resume` is called. Needs a static key with its
-   * public key, as `createKeyring` makes it.
+   * then stops after each step: the session emits `waiting`, and continues when you call `resume`. Needs a static key with
+   * its public key, as `createKeyring` makes it.
    */
   paced?: boolean | undefined;
 }
@@ -69,7 +69,7 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   paced: true,
 };
 
-/** The options, read once and checked, in the form in which the handshake needs them. */
+/** The options, read once and checked, in the form that the handshake needs. */
 export interface ClientPlan extends Omit<SessionOptions, 'crypto'> {
   readonly crypto: CheckedCrypto;
   readonly keyring: ReadKeyring;

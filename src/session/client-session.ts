@@ -43,7 +43,7 @@ export class ClientSession {
   private hasStarted = false;
 
   /**
-   * Makes the ephemeral key, and computes what needs no hub: create the session before you connect.
+   * Makes the ephemeral key, and computes everything that does not need the hub: create the session before you connect.
    * @throws LocalError `bad-argument`, also for an unknown option; `bad-length`; `not-json`, `unsafe-number`,
    *   `lone-surrogate` or `json-depth` if `hello` or `encodings` cannot be written as JSON; `bad-random` if `randomBytes`
    *   returns anything but 32 bytes, or zeros; `crypto-failed` if it throws, or if the injected crypto fails
@@ -77,7 +77,7 @@ export class ClientSession {
   /**
    * Takes one WebSocket message or one MQTT payload. Before the handshake is done, bytes are read as UTF-8.
    * @param data - the message: a string if it was text, a Uint8Array if it was binary
-   * @returns the events that follow, in order; none if the session has failed or closed
+   * @returns the resulting events, in order; none if the session has failed or closed
    * @throws LocalError `bad-argument` for anything but a string or a Uint8Array; `wrong-state` in a callback of this
    *   session. Nothing that the peer sends makes it throw.
    */
@@ -121,7 +121,7 @@ export class ClientSession {
 
   /**
    * Seals a JSON message.
-   * @param value - plain data, whatever its type is called, or a string that contains JSON and is sent as it is
+   * @param value - plain data, whatever its type is called, or a string that contains JSON and is sent unchanged
    * @returns the transport messages, of at most 65535 bytes each: write all of them, in order, with nothing in between
    * @throws LocalError `wrong-state` before `ready` and in a callback of this session; `session-over` after the end;
    *   `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is not JSON; `message-too-long` if it is
@@ -143,10 +143,9 @@ export class ClientSession {
   }
 
   /**
-   * Tells the session that the transport has closed, or that the integrator has stopped waiting. Only the first call
-   * counts.
-   * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`: `status` is that of a refused HTTP
-   *   upgrade. Without an argument the connection was lost.
+   * Tells the session that the transport has closed, or that you have stopped waiting. Only the first call counts.
+   * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`, where `status` is the HTTP status of a
+   *   refused upgrade. Without an argument the connection was lost.
    * @returns `ended`, after any events that change what is stored; nothing on later calls
    * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session
    */

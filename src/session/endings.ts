@@ -1,6 +1,6 @@
 /**
- * Works out how a connection ended, from what had happened on it and from how its transport closed. The tables are
- * data; the first row that matches counts. `vectors/tables.json` has the same rows for ports.
+ * Works out how a connection ended, from its history and from how its transport closed. The tables are data; the first
+ * row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
 import { membersOf, readArgument } from '../arguments.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
@@ -11,8 +11,8 @@ import type { Pattern } from './protocol.ts';
 import type { ClientState, HubState } from './transitions.ts';
 
 /**
- * What the integrator knows about the end of the transport: a WebSocket close code, `timeout` if it gave up waiting, or
- * an object with whatever is known. A `CloseEvent` of a WebSocket is such an object.
+ * The end of the transport, as far as the integrator knows: a WebSocket close code, `timeout` if it gave up waiting, or
+ * an object with any of these fields. A `CloseEvent` of a WebSocket is such an object.
  */
 export type Closing =
   | number
@@ -26,7 +26,7 @@ export type Closing =
       readonly reason?: string | undefined;
     };
 
-/** The ways in which a connection can close, as the tables tell them apart. */
+/** The ways in which a connection can close, as the tables distinguish them. */
 export type CloseKind =
   | 'refusal' // WebSocket codes 1000, 1005 and 1008
   | 'unauthorized' // HTTP status 401 or 403
@@ -94,7 +94,7 @@ export const HUB_ENDINGS: readonly EndingRow<HubState>[] = [
   { reason: 'dropped', retry: 'never', error: 'dropped' },
 ];
 
-/** A row for a session that had failed: what its error means for the next attempt. An absent field matches anything. */
+/** A row for a session that had failed: the meaning of its error for the next attempt. An absent field matches anything. */
 export interface FailureRow {
   /** The code of the error. */
   readonly error?: ErrorCode;
@@ -168,7 +168,7 @@ function isOptional(value: unknown, type: string): boolean {
 /** How a connection ended. */
 export type Ending = Pick<EndedEvent, 'reason' | 'retry' | 'error'>;
 
-/** What decides the end of a connection. */
+/** The facts that decide the ending of a connection. */
 export interface EndingFacts<State extends string> {
   readonly close: CloseKind;
   readonly state: State;

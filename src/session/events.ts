@@ -116,11 +116,11 @@ export interface ReadyEvent {
   readonly handshakeHash: Bytes;
   /** The session id in the client's HELLO; `undefined` if the `session` of the `hello` option has none. */
   readonly sessionId: string | undefined;
-  /** The JSON encoding that the hub chose, if it named one. It is reported only: JSON frames are plain UTF-8. */
+  /** The JSON encoding that the hub chose, if it named one. For information only: JSON frames are plain UTF-8. */
   readonly encoding: string | undefined;
-  /** What the hub calls this client, if its HELLO says so: replies name it in their `context`. */
+  /** The hub's name for this client, if its HELLO has one: replies name it in their `context`. */
   readonly peer: string | undefined;
-  /** Whether the hub offers to write bus messages in a binary form, for which the option `binarize` asks. */
+  /** Whether the hub offers to write bus messages in a binary form, as the option `binarize` requests. */
   readonly binarize: boolean;
 }
 
@@ -146,10 +146,10 @@ export interface EndedEvent {
   readonly reason: 'refused' | 'client-key-refused' | 'dropped' | 'timeout';
   /**
    * When to dial again: `never` until a person has acted, `later` after a pause, `now` without one. Repeated attempts
-   * need growing pauses whatever this says: see ConnectionPolicy.
+   * always need growing pauses: see ConnectionPolicy.
    */
   readonly retry: 'never' | 'later' | 'now';
-  /** What is known about the cause. If the session had failed, its first error. */
+  /** The cause, as far as known. If the session had failed, its first error. */
   readonly error: LocalError | RemoteError;
   /** The handshake pattern, if one had been chosen. */
   readonly pattern: Pattern | undefined;

@@ -1,6 +1,6 @@
 /**
  * The hub's side of the handshake, from its greeting to the client's HELLO. Its methods have the names of the inputs that
- * they take; which input has a place in which state is in transitions.ts. Spec, "Hub connection (protocol v3)".
+ * they take; transitions.ts lists the inputs of each state. Spec, "Hub connection (protocol v3)".
  */
 import { assertBytes, assertFunction, assertString, type OptionNames, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
@@ -45,7 +45,7 @@ import { HUB_TRANSITIONS, type HubState } from './transitions.ts';
 
 /** The options of a HubSession. */
 export interface HubOptions extends SessionOptions {
-  /** The node id, under which clients pin this hub's static key; not empty, and at most 4096 bytes of UTF-8. */
+  /** The node id that clients pin this hub's static key under; not empty, and at most 4096 bytes of UTF-8. */
   nodeId: string;
   /**
    * The hub's static key: a private key of 32 bytes, or a key pair with `privateKey` or `sharedSecret`. Store it: clients pin
@@ -275,7 +275,7 @@ function withoutPattern(): RemoteError {
   return errors.nothingChosen();
 }
 
-/** An empty object, which names no encoding. Unlike an empty payload, every client can read it. */
+/** An empty object, which names no encoding. Every client can read it, unlike an empty payload. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
 
 /**
@@ -306,7 +306,7 @@ function readHello(message: Reassembled): HelloEvent {
   try {
     if ('text' in message) envelope = parseEnvelope(message.text);
   } catch {
-    // Whatever it is, it is not a HELLO.
+    // It is not a HELLO.
   }
   if (envelope === undefined || envelope.type !== 'hello') {
     return { type: 'hello', payload: undefined, error: errors.noHello() };

@@ -1,6 +1,6 @@
 /**
- * HubSession: the hub's side of protocol 3, for one connection of one client. It serves as the peer in tests and demos,
- * and for ports. Spec, "Hub connection (protocol v3)".
+ * HubSession: the hub's side of protocol 3, for one connection of one client. For tests, demos and ports. Spec, "Hub
+ * connection (protocol v3)".
  */
 import type { Bytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';

@@ -1,4 +1,4 @@
-/** Tells which input of a session a message is. */
+/** Classifies messages as inputs of a session. */
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
@@ -8,7 +8,7 @@ import type { Input } from './transitions.ts';
 /** The inputs that are envelopes. */
 type EnvelopeInput = 'hello' | 'offer' | 'message-1' | 'later-message' | 'other';
 
-/** The input that an envelope is before the session is encrypted. */
+/** The kind of input of an envelope before the session is encrypted. */
 export function inputOf({ type, payload }: Envelope): EnvelopeInput {
   if (type === 'hello') return 'hello';
   if (type !== 'shake') return 'other';
@@ -43,7 +43,7 @@ export function mayBeJson(data: Uint8Array): boolean {
   return first === 0x7b || first === 0x20 || first === 0x0a || first === 0x0d || first === 0x09;
 }
 
-/** The input that a cleartext message is once the session is encrypted; `undefined` if it is not an envelope. */
+/** The kind of input of a cleartext message once the session is encrypted; `undefined` if it is not an envelope. */
 export function lateInputOf(data: string | Uint8Array): EnvelopeInput | undefined {
   try {
     return inputOf(parseEnvelope(data));

@@ -1,4 +1,4 @@
-/** The keys that a session is given: the fields of a keyring that it reads. */
+/** The keys of a session: the fields of a keyring that it reads. */
 import {
   assertBytes,
   assertFlag,
@@ -23,7 +23,7 @@ export interface KeyringFields {
   readonly staticKeyIsFresh?: boolean | undefined;
   /** The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. */
   readonly pins?: readonly { readonly nodeId: string; readonly key: Uint8Array }[] | undefined;
-  /** The PSKs (default none: the session asks with `psk-needed`). One that `isSuspect` is not used. */
+  /** The PSKs (default none: the session asks with `psk-needed`). A PSK that `isSuspect` is not used. */
   readonly psks?:
     | readonly { readonly nodeId: string; readonly key: Uint8Array; readonly isSuspect?: boolean }[]
     | undefined;
@@ -40,15 +40,15 @@ const KEYRING_FIELDS: OptionNames<KeyringFields> = {
 };
 
 /**
- * Checks that an argument is a keyring, or a literal with the fields of one that a session reads. The shape of its static
- * key is checked when it becomes a key pair.
+ * Checks that an argument is a keyring, or a literal with its fields that a session reads. The static key's shape is
+ * checked when it becomes a key pair.
  * @throws LocalError `bad-argument`
  */
 export function readKeyring(keyring: KeyringFields): ReadKeyring {
   return readArgument('keyring', () => {
     assertObject(keyring, 'keyring');
     const isLiteral = !Object.prototype.hasOwnProperty.call(keyring, 'accessKey');
-    // A misspelt field would be a keyring without pins. Those of a Keyring are spelt by us, and it has more of them.
+    // A misspelt field would be a keyring without pins. A Keyring is not checked: we spell its fields, and it has more.
     const given: KeyringFields = isLiteral ? readOptions(keyring, 'keyring', KEYRING_FIELDS) : keyring;
     const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = given;
     if (!pins.every(isHubKey) || !psks.every(isHubKey)) {
@@ -63,7 +63,7 @@ export function readKeyring(keyring: KeyringFields): ReadKeyring {
   });
 }
 
-/** The entry of a hub. A list is enough, since few clients have many hubs, and a hub may be called `__proto__`. */
+/** The entry of a hub. A list is enough, since few clients have many hubs, and safe, since a hub may be called `__proto__`. */
 export function findHub<Entry extends { readonly nodeId: string }>(
   entries: readonly Entry[],
   nodeId: string,
@@ -83,7 +83,7 @@ export function isKey(key: unknown): boolean {
 }
 
 /**
- * The fingerprint of a public key: what two people compare who have to make sure that it is the right one.
+ * The fingerprint of a public key, for two people to compare.
  * @param key - the static public key of a hub or of a client, 32 bytes
  * @returns the first 8 bytes, as 16 lower-case hex digits
  * @throws LocalError `bad-argument`, `bad-length`

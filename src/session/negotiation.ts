@@ -7,7 +7,7 @@ import { SUITES, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
 
-/** What a hub offers in its HANDSHAKE. A client skips names that it does not know. */
+/** A hub's offer in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
   /** The names of the handshake patterns. */
   readonly patterns: readonly string[];
@@ -15,7 +15,7 @@ export interface Offer {
   readonly suites: readonly string[];
 }
 
-/** What a client chooses. */
+/** A client's choice. */
 export interface Selection {
   /** The handshake pattern. */
   readonly pattern: Pattern;
@@ -63,7 +63,7 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
   return select({ patterns, suites }, ownSuites, pinned);
 }
 
-/** `selectNoise`, for arguments that are known to be what they should. */
+/** `selectNoise`, for arguments that were checked. */
 export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[], pinned: boolean): Selection {
   for (let i = 0; i < ownSuites.length; i++) {
     const suite = ownSuites[i]!;
@@ -76,8 +76,8 @@ export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[],
 }
 
 /**
- * Checks that an offer has the pattern and the suite that every hub offers. A hub, or an impostor, could otherwise choose
- * which of the client's ciphers it attacks.
+ * Checks that an offer has the pattern and the suite that every hub must offer. Otherwise a hub, or an impostor, could
+ * choose which of the client's ciphers to attack.
  * @throws RemoteError `bad-offer`
  */
 export function assertRequired({ patterns, suites }: Offer): void {

@@ -20,7 +20,7 @@ export function assertPatterns(patterns: readonly Pattern[] | undefined): readon
 }
 
 /**
- * Checks further fields of a payload, and reads each of them once.
+ * Checks further fields of a payload, and reads each once.
  * @returns a copy of the fields, by default none
  * @throws LocalError `bad-argument`
  */

@@ -8,7 +8,7 @@ import { KEY_LENGTH } from '../limits.ts';
 import { Argon2id, argon2id } from '../noise/argon2id.ts';
 import type { Argon2idOptions } from '../noise/argon2id-options.ts';
 
-/** What both derivePsk() and pskDerivation() take beside the hub. */
+/** The options of derivePsk() and pskDerivation() in addition to the hub. */
 export interface PskInputs {
   /** The client's password; encoded as UTF-8, without normalization. */
   password: string;
@@ -24,7 +24,7 @@ export interface PskInputs {
   onProgress?: ((progress: number) => void) | undefined;
 }
 
-/** The options of derivePsk() and pskDerivation(). The hub is named by its node id or by the salt that follows from it. */
+/** The options of derivePsk() and pskDerivation(). Name the hub by its node id or by the salt computed from it. */
 export type PskOptions = PskInputs &
   (
     | {
@@ -60,8 +60,8 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
 
 /**
  * Derives the PSK in one call: Argon2id (RFC 9106) of the password with the protocol's parameters, which are 3 passes over
- * 64 MiB in 1 lane, and the SHA-256 of the hub's node id as salt. Unless the crypto has a native `argon2id`, it takes
- * seconds and 64 MiB; a device that cannot afford them is provisioned with the result.
+ * 64 MiB in 1 lane, and the SHA-256 of the hub's node id as salt. Without a native `argon2id` in the crypto, it takes
+ * seconds and 64 MiB; provision a device that cannot afford them with the result.
  * @param options - the password, the hub, and what to compute with
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
@@ -89,7 +89,7 @@ export function derivePsk(options: PskOptions): Bytes {
  * Starts the same derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then
  * `result`, which returns the 32 bytes; or `destroy` at any time.
  * @param options - the password, the hub, and what to compute with
- * @returns the derivation, of which nothing is done yet
+ * @returns the derivation, not yet started
  * @throws LocalError the codes of {@link Argon2id}, and `lone-surrogate`
  * @see RFC 9106; spec, "Hub connection (protocol v3)"
  *

@@ -3,12 +3,15 @@
  * input or a step without an entry has no place in that state. The state diagrams in docs/reference/sessions.md are drawn from
  * these tables.
  *
- * Two transitions are the same in every state and are not repeated here: any failure leads to `failed`, and `closed()`
- * leads to `closed`. Neither leads back.
+ * Two transitions are the same in every state and are not listed: any failure leads to `failed`, and `closed()` leads
+ * to `closed`. Both are final.
  */
 import type { JsonObject } from '../wire/json.ts';
 
-/** What each input carries. The first five are cleartext envelopes, which differ by type and by their `noise` object. */
+/**
+ * The value that each input carries. The first five are cleartext envelopes, which differ by type and by their `noise`
+ * object.
+ */
 export interface Inputs {
   /** A HELLO. */
   hello: JsonObject;
@@ -33,7 +36,7 @@ export interface Inputs {
 /** The name of an input. */
 export type Input = keyof Inputs;
 
-/** What a session reaches by itself: a Noise message is written or read, or the handshake is done. */
+/** A step that a session reaches by itself: a Noise message is written or read, or the handshake is done. */
 export type Step = 'written' | 'read' | 'done';
 
 /** For each state, the state that follows each input and each step. */
@@ -41,7 +44,7 @@ export type TransitionTable<State extends string> = {
   readonly [state in State]: {
     readonly [name in Input | Step]?: State | 'failed';
   } & {
-    /** A handshake envelope without an entry of its own, repeated by the peer or by MQTT: it is ignored. */
+    /** A handshake envelope without its own entry, repeated by the peer or by MQTT: it is ignored. */
     readonly repeat?: State;
   };
 };
