@@ -22,19 +22,19 @@ import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
 import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
 
-/** Call `begin` after so many milliseconds, and connect if it returns options. */
+/** Call `begin` after this many milliseconds, and connect if it returns options. */
 export interface DialDecision {
   readonly do: 'dial';
-  /** The pause in milliseconds, a whole number; 0 means at once. */
+  /** The pause in milliseconds, a whole number; 0 means immediately. */
   readonly after: number;
   /**
-   * What a person can be told meanwhile: the error of the connection, if the one before ended with the same code and neither
-   * was ready for long. The first failure is often over before anybody has read about it.
+   * An error to show to a person meanwhile: the connection's, if the one before ended with the same code and neither was
+   * ready for long. The first failure is often over before anyone has read about it.
    */
   readonly tell: LocalError | RemoteError | undefined;
 }
 
-/** Ask a person. If the cause is removed, call `resume`, then connect; if not, call `goodbye`. */
+/** Ask a person. Once the cause is removed, call `resume`, then connect; if it cannot be, call `goodbye`. */
 export interface AskDecision {
   readonly do: 'ask';
   /** The error of the connection that ended. Its message says what an operator can do. */
@@ -59,15 +59,18 @@ export type AwaitingState = Extract<ClientState, `awaiting-${'hello' | 'offer' |
 export interface PolicyOptions {
   /** The random number generator, called for 3 bytes for each pause. */
   randomBytes: RandomBytes;
-  /** The limit of the first pause (default 2000). Each pause is random, from 0 to its limit, and each limit is twice the last. */
+  /**
+   * The limit of the first pause (default 2000). Each pause is random, from 0 to its limit, and each limit is twice the
+   * previous one.
+   */
   basePause?: number | undefined;
   /** The highest limit of a pause (default 600000, which is 10 minutes). */
   maxPause?: number | undefined;
-  /** How long a connection has to be ready before the pauses start anew with `basePause` (default 30000). */
+  /** How long a connection must be ready before the pauses restart at `basePause` (default 30000). */
   steadyAfter?: number | undefined;
   /**
-   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec): see the option of ClientSession. Take
-   * `keep-pin` where many know the password; a person is then asked when a hub has a new key.
+   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec): see the option of ClientSession. Use
+   * `keep-pin` if many know the password; a person is then asked when a hub has a new key.
    */
   onKkFailure?: 'unpin' | 'keep-pin' | undefined;
   /** How long to wait for the hub, by the state of the session (default 30000 each). */
@@ -104,7 +107,7 @@ export const DEADLINE = 30000;
 /** The longest time that an option may name. */
 const DAY = 86400000;
 
-/** How early a timer may be, if timers of pauses that were cut short may still be running. */
+/** How early a timer may fire while timers of pauses that were cut short may still be running. */
 const EARLY = 1000;
 
 /**
@@ -137,7 +140,7 @@ export class ConnectionPolicy {
   private limit: number;
   /** When `begin` is due. */
   private dueAt = -Infinity;
-  /** When that was decided: an earlier time shows that the clock was set back. */
+  /** When `dueAt` was decided: an earlier time shows that the clock was set back. */
   private decidedAt = -Infinity;
   /** Whether the timer of a pause that was cut short may still be running. */
   private hasOldTimer = false;
@@ -145,11 +148,14 @@ export class ConnectionPolicy {
   private readyAt: number | undefined = undefined;
   /** Whether the hub has sent a message on the connection. */
   private hasHeard = false;
-  /** Whether a connection ended with `text-after-ready` unheard, and none has been heard or steady since. */
+  /**
+   * Whether a connection on which the hub was not heard ended with `text-after-ready`, and none has been heard or
+   * steady since.
+   */
   private hasLostSession = false;
   /** Whether a connection ended with `psk-differs`, and none has been ready since. */
   private hasDiffered = false;
-  /** The code with which the connection before ended, unless that was a steady one. */
+  /** The code that the previous connection ended with, unless that was a steady one. */
   private lastCode: string | undefined = undefined;
   /** Whether the PSK was derived for this connection. */
   private isPskFresh = false;
@@ -181,10 +187,10 @@ export class ConnectionPolicy {
   }
 
   /**
-   * Announces a connection. Call it when you are about to connect: at first, when the pause of a `dial` decision is over,
+   * Announces a connection. Call it just before you connect: the first time, when the pause of a `dial` decision is over,
    * and after `resume`.
    * @param now - the time, in milliseconds
-   * @returns the options of the next ClientSession. `undefined` if there must be no connection now: one exists already, a
+   * @returns the options of the next ClientSession. `undefined` if you must not connect now: a connection exists, a
    *   person is being asked, `goodbye` was called, or the call comes from the timer of a pause that was cut short
    * @throws LocalError `bad-argument`
    */
@@ -202,7 +208,7 @@ export class ConnectionPolicy {
   }
 
   /**
-   * Tells how long to wait for the hub. Call it after each call of the session, and replace the timer by one of this
+   * Returns how long to wait for the hub. Call it after each call of the session, and replace the timer with one of this
    * length. When it fires, close the transport and call `closed('timeout')`. The first deadline starts with `begin`, so it
    * also covers the connection of the transport; each further one starts when the state changes.
    * @param state - the `state` of the session
@@ -223,10 +229,10 @@ export class ConnectionPolicy {
   }
 
   /**
-   * Takes an event of the session. Pass all of them, after you have carried them out.
+   * Takes an event of the session. Pass every event, after carrying it out.
    * @param event - the event
    * @param now - the time, in milliseconds
-   * @returns what to do next, after `ended`; `undefined` after other events
+   * @returns the decision, after `ended`; `undefined` after other events
    * @throws LocalError `bad-argument`; `bad-random` or `crypto-failed` if `randomBytes` fails, which changes nothing
    */
   take(event: SessionEvent, now: number): PolicyDecision | undefined {
@@ -249,8 +255,8 @@ export class ConnectionPolicy {
   }
 
   /**
-   * Tells that the client wants no connection. Call it before you close the transport. From then on `begin` returns
-   * `undefined` until `resume` is called.
+   * Stops connecting. Call it before you close the transport. `begin` then returns `undefined` until `resume` is
+   * called.
    */
   goodbye(): void {
     this.cutShort();
@@ -258,8 +264,8 @@ export class ConnectionPolicy {
   }
 
   /**
-   * Tells that the client may connect again, at once: a person has acted after an `ask`, or wants the connection back after
-   * `goodbye`, or the network has come back during a pause. Call `begin` next. Pauses start anew with `basePause`.
+   * Allows the client to connect again, without a pause: a person has acted after an `ask`, or wants the connection back
+   * after `goodbye`, or the network has come back during a pause. Call `begin` next. Pauses restart at `basePause`.
    */
   resume(): void {
     const next = POLICY_STATES[this.phase].resume;
@@ -312,7 +318,7 @@ export class ConnectionPolicy {
     return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after, tell };
   }
 
-  /** A random pause ("full jitter"), so that clients that lost their hub together come back one by one. */
+  /** A random pause ("full jitter"): clients that lost their hub together come back one by one. */
   private drawPause(): number {
     const random = drawBytes(this.randomBytes, 3);
     const limit = Math.min(this.limit, this.times.maxPause!);

@@ -10,19 +10,19 @@ export type PolicyState =
   | 'connecting' // begin() announced a connection, which is not ready
   | 'ready' // the connection is ready
   | 'waiting' // begin() is due after a pause
-  | 'asking' // a person has to act first
+  | 'asking' // a person must act first
   | 'leaving' // goodbye() was called, and the connection has not ended yet
   | 'returning' // resume() was called after that, and the connection still has not ended
   | 'resting'; // goodbye() was called, and there is no connection
 
-/** What follows the end of a connection. */
+/** The action after a connection has ended. */
 export type Verdict =
   | 'ask' // wait for a person
-  | 'redial' // dial at once
+  | 'redial' // dial immediately
   | 'pause' // dial after a pause
   | 'rest'; // do nothing
 
-/** The states that follow a call or a `ready` event. An input that is not listed changes nothing. */
+/** The states after a call or a `ready` event. An input that is not listed changes nothing. */
 export interface PolicyRow {
   readonly begin?: PolicyState;
   readonly ready?: PolicyState;
@@ -30,7 +30,7 @@ export interface PolicyRow {
   readonly resume?: PolicyState;
 }
 
-/** The states. One connection at a time: while there is one, begin() does nothing. */
+/** The states. There is one connection at a time: while there is one, begin() does nothing. */
 export const POLICY_STATES: { readonly [state in PolicyState]: PolicyRow } = {
   idle: { begin: 'connecting', goodbye: 'resting' },
   connecting: { ready: 'ready', goodbye: 'leaving' },
@@ -50,7 +50,7 @@ export const AFTER_VERDICT: { readonly [verdict in Verdict]: PolicyState } = {
   rest: 'resting',
 };
 
-/** What decides what follows the end of a connection. */
+/** The facts that decide the action after a connection has ended. */
 export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason' | 'pattern'>> {
   readonly state?: PolicyState;
   /** The code of the error. */
@@ -68,15 +68,15 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
   readonly isRepeated?: boolean;
 }
 
-/** What follows the end of a connection for which all these facts hold. */
+/** The action after a connection has ended, if all these facts hold. */
 export interface PolicyEnding {
   readonly when: PolicyFacts;
   readonly verdict: Verdict;
-  /** Whether XXpsk2 alone is used from now on, until a connection is ready. */
+  /** Whether only XXpsk2 is used from now on, until a connection is ready. */
   readonly usesXxAlone?: true;
 }
 
-/** What follows the end of a connection. The first row that matches counts. */
+/** The actions after a connection has ended. The first row that matches counts. */
 export const POLICY_ENDINGS: readonly PolicyEnding[] = [
   { when: { state: 'leaving' }, verdict: 'rest' },
   { when: { state: 'resting' }, verdict: 'rest' },

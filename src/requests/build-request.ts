@@ -12,7 +12,7 @@ import { assertNotBlank } from './white-space.ts';
 /** The type of the bus message that carries every request. */
 export const UTTERANCE = 'recognizer_loop:utterance';
 
-/** The fields that all requests share. Ids are sent as given. None of the strings may be blank. */
+/** The fields that all requests share. Ids are sent unchanged. None of the strings may be blank. */
 export interface RequestFields {
   /** The id that the events of the reply carry (spec: `request_id`). Unique among the requests in flight. */
   requestId: string;
@@ -26,15 +26,15 @@ export interface RequestFields {
   /** A language tag (default `en-us`, as the public clients send it). */
   lang?: string | undefined;
   /**
-   * Further fields of the context. Its `session` may have further fields too; the ids above replace those in it
-   * (default none).
+   * Further fields of the context. Its `session` may have further fields too; the ids above replace its own (default
+   * none).
    */
   context?: JsonObject | undefined;
 }
 
 /** A request in natural language. */
 export interface UtteranceRequest extends RequestFields {
-  /** What the person said or wrote. */
+  /** The person's words, spoken or written. */
   text: string;
 }
 
@@ -60,7 +60,7 @@ export interface CodeRequest extends RequestFields {
  * Builds a request in natural language.
  * @param request - the text and the shared fields; the strings are sent unchanged, white space included
  * @returns the envelope, to be passed to `sendJson`
- * @throws LocalError `bad-argument`. What JSON cannot represent in `context` is found by `sendJson`.
+ * @throws LocalError `bad-argument`. `sendJson` refuses a `context` that JSON cannot represent.
  * @see spec, "Client library contract"
  *
  * @example
@@ -80,7 +80,7 @@ export function buildUtterance(request: UtteranceRequest): JsonObject {
  * Builds a structured command, which the hub does not treat as natural language.
  * @param request - the command and the shared fields; the strings are sent unchanged, white space included
  * @returns the envelope, to be passed to `sendJson`
- * @throws LocalError `bad-argument`. What JSON cannot represent in `context` is found by `sendJson`.
+ * @throws LocalError `bad-argument`. `sendJson` refuses a `context` that JSON cannot represent.
  * @see spec, "Client library contract"
  */
 export function buildAction(request: ActionRequest): JsonObject {
@@ -99,7 +99,7 @@ export function buildAction(request: ActionRequest): JsonObject {
  * Builds a request with a scanned or typed code, which the hub takes character by character.
  * @param request - the code and the shared fields; the strings are sent unchanged, white space included
  * @returns the envelope, to be passed to `sendJson`
- * @throws LocalError `bad-argument`. What JSON cannot represent in `context` is found by `sendJson`.
+ * @throws LocalError `bad-argument`. `sendJson` refuses a `context` that JSON cannot represent.
  * @see spec, "Client library contract"
  */
 export function buildCode(request: CodeRequest): JsonObject {

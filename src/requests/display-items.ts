@@ -1,5 +1,5 @@
 /**
- * What an event shows in addition to its text: choices, tables, images and attachments. Hubs send them in
+ * The items that an event shows in addition to its text: choices, tables, images and attachments. Hubs send them in
  * `rich_media_data`, `rich_media` or `display` of the event's data, or in the data itself, as JSON or as a string that
  * contains JSON.
  */
@@ -12,14 +12,14 @@ import { stringIn } from './hub-event.ts';
 export interface Choice {
   /** The label to show. */
   readonly title: string;
-  /** What to send if the person chooses it: pass it to `buildAction`. */
+  /** The command to send if the person chooses it: pass it to `buildAction`. */
   readonly payload: string;
   /** The choice as received. */
   readonly data: Json;
 }
 
 /**
- * What to show, by `kind`. `data` is the item as received. An image or attachment has a `title` if the hub sent one.
+ * An item to show, by `kind`. `data` is the item as received. An image or attachment has a `title` if the hub sent one.
  */
 export type DisplayItem =
   | {
@@ -34,7 +34,7 @@ export type DisplayItem =
     }
   | {
       readonly kind: 'image';
-      /** Where the image is. The hub wrote it. */
+      /** The URL of the image, as written by the hub. */
       readonly url: string;
       /** The title, if the hub sent one. */
       readonly title?: string;
@@ -43,7 +43,7 @@ export type DisplayItem =
     }
   | {
       readonly kind: 'attachment';
-      /** Where the attachment is, if the hub says so. The hub wrote it. */
+      /** The URL of the attachment, as written by the hub, if it sent one. */
       readonly url?: string;
       /** The title, if the hub sent one. */
       readonly title?: string;
@@ -53,7 +53,7 @@ export type DisplayItem =
 
 /**
  * Reads the display items in an event's data, in the order table, attachments, choices, images. Unknown kinds are
- * ignored, and so is whatever follows the first MAX_REPLY_PARTS + 1 entries of a list: a reply cannot keep them.
+ * ignored, and so are all entries of a list after the first MAX_REPLY_PARTS + 1: a reply cannot keep them.
  */
 export function readDisplayItems(data: JsonObject): DisplayItem[] {
   const media = mediaIn(data);
@@ -77,8 +77,8 @@ export function readDisplayItems(data: JsonObject): DisplayItem[] {
 }
 
 /**
- * The size of what an item keeps in memory: 1 for each value, and the lengths of keys and scalars as strings, in UTF-16
- * units. Counting stops once the size exceeds `limit`.
+ * The size of an item in memory: 1 for each value, and the lengths of keys and scalars as strings, in UTF-16 units.
+ * Counting stops once the size exceeds `limit`.
  */
 export function sizeOf(item: DisplayItem, limit: number): number {
   const values: Json[] = [item as unknown as JsonObject];
@@ -121,7 +121,8 @@ function valueIn(object: JsonObject, names: string[]): Json | undefined {
 }
 
 /**
- * How JSON begins. A failed parse costs more than this test, and most strings are addresses or words. `\x5b` is `[`.
+ * The beginning of JSON. A failed parse costs more than this test, and most strings are addresses or words. `\x5b` is
+ * `[`.
  */
 const JSON_START = /^\s*[\x5b{"0-9tfn-]/;
 
@@ -158,7 +159,7 @@ function mediaItem(kind: 'image' | 'attachment', url: string | undefined, data: 
   return item as DisplayItem;
 }
 
-/** The choices in a list. A choice has a title or a payload; either is used for the other if that is missing. */
+/** The choices in a list. A choice has a title or a payload; if one is missing, the other is used for it. */
 function choicesOf(list: Json[]): Choice[] {
   const choices: Choice[] = [];
   for (let i = 0; i < list.length; i++) {

@@ -59,7 +59,7 @@ function eventIn(envelope: Json): HubEvent | undefined {
   };
 }
 
-/** An object's field that is an object, or an empty one. */
+/** An object's field if it is an object, else an empty object. */
 export function objectIn(object: JsonObject, name: string): JsonObject {
   const value = ownField(object, name);
   return isJsonObject(value) ? value : {};

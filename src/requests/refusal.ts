@@ -1,6 +1,6 @@
 /**
- * How a hub refuses a message: with the event `hive.policy.denied`, whose `data.data` carries the figures of the policy
- * that decided.
+ * A hub refuses a message with the event `hive.policy.denied`, whose `data.data` carries the figures of the policy that
+ * decided.
  */
 import {
   isJsonObject,
@@ -19,13 +19,13 @@ export interface Quota {
   readonly period: string;
   /** The size of the allowance in each period. */
   readonly limit: number;
-  /** How much of it has been used in the present period. */
+  /** How much of it has been used in the current period. */
   readonly used: number;
   /** Seconds until the allowance is renewed (on the wire: `reset_after`). */
   readonly resetAfter: number;
 }
 
-/** Why a hub refused a message. Strings are empty where the hub sent none. */
+/** Why a hub refused a message. Strings are empty if the hub sent none. */
 export interface Refusal {
   /** The type of the refused message (on the wire: `denied_type`). */
   readonly deniedType: string;

@@ -1,6 +1,6 @@
 /**
- * ReplyCollector: assembles the hub's reply to one request from the events of its bus. No I/O and no clock: messages
- * in, a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
+ * ReplyCollector: assembles the hub's reply to one request from the events of its bus. It has no I/O and no clock:
+ * messages in, a reply out, and the caller says when a deadline has passed. Spec, "Reply object (client libraries)".
  */
 
 import { readArgument, readOptions } from '../arguments.ts';
@@ -17,7 +17,7 @@ import { assertNotBlank, collapse } from './white-space.ts';
 
 /** The reply to a request: the spec's Reply object. */
 export interface Reply {
-  /** What the hub said, with white space collapsed; empty if the hub said nothing (spec: `text`). */
+  /** The hub's words, with white space collapsed; empty if the hub said nothing (spec: `text`). */
   readonly text: string;
   /** The same for a voice: without markup, entities resolved (spec: `speech`). */
   readonly speech: string;
@@ -29,7 +29,7 @@ export interface Reply {
   readonly requestId: string;
   /**
    * Whether access policy blocked the request (spec: `policy_denied`). False if the hub's bus was down or the hub could
-   * not read the request, although the `ending` is `denied` then too. `readRefusal` tells these apart.
+   * not read the request, although the `ending` is `denied` then too. `readRefusal` distinguishes them.
    */
   readonly policyDenied: boolean;
   /**
@@ -62,7 +62,7 @@ export type ReplyEnding =
 
 type Cause = 'speech' | 'failure' | 'completion' | 'refusal' | 'query-timeout' | 'timeout' | 'closed';
 
-/** What events mean, by type. All others are ignored. */
+/** The meaning of events, by type. All others are ignored. */
 export const CAUSES: { readonly [type: string]: Cause } = {
   speak: 'speech',
   'ovos.utterance.speak': 'speech',
@@ -73,7 +73,7 @@ export const CAUSES: { readonly [type: string]: Cause } = {
   'hive.query.timeout': 'query-timeout',
 };
 
-/** The next state, or how the request ends. */
+/** The next state, or the ending of the request. */
 type Next = ReplyState | ReplyEnding;
 type Row = { readonly [cause in Cause]: Next };
 
@@ -131,8 +131,8 @@ export interface CollectorOptions {
 }
 
 /**
- * Collects the reply to one request. Create one for each request before you send it. A RequestScheduler does this, and has
- * the deadlines.
+ * Collects the reply to one request. Create one for each request before you send it. A RequestScheduler does this, and
+ * keeps the deadlines.
  *
  * A reply keeps at most 1000 parts (speech, display items and choices; MAX_REPLY_PARTS) and 4 Mi UTF-16 units of text
  * and items (MAX_REPLY_SIZE). The first part that exceeds either limit and all later ones are left out, and
@@ -207,10 +207,10 @@ export class ReplyCollector {
   }
 
   /**
-   * Takes a message from the hub. One that cannot be read, or that belongs to something else, changes nothing.
+   * Takes a message from the hub. A message that cannot be read, or does not belong to this request, changes nothing.
    * @param message - the `text` of a `message` event, or what `readHubEvent` returned for it
-   * @param sole - whether this is the only request in flight, so that a refusal without a request id must belong to it.
-   *   A message sent without waiting for a reply counts as in flight for 10 seconds.
+   * @param sole - whether this is the only request in flight, which a refusal without a request id then belongs to. A
+   *   message sent without waiting for a reply counts as in flight for 10 seconds.
    * @returns the state after the message
    * @throws LocalError `bad-argument` if `message` is neither
    */
@@ -222,7 +222,7 @@ export class ReplyCollector {
   }
 
   /**
-   * Whether an event belongs to this request and matters to its reply. If the event carries a request id, that decides,
+   * Whether an event belongs to this request and matters to its reply. The request id decides if the event carries one,
    * otherwise the session id. A refusal without a request id belongs to the request if `sole` is true and it names the
    * type that was sent.
    * @param event - what `readHubEvent` returned
@@ -277,7 +277,7 @@ export class ReplyCollector {
   }
 
   /**
-   * Keeps what is said and shown. Returns false if that is nothing, or what was just said with the other event type.
+   * Keeps speech and items. Returns false if there are none, or if the other event type has just said the same.
    */
   private hear(type: string, { text, items, sizes }: Speech): boolean {
     if (text === '' && items.length === 0) return false;
@@ -325,7 +325,7 @@ function speechIn(data: JsonObject): Speech {
   return { text: collapse(textIn(data)), items, sizes: items.map((item) => sizeOf(item, MAX_REPLY_SIZE)) };
 }
 
-/** The text of speech. Of several utterances only the first counts: the others are alternatives to it. */
+/** The text of speech. If there are several utterances, only the first counts: the others are alternatives to it. */
 function textIn(data: JsonObject): string {
   const text = stringIn(data, ['utterance', 'text', 'utterances']);
   if (text !== undefined) return text;
@@ -334,7 +334,7 @@ function textIn(data: JsonObject): string {
   return typeof first === 'string' ? first : '';
 }
 
-/** A copy of a caller's event, each field of which is read once. */
+/** A copy of a caller's event. Reads each field once. */
 function copyOf(event: HubEvent): HubEvent {
   return readArgument('message', () => {
     const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;

@@ -62,8 +62,8 @@ export const DEADLINES: ReplyDeadlines = { waiting: 12000, speaking: 250, unmatc
 const DEADLINE_NAMES = { waiting: true, speaking: true, unmatched: true, completed: true } as const;
 
 /**
- * How long a message may still be refused after it was sent, in milliseconds. Hubs refuse within milliseconds; this is
- * how long the public clients wait.
+ * How long a message may still be refused after it was sent, in milliseconds. Hubs refuse within milliseconds; the
+ * public clients wait this long.
  */
 const REFUSAL_WINDOW = 10000;
 
@@ -113,7 +113,7 @@ export class RequestScheduler {
   private readonly deadlines: ReplyDeadlines;
   /** All requests that have not ended, in the order in which they were made. */
   private requests: Scheduled[] = [];
-  /** Until then, a refusal without a request id may refuse a message that is not in `requests`. */
+  /** Until this time, a refusal without a request id may refuse a message that is not in `requests`. */
   private refusableUntil = -Infinity;
   private isOver = false;
 
@@ -125,7 +125,7 @@ export class RequestScheduler {
   }
 
   /**
-   * Schedules a request: it is sent at once, or when its session is free.
+   * Schedules a request: it is sent immediately, or when its session is free.
    * @param envelope - what `buildUtterance`, `buildAction` or `buildCode` returned, or another bus message with a
    *   request id that no unfinished request has
    * @param now - the time, in milliseconds
@@ -169,8 +169,7 @@ export class RequestScheduler {
   }
 
   /**
-   * Takes a message from the hub. A message that comes after a deadline still counts, unless `expire` was called in
-   * between.
+   * Takes a message from the hub. A message after a deadline still counts, unless `expire` was called in between.
    * @param message - the `text` of a `message` event
    * @param now - the time, in milliseconds
    * @returns the decisions to carry out, in order; none for a message that is not an event of the hub's bus
@@ -207,7 +206,7 @@ export class RequestScheduler {
   }
 
   /**
-   * Tells when to call `expire`.
+   * Returns when to call `expire`.
    * @param now - the time, in milliseconds
    * @returns milliseconds from now; `undefined` if no request is in flight
    * @throws LocalError `bad-argument`
@@ -222,8 +221,8 @@ export class RequestScheduler {
   }
 
   /**
-   * Ends a request as if its deadline had passed. What the hub still says in reply becomes unsolicited speech or, if
-   * the hub returns no request ids, part of the reply to the next request in the session.
+   * Ends a request as if its deadline had passed. Any further reply of the hub becomes unsolicited speech or, if the
+   * hub returns no request ids, part of the reply to the next request in the session.
    * @param requestId - of a request that is in flight or waits; with any other, nothing happens
    * @param now - the time, in milliseconds
    * @returns the decisions to carry out, in order
@@ -238,8 +237,8 @@ export class RequestScheduler {
   }
 
   /**
-   * Ends all requests, including those that wait, because the connection ended. Do not send one again unasked, unless
-   * its `wasSent` is false: the hub may have acted on it.
+   * Ends all requests, including those that wait, because the connection ended. Do not resend one without asking,
+   * unless its `wasSent` is false: the hub may have acted on it.
    * @returns the decisions to carry out, in order
    */
   closed(): FinishDecision[] {
@@ -268,7 +267,7 @@ export class RequestScheduler {
     return { do: 'finish', requestId, ending, reply, isTruncated, wasSent: sentAt !== undefined };
   }
 
-  /** Removes the requests that ended, and sends those whose session is free. */
+  /** Removes the requests that ended, and sends the waiting ones whose session is free. */
   private decide(now: number): RequestDecision[] {
     const decisions: RequestDecision[] = [];
     const left: Scheduled[] = [];

@@ -1,5 +1,5 @@
 /**
- * Converts what a hub says to plain text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain
+ * Converts a hub's speech to plain text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain
  * text, and plain text with characters that look like markup.
  */
 import { collapse } from './white-space.ts';
@@ -20,16 +20,16 @@ const NAMED: { readonly [name: string]: string } = {
 };
 
 /**
- * Removes tags, resolves XML's entities and `&nbsp;` once, and collapses white space. What only looks like a tag or an
- * entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length of the text.
+ * Removes tags, resolves XML's entities and `&nbsp;` once, and collapses white space. Text that only looks like a tag
+ * or an entity, as in `3 < 4 & 5 > 2`, stays. Takes time linear in the length of the text.
  */
 export function speakable(text: string): string {
   return collapse(withoutTags(text).replace(/&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi, resolve));
 }
 
 /**
- * Removes tags, comments and processing instructions. None of them is taken to contain a second `<`, so each is at the
- * start of a segment.
+ * Removes tags, comments and processing instructions. Assumes that none of them contains a second `<`, so each is at
+ * the start of a segment.
  */
 function withoutTags(text: string): string {
   const segments = text.split('<');
@@ -44,7 +44,7 @@ function withoutTags(text: string): string {
 }
 
 /**
- * How much of what follows a `<` is markup: up to the first `>`, except that a tag may contain a quoted one; 0 if none.
+ * The length of the markup after a `<`: up to the first `>`, except that a tag may contain a quoted one; 0 if none.
  */
 function tagEnd(segment: string): number {
   const first = segment.charAt(0);
@@ -64,7 +64,7 @@ function tagEnd(segment: string): number {
   return 0;
 }
 
-/** What an entity stands for; the entity itself if that is unknown. */
+/** The character of an entity; the entity itself if it is unknown. */
 function resolve(entity: string, name: string): string {
   if (name.charAt(0) !== '#') {
     return Object.prototype.hasOwnProperty.call(NAMED, name) ? NAMED[name]! : entity;

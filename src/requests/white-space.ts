@@ -10,13 +10,13 @@ export function collapse(string: string): string {
   return string.replace(/[\t-\r \u00a0]+/g, ' ').replace(/^ | $/g, '');
 }
 
-/** Whether a string is empty or nothing but white space. */
+/** Whether a string is empty or only white space. */
 export function isBlank(string: string): boolean {
   return collapse(string) === '';
 }
 
 /**
- * Checks that an argument is a string with more than white space in it.
+ * Checks that an argument is a string that is not blank.
  * @returns the string itself
  * @throws LocalError `bad-argument`
  */

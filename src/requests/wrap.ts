@@ -11,8 +11,8 @@ export type WrapperType = 'propagate' | 'escalate' | 'broadcast' | 'query' | 'ca
 /** The options of `wrap`. */
 export interface WrapOptions {
   /**
-   * The site whose hub takes the bus message inside (on the wire: `target_site_id`). Without it, hubs only pass on what comes
-   * as `propagate`, `escalate` or `broadcast` (default none).
+   * The site whose hub takes the bus message inside (on the wire: `target_site_id`). Without it, hubs only pass on a
+   * `propagate`, `escalate` or `broadcast` (default none).
    */
   targetSiteId?: string | undefined;
   /**
@@ -26,11 +26,11 @@ const TYPES: readonly WrapperType[] = ['propagate', 'escalate', 'broadcast', 'qu
 const OPTIONS: OptionNames<WrapOptions> = { targetSiteId: true, queryId: true };
 
 /**
- * Wraps an envelope for a mesh of hubs: what the hub does with it depends on the type.
+ * Wraps an envelope for a mesh of hubs, which handle it by its type.
  * @param type - `propagate` to all nodes, `escalate` to the hubs above, `broadcast` to the clients below, `query` for one answer
  *   from the hubs above, `cascade` for the answers of all
  * @param message - an envelope, such as those that `buildUtterance` returns; hubs refuse a bare bus message
- * @param options - where it goes, and what its answers are called
+ * @param options - the target site, and the id of the answers
  * @returns the envelope, to be passed to `sendJson`
  * @throws LocalError `bad-argument`
  *
