@@ -4,7 +4,7 @@ import { LocalError } from './errors.ts';
 import * as errors from './errors-table.ts';
 
 /**
- * Runs code that reads an argument. A getter that throws or a revoked proxy is the caller's mistake like any other.
+ * Runs code that reads an argument. A getter that throws and a revoked proxy are the caller's mistake, like any other.
  * @param name - of the argument, for the error message
  * @returns what the code returns
  * @throws LocalError any that the code throws; `bad-argument`, with the error as its cause, for any other error
@@ -21,7 +21,7 @@ export function readArgument<T>(name: string, read: () => T): T {
 /**
  * Checks that an argument is bytes.
  * @param length - the length it must have, in bytes (default any)
- * @throws LocalError `bad-argument` for anything but a Uint8Array, and for one whose memory was transferred elsewhere;
+ * @throws LocalError `bad-argument` for anything but a Uint8Array, and for one whose memory was transferred;
  *   `bad-length` for another length
  */
 export function assertBytes(value: unknown, name: string, length?: number): asserts value is Uint8Array {
@@ -41,7 +41,7 @@ export function assertBytes(value: unknown, name: string, length?: number): asse
 }
 
 /**
- * Checks that an argument is a string, and not the empty one.
+ * Checks that an argument is a string that is not empty.
  * @throws LocalError `bad-argument`
  */
 export function assertString(value: unknown, name: string): asserts value is string {
@@ -153,8 +153,8 @@ export function readField(object: unknown, name: string, key: string): unknown {
 }
 
 /**
- * Reads members that an object need not have, each once. They are the object's own or its class's. A member that all
- * objects inherit is none: whoever can add one to Object.prototype would choose it for every caller.
+ * Reads an object's optional members, each once. They are its own or its class's. Members of Object.prototype do not
+ * count: code that can add one there would choose it for every caller.
  */
 export function membersOf<Members extends object, Name extends keyof Members & string>(
   object: Members,
@@ -174,7 +174,7 @@ export function membersOf<Members extends object, Name extends keyof Members & s
 export type OptionNames<Options> = { readonly [name in keyof Required<Options>]: true };
 
 /**
- * Copies options, so that each is read only once. Unknown options are refused, so that a misspelt one is not ignored.
+ * Copies options, to read each only once. Unknown options are refused, since one may be misspelt.
  * @param name - of the argument, for the error message
  * @param known - the names of all options
  * @throws LocalError `bad-argument`
@@ -186,7 +186,7 @@ export function readOptions<Options extends object>(
 ): Options {
   return readArgument(name, () => {
     assertObject(options, name);
-    const copy = Object.create(null) as Options; // in which an option that is not given is undefined, whatever objects inherit
+    const copy = Object.create(null) as Options; // an option that is not given is undefined, whatever objects inherit
     const given = Object.keys(options) as (keyof Options & string)[];
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;

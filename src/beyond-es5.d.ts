@@ -1,6 +1,6 @@
 /**
- * What the core uses beyond ES5. It is compiled with ES5's library and this file alone. Every use is either guarded by a
- * check, or in all engines that a file is for, which test/bundles/gates.test.ts lists.
+ * The built-ins beyond ES5 that the core uses. It is compiled with ES5's library and this file alone. Each use is
+ * guarded by a check, or all engines that the file targets have the built-in: test/bundles/gates.test.ts lists them.
  */
 
 interface ObjectConstructor {

@@ -1,6 +1,6 @@
 /**
- * Bytes: copies, constant-time comparison, wiping, hex, base64 and UTF-8, with nothing beyond ES5 and typed
- * arrays. Many engines that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
+ * Bytes: copies, constant-time comparison, wiping, hex, base64 and UTF-8, using only ES5 and typed arrays. Many engines
+ * that run this lack TextEncoder, Buffer and half of the methods of Uint8Array.
  */
 import { decodeByEngine, encodeByEngine } from './engine.ts';
 import * as errors from './errors-table.ts';
@@ -21,8 +21,8 @@ export function isBytes(value: unknown): value is Uint8Array {
 }
 
 /**
- * A copy with memory of its own. The ArrayBuffer is made explicitly because it then lies outside of V8's heap. V8 keeps
- * a `new Uint8Array(n)` of up to 64 bytes inside its heap, where the garbage collector moves it, and copies it out for
+ * A copy with its own memory. The ArrayBuffer is made explicitly because it then lies outside V8's heap. V8 keeps a
+ * `new Uint8Array(n)` of up to 64 bytes inside its heap, where the garbage collector moves it, and copies it out for
  * native code: copies of a key that no `wipe` reaches.
  */
 export function copyBytes(bytes: Uint8Array): Bytes {
@@ -62,13 +62,13 @@ export function isZero(bytes: Uint8Array): boolean {
 /**
  * Overwrites bytes with zeros. Copies that the engine made on its own are beyond JavaScript's reach.
  *
- * It never throws, whatever it is given: it cleans up after failures, where a second one would leave the rest unwiped.
+ * It never throws, whatever it is given: it cleans up after failures, and a second one would leave the rest unwiped.
  */
 export function wipe(bytes: Uint8Array | undefined): void {
   try {
     if (isBytes(bytes)) clear(bytes);
   } catch {
-    // Its memory was transferred elsewhere: there is nothing left here to wipe.
+    // Its memory was transferred: there is nothing left here to wipe.
   }
 }
 
@@ -161,7 +161,7 @@ export function forEachPiece(text: string, visit: (piece: string) => void): void
 
 /**
  * The length of a string in UTF-8, in bytes; -1 for a string with a lone surrogate, which UTF-8 cannot encode. Strings
- * are read as UTF-16 units. Where an engine counts in code points, as XS does on microcontrollers, a unit may be one
+ * are read as UTF-16 units. In an engine that counts in code points, as XS does on microcontrollers, a unit may be one
  * above U+FFFF.
  */
 export function utf8Length(text: string): number {

@@ -1,8 +1,8 @@
 /**
  * The engine's TextEncoder and TextDecoder, which are faster than this library for long texts. Many devices lack them, and
- * replacements for them differ from the standards. So they are used only if they give the right answer to the edge cases
- * below, which they are asked once, when this file is loaded. Otherwise the library's own code does the work, with the
- * same results and the same errors.
+ * polyfills differ from the standards. So they are used only if they handle the edge cases below correctly, which is
+ * tested once, when this file is loaded. Otherwise the library's own code does the work, with the same results and the
+ * same errors.
  */
 
 // As they are used here: the core is compiled without the types of any host.
@@ -32,12 +32,12 @@ function unlessItThrows<T>(make: () => T | undefined): T | undefined {
   }
 }
 
-// The first and the last code point of each length in UTF-8 and beside the surrogates; a byte order mark; U+FFFD.
+// The first and the last code point of each length in UTF-8 and next to the surrogates; a byte order mark; U+FFFD.
 const EDGES = '\ufeff\0\x7f\x80\u07ff\u0800\ud7ff\ue000\ufffd\uffff\ud800\udc00\udbff\udfff\ufeff';
 const EDGES_IN_UTF8 =
   'efbbbf 00 7f c280 dfbf e0a080 ed9fbf ee8080 efbfbd efbfbf f0908080 f48fbfbf efbbbf'.replace(/ /g, '');
 
-/** UTF-16 units with lone surrogates, and their encoding with U+FFFD in place of these. */
+/** UTF-16 units with lone surrogates, and their encoding with U+FFFD in place of them. */
 const REPLACED: readonly { readonly units: readonly number[]; readonly hex: string }[] = [
   { units: [0x61, 0xdbff, 0x21], hex: '61efbfbd21' },
   { units: [0xdfff], hex: 'efbfbd' },
@@ -45,35 +45,37 @@ const REPLACED: readonly { readonly units: readonly number[]; readonly hex: stri
   { units: [0xd800, 0xd800, 0xdc00], hex: 'efbfbdf0908080' },
 ];
 
-/** Lone continuation bytes, longer forms than needed, cut and damaged ones, surrogates, and what is above U+10FFFF. */
+/**
+ * Lone continuation bytes, longer forms than needed, cut and damaged ones, surrogates, and code points above U+10FFFF.
+ */
 const NOT_UTF8 =
   '80 bf c080 c1bf c2 c241 e08080 e09fbf e282 e28241 e2e282ac eda080 edbfbf f0808080 f08fbfbf f09080 f0908041 f4908080 ' +
   'f5808080 f888808080 fe ff';
 
-/** What each case is put behind, since engines have a path of its own for long runs of ASCII. */
+/** The prefixes of each case, since engines have a separate path for long runs of ASCII. */
 const RUNS = ['', 'abcdefghijklmnopqrstuvwxyz abcdefghijklmnopqrstuvwxyz 123456789'];
 
-/** From this length on, in bytes, a decoder of its own for a text that is not ASCII pays off in V8. */
+/** From this length on, in bytes, a separate decoder for a text that is not ASCII pays off in V8. */
 const LONG = 16384;
 
 /** @param long - from how many bytes on a text is long */
 function codecOf(long: number): EngineCodec {
   const encoder = new TextEncoder();
-  const Decoder = TextDecoder; // the one that is tested, whatever the name stands for later
+  const Decoder = TextDecoder; // the tested one, whatever the name refers to later
   const makeDecoder = () => new Decoder('utf-8', { fatal: true, ignoreBOM: true });
   const decoder = makeDecoder();
   return {
     encode: (text) => encoder.encode(text),
     decode(bytes) {
       if (bytes.length < long || isAscii(bytes)) return decoder.decode(bytes);
-      // As the start of a stream and its end, where nothing may be left over. V8 takes half the time for it.
+      // As the start of a stream and its end, with nothing left over. This takes V8 half the time.
       const streaming = makeDecoder();
       return streaming.decode(bytes, { stream: true }) + streaming.decode();
     },
   };
 }
 
-/** Whether UTF-8 is ASCII. Every other byte tells, since any other character takes at least two. */
+/** Whether UTF-8 is ASCII. Checking every second byte is enough, since any other character takes at least two. */
 function isAscii(utf8: Uint8Array): boolean {
   let seen = 0;
   for (let i = 0; i < utf8.length; i += 2) seen |= utf8[i]!;
@@ -124,7 +126,7 @@ function hexOf(bytes: Uint8Array): string {
 
 export const engine: Engine = /* @__PURE__ */ testedEngine();
 
-/** Asks the engine the edge cases. */
+/** Tests the engine with the edge cases. */
 export function testedEngine(): Engine {
   return { codec: unlessItThrows(testedCodec) };
 }
@@ -133,7 +135,8 @@ export function testedEngine(): Engine {
 const WORTH_A_CALL = 48;
 
 /**
- * Encodes a string with the engine's encoder; `undefined` where that is not there, or not worth it, or in doubt.
+ * Encodes a string with the engine's encoder; `undefined` if there is none, or it is not worth the call, or its result
+ * is in doubt.
  * @param isWanted - whether the result is of use (default: it is)
  */
 export function encodeByEngine(
@@ -160,6 +163,6 @@ export function decodeByEngine(bytes: Uint8Array): string | undefined {
   try {
     return engine.codec?.decode(bytes);
   } catch {
-    return undefined; // not UTF-8, or memory that the engine's decoder does not take: the library's own code finds out
+    return undefined; // not UTF-8, or memory that the engine's decoder does not accept: the library's own code finds out
   }
 }

@@ -1,14 +1,14 @@
 /**
- * All errors in one table: for each code its class, what it means and what to do about it, and the functions that make the
- * errors with their sentences. The library throws what these functions return. The files for devices are built with functions
- * of the same names that make errors without sentences (tools/sentences.ts).
+ * All errors in one table: for each code its class, meaning and advice, and the functions that make the errors with their
+ * sentences. The library throws their results. The files for devices are built with functions of the same names that make
+ * errors without sentences (tools/sentences.ts).
  *
- * A sentence that starts with the quoted name of an argument keeps the name on devices: `bad-argument: crypto`. Where the name
+ * A sentence that starts with the quoted name of an argument keeps the name on devices: `bad-argument: crypto`. If the name
  * varies, it is the first parameter.
  */
 import { type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 
-/** What a code means, and what to do about it. */
+/** The meaning of a code, and the advice for it. */
 export interface ErrorRow {
   /** A heading for this code and those after it. */
   readonly group?: string;
@@ -20,7 +20,7 @@ const RESTORE_KEYRING =
   'Restore the keyring from a copy. Do not start with an empty one: the client would trust any hub that knows the password, and ' +
   'its hub would refuse the new static key.';
 
-/** What can go wrong on this side. */
+/** Faults of this side. */
 export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   'bad-argument': {
     means: 'an argument of the wrong type, or out of range',
@@ -177,7 +177,7 @@ const KK_FAILED = {
   todo: 'Connect again: the next attempt uses XXpsk2 and tells the cause.',
 };
 
-/** What can be wrong with what the peer sent or did. */
+/** Faults in what the peer sent or did. */
 export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'bad-utf8': { group: 'JSON', means: 'the other side sent bytes that are not UTF-8', todo: NOT_PROTOCOL_3 },
   'bad-json': { means: 'the other side sent text that is not JSON', todo: NOT_PROTOCOL_3 },
@@ -378,7 +378,7 @@ export function kindOf(value: unknown): string {
   }
 }
 
-/** An argument that is not what it should be. */
+/** An argument that is not as expected. */
 export const expected = (name: string, what: string): LocalError =>
   new LocalError('bad-argument', `"${name}" expected ${what}`);
 
@@ -480,7 +480,7 @@ export const expectedUnicode = (name: string): LocalError =>
 export const valueTooDeep = (deepest: number): LocalError =>
   new LocalError('json-depth', `the value is nested deeper than ${deepest}, or in itself`);
 
-// What the injected cryptography lacks
+// Functions that the injected cryptography lacks
 
 export const suiteUnavailable = (cipherName: string): LocalError =>
   new LocalError(
@@ -579,7 +579,7 @@ function missing(name: string): string {
   return `the identity’s ${name} is missing, empty or not a string: issue it again, or pass the identity and not a copy`;
 }
 
-/** A field that is needed and has the wrong type. */
+/** A required field of the wrong type. */
 export const badField = (name: string, what: string): LocalError =>
   new LocalError('identity-field', `the identity’s field ${name} is not ${what}`);
 

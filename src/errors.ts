@@ -6,7 +6,7 @@
  * plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
 
-/** What can go wrong on this side. errors-table.ts says what each code means. */
+/** Codes for faults of this side. errors-table.ts says what each code means. */
 export type LocalCode =
   | 'bad-argument'
   | 'bad-length'
@@ -43,7 +43,7 @@ export type LocalCode =
   | 'topic-out-of-scope'
   | 'no-topics';
 
-/** What can be wrong with what the peer sent or did. */
+/** Codes for faults in what the peer sent or did. */
 export type RemoteCode =
   | 'bad-utf8'
   | 'bad-json'
@@ -106,19 +106,19 @@ export type ErrorCode = LocalCode | RemoteCode;
  * An Error in everything but `extends`. Lowered to ES5, a class that extends a built-in one loses its prototype and its
  * fields in several engines of devices, and these errors must keep both everywhere.
  *
- * `name`, `code` and `message` enumerate, unlike those of an engine's Error: so they survive JSON.stringify,
- * structuredClone and postMessage, which would drop the `code` of an engine's Error.
+ * `name`, `code` and `message` enumerate, unlike an engine's Error's. So they survive JSON.stringify, structuredClone
+ * and postMessage, which would drop the `code` of an engine's Error.
  */
 class ProtocolError<Code extends ErrorCode> implements Error {
   /** `LocalError` or `RemoteError`. */
   declare readonly name: string;
   /** One of a closed list: the part of an error that programs read. */
   declare readonly code: Code;
-  /** A sentence for a person. Where the build contains no sentences, it is the code. */
+  /** A sentence for a person. In builds without sentences, it is the code. */
   declare readonly message: string;
   /** The error that caused this one. Never set for a RemoteError. */
   declare readonly cause?: unknown;
-  /** The stack, where the engine has one. */
+  /** The stack, if the engine has one. */
   declare readonly stack?: string;
 
   constructor(name: string, code: Code, sentence: string, cause: unknown) {
@@ -141,7 +141,7 @@ class ProtocolError<Code extends ErrorCode> implements Error {
 }
 Object.setPrototypeOf(ProtocolError.prototype, Error.prototype);
 
-/** Sets an own field even where Error.prototype has a frozen one, or an accessor, of the same name. */
+/** Sets an own field even if Error.prototype has a frozen one, or an accessor, of the same name. */
 function define(error: object, field: string, value: unknown, enumerable: boolean): void {
   Object.defineProperty(error, field, { value, enumerable, configurable: true, writable: true });
 }
@@ -169,7 +169,7 @@ export class LocalError extends ProtocolError<LocalCode> {
   }
 }
 
-/** What a RemoteError can have in addition. */
+/** The optional fields of a RemoteError. */
 export type RemoteDetails = {
   readonly [name in 'status' | 'nodeId' | 'pinnedKey' | 'hubKey']?: RemoteError[name] | undefined;
 };
@@ -187,7 +187,7 @@ export type RemoteDetails = {
  * }
  */
 export class RemoteError extends ProtocolError<RemoteCode> {
-  /** The HTTP status with which a WebSocket upgrade was refused, if `closed` was told it. */
+  /** The HTTP status with which a WebSocket upgrade was refused, if it was passed to `closed`. */
   declare readonly status?: number;
   /** For `hub-key-changed` and `unknown-hub`: the hub's node id. */
   declare readonly nodeId?: string;

@@ -1,9 +1,10 @@
-/** Keeps the methods of an object apart: none runs inside another, and after the first failure none runs at all. */
+/** Keeps the methods of an object apart: none runs inside another, and none runs after the first failure. */
 import { LocalError, RemoteError } from './errors.ts';
 import * as errors from './errors-table.ts';
 
 /**
- * Injected code is called in the middle of a method, where a second one would use a nonce or a key twice.
+ * Injected code is called in the middle of a method: a second method called from there would use a nonce or a key
+ * twice.
  *
  *     this.guard.enter();
  *     try {
@@ -15,7 +16,7 @@ import * as errors from './errors-table.ts';
  *     }
  */
 export class Guard {
-  /** The first failure, or that the object is over. */
+  /** The first failure, or the error that the object has ended. */
   failure: LocalError | RemoteError | undefined = undefined;
   private isBusy = false;
 
@@ -55,7 +56,7 @@ export class Guard {
   }
 }
 
-/** What was thrown, if it is one of our errors; `crypto-failed` for what the engine threw, such as for lack of memory. */
+/** The error itself, if it is one of ours; `crypto-failed` for anything that the engine threw, such as for lack of memory. */
 export function failureOf(error: unknown): LocalError | RemoteError {
   if (error instanceof LocalError || error instanceof RemoteError) return error;
   return errors.cryptoIncomplete(error);

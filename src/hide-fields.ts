@@ -4,9 +4,9 @@
  */
 
 /**
- * Makes fields that an object has non-enumerable: console.dir, console.table, the messages of assert.deepStrictEqual,
- * structuredClone, `Object.keys`, `for`-`in` and spread pass over them. They stay readable and writable as before, and
- * stay hidden when they are assigned again.
+ * Makes fields of an object non-enumerable: console.dir, console.table, the messages of assert.deepStrictEqual,
+ * structuredClone, `Object.keys`, `for`-`in` and spread skip them. They stay readable and writable as before, and stay
+ * hidden when they are assigned again.
  *
  * A record names its secret fields, once they have their values:
  *
@@ -22,7 +22,7 @@
  *       hideFields(this);
  *     }
  *
- * Assertions compare enumerable fields only, so a test compares hidden ones by name.
+ * Assertions compare enumerable fields only: tests must compare hidden ones by name.
  * @param names - of own fields (default: all that are enumerable)
  */
 export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): void {
@@ -31,11 +31,11 @@ export function hideFields<T extends object>(object: T, names?: readonly (keyof 
   for (let i = hidden.length - 1; i >= 0; i--) {
     const name = hidden[i]!;
     values.push(object[name]);
-    // To define all fields anew takes V8 a third of the time that it takes to change them.
+    // Redefining all fields takes V8 a third of the time of changing them.
     if (names === undefined) delete object[name];
   }
   for (let i = 0; i < hidden.length; i++) {
-    // Espruino sets the field to `value` and ignores the rest, so `value` has to be there.
+    // Espruino sets the field to `value` and ignores the rest, so `value` is required.
     Object.defineProperty(object, hidden[i]!, { value: values.pop(), enumerable: false, writable: true });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * hub-protocol implements HiveMind's protocol 3 between a client and a hub. It does no I/O: you pass it what arrives, and
- * carry out the events that it returns.
+ * hub-protocol implements HiveMind's protocol 3 between a client and a hub. It does no I/O: you pass it the messages that
+ * arrive, and carry out the events that it returns.
  *
  * For most use cases, read the issued identity with `parseIdentity`, choose an address with `selectEndpoint`, add the
  * credentials to it with `authorizedUrl`, and use a `ClientSession` with a keyring from `createKeyring`. Apply each event

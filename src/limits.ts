@@ -27,23 +27,25 @@ export const MAX_NODE_ID: number = 4096;
  */
 export const MAX_MESSAGE_2_PAYLOAD: number = 256;
 
-/** Arrays and objects inside each other in JSON: 64. Our choice: the protocol's own messages need four. */
+/** The depth of nested arrays and objects in JSON: 64. Our choice: the protocol's own messages need four. */
 export const MAX_JSON_DEPTH: number = 64;
 
 /** A public or private key, a PSK, a hash: 32 (Noise spec, sections 12.1 and 12.5, and "psk" in section 9). */
 export const KEY_LENGTH: number = 32;
 
-/** The metadata of a binary message: 255. Their length is one byte of it. */
+/** The metadata of a binary message: 255. Their length is one byte. */
 export const MAX_METADATA: number = 255;
 
 /** An MQTT topic in UTF-8: 65535 (MQTT 5.0, section 1.5.4). */
 export const MAX_TOPIC: number = 65535;
 
-/** Characters of the access key in an MQTT client id: 48. Our choice, and that of the public clients. */
+/** Characters of the access key in an MQTT client id: 48. Our choice, and the public clients'. */
 export const MAX_CLIENT_ID_KEY: number = 48;
 
 /** Speech, display items and choices in one reply: 1000. Our choice: nobody reads more. */
 export const MAX_REPLY_PARTS: number = 1000;
 
-/** What a reply keeps, in UTF-16 units of text and of the items' JSON: 4 MiB. Our choice: room for images in base64. */
+/**
+ * The size of a reply, in UTF-16 units of text and of the items' JSON: 4 MiB. Our choice: room for images in base64.
+ */
 export const MAX_REPLY_SIZE: number = 4 * 1024 * 1024;

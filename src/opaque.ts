@@ -1,7 +1,7 @@
 /**
- * What JSON.stringify and Node's inspection show of an object with secrets. Its fields do not enumerate (hide-fields.ts), so
- * without this they would show an empty object, as they do in the files for devices. With it they show a name or what is
- * no secret, and inspection with `showHidden` shows no more than that.
+ * Controls how JSON.stringify and Node's inspection show an object with secrets. Its fields do not enumerate
+ * (hide-fields.ts), so otherwise they would show an empty object, as they do in the files for devices. Instead they show a
+ * name or the public part, and so does inspection with `showHidden`.
  */
 
 /** A name that no field has. */
@@ -12,9 +12,9 @@ interface Opaque {
 }
 
 /**
- * Defines what JSON.stringify and Node's inspection show of an object.
+ * Defines how JSON.stringify and Node's inspection show an object.
  * @param target - the object, or the prototype of a class for all its instances
- * @param shown - a name, shown in brackets, or a function that returns what to show of the object
+ * @param shown - a name, shown in brackets, or a function that returns the value to show
  */
 export function opaque<T extends object>(target: T, shown: string | ((instance: T) => unknown)): void {
   Object.defineProperty(target, SHOWN, { value: shown });

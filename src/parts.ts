@@ -1,7 +1,7 @@
 /**
- * `hub-protocol/parts`: what sessions consist of, for ports of the protocol and their tests: JSON, frames, the Noise
- * handshake and Argon2id. Also the types that those of `hub-protocol` consist of, such as that of each event. Programs
- * that use sessions need none of this.
+ * `hub-protocol/parts`: the parts of sessions, for ports of the protocol and their tests: JSON, frames, the Noise
+ * handshake and Argon2id. Also the component types of `hub-protocol`'s types, such as each event's. Programs that use
+ * sessions need none of this.
  */
 
 export type { Argon2idParameters } from './crypto/crypto.ts';

@@ -1,4 +1,4 @@
-/** `hub-protocol/recording`: sessions that are recorded as JSON lines, to find out later why a handshake failed. */
+/** `hub-protocol/recording`: records sessions as JSON lines, to find out later why a handshake failed. */
 
 export {
   type Recorded,

@@ -1,7 +1,7 @@
 /**
- * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs where there is no URL
- * class. The scheme is converted to lower case; nothing else is decoded or normalized. Also the refusal of addresses
- * without TLS.
+ * Splits URLs into their parts as they are written (RFC 3986, section 3), because the core runs on engines without a
+ * URL class. Converts the scheme to lower case; decodes and normalizes nothing else. Also refuses addresses without
+ * TLS.
  */
 import { forEachPiece } from './bytes.ts';
 
@@ -24,7 +24,8 @@ export interface UrlParts {
 }
 
 /**
- * ASCII that no host contains: all but letters, digits and -._~. Espruino ends the expression at an unescaped slash.
+ * ASCII characters that no host contains: all but letters, digits and -._~. Espruino ends the expression at an
+ * unescaped slash.
  */
 const DELIMITERS = /[!-,\x2f:-@\x5b-\x5e`{-}]/;
 
@@ -56,7 +57,7 @@ export function splitUrl(url: string): UrlParts | undefined {
   };
 }
 
-/** What precedes the first occurrence of a mark; the whole string if there is none. */
+/** The string up to the first occurrence of a mark; the whole string if there is none. */
 function upTo(mark: string, text: string): string {
   const at = text.indexOf(mark);
   return at < 0 ? text : text.slice(0, at);
@@ -74,8 +75,8 @@ function portOf(digits: string): number {
 }
 
 /**
- * Whether a string contains white space or an ASCII control character. White space is what String.prototype.trim
- * removes, which includes U+FEFF, and U+0085.
+ * Whether a string contains white space or an ASCII control character. White space is everything that
+ * String.prototype.trim removes, which includes U+FEFF, and U+0085.
  */
 export function hasBlanks(text: string): boolean {
   let found = false;

@@ -8,11 +8,11 @@ import * as errors from '../errors-table.ts';
 import { isObject } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';
 
-/** What the client knows about the conversation that is about to start. */
+/** The conversation that is about to start, as far as the client knows. */
 export interface DisclosureSituation {
   /** The client's language, as a tag such as `fr-CA` (default `en`). */
   language?: string | undefined;
-  /** When this client last gave the disclosure to the person. If it cannot tell, as after a restart, `never`. */
+  /** When this client last gave the disclosure to the person; `never` if it does not know, as after a restart. */
   lastGiven: 'never' | 'earlier-session' | 'this-session';
   /**
    * Whether the client speaks (default false): it then speaks the disclosure once in each session, not with each reply.
@@ -25,14 +25,14 @@ export interface DisclosureSituation {
   isShared?: boolean | undefined;
 }
 
-/** Whether to give the disclosure before or with the next answer, in the place where the conversation starts. */
+/** Whether to give the disclosure before or with the next answer, where the conversation starts. */
 export type Disclosure =
   | { readonly due: false }
   | {
       readonly due: true;
       /**
        * The text to show or speak: all of it, word for word. `undefined` if it must be fetched first, from
-       * `ai_disclosure` of `GET /v1/legal/versions`, which needs no sign-in. No other text can replace it.
+       * `ai_disclosure` of `GET /v1/legal/versions`, which needs no sign-in. Do not use any other text.
        */
       readonly text: string | undefined;
       /** The language of the text, or the language to fetch. */
@@ -41,9 +41,9 @@ export type Disclosure =
 
 /**
  * Decides whether the disclosure is due, and returns its text: French for a French client, English for any other. An
- * identity usually contains only the English text, so a French client has to fetch its own; so does a client whose
+ * identity usually contains only the English text, so a French client must fetch its own, as must a client whose
  * identity contains no text. Call this at the start of each session, and once with `lastGiven: 'never'` when the
- * identity is loaded, so that the text has been fetched by the time it is due.
+ * identity is loaded, to have the text by the time it is due.
  *
  *     let { aiDisclosure } = identity;
  *     let disclosure = disclosureDue({ aiDisclosure }, situation);
@@ -53,7 +53,7 @@ export type Disclosure =
  *     }
  *
  * The disclosure does not replace help in a crisis.
- * @param source - the identity, or an object whose `aiDisclosure` is the `ai_disclosure` that was fetched
+ * @param source - the identity, or an object whose `aiDisclosure` is the fetched `ai_disclosure`
  * @param situation - what the client knows about the conversation
  * @returns whether the disclosure is due; if so, its text and language
  * @throws LocalError `bad-argument`

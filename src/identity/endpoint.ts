@@ -36,14 +36,14 @@ const WITHOUT_TLS = { wss: 'ws', https: 'http' };
  * has an address with TLS. If there is none, it selects the first with an address without TLS, but only with
  * `allowPlaintext: true`.
  *
- * The address for WSS and HTTPS is that in `dataPlaneEndpoints`; without one, it is `defaultMaster` with port and path.
- * For MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not passed over.
+ * The address for WSS and HTTPS is in `dataPlaneEndpoints`; without one, it is `defaultMaster` with port and path. For
+ * MQTT it is `mqtt.endpoint`. An address that cannot be used is an error: it is not skipped.
  * @param identity - from parseIdentity(), or the object as issued
  * @param options - which protocols to consider, and whether to accept an address without TLS
  * @returns the protocol, its URL, and whether that uses TLS
  * @throws LocalError `unsupported-protocol` if the requested protocol is not among the supported ones; `no-endpoint`;
  *   `bad-endpoint` for an address that is not a URL, has another scheme, or was issued with a type that cannot be read;
- *   `plaintext-endpoint` if every address is without TLS and that is not allowed; `bad-argument`; and the codes of
+ *   `plaintext-endpoint` if no address uses TLS and that is not allowed; `bad-argument`; and the codes of
  *   parseIdentity()
  * @see spec, "Local configuration"
  *
@@ -82,10 +82,10 @@ export function selectEndpoint(identity: Identity, options: EndpointOptions = {}
   });
 }
 
-/** Names that people give to an address, and that no identity has. No other unknown name is shown: it may be a secret. */
+/** Names that people give to an address, but no identity has. No other unknown name is shown: it may be a secret. */
 const MISNOMERS = /^(?:ur[il]|wss?|address|host(?:name)?|server|hub|endpoints?|websocket)$/i;
 
-/** Tells which fields look as if they were meant for an address. */
+/** Lists the fields that look as if they were meant for an address. */
 function misnomersIn(identity: Identity): string[] {
   return issuedOf(identity)!.unknown.filter((name) => MISNOMERS.test(name));
 }

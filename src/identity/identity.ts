@@ -1,6 +1,6 @@
 /**
- * A client's identity as parseIdentity() returns it: what names the client to a hub, what proves that it is this
- * client, and where the hub is. Spec, "Client identity".
+ * A client's identity as parseIdentity() returns it: its name, the secrets that prove it, and the hub's address. Spec,
+ * "Client identity".
  */
 import type { Mqtt } from '../mqtt-topics/mqtt.ts';
 
@@ -26,8 +26,8 @@ export interface Protocols {
 
 /**
  * A client's identity. Fields that hold a secret do not enumerate, so spread, Object.keys and structuredClone skip
- * them: read them by name. They are the credentials, the topics, and every string that contains one of these or the
- * credentials of a URL.
+ * them: read them by name. These fields are the credentials, the topics, and every string that contains one of them or
+ * the credentials of a URL.
  */
 export interface Identity {
   /** The name by which the hub knows the client. It is a secret. */

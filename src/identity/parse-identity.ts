@@ -9,12 +9,12 @@ import { readIdentity } from './read-identity.ts';
 import { redactIdentity } from './redact.ts';
 
 /**
- * Reads an identity. Each field is found under every name under which it has been issued. `null` counts as absent, and
- * optional fields have defaults.
+ * Reads an identity. Each field is recognized under every name under which it has been issued. `null` counts as absent,
+ * and optional fields have defaults.
  *
  * Only the access key and the password are required. Unknown fields are ignored, and so is any other field of a type
- * that cannot be read: it counts as absent, redactIdentity() lists it, and serializeIdentity() writes it back. Only a
- * function that needs such a field refuses it: selectEndpoint() an address, deriveTopics() a part of a topic.
+ * that cannot be read: it counts as absent, redactIdentity() lists it, and serializeIdentity() writes it back. Only
+ * functions that need such a field refuse it: selectEndpoint() an address, deriveTopics() a part of a topic.
  *
  * For an identity, JSON.stringify and Node's inspection show what redactIdentity() returns. Fields that hold a secret
  * do not enumerate, so console.dir, console.table, structuredClone and the messages of assertions show none either. A
@@ -45,7 +45,7 @@ export function parseIdentity(input: string | Uint8Array | object): Identity {
   });
 }
 
-/** Hides every field that differs from what may be shown of it. */
+/** Hides every field whose value may not be shown, or not completely. */
 function hideSecrets(object: object, shown: unknown): void {
   const fields = object as Fields;
   const names = Object.keys(fields);
@@ -53,7 +53,7 @@ function hideSecrets(object: object, shown: unknown): void {
     const name = names[i]!;
     const value = fields[name];
     const shownValue = (shown as Fields)[name];
-    // MicroQuickJS enumerates hidden fields, which are not shown.
+    // MicroQuickJS enumerates hidden fields too; they are not in `shown`.
     if (isObject(value) && isObject(shownValue)) hideSecrets(value, shownValue);
     else if (value !== shownValue) hideFields(fields, [name]);
   }

@@ -12,7 +12,7 @@ import type { Endpoints, Identity, Protocols } from './identity.ts';
 const DEFAULT_PORT = 5679;
 
 /**
- * Returns an identity for an argument that is one already, or that is the object as issued.
+ * Returns the identity for an argument that is an identity, or the object as issued.
  * @throws LocalError the codes of parseIdentity()
  */
 export function identityOf(identity: Identity): Identity {
@@ -75,7 +75,7 @@ function parse(input: string | Uint8Array): unknown {
   }
 }
 
-/** The fields of an object. For an identity that was read before, those are the fields that it was read from. */
+/** The fields of an object; for an identity that was read before, the fields that it was read from. */
 function objectOf(value: unknown): Fields {
   if (isObject(value)) return issuedOf(value)?.fields ?? value;
   throw errors.identityNotAnObject(errors.kindOf(value));
@@ -109,7 +109,7 @@ function addressOfBroker(mqtt: IssuedFields, endpoints: IssuedFields): string | 
   return address(mqtt.value(MQTT.endpoint)) ?? address(endpoints.value(DATA_PLANE_ENDPOINTS.mqtt));
 }
 
-/** A blank address counts as absent. An address of another type becomes empty, and is refused once it is needed. */
+/** A blank address counts as absent. An address of another type becomes empty, and is refused when it is needed. */
 function address(value: unknown): string | undefined {
   if (typeof value !== 'string') return value === undefined ? undefined : '';
   return value.trim() === '' ? undefined : value;

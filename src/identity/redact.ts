@@ -1,7 +1,7 @@
 /**
  * Shows identities without their secrets: access key, passwords, keys, credentials in URLs, and topics, which contain
  * the access key. Any other string that contains one of these, such as an address with the access key in its path, is
- * not shown either. Of unknown fields only the names are shown. Spec, "Local configuration".
+ * not shown either. Unknown fields are shown by name only. Spec, "Local configuration".
  */
 
 import { readArgument } from '../arguments.ts';
@@ -21,8 +21,8 @@ export type RedactedIdentity = {
 };
 
 /**
- * Returns what may be shown of an identity. `unknownFields` lists the names of unknown fields, and `unreadableFields`
- * those of fields with a type that cannot be read.
+ * Returns the part of an identity that may be shown. `unknownFields` lists the names of unknown fields, and
+ * `unreadableFields` the names of fields with a type that cannot be read.
  * @param identity - from parseIdentity(), or the object as issued
  * @returns a copy without secrets
  * @throws LocalError the codes of parseIdentity()
@@ -67,8 +67,8 @@ function fieldsOf(object: object, known: object): { [name: string]: unknown } {
 }
 
 /**
- * A URL without its user information (all that precedes the last @), query and fragment. If an unescaped ? or # makes
- * it impossible to tell a password from a query, only the scheme is shown; if there is no scheme, nothing is shown.
+ * A URL without its user information (all that precedes the last @), query and fragment. If an unescaped ? or # makes a
+ * password indistinguishable from a query, only the scheme is shown, or nothing if there is no scheme.
  */
 function redactUrl(url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
@@ -96,7 +96,7 @@ function redactQuery(path: string): string {
  */
 const NEEDLE = 64;
 
-/** What no string that is shown may contain: the identity's secrets as they are, in base64 and in hex. */
+/** Substrings that no shown string may contain: the identity's secrets as they are, in base64 and in hex. */
 function needlesOf({ accessKey, password, cryptoKey, mqtt }: Identity): string[] {
   let secrets = [accessKey, password, cryptoKey];
   if (mqtt !== undefined) {

@@ -13,8 +13,8 @@ import { redactIdentity } from './redact.ts';
 /**
  * Returns an identity as JSON.
  *
- * Without `secrets`, that is what redactIdentity() returns. With `secrets: true`, it is what the identity was read
- * from: each field under its current name with the value that was issued, including unknown fields, and each number as
+ * Without `secrets`, this is the result of redactIdentity(). With `secrets: true`, it is the object that the identity
+ * was read from: each field under its current name with the issued value, including unknown fields, and each number as
  * the token that was read. Fields that counted as absent are left out. Parsing the result returns the same identity.
  * @param identity - from parseIdentity(), or the object as issued
  * @param options - `secrets`: whether to include the secrets (default false)

@@ -1,8 +1,8 @@
 /**
- * Reads the fields of an object as it was issued: each field under every name that it has had. `null` counts as absent.
+ * Reads the fields of an object as issued: each field under every name that it has had. `null` counts as absent.
  *
  * A value of a type that cannot be read counts as absent too, since most fields are optional and a newer issuer may
- * give them another form. `unreadable` lists these fields for callers that need one of them.
+ * give them another form. `unreadable` lists these fields for callers that need one.
  */
 import * as errors from '../errors-table.ts';
 import { JsonNumber } from '../wire/json.ts';

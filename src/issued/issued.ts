@@ -1,6 +1,6 @@
 /**
- * Keeps with an object what it was read from: all fields as they were issued, including unknown ones, so that an
- * identity can be written back completely, and the names of the fields that could not be read.
+ * Keeps with an object the source that it was read from: all fields as issued, including unknown ones, to write an
+ * identity back completely, and the names of the fields that could not be read.
  */
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
@@ -18,7 +18,7 @@ const OBJECTS: { readonly [name: string]: Aliases } = {
   mqtt: MQTT,
 };
 
-/** What an object was read from. */
+/** The source that an object was read from. */
 export class Issued {
   /** Every field with its value; known fields are under their current names. */
   readonly fields: JsonObject;
@@ -35,24 +35,24 @@ export class Issued {
 }
 opaque(Issued.prototype, 'Issued');
 
-/** Keeps with an object what it was read from, in a field that does not enumerate and that no copy has. */
+/** Keeps with an object its source, in a field that does not enumerate and that copies lack. */
 export function keepIssued(object: object, issued: Issued): void {
   Object.defineProperty(object, 'issued', { value: issued });
 }
 
-/** What an object was read from; `undefined` if nothing was kept, as for an object that the caller made. */
+/** The source of an object; `undefined` if none was kept, as for an object that the caller made. */
 export function issuedOf(object: object): Issued | undefined {
   const { issued } = object as { issued?: unknown };
   return issued instanceof Issued ? issued : undefined;
 }
 
-/** What an identity was read from: a copy, since the caller of parseIdentity() might change the values. */
+/** The source of an identity: a copy, since the caller of parseIdentity() might change the values. */
 export function issuedFrom(fields: Fields, unreadable: readonly string[]): Issued {
   const unknown: string[] = [];
   return new Issued(renamed(fields, IDENTITY, '', unknown), unknown, unreadable);
 }
 
-/** Fields under their current names. If a field is there under several names, only the value that counts is kept. */
+/** Fields under their current names. If a field has several names, only the value that counts is kept. */
 function renamed(fields: Fields, known: Aliases, path: string, unknown: string[]): JsonObject {
   const kept: JsonObject = {};
   const keys = Object.keys(fields);
@@ -82,7 +82,7 @@ function namesLike(name: string, known: Aliases): Names | undefined {
   return undefined;
 }
 
-/** A deep copy. A value that JSON cannot represent is returned itself: serializeIdentity() refuses it. */
+/** A deep copy. A value that JSON cannot represent is returned as it is: serializeIdentity() refuses it. */
 function copyOf(value: unknown): Json {
   if (typeof value !== 'object') return value as Json;
   try {

@@ -14,7 +14,7 @@ export interface BrokerEndpoint {
   readonly url: string;
   /** The host. An IPv6 address has no brackets. */
   readonly host: string;
-  /** The port, 1 to 65535: that of the URL, or the default of its scheme. */
+  /** The port, 1 to 65535: from the URL, or the default of its scheme. */
   readonly port: number;
   /** Whether the connection uses TLS. */
   readonly tls: boolean;
@@ -29,7 +29,7 @@ const PORTS: { readonly [scheme: string]: number } = { mqtt: 1883, mqtts: 8883, 
  * @param options - `allowPlaintext`: whether to accept an address without TLS (default false)
  * @returns the URL and its parts, without credentials
  * @throws LocalError `bad-endpoint` for anything but a URL with one of these schemes, and for a URL with a user, a
- *   password, a query or a fragment; `plaintext-endpoint` for one without TLS, unless it is allowed; `identity-field`
+ *   password, a query or a fragment; `plaintext-endpoint` for a URL without TLS, unless it is allowed; `identity-field`
  *   if `mqtt` is not an object; `bad-argument`
  * @see spec, "Client identity"
  *

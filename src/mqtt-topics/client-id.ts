@@ -7,7 +7,7 @@ import { MAX_CLIENT_ID_KEY } from '../limits.ts';
  * becomes a hyphen, and only the first 48 characters are used.
  *
  * The client id is the same at every start, so the broker closes a half-dead old connection of this client and
- * publishes its will before it accepts the new one. With random ids that will would come late, and end the new session.
+ * publishes its will before it accepts the new one. With random ids the will would come late, and end the new session.
  * @param name - the program's name, used as it is
  * @param accessKey - `identity.accessKey`
  * @returns the client id

@@ -18,13 +18,15 @@ export interface Mqtt {
   readonly username: string;
   /** The password for the broker. */
   readonly password: string;
-  /** Whether to use TLS even if the address does not say so (default: whether the address starts with `mqtts:`). */
+  /**
+   * Whether to use TLS even if the scheme of the address does not (default: whether the address starts with `mqtts:`).
+   */
   readonly tls: boolean;
   /** The quality of service of data in both directions (default 1). */
   readonly qos: 0 | 1 | 2;
   /** The access key of the identity. Topics contain it. */
   readonly accessKey: string;
-  /** The levels with which all topics start. In the current layout the last level names the client. */
+  /** The levels that all topics start with. In the current layout the last level names the client. */
   readonly topicPrefix?: string;
   /** With earlier hubs, a level of the topics. */
   readonly hubId?: string;
@@ -38,7 +40,7 @@ export interface Mqtt {
   readonly hashTopics: boolean;
 }
 
-/** The same fields as issued: those without a default may be missing. */
+/** The same fields as issued: fields without a default may be missing. */
 export type IssuedMqtt = { -readonly [Name in keyof Mqtt]-?: Mqtt[Name] | undefined };
 
 /**

@@ -1,12 +1,12 @@
 /**
- * What a client publishes on its status topic. The messages are retained, so that a later subscriber receives the last
+ * The messages that a client publishes on its status topic. They are retained: a later subscriber receives the last
  * one. A hub ends the session of a client that is `offline`.
  */
 
 import { assertString, readArgument } from '../arguments.ts';
 import type { Topics } from './topics.ts';
 
-/** A message to publish as it is, or to register with the broker as the will. */
+/** A message to publish unchanged, or to register with the broker as the will. */
 export interface PresenceMessage {
   /** The status topic. */
   readonly topic: string;

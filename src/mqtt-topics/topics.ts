@@ -3,8 +3,8 @@
  *
  * The current layout is `<prefix>/in`, `<prefix>/out` and `<prefix>/status`, where the prefix ends with the client's
  * own level. Earlier hubs use `<prefix>/<hub id>/c2s/<key>`, `…/s2c/<key>` and `…/status/<key>`. Spec, "Client library
- * contract": a client uses the topics that the API returned, or derives them only inside its scope. The layouts are
- * those of public hubs and clients.
+ * contract": a client uses the topics that the API returned, or derives them only inside its scope. Public hubs and
+ * clients use these layouts.
  */
 
 import { assertString, readArgument, readOptions } from '../arguments.ts';
@@ -26,12 +26,12 @@ export interface Topics {
   readonly status: string;
 }
 
-/** Where the topics of a client lie. */
+/** The scope of a client's topics. */
 interface Scope {
-  /** With what each topic starts: levels and a slash, or nothing. */
+  /** The start of each topic: levels and a slash, or nothing. */
   readonly start: string;
   /**
-   * Levels that name the client, one of which each topic has after `start`; `undefined` if `start` names the client.
+   * Levels that name the client. Each topic has one of them after `start`; `undefined` if `start` names the client.
    */
   readonly ids: readonly string[] | undefined;
   /** Whether a topic with a single level after `start` needs none of these levels. */
@@ -41,19 +41,19 @@ interface Scope {
 }
 
 /**
- * Returns the topics that a client uses: each is the issued one, or derived if none was issued.
+ * Returns the topics that a client uses: each is issued, or derived if none was issued.
  *
  * An issued topic must start with the issued prefix, or with prefix and hub id in the layout of earlier hubs. Unless
  * the prefix ends with a level that names the client (access key, its hash, or user name), the topic must have such a
  * level itself, or be a single level below the prefix, as derived topics are. If neither prefix nor hub id was issued,
  * such a level anywhere in the topic is all that can be checked.
  * @param mqtt - `identity.mqtt`, or an `mqtt` object as issued
- * @param options - `accessKey`: needed if `mqtt` does not contain it; without either, the user name for the broker is
+ * @param options - `accessKey`: required if `mqtt` does not contain it; without either, the user name for the broker is
  *   used
  * @returns the topics, each of at most 65535 bytes in UTF-8
  * @throws LocalError `no-topics` if too little was issued; `bad-topic` for a topic that breaks the rules of MQTT (5.0,
- *   section 4.7) or contains white space; `topic-out-of-scope`; `identity-field` for a field that is needed and has the
- *   wrong type; `lone-surrogate` for an access key that UTF-8 cannot encode; `bad-argument`
+ *   section 4.7) or contains white space; `topic-out-of-scope`; `identity-field` for a required field of the wrong
+ *   type; `lone-surrogate` for an access key that UTF-8 cannot encode; `bad-argument`
  * @see spec, "Client identity"
  *
  * @example
@@ -139,7 +139,7 @@ function isTopic(topic: string): boolean {
   );
 }
 
-/** The status topic that belongs to a publish topic; `undefined` if no level of the latter names the direction. */
+/** The status topic for a publish topic; `undefined` if no level of the publish topic names the direction. */
 function siblingStatus(publish: string | undefined): string | undefined {
   if (publish === undefined) return undefined;
   const levels = publish.split('/');

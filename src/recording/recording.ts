@@ -29,23 +29,23 @@ import { stringifyJson } from '../wire/write-json.ts';
 /** The version of the format. */
 const VERSION = 1;
 
-/** Where a recording goes, and what is in it. */
+/** The destination and the content of a recording. */
 export interface RecordingOptions {
   /** Takes each line: JSON, without a line feed. If it throws, the recording ends, and the session goes on. */
   write: (line: string) => void;
   /**
-   * Whether to record the private ephemeral key if the session ends before a message of the peer has arrived
-   * (default false). With it and the PSK, `explain` can recompute the handshake. Such a recording is a secret: whoever
-   * has it can try passwords against it, and can read what this side had sent before the session failed.
+   * Whether to record the private ephemeral key if the session ends before a message of the peer has arrived (default
+   * false). With it and the PSK, `explain` can recompute the handshake. Such a recording is a secret: anyone who has it
+   * can try passwords against it, and can read everything that this side sent before the session failed.
    */
   ephemeralKey?: boolean | undefined;
 }
 
-/** A session that is recorded. It has the methods of the session, and works as it does. */
+/** A recorded session. It has the methods of the session, and behaves the same. */
 export type Recorded<Session extends ClientSession | HubSession> = Pick<Session, keyof Session>;
 
 /**
- * Creates a client's session that is recorded.
+ * Creates a recorded session of a client.
  * @param options - for the constructor of ClientSession
  * @param recording - `write` takes each line
  * @returns the session
@@ -85,7 +85,7 @@ export function recordClientSession(
 }
 
 /**
- * Creates a hub's session that is recorded.
+ * Creates a recorded session of a hub.
  * @param options - for the constructor of HubSession
  * @param recording - `write` takes each line
  * @returns the session
@@ -105,7 +105,7 @@ export function recordHubSession(options: HubOptions, recording: RecordingOption
   return recorder.observe(session, ['start']);
 }
 
-/** The states in which what arrives is cleartext. */
+/** The states in which cleartext arrives. */
 const CLEARTEXT_STATES: readonly (ClientState | HubState | 'failed' | 'closed')[] = [
   'awaiting-hello',
   'awaiting-offer',
@@ -120,14 +120,14 @@ const CLEARTEXT_STATES: readonly (ClientState | HubState | 'failed' | 'closed')[
 
 const SENDERS = ['sendJson', 'sendBinary'];
 
-/** The fields of events that are recorded as they are: none was sealed. */
+/** The fields of events that are recorded unchanged: none was sealed. */
 const SHOWN = ['nodeId', 'pattern', 'suite', 'code', 'status', 'reason', 'retry', 'kind'];
 /** The fields of events that hold a public key. */
 const PUBLIC_KEYS = ['key', 'hubKey', 'clientKey'];
 
 /** The events that show that a message of the peer has arrived. */
 const HEARD = ['message', 'dropped', 'hello'];
-/** The errors of a transport message that has opened and breaks the framing rules. */
+/** The errors of a transport message that opens but breaks the framing rules. */
 const HEARD_ERRORS: readonly ErrorCode[] = [
   'empty-plaintext',
   'unknown-marker',
@@ -137,7 +137,7 @@ const HEARD_ERRORS: readonly ErrorCode[] = [
 
 type Event = SessionEvent | HubSessionEvent;
 type State = ClientSession['state'] | HubSession['state'];
-/** A session, as far as it is recorded. */
+/** The methods of a session that are recorded. */
 type Methods = { readonly [method: string]: (argument: unknown) => unknown };
 
 class Recorder {
@@ -147,7 +147,7 @@ class Recorder {
   private isBroken = false;
   /** Whether a message of the peer has arrived. */
   private heard = false;
-  /** Of a client. */
+  /** The keyring of a client. */
   keyring: KeyringFields | undefined = undefined;
   /** The node id in the latest HELLO of the hub. */
   private nodeId = '';
@@ -173,7 +173,7 @@ class Recorder {
     this.record(line);
   }
 
-  /** Options whose randomBytes() keeps a copy of the private ephemeral key, the only thing that sessions ask it for. */
+  /** Options whose randomBytes() keeps a copy of the private ephemeral key, the only bytes that sessions request. */
   withKeptKey<Options extends { randomBytes: RandomBytes }>(options: Options): Options {
     const { randomBytes } = options;
     if (!this.wantsEphemeralKey || typeof randomBytes !== 'function') return options;
@@ -185,7 +185,7 @@ class Recorder {
     return { ...options, randomBytes: kept };
   }
 
-  /** Makes an object that calls a session and records what goes in and comes out. */
+  /** Makes an object that calls a session and records its inputs and outputs. */
   observe<Session extends ClientSession | HubSession>(
     session: Session,
     methods: readonly string[],
@@ -227,7 +227,7 @@ class Recorder {
     return observed as Recorded<Session>;
   }
 
-  /** Records what the keyring has for the hub, once the session has looked for it. */
+  /** Records the keyring's entries for the hub, once the session has looked them up. */
   private recordLookups(data: unknown, before: State, after: State): void {
     if (before !== 'awaiting-hello' && before !== 'awaiting-offer') return;
     try {
@@ -258,7 +258,7 @@ class Recorder {
       if (event.type === 'close' && HEARD_ERRORS.indexOf(event.error.code) >= 0) this.heard = true;
     }
     if (!isOver && !this.heard) return;
-    // Once a message of the peer has arrived, no one needs to ask why the handshake failed.
+    // Once a message of the peer has arrived, the handshake has not failed.
     if (!this.heard && this.ephemeralKey !== undefined) {
       const line: JsonObject = { ephemeralKey: bytesToHex(this.ephemeralKey) };
       if (isBytes(argument) && !isCleartext(argument, state)) line.sealed = bytesToHex(argument);
@@ -279,8 +279,8 @@ class Recorder {
 }
 
 /**
- * Whether what was received is a part of the handshake in clear. Over MQTT, where cleartext arrives as bytes, it may come
- * once the session is encrypted too: from a hub that has forgotten the session, or as a repeat.
+ * Whether a received message is a cleartext part of the handshake. Over MQTT, where cleartext arrives as bytes, one may
+ * also come after the session is encrypted: from a hub that has forgotten the session, or as a repeat.
  */
 function isCleartext(data: unknown, state: State): boolean {
   if (CLEARTEXT_STATES.indexOf(state) >= 0) return true;
@@ -289,7 +289,7 @@ function isCleartext(data: unknown, state: State): boolean {
   return input !== undefined && input !== 'other';
 }
 
-/** Adds what was received or is to be transmitted: cleartext whole, anything else by its length. */
+/** Adds a message that was received or is to be transmitted: cleartext whole, anything else by its length. */
 function describe(line: JsonObject, data: unknown, isCleartext: boolean): void {
   const text = isCleartext && isBytes(data) ? bytesToUtf8(data) : data;
   if (isCleartext && typeof text === 'string' && text.length <= MAX_ENVELOPE && utf8Length(text) >= 0) {
