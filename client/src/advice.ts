@@ -1,9 +1,9 @@
-/** What to tell a person. */
+/** Sentences for people. */
 
 import type { ErrorCode } from 'hub-protocol';
 import { fingerprint, type Keyring } from 'hub-protocol';
 
-/** What the operator of the hub has to know, which the library cannot say, since its errors do not name this client. */
+/** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'access-refused': (key) =>
     `The hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
@@ -13,7 +13,7 @@ const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string 
     `The password is wrong: the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
 };
 
-/** @returns a sentence, with the fingerprint of this client’s key where an operator needs it */
+/** @returns a sentence, with the fingerprint of this client’s key if an operator needs it */
 export function sentenceFor(error: Error & { code?: string }, keyring: Keyring): string {
   const tell = TO_THE_OPERATOR[error.code as ErrorCode];
   const { publicKey } = keyring.staticKey;

@@ -1,4 +1,4 @@
-/** Writes files that only their owner can read, and that are either whole or not there at all. */
+/** Writes files that only their owner can read, either completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -20,21 +20,21 @@ import { basename, dirname, join } from 'node:path';
 /** The file system lets others read every file, as FAT does. */
 export class NotPrivate extends Error {}
 
-const OTHERS = 0o077; // what a mode allows to group and others
+const OTHERS = 0o077; // the permissions of group and others
 const HAS_MODES = process.platform !== 'win32';
 
 /**
- * Writes a file with mode 0600. A draft beside it is written first and takes its place when all of it is on the disk, so
- * that a full disk, a crash or a second writer leaves what was there. A symbolic link is not followed: it counts as a file.
- * @param mayReplace - whether to replace a file that is there
- * @throws NotPrivate; the error of the system, whose code is EEXIST if a file is there that may not be replaced
+ * Writes a file with mode 0600. A draft is written next to it first, and replaces it when all of it is on the disk. A full
+ * disk, a crash or a second writer leaves the old file. A symbolic link is not followed: it counts as a file.
+ * @param mayReplace - whether to replace an existing file
+ * @throws NotPrivate; the error of the system, with the code EEXIST if there is a file that may not be replaced
  */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
   const draft = join(dirname(path), `.hub-protocol-${randomBytes(8).toString('hex')}.tmp`);
   try {
     writeDraft(draft, text);
     if (mayReplace) renameSync(draft, path);
-    else linkSync(draft, path); // which, unlike rename, fails if there is anything
+    else linkSync(draft, path); // fails, unlike rename, if the file exists
   } finally {
     rmSync(draft, { force: true });
   }
@@ -42,17 +42,17 @@ export function writeFileAtomically(path: string, text: string, mayReplace: bool
 }
 
 /**
- * Replaces a file, unless another program that uses this function has done so since it was read. The draft is in a folder of
- * its own, `.lock` while this program has the right to replace the file. If a program is killed in that moment, the next one
- * waits for a second and removes its folder. A program that had only been stopped then finds its draft gone, and replaces
+ * Replaces a file, unless another program that uses this function has done so since it was read. The draft is in a separate
+ * folder, renamed to `.lock` while this program may replace the file. If a program is killed at that moment, the next one
+ * waits for a second and removes its folder. If the program was only stopped, it then finds its draft gone, and replaces
  * nothing.
- * @param before - what the file said
+ * @param before - the contents of the file when it was read
  * @returns whether the file was replaced. If not, read it again
  */
 export function replaceFile(path: string, before: string, text: string): boolean {
   const own = mkdtempSync(path + DRAFT);
   const lock = `${path}.lock`;
-  const name = basename(own); // which no other draft has
+  const name = basename(own); // unique to this draft
   try {
     writeDraft(join(own, name), text);
     takeLock(own, lock);
@@ -70,7 +70,7 @@ export function replaceFile(path: string, before: string, text: string): boolean
   return true;
 }
 
-/** Removes the drafts of `replaceFile` that programs left behind when they were killed, since they contain secrets. */
+/** Removes drafts of `replaceFile` that killed programs left behind, since they contain secrets. */
 export function removeDrafts(path: string): void {
   const start = basename(path) + DRAFT;
   for (const name of readdirSync(dirname(path))) {
@@ -82,7 +82,7 @@ const DRAFT = '.draft-';
 const ATTEMPTS = 100;
 const BETWEEN = 10; // milliseconds
 
-/** Renames a folder to that of the lock, which works only if that is empty or is not there. */
+/** Renames a folder to the lock's name, which works only if the lock is empty or does not exist. */
 function takeLock(own: string, lock: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -101,7 +101,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // It is the lock of another program, which has a draft in it, or is gone.
+    // The lock is another program's, with a draft in it, or it is gone.
   }
 }
 
@@ -109,7 +109,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** Writes a new file, which is on the disk when this returns. */
+/** Writes a new file. When this returns, it is on the disk. */
 function writeDraft(draft: string, text: string): void {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
   const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
@@ -122,7 +122,7 @@ function writeDraft(draft: string, text: string): void {
   }
 }
 
-/** A disk that is nearly full takes a part of what it is given, and says how much. */
+/** A disk that is nearly full takes only a part of the bytes, and says how many. */
 function writeAll(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
@@ -134,7 +134,7 @@ function syncFolder(folder: string): void {
     file = openSync(folder, constants.O_RDONLY);
     fsyncSync(file);
   } catch {
-    // Not every system opens folders or syncs them. The file is there and whole.
+    // Not every system opens folders or syncs them. The file exists and is complete.
   } finally {
     if (file !== undefined) closeSync(file);
   }

@@ -9,9 +9,9 @@ export type { Client } from './client.ts';
 export { KeyringStorage } from './keyring-storage.ts';
 export type * from './options.ts';
 
-/** What `connect` takes in a browser. */
+/** The options of `connect` in a browser. */
 export interface BrowserOptions extends ConnectOptions {
-  /** Where the keyring is kept (default: in localStorage, by the access key). */
+  /** The store of the keyring (default: in localStorage, by the access key). */
   keyring?: KeyringStore | undefined;
 }
 

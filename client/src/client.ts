@@ -1,6 +1,6 @@
 /**
- * A client that stays connected, whatever the transport: a session for each connection, the policy's decisions and
- * deadlines, the keyring, and requests. `websocket.ts`, `mqtt.ts` and `browser.ts` bring a transport and what the platform has.
+ * A client that stays connected, whatever the transport: a session for each connection, the policy's decisions and deadlines,
+ * the keyring, and requests. `websocket.ts`, `mqtt.ts` and `browser.ts` bring a transport and the platform's functions.
  */
 import {
   buildAction,
@@ -34,25 +34,28 @@ import type {
 import { Requests } from './requests.ts';
 
 export class Client {
-  /** Where the keyring is kept: to read its pins, or to change them. */
+  /** The store of the keyring: to read its pins, or to change them. */
   readonly keyring: KeyringStore;
   readonly #options: ConnectOptions;
   readonly #platform: Platform;
   readonly #policy: ConnectionPolicy;
   readonly #listeners = new Listeners();
-  /** Those who wait for the connection that is being made. */
+  /** The callers that wait for the connection that is being made. */
   #waiting: { resolve(requests: Requests): void; reject(error: Error): void }[] = [];
-  /** Of the connection that is ready. */
+  /** The requests of the ready connection. */
   #requests: Requests | undefined;
   /** Why no connection is being made. */
   #failure: Error | undefined;
   #hangUp: () => void = () => {};
   /** Seals a binary message and writes it. */
   #sendBinary: (message: Uint8Array) => void = () => {};
-  /** Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved the PSK. */
+  /**
+   * Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved that it
+   * knows the PSK.
+   */
   #unproved: { nodeId: string; psk: Promise<Uint8Array> } | undefined;
 
-  /** Call `connect` instead. It connects in the next microtask, so that listeners hear everything. */
+  /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
   constructor(options: ConnectOptions, platform: Platform) {
     this.#options = options;
     this.#platform = platform;
@@ -61,7 +64,10 @@ export class Client {
     queueMicrotask(() => this.#connect());
   }
 
-  /** Calls a listener with each event of a type. What it throws is reported as uncaught, and ends no connection. */
+  /**
+   * Calls a listener with each event of a type. If it throws, the error is reported as uncaught, and does not end the
+   * connection.
+   */
   on<Type extends ClientEvent['type']>(
     type: Type,
     listener: (event: Extract<ClientEvent, { type: Type }>) => void,
@@ -70,14 +76,14 @@ export class Client {
     return this;
   }
 
-  /** Iterates over what the hub says unasked, until `end` is called. */
+  /** Iterates over the hub's unsolicited events, until `end` is called. */
   [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
     return this.#listeners.messages();
   }
 
   /**
-   * Asks the hub, as soon as the connection that is being made is ready. Resolves when the request has ended: `ending` says
-   * how, and `reply.text` is the answer. Rejects with the cause if there is no connection and none is being made.
+   * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, and
+   * `reply.text` is the answer. Rejects with the cause if there is no connection and none is being made.
    */
   async ask(question: Question): Promise<FinishDecision> {
     const requests = this.#requests ?? (await this.#untilReady());
@@ -91,9 +97,9 @@ export class Client {
   /**
    * Sends bytes, such as speech.
    * @param payload - such as the samples of a microphone
-   * @param binType - what the hub is to do with them, such as `stt_audio_handle`
+   * @param binType - what the hub should do with them, such as `stt_audio_handle`
    * @param metadata - such as `{ lang: 'en-us' }`, at most 255 bytes as JSON
-   * @returns whether they were sent: without a connection they are not, and nothing is kept
+   * @returns whether they were sent; without a connection they are dropped
    * @throws LocalError as `encodeBinary` and `sendBinary`
    */
   sendBytes(payload: Uint8Array, binType: BinaryPayloadType, metadata: JsonObject = {}): boolean {
@@ -104,8 +110,8 @@ export class Client {
   }
 
   /**
-   * Sends an envelope that is no question, such as a bus message that the hub answers in another form.
-   * @returns whether it was sent: without a connection it is not, and it is not kept
+   * Sends an envelope that is not a question, such as a bus message that the hub answers in another form.
+   * @returns whether it was sent; without a connection it is dropped
    * @throws LocalError as `sendJson`
    */
   send(envelope: JsonObject): boolean {
@@ -121,14 +127,14 @@ export class Client {
     this.resume();
   }
 
-  /** Connects again at once: after a person has acted, when the network is back, or after `end`. */
+  /** Connects again immediately: after a person has acted, when the network is back, or after `end`. */
   resume(): void {
     if (this.#policy.state === 'waiting') this.#hangUp(); // which stops the timer of the pause
     this.#policy.resume();
     this.#connect();
   }
 
-  /** Ends the connection, and makes no other. */
+  /** Ends the connection for good. */
   end(): void {
     this.#leave(new Error('the client has left, because end() was called'));
     this.#emit({ type: 'end' });
@@ -144,7 +150,7 @@ export class Client {
     this.#hangUp();
   }
 
-  /** Tells those who wait for the connection that it will not be made. */
+  /** Rejects the callers that wait for the connection. */
   #fail(reason: Error): void {
     this.#failure = reason;
     for (const { reject } of this.#waiting.splice(0)) reject(reason);
@@ -165,11 +171,11 @@ export class Client {
     try {
       return sentenceFor(error, this.keyring.load());
     } catch {
-      return error.message; // it is the keyring that cannot be read
+      return error.message; // the keyring cannot be read
     }
   }
 
-  /** Leaves because of something that the policy does not know, such as a full disk, and asks a person. */
+  /** Disconnects because of an error that the policy does not know, such as a full disk, and asks a person. */
   #giveUp(error: Error): void {
     this.#leave(error);
     this.#ask(error);
@@ -184,7 +190,7 @@ export class Client {
     const run = (events: SessionEvent[]): void => {
       let failure: unknown;
       for (const event of events) {
-        // Once something could not be stored, nothing is sent.
+        // After a failure to store, nothing is sent.
         if (failure === undefined || event.type === 'ended') {
           try {
             this.#carryOut(event, connection, transport);
@@ -219,17 +225,17 @@ export class Client {
       closed: (closing) => run(session.closed(closing)),
     };
     const transport = this.#platform.open(connection);
-    this.#hangUp = connection.closed; // without a code: it was not the hub that closed
+    this.#hangUp = connection.closed; // without a code: the hub did not close
     run([]); // sets the first deadline
   }
 
-  /** The session of the next connection, if there is to be one now. */
+  /** The session of the next connection, if it is due. */
   #begin(): ClientSession | undefined {
     const { crypto, randomBytes, readBinary } = this.#platform;
     try {
       const keyring = this.keyring.load();
       const dialOptions = this.#policy.begin(performance.now());
-      if (dialOptions === undefined) return undefined; // there is a connection, or the timer that called is an old one
+      if (dialOptions === undefined) return undefined; // there is a connection, or an old timer called
       const { siteId } = this.#options.identity;
       const options = {
         crypto,
@@ -287,10 +293,10 @@ export class Client {
     if (decision !== undefined) this.#follow(decision, (event as EndedEvent).error);
   }
 
-  /** Does what the policy has decided after the end of a connection. */
+  /** Carries out the policy's decision after the end of a connection. */
   #follow(decision: PolicyDecision, error: Error): void {
     this.#emit({ type: 'trace', what: decision });
-    if (decision.do === 'rest') return; // what #leave was told is the reason
+    if (decision.do === 'rest') return; // the reason was passed to #leave
     if (decision.do === 'ask' || decision.after > 0) this.#fail(error);
     if (decision.do === 'ask') {
       this.#ask(error);
@@ -302,7 +308,7 @@ export class Client {
     this.#emit({ type: 'reconnect', after, tell: tell && this.#sentence(tell) });
   }
 
-  /** Answers the session's question, which takes its time. */
+  /** Answers the session's question, which may take a while. */
   async #answer({ session, run }: Connection, compute: () => Promise<SessionEvent[]>): Promise<void> {
     try {
       run(await compute());

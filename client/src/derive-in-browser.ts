@@ -1,8 +1,8 @@
-/** Derives the PSK in a worker of the browser, so that the page goes on. */
+/** Derives the PSK in a worker of the browser, to keep the page responsive. */
 import type { Derive } from './options.ts';
 
 export const deriveInWorker: Derive = async (password, salt, onProgress) => {
-  // Bundlers find the worker by exactly these words.
+  // Bundlers recognize the worker by exactly this expression.
   const worker = new Worker(new URL('./derive-worker-in-browser.js', import.meta.url), { type: 'module' });
   try {
     return await new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Derives the PSK in a worker of Node.js, so that the event loop goes on. */
+/** Derives the PSK in a worker of Node.js, to keep the event loop running. */
 import { Worker } from 'node:worker_threads';
 import type { Derive } from './options.ts';
 

@@ -1,4 +1,4 @@
-/** The worker of `derive-in-browser.ts`. It needs BLAKE2b only, so a bundler leaves the rest of noble out. */
+/** The worker of `derive-in-browser.ts`. It needs only BLAKE2b, so a bundler leaves out the rest of noble. */
 import { derivePsk } from 'hub-protocol';
 import { nobleBlake2b as blake2b } from 'hub-protocol/noble';
 

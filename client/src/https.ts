@@ -16,7 +16,7 @@ export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
 export type * from './options.ts';
 
-/** The pause after a request that brought something, in milliseconds. It doubles until it is that between polls. */
+/** The pause after a request that returned messages, in milliseconds. It doubles up to the time between polls. */
 const SHORTEST_PAUSE = 50;
 /** How long a request may take, in milliseconds. */
 const REQUEST_TIMEOUT = 15_000;
@@ -35,7 +35,8 @@ export function connect(options: NodeOptions): Client {
   const request = tls ? https.request : http.request;
   const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
   const keyring = KeyringFile.of(options.keyring, identity.accessKey);
-  // The hub tells connections apart by the access key alone, so one begins when the last request of the one before is done.
+  // The hub distinguishes connections only by the access key, so one begins when the last request of the previous one is
+  // done.
   let earlier: Promise<void> = Promise.resolve();
 
   /** This URL is a secret: it is not logged, and redirects are not followed. */
@@ -73,9 +74,10 @@ export function connect(options: NodeOptions): Client {
     let isOpen = true;
     let wake = (): void => {};
 
-    /** One request at a time, so that the hub gets messages in order, and texts before the bytes that follow them. */
+    /** One request at a time: the hub gets messages in order, and texts before the bytes that follow them. */
     async function carry(): Promise<void> {
-      // A hub that still knows this client would make no offer, and would send what it had kept for the connection before.
+      // A hub that still knows this client would not make an offer, and would send messages kept for the previous
+      // connection.
       await call('POST', 'disconnect');
       check(await call('POST', 'connect'));
       let pause = SHORTEST_PAUSE;
@@ -101,7 +103,7 @@ export function connect(options: NodeOptions): Client {
       await call('POST', 'disconnect');
     }
 
-    /** What the hub has for the client. Text ends once the session is ready. */
+    /** The hub's messages for the client. No text comes once the session is ready. */
     async function poll(): Promise<(string | Uint8Array)[]> {
       const texts = session.state === 'ready' ? [] : check(await call('GET', 'get_messages')).messages;
       const bytes = check(await call('GET', 'get_binary_messages')).b64_messages;
@@ -157,8 +159,8 @@ function read(status: number, body: Buffer): Answer {
 }
 
 /**
- * Throws what a response says of the end of the connection. A hub that knows no connection of this client, with the status 409
- * or none of failure, has ended it: on a WebSocket that is a close with the code 1000.
+ * Throws if a response shows that the connection has ended. A hub that knows no connection of this client, with the status 409
+ * or a status of success, has ended it: on a WebSocket that is a close with the code 1000.
  */
 function check(answer: Answer): Answer {
   const { status, error } = answer;

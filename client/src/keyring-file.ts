@@ -1,7 +1,7 @@
 /**
  * Keeps a keyring in a file, which only its owner may read. It is created once and replaced atomically: a loss of power
  * leaves the old keyring or the new one. A keyring that cannot be read is an error, never a new keyring. Several programs
- * may share the file: each change is applied to what is stored.
+ * may share the file: each change is applied to the stored keyring.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
@@ -12,7 +12,7 @@ import type { KeyringStore } from './options.ts';
 export class KeyringFile implements KeyringStore {
   readonly #path: string;
   readonly #accessKey: string;
-  /** As it was read or written last. Not all of it is stored: a PSK can be suspect until another program writes the file. */
+  /** As last read or written. Not all of it is stored: a PSK can be suspect until another program writes the file. */
   #keyring!: Keyring;
   #text: string | undefined;
 
@@ -36,7 +36,7 @@ export class KeyringFile implements KeyringStore {
     return this.#keyring;
   }
 
-  /** Changes the keyring that is stored now. The file is written only if its contents change, so that it does not wear out. */
+  /** Changes the keyring that is stored now. The file is written only if its contents change, to spare flash memory. */
   update(change: (keyring: Keyring) => Keyring): void {
     for (;;) {
       const stored = this.load();

@@ -1,13 +1,13 @@
-/** Keeps a keyring as text where a platform stores text. It is created once. */
+/** Keeps a keyring as text in a platform's storage. It is created once. */
 import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import type { KeyringStore } from './options.ts';
 
-/** Where text is kept by names, as in localStorage. */
+/** Storage of texts by name, like localStorage. */
 export interface TextStorage {
-  /** Returns null if nothing is stored, and throws if it cannot be read: in place of a lost keyring a new one is made. */
+  /** Returns null only if nothing is stored, and throws if it cannot be read: a new keyring is made for null. */
   getItem(name: string): string | null;
-  /** Has stored the text when it returns. */
+  /** Stores the text before it returns. */
   setItem(name: string, text: string): void;
 }
 
@@ -16,11 +16,11 @@ export class KeyringText implements KeyringStore {
   readonly #storage: TextStorage;
   readonly #accessKey: string;
   protected readonly name: string;
-  /** As it was read or written last. Not all of it is stored: a PSK can be suspect until another tab changes the keyring. */
+  /** As last read or written. Not all of it is stored: a PSK can be suspect until another tab changes the keyring. */
   #keyring!: Keyring;
   #text: string | null = null;
 
-  /** @throws what the storage throws */
+  /** @throws any error of the storage */
   constructor(accessKey: string, storage: TextStorage) {
     this.#accessKey = accessKey;
     this.#storage = storage;
@@ -38,7 +38,7 @@ export class KeyringText implements KeyringStore {
     return this.#keyring;
   }
 
-  /** Changes what is stored now, since another tab may have changed it. */
+  /** Changes the stored keyring, since another tab may have changed it. */
   update(change: (stored: Keyring) => Keyring): void {
     const stored = this.load();
     const changed = change(stored);
@@ -55,7 +55,7 @@ export class KeyringText implements KeyringStore {
 
 /** A keyring in localStorage, which belongs to the page's origin. */
 export class KeyringStorage extends KeyringText {
-  /** @throws DOMException if the browser stores nothing for this page, or has no room */
+  /** @throws DOMException if the browser does not store anything for this page, or has no room */
   constructor(accessKey: string) {
     super(accessKey, localStorage);
   }

@@ -1,4 +1,4 @@
-/** Who hears the events of a client. */
+/** The listeners to the events of a client. */
 import type { HubEvent } from 'hub-protocol';
 import type { ClientEvent } from './options.ts';
 
@@ -16,7 +16,7 @@ export class Listeners {
     this.#byType.get(type)?.delete(listener);
   }
 
-  /** What a listener throws is reported as uncaught, after the client has done what it has to do. */
+  /** An error that a listener throws is reported as uncaught, after the client has finished its work. */
   emit(event: ClientEvent): void {
     for (const listener of this.#byType.get(event.type) ?? []) {
       try {
@@ -29,7 +29,7 @@ export class Listeners {
     }
   }
 
-  /** Iterates over what the hub says unasked, until the client ends. */
+  /** Iterates over the hub's unsolicited events, until the client ends. */
   async *messages(): AsyncGenerator<HubEvent, void> {
     const queue: HubEvent[] = [];
     let isOver = false;

@@ -32,7 +32,7 @@ export function connect(options: NodeOptions): Client {
       password,
       clientId: clientId(userAgent, identity.accessKey), // the same at every start
       will: { ...will, payload: Buffer.from(will.payload) },
-      clean: true, // messages for an earlier session are useless to this one
+      clean: true, // this session cannot use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
     });
@@ -44,7 +44,7 @@ export function connect(options: NodeOptions): Client {
 
     const announce = async (): Promise<void> => {
       await broker.subscribeAsync(topics.subscribe, { qos });
-      await say(offline); // so that the hub forgets an earlier session
+      await say(offline); // makes the hub forget an earlier session
       run(session.start());
     };
     /** CONNACK refuses the account with 4 or 5, SUBACK the topic. Otherwise the connection was lost. */

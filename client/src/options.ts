@@ -1,4 +1,4 @@
-/** What a client takes and tells, and what a platform brings to it. */
+/** The options and events of a client, and the platform's part. */
 import type {
   ClientOptions,
   ClientSession,
@@ -19,13 +19,13 @@ import type {
 import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
 import type { ActionRequest, CodeRequest, ReadyEvent, UtteranceRequest } from 'hub-protocol/parts';
 
-/** What all transports take. */
+/** The options of all transports. */
 export interface ConnectOptions {
   /** From `parseIdentity`. */
   identity: Identity;
   /** The name of the program, for the logs of the hub (default `hub-protocol-client`). */
   userAgent?: string | undefined;
-  /** Whether the server may be without TLS (default false). Everybody on the way then reads the access key. */
+  /** Whether the server may be without TLS (default false). Anyone on the network path can then read the access key. */
   allowPlaintext?: boolean | undefined;
   /** The time between pings, in milliseconds (default 30000; over MQTT 120000, in browsers 60000), or over HTTPS between polls (1000). */
   pingEvery?: number | undefined;
@@ -41,9 +41,9 @@ export interface ConnectOptions {
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
 }
 
-/** What `connect` takes on Node.js. */
+/** The options of `connect` on Node.js. */
 export interface NodeOptions extends ConnectOptions {
-  /** The path of the keyring's file, which is created if it is not there, or where else the keyring is kept. */
+  /** The path of the keyring's file, which is created if it does not exist, or another store. */
   keyring: string | KeyringStore;
   /** The certificate authority of the server's certificate as PEM, if it is not a public one. */
   ca?: string | undefined;
@@ -51,7 +51,7 @@ export interface NodeOptions extends ConnectOptions {
 
 /**
  * @param salt - 32 bytes
- * @param onProgress - is called with the progress, from 0 to 1
+ * @param onProgress - called with the progress, from 0 to 1
  * @returns the PSK, 32 bytes
  */
 export type Derive = (
@@ -60,15 +60,15 @@ export type Derive = (
   onProgress: (progress: number) => void,
 ) => Promise<Uint8Array>;
 
-/** Where a keyring is kept. */
+/** A store of a keyring. */
 export interface KeyringStore {
-  /** Throws if the keyring cannot be read. It makes no new one in place of a keyring that is there. */
+  /** Throws if the keyring cannot be read. It never replaces an existing keyring with a new one. */
   load(): Keyring;
-  /** Applies a change to what is stored now, and stores the result before it returns. */
+  /** Applies a change to the stored keyring, and stores the result before it returns. */
   update(change: (stored: Keyring) => Keyring): void;
 }
 
-/** What a request says: a text, or a text with a language and other fields, or a command, or a code that was scanned. */
+/** The content of a request: a text, or a text with a language and other fields, or a command, or a scanned code. */
 export type Question =
   | string
   | WithoutId<UtteranceRequest>
@@ -76,28 +76,28 @@ export type Question =
   | WithoutId<CodeRequest>;
 type WithoutId<Request> = Omit<Request, 'requestId'>;
 
-/** A person has to act. Then call `resume`, or `trust` with this event, or `end`. */
+/** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
 export interface AskEvent {
   readonly type: 'ask';
   /** The cause. If the code is `hub-key-changed`, it has `nodeId`, `pinnedKey` and `hubKey`. */
   readonly error: Error | LocalError | RemoteError;
-  /** What to tell the person. */
+  /** A sentence for the person. */
   readonly tell: string;
 }
 
-/** A message arrived. The session takes it next. */
+/** A message arrived. It is passed to the session next. */
 export interface ReceivedEvent {
   readonly type: 'received';
   readonly data: string | Uint8Array;
 }
 
-/** An envelope was sealed and written, as the `transmit` events before tell. */
+/** An envelope was sealed and written, in the `transmit` events before this one. */
 export interface SentEvent {
   readonly type: 'sent';
   readonly envelope: JsonObject;
 }
 
-/** What happens, by `type`. */
+/** The events of a client, by `type`. */
 export type ClientEvent =
   // A connection is being made.
   | { readonly type: 'connecting' }
@@ -105,7 +105,7 @@ export type ClientEvent =
   | { readonly type: 'deriving'; readonly progress: number }
   // The connection is ready.
   | ({ readonly type: 'connect' } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
-  // The hub said something unasked.
+  // The hub sent an unsolicited event.
   | { readonly type: 'message'; readonly message: HubEvent }
   // The hub sent bytes, such as speech: `bin_type` says what they are.
   | {
@@ -116,7 +116,8 @@ export type ClientEvent =
     }
   // The connection ended, or could not be made. `tell` says why, for a person.
   | { readonly type: 'close'; readonly error: LocalError | RemoteError; readonly tell: string }
-  // After so many milliseconds the client connects again. From the second failure of a kind on, `tell` is for a person.
+  // The client connects again after this many milliseconds. From the second failure of a kind on, `tell` is for a
+  // person.
   | { readonly type: 'reconnect'; readonly after: number; readonly tell: string | undefined }
   | AskEvent
   // `end` was called.
@@ -124,7 +125,7 @@ export type ClientEvent =
   // For a log or a display: everything that happens.
   | { readonly type: 'trace'; readonly what: Traced };
 
-/** What the session emits and is given, and what the policy decides. */
+/** The inputs and events of the session, and the decisions of the policy. */
 export type Traced = SessionEvent | PolicyDecision | ReceivedEvent | SentEvent;
 
 /** A connection, for its transport. */
@@ -134,26 +135,26 @@ export interface Connection {
   send(envelope: JsonObject): void;
   received(data: string | Uint8Array): void;
   closed(closing?: Closing): void;
-  /** Carries out what a method of the session has returned. */
+  /** Carries out the events that a method of the session has returned. */
   run(events: SessionEvent[]): void;
 }
 
 export interface Transport {
   /** Writes a message. If that fails, it calls `closed`, since the nonce is spent. */
   write(data: string | Uint8Array): void;
-  /** Is called when the session is ready. */
+  /** Called when the session is ready. */
   ready?(): void;
   /** Closes. Further calls do nothing. */
   close(code: number): void;
 }
 
-/** What a platform brings. */
+/** The platform's part. */
 export interface Platform {
   readonly crypto: Crypto;
   readonly randomBytes: RandomBytes;
   readonly readBinary: ReadBinary;
   readonly derive: Derive;
   readonly keyring: KeyringStore;
-  /** Opens a transport. It calls nothing of the connection before it has returned. */
+  /** Opens a transport. It does not call any function of the connection before it has returned. */
   open(connection: Connection): Transport;
 }

@@ -11,16 +11,16 @@ export type { Client } from './client.ts';
 export type { TextStorage } from './keyring-storage.ts';
 export type * from './options.ts';
 
-/** What `connect` takes in React Native. */
+/** The options of `connect` in React Native. */
 export interface ReactNativeOptions extends ConnectOptions {
-  /** Where the keyring is kept, as text: storage that the device encrypts. */
+  /** The store of the keyring, as text: storage that the device encrypts. */
   storage: TextStorage;
   derive: Derive;
 }
 
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
- * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; what the storage throws
+ * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; any error of the storage
  */
 export function connect(options: ReactNativeOptions): Client {
   const { identity, storage, derive } = options;

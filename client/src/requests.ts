@@ -22,7 +22,7 @@ export class Requests {
 
   /**
    * @param send - sends an envelope with `sendJson`
-   * @param handle - is called with what the hub says unasked
+   * @param handle - called with the hub's unsolicited events
    */
   constructor(
     options: SchedulerOptions,
@@ -34,7 +34,7 @@ export class Requests {
     this.#handle = handle;
   }
 
-  /** Resolves when the request has ended. `ending` says how: with a reply, without one, or with the connection. */
+  /** Resolves when the request has ended. `ending` says how: with a reply, without one, or because the connection ended. */
   request(requestId: string, envelope: JsonObject): Promise<FinishDecision> {
     return new Promise((resolve, reject) => {
       const decisions = this.#scheduler.request(envelope, performance.now());
@@ -43,10 +43,10 @@ export class Requests {
     });
   }
 
-  /** Sends an envelope that nobody waits for the answer to. */
+  /** Sends an envelope without waiting for an answer. */
   send(envelope: JsonObject): void {
     this.#send(envelope);
-    this.#scheduler.noteSent(performance.now()); // so that no request ends if it is this one that the hub refuses
+    this.#scheduler.noteSent(performance.now()); // if the hub refuses this message, no request ends
   }
 
   /** Takes a message of the hub. */

@@ -22,7 +22,7 @@ export function connectByWebSocket(
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
       if (socket.bufferedAmount > 0)
-        closed('timeout'); // nothing of the last ping has left: the hub does not read
+        closed('timeout'); // the last ping is still in the buffer: the hub does not read
       else if (session.state === 'ready') send(PING);
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
@@ -31,11 +31,11 @@ export function connectByWebSocket(
       write: (data) => socket.send(data as Uint8Array<ArrayBuffer>),
       close() {
         clearInterval(pings);
-        socket.close(); // a browser takes other codes than the session's
+        socket.close(); // browsers do not accept the session's codes
       },
     };
   }
 
-  const readBinary = binaryReader(); // browsers inflate asynchronously only
+  const readBinary = binaryReader(); // browsers can only inflate asynchronously
   return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
 }

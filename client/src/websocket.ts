@@ -25,7 +25,7 @@ export function connect(options: NodeOptions): Client {
   const keyring = KeyringFile.of(options.keyring, identity.accessKey);
 
   function open({ received, closed }: Connection): Transport {
-    // No message is longer than a cleartext envelope may be.
+    // No message is longer than the maximum of a cleartext envelope.
     const socket = new WebSocket(authorized, { ...(ca !== undefined && { ca }), maxPayload: 256 * 1024 });
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
