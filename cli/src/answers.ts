@@ -1,4 +1,4 @@
-/** What the hub of the command `hub` can answer. */
+/** The answers of the hub of the command `hub`. */
 
 const ANSWERS: readonly (readonly [question: RegExp, answer: () => string])[] = [
   [/\btime\b/i, () => `It is ${new Date().toTimeString().slice(0, 5)}.`],

@@ -1,4 +1,4 @@
-/** What a command is: its options, its help, and the result that it returns. */
+/** The parts of a command: its options, its help, and its result. */
 import { parseArgs } from 'node:util';
 
 /** The command line, a file or an input that a command cannot use. The message says what to do next. */
@@ -7,7 +7,7 @@ export class CannotRun extends Error {}
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: true;
-  /** What stands for the value in the help. */
+  /** The placeholder for the value in the help. */
   readonly argument?: string;
   readonly help: string;
 }
@@ -16,10 +16,10 @@ export interface Options {
   readonly [name: string]: Option;
 }
 
-/** 0: done. 1: something is wrong, and the result names it. 3: something is wrong, and the command cannot tell what. */
+/** 0: done. 1: something is wrong, and the result names it. 3: something is wrong, but the command cannot determine what. */
 export type Status = 0 | 1 | 3;
 
-/** What a command found. */
+/** The result of a command. */
 export interface Result {
   readonly status: Status;
   /** For people; ends with a line feed. */
@@ -65,7 +65,7 @@ export interface Command {
   readonly summary: string;
   /** The command line after `hub-protocol`. */
   readonly usage: string;
-  /** What the command does, and examples. */
+  /** A description of the command, and examples. */
   readonly help: string;
   readonly options: Options;
   run(args: Arguments): Result | Promise<Result>;

@@ -1,4 +1,4 @@
-/** What a device needs to connect, resolved from its identity, so that the device need not read the identity. */
+/** Resolves a device's connection from its identity, which the device then need not read. */
 import {
   authorizedUrl,
   type BrokerEndpoint,
@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly allowPlaintext: boolean;
 }
 
-/** How a client connects over MQTT, without the credentials for the broker. Topics and client id contain the access key. */
+/** A client's MQTT connection, without the credentials for the broker. Topics and client id contain the access key. */
 export interface MqttConnection {
   readonly publish: string;
   readonly subscribe: string;
@@ -27,7 +27,7 @@ export interface MqttConnection {
   readonly client_id: string;
 }
 
-/** What a device reads. It is a secret: it contains the access key. */
+/** The connection of a device. It is a secret: it contains the access key. */
 export interface Connection {
   readonly access_key: string;
   readonly site_id: string;

@@ -4,7 +4,7 @@ import { derivePsk, nodeCrypto } from './protocol.ts';
 
 const CLEAR_LINE = '\r\x1b[K';
 
-/** @param label - what is shown beside the bar */
+/** @param label - shown next to the bar */
 export function deriveWithProgress(password: string, nodeId: string, label: string): Uint8Array {
   const onProgress = (progress: number): void => show(progress, label);
   return derivePsk({ crypto: nodeCrypto, password, nodeId, onProgress });

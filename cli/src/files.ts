@@ -1,4 +1,4 @@
-/** Reads files, with errors that say what to do, and writes secrets where nobody else can read them. */
+/** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/src/atomic-file.ts';
@@ -20,7 +20,7 @@ import {
 
 /**
  * Reads a file, or standard input if the path is `-`.
- * @param what - what the file is, for the message: `the identity`
+ * @param what - the kind of file, for the message: `the identity`
  */
 export function readFile(path: string, what: string): Uint8Array {
   let contents: Uint8Array | undefined;
@@ -50,7 +50,7 @@ export function reasonOf(error: unknown): string {
   return reasons[code] ?? code;
 }
 
-/** Runs a reader of a file’s contents; what the library refuses, the command cannot use. */
+/** Runs a reader of a file’s contents. Turns errors of the library into CannotRun. */
 export function readAs<T>(path: string, read: () => T): T {
   try {
     return read();
@@ -65,13 +65,13 @@ export function readIdentityFile(path: string): Identity {
   return readAs(path, () => parseIdentity(contents));
 }
 
-/** @param accessKey - of the identity to which the keyring must belong */
+/** @param accessKey - of the identity that the keyring must belong to */
 export function readKeyringFile(path: string, accessKey: string): Keyring {
   const contents = readFile(path, 'the keyring');
   return readAs(path, () => parseKeyring(contents, accessKey));
 }
 
-/** Reads a keyring, whatever identity it belongs to. */
+/** Reads a keyring of any identity. */
 export function readAnyKeyring(path: string): Keyring {
   const contents = readFile(path, 'the keyring');
   const owner = ownerOfKeyring(contents);
@@ -79,7 +79,7 @@ export function readAnyKeyring(path: string): Keyring {
   return readAs(path, () => parseKeyring(contents, owner));
 }
 
-/** The access key in a keyring; `undefined` if it is no keyring. */
+/** The access key in a keyring; `undefined` if it is not a keyring. */
 export function ownerOfKeyring(contents: Uint8Array): string | undefined {
   let value: Json | undefined;
   try {
@@ -94,7 +94,7 @@ export function ownerOfKeyring(contents: Uint8Array): string | undefined {
 }
 
 /**
- * Reads a key of 32 bytes: in hex, in base64, or as they are.
+ * Reads a key of 32 bytes: in hex, in base64, or raw.
  * @param what - for messages: `the PSK`
  */
 export function readKeyFile(path: string, what: string): Uint8Array {
@@ -106,14 +106,14 @@ export function readKeyFile(path: string, what: string): Uint8Array {
   throw new CannotRun(`${path} is not ${what}: expected 32 bytes, in hex or base64`);
 }
 
-const OTHERS = 0o077; // what a mode allows to group and others
+const OTHERS = 0o077; // the permissions of group and others
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
  * Checks that a secret may be written to this path. Called before anything slow, and again by `writePrivate`.
  * @param mayReplace - whether an existing file may be replaced
- * @returns the path without symbolic links, but for one that leads nowhere
+ * @returns the path without symbolic links, except one whose target does not exist
  */
 export function assertPrivate(path: string, mayReplace: boolean): string {
   const place = placeOf(path);
@@ -135,12 +135,12 @@ export function assertPrivate(path: string, mayReplace: boolean): string {
   return place;
 }
 
-/** Where a file is, or would be. */
+/** The real path of a file that may not exist yet. */
 function placeOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    // It is not there yet, or is a link that leads nowhere.
+    // It does not exist yet, or is a link whose target does not exist.
   }
   const directory = dirname(path);
   try {
@@ -150,7 +150,7 @@ function placeOf(path: string): string {
   }
 }
 
-/** Whoever may write to a directory may put another one in the place of each directory in it. */
+/** Anyone with write access to a directory can replace each directory in it. */
 function assertOthersMayNotWrite(directory: string): void {
   const { mode } = statSync(directory);
   if ((mode & OTHERS_WRITE) !== 0 && (mode & STICKY) === 0) {
@@ -163,9 +163,9 @@ function assertOthersMayNotWrite(directory: string): void {
 }
 
 /**
- * Writes a secret into a file that only its owner can read. An existing file is replaced in one step, so that a failure
- * leaves the old one.
- * @param before - what the file said when the secret was made from it. If it says something else, it stays
+ * Writes a secret into a file that only its owner can read. An existing file is replaced atomically: a failure leaves
+ * the old one.
+ * @param before - the contents of the file when the secret was made from it. If they have changed, the file stays
  */
 export function writePrivate(path: string, secret: string, mayReplace: boolean, before?: string): void {
   const place = assertPrivate(path, mayReplace);

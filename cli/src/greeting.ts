@@ -1,4 +1,4 @@
-/** Connects to a hub and waits for what it says first: HELLO and HANDSHAKE. Nothing is sent but the authorization. */
+/** Connects to a hub and waits for its first messages: HELLO and HANDSHAKE. Sends only the authorization. */
 import { WebSocket } from 'ws';
 import { type Envelope, MAX_ENVELOPE, parseEnvelope, RemoteError } from './protocol.ts';
 
@@ -11,12 +11,12 @@ export interface GreetingOptions {
   readonly timeout: number;
 }
 
-/** An envelope, and the text that it came as. */
+/** An envelope, and its text as received. */
 export interface Received extends Envelope {
   readonly text: string;
 }
 
-/** What went wrong before the hub had made its offer. */
+/** A fault before the hub had made its offer. */
 export interface GreetingFault {
   readonly code: string;
   readonly message: string;
@@ -41,7 +41,7 @@ export function receiveGreeting({ url, ca, timeout }: GreetingOptions): Promise<
       socket.close(1000);
       setTimeout(() => socket.terminate(), PATIENCE).unref(); // some hubs never close their side
       socket.removeAllListeners();
-      socket.on('error', () => {}); // of closing it, which is of no interest any more
+      socket.on('error', () => {}); // errors of closing, which do not matter any more
       resolve(greeting);
     };
     const timer = setTimeout(() => end(lateFault(greeting, timeout)), timeout);

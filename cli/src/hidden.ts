@@ -1,8 +1,8 @@
-/** Hides an access key in what a peer wrote: a hub may repeat it, also in the forms in which it travels. */
+/** Hides an access key in a peer's text: a hub may repeat it, also in its encoded forms. */
 import { isJsonObject, type Json, parseJson, stringifyJson } from './protocol.ts';
 
 const HIDDEN = '[access key]';
-/** What is shorter is found by chance. */
+/** A shorter string can occur by chance. */
 const SHORTEST = 6; // characters of hex or base64
 
 /**
@@ -30,14 +30,14 @@ function orEscaped(character: string): string {
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')}|${escaped})`;
 }
 
-/** The characters of base64 that depend on these bytes alone, where so many bytes stand before them (modulo 3). */
+/** The characters of base64 that depend only on these bytes, with this many bytes before them (modulo 3). */
 function withinBase64(bytes: Uint8Array, before: number): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);
   const [first, end] = [Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6)];
   return all.toString('base64').slice(first, end);
 }
 
-/** Hides the access key in a JSON text, whose strings may have any character escaped. */
+/** Hides the access key in a JSON text. Any character of its strings may be escaped. */
 export function hidingInJson(accessKey: string): (text: string) => string {
   const hide = hiding(accessKey);
   const hideIn = (value: Json): Json => {

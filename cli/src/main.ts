@@ -1,4 +1,4 @@
-/** Runs a command: from the arguments to what is printed. */
+/** Runs a command: from the arguments to the output. */
 import { readFileSync } from 'node:fs';
 import { printable } from '../../judge/src/printable.ts';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
@@ -28,7 +28,7 @@ No secret is ever an argument. Every command prints JSON with --json, and no esc
 
 ${EXIT_STATUS}`;
 
-/** What a program prints, and its exit status. */
+/** The output of a program, and its exit status. */
 export interface Outcome {
   readonly status: number;
   readonly stdout: string;
@@ -36,7 +36,7 @@ export interface Outcome {
 }
 
 /**
- * Runs a command. All that it returns is safe for a terminal.
+ * Runs a command. Everything that it returns is safe for a terminal.
  * @param args - the arguments after the name of the program
  */
 export async function main(args: readonly string[]): Promise<Outcome> {
@@ -71,7 +71,7 @@ function helpFor(name: string | undefined): string {
   return name === undefined ? HELP : helpOf(find(name));
 }
 
-/** What went wrong. An error that is not ours may quote a secret, so of that only its kind and its place are shown. */
+/** The message for an error. An error that is not ours may quote a secret, so only its kind and its place are shown. */
 function messageOf(error: unknown): string {
   if (error instanceof CannotRun) return error.message.replace('allowPlaintext: true', '--allow-plaintext');
   const { name, code, message, stack } = error as NodeJS.ErrnoException;

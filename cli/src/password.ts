@@ -4,12 +4,12 @@ import { printable } from '../../judge/src/printable.ts';
 import { CannotRun } from './command.ts';
 import { bytesToUtf8 } from './protocol.ts';
 
-/** What is read from: a terminal, or anything else that is piped in. */
+/** The input: a terminal, or a pipe. */
 export type Input = NodeJS.ReadableStream & Pick<Partial<ReadStream>, 'isTTY' | 'setRawMode'>;
 
 /**
- * @param prompt - what to ask, on a terminal only
- * @returns the password as it was typed; from a pipe, its only line without the line feed
+ * @param prompt - the prompt, on a terminal only
+ * @returns the password as typed; from a pipe, its only line without the line feed
  */
 export async function readPassword(
   prompt: string,
@@ -23,7 +23,7 @@ export async function readPassword(
   return password;
 }
 
-const LONGEST = 65536; // bytes that are taken from standard input, which may never end
+const LONGEST = 65536; // bytes read from standard input, which may never end
 
 async function readLine(input: Input): Promise<string> {
   const chunks: Buffer[] = [];
@@ -52,7 +52,7 @@ const ERASE_ALL = '\u0015'; // Ctrl-U
 const ESCAPE = '\u001b'; // arrow keys and the like
 
 function ask(prompt: string, input: Input, output: NodeJS.WritableStream): Promise<string> {
-  input.setRawMode!(true); // before the prompt invites to type
+  input.setRawMode!(true); // before the prompt appears
   output.write(printable(`${prompt}: `));
   input.setEncoding('utf8');
   let typed: string[] = [];

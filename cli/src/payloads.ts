@@ -1,4 +1,4 @@
-/** The payloads of HELLO and HANDSHAKE as files: the payload alone, or the whole envelope as it came. */
+/** The payloads of HELLO and HANDSHAKE as files: the payload alone, or the whole envelope as received. */
 import { CannotRun } from './command.ts';
 import { readFile } from './files.ts';
 import { isJsonObject, type JsonObject, ownField, parseJson, RemoteError, readNodeId } from './protocol.ts';

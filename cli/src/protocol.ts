@@ -1,4 +1,4 @@
-/** Everything that the commands take from the library, internals included. */
+/** Everything that the commands import from the library, including internals. */
 export {
   bytesToBase64,
   bytesToHex,

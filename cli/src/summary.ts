@@ -1,9 +1,9 @@
-/** What may be shown of a keyring. */
+/** The part of a keyring that may be shown. */
 import { bytesToHex, type Keyring, nodeCrypto } from './protocol.ts';
 import { shown } from './shown.ts';
 
 export interface KeyringSummary {
-  /** The client's static public key, in hex: what hubs pin. */
+  /** The client's static public key, in hex, which hubs pin. */
   readonly client_key: string;
   readonly static_key_is_fresh: boolean;
   readonly pins: readonly { readonly node_id: string; readonly key: string }[];

@@ -113,14 +113,14 @@ ${FILES}`,
   },
 };
 
-/** Starts a client. `isRetried` waits for a person who is being asked, and tells whether the client connects again. */
+/** Starts a client. `isRetried` waits for a person who is being asked, and returns whether the client connects again. */
 function start(path: string, args: Arguments): { client: Client; isRetried(): Promise<boolean> } {
   const identity = readIdentityFile(path);
   const keyring = args.text('keyring') ?? `${path.replace(/\.json$/, '')}.keyring.json`;
   if (!existsSync(keyring)) assertPrivate(keyring, false);
   const ca = readAuthority(args.text('ca'), join(dirname(path), 'ca.pem'));
   const allowPlaintext = args.flag('allow-plaintext');
-  const policy = { onKkFailure: 'keep-pin' } as const; // so that a person is asked about another key
+  const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
   const client = connectOr(keyring, () => {
     return connect({ identity, keyring, ca, allowPlaintext, policy, derive, userAgent: 'hub-protocol-cli' });
   });
@@ -149,7 +149,7 @@ function readAuthority(given: string | undefined, beside: string): string | unde
   return Buffer.from(readFile(given ?? beside, 'the certificate authority')).toString();
 }
 
-/** What the library refuses, and what the system does not allow, the command cannot use. */
+/** Turns errors of the library and the system into CannotRun. */
 function connectOr(keyring: string, start: () => Client): Client {
   try {
     return start();

@@ -37,13 +37,13 @@ FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to begin
   run: hub,
 };
 
-/** What a hub stores. Keys are in hex. */
+/** The stored state of a hub. Keys are in hex. */
 interface Stored {
   readonly port: number;
   readonly accessKey: string;
   readonly psk: string;
   readonly staticKey: string;
-  /** Of the client, once it is pinned. */
+  /** The client's key, once it is pinned. */
   readonly clientKey?: string;
   readonly tls: { readonly key: string; readonly cert: string };
 }

@@ -1,4 +1,4 @@
-/** `inspect`: what a hub says before the handshake, and what a client would choose. */
+/** `inspect`: shows a hub's messages before the handshake, and a client's choice. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../../client/src/atomic-file.ts';
@@ -87,7 +87,7 @@ async function inspect(args: Arguments): Promise<Result> {
   return report(greeting, identity, keyring);
 }
 
-/** No URL with credentials: other users can see the arguments of a program. */
+/** Refuses a URL with credentials: other users can see the arguments of a program. */
 function readUrl(url: string): string {
   const parts = splitUrl(url);
   if (parts === undefined) throw new CannotRun('expected a URL such as wss://hub.local:5678');
@@ -109,7 +109,7 @@ function save(folder: string, { hello, offer }: Greeting): void {
   }
 }
 
-/** What the two messages say. A field is absent if it cannot be read. */
+/** The contents of the two messages. A field is absent if it cannot be read. */
 interface Findings {
   node_id?: string;
   patterns?: readonly string[];

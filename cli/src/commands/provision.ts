@@ -1,4 +1,4 @@
-/** `provision`: makes the keyring of a device from its identity, and resolves how it connects. */
+/** `provision`: makes the keyring of a device from its identity, and resolves its connection. */
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { connectionOf } from '../connection.ts';
 import { deriveWithProgress } from '../derive.ts';
@@ -121,7 +121,7 @@ function provision(args: Arguments): Result {
   };
 }
 
-/** What to write for --connection, if it was given. */
+/** The file to write for --connection, if it was given. */
 function readConnection(args: Arguments, identity: Identity): { path: string; text: string } | undefined {
   const path = args.text('connection');
   if (path === undefined) return undefined;
@@ -135,7 +135,7 @@ function readConnection(args: Arguments, identity: Identity): { path: string; te
   return { path, text: `${JSON.stringify(connection, undefined, 2)}\n` };
 }
 
-/** The key stands after the last `=`: a node id may contain others. */
+/** The key comes after the last `=`: a node id may contain others. */
 function readPin(pin: string): { nodeId: string; key: Uint8Array } {
   const at = pin.lastIndexOf('=');
   const key = hexToBytes(pin.slice(at + 1));

@@ -1,4 +1,4 @@
-/** `redact`: an identity or a keyring without its secrets. */
+/** `redact`: shows an identity or a keyring without its secrets. */
 import type { Arguments, Command, Result } from '../command.ts';
 import { ownerOfKeyring, readAs, readFile } from '../files.ts';
 import { parseIdentity, parseKeyring, redactIdentity } from '../protocol.ts';

@@ -62,10 +62,10 @@ function topics(args: Arguments): Result {
   return { status: 0, text: `${text.join('\n')}\n`, json };
 }
 
-/** What is shorter is found by chance: it hides a level only if it is all of it. */
+/** A shorter secret can occur by chance: it hides a level only if it is the whole level. */
 const SHORTEST = 6; // characters
 
-/** Hides each level of a topic that is a secret of the identity, or contains one. */
+/** Hides each level of a topic that is or contains a secret of the identity. */
 function hiding({ accessKey, password, cryptoKey, mqtt }: Identity): (topic: string) => string {
   const secrets = [accessKey, password, cryptoKey, mqtt!.username, mqtt!.password].filter(
     (secret) => secret !== undefined && secret !== '',

@@ -1,4 +1,4 @@
-/** Compares what one side sent with what arrived at the other. */
+/** Compares the messages that one side sent with those that arrived at the other. */
 import { equalBytes } from '../protocol.ts';
 import { payloadDifference } from './differences.ts';
 import type { Case, Cause } from './evidence.ts';
@@ -6,7 +6,7 @@ import type { Passed, Recording } from './recording.ts';
 
 const EPHEMERAL_KEY = 32; // bytes
 
-/** What the hub sent and what the client saw, where both are known. */
+/** Compares the hub's payloads with the client's view of them, if both are known. */
 export function changedPayload(examined: Case): Cause | undefined {
   const { client, hub } = examined.views;
   if (client === undefined || hub === undefined) return undefined;
@@ -22,7 +22,7 @@ export function changedPayload(examined: Case): Cause | undefined {
   return { name, certainty: 'certain', text: `${text}. ${where}`, place };
 }
 
-/** Messages of one recording that arrived in the other one changed, too late, or not at all. */
+/** Finds messages of one recording that arrived in the other one changed, too late, or not at all. */
 export function changedMessage(examined: Case): Cause | undefined {
   const { client, hub } = examined.evidence;
   if (client === undefined || hub === undefined) return undefined;
@@ -32,7 +32,7 @@ export function changedMessage(examined: Case): Cause | undefined {
     let offset = 0;
     while (sent[offset] === arrived[offset]) offset++;
     const name = `message ${index + 1}`;
-    // A message starts with an ephemeral key, which is another one in each connection.
+    // A message starts with an ephemeral key, which differs in each connection.
     return offset < EPHEMERAL_KEY && index < 2
       ? {
           name: 'message-changed',
@@ -72,9 +72,9 @@ function missing(writer: Recording, reader: Recording): Cause | undefined {
       };
 }
 
-/** Where in what was sent the messages stand that were received. Of equal ones, each stands for one. */
+/** The indexes of received messages among the sent ones. Equal messages are matched one to one. */
 function arrivals(writer: Recording, reader: Recording): Set<number> {
-  const places = new Map<string, number[]>(); // of each text, the last first
+  const places = new Map<string, number[]>(); // the indexes of each text, the last first
   for (let index = writer.sent.length - 1; index >= 0; index--) {
     const { text } = writer.sent[index]!;
     const others = places.get(text);

@@ -1,11 +1,11 @@
-/** What the error codes of the sessions say that failed themselves. */
+/** The causes that a failed session's own error code shows. */
 import { isJsonObject, ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { shownList } from '../shown.ts';
 import { namesIn } from './differences.ts';
 import type { Case, Cause, CauseName } from './evidence.ts';
 import type { Failure, Recording } from './recording.ts';
 
-/** The cause that each code of a session's own failure names, where it leaves nothing open. */
+/** The cause for each code of a session's own failure, if the code is unambiguous. */
 export const SPEAKING: { readonly [code in RemoteCode]?: CauseName } = {
   'bad-utf8': 'bad-envelope',
   'bad-json': 'bad-envelope',
@@ -37,7 +37,7 @@ export const SPEAKING: { readonly [code in RemoteCode]?: CauseName } = {
   'client-key-changed': 'client-key-lost',
 };
 
-/** Names the cause where the code of the failure leaves nothing open. */
+/** Names the cause if the code of the failure is unambiguous. */
 export function codeThatSpeaks(examined: Case): Cause | undefined {
   for (const { recording, failure } of examined.failures) {
     if (failure.isOwn) {

@@ -1,4 +1,7 @@
-/** How what the hub sent differs from what the client saw: the first byte of the prologue, and the place in the JSON. */
+/**
+ * The difference between the hub's payloads and the client's view: the first byte of the prologue, and the place in the
+ * JSON.
+ */
 import {
   canonicalJson,
   equalBytes,
@@ -15,7 +18,7 @@ export interface PayloadDifference {
   readonly payload: 'HELLO' | 'HANDSHAKE';
   /** The first byte that differs, counted in the canonical JSON of the payload from 0. */
   readonly offset: number;
-  /** Where in the payload: `noise.suites[0]`; empty for the payload itself. */
+  /** The place in the payload, such as `noise.suites[0]`; empty for the payload itself. */
   readonly path: string;
   readonly name:
     | 'hello-changed'
@@ -110,7 +113,7 @@ function isRewritten(hub: Json | undefined, client: Json | undefined): boolean {
   return isNumber(hub) && isNumber(client) && Number(hub) === Number(client);
 }
 
-/** The list of the offer from which entries are missing at the client, with all others in their order. */
+/** The list of the offer that lacks entries at the client, with all others in order. */
 function strippedFrom(
   hub: JsonObject,
   client: JsonObject,
@@ -127,7 +130,7 @@ function strippedFrom(
   return undefined;
 }
 
-/** The names in a list of an offer. What should be a name may be any JSON, which is shown as such. */
+/** The names in a list of an offer. An entry that is not a string is shown as JSON. */
 export function namesIn(object: JsonObject, list: string): string[] {
   const names = ownField(object, list);
   return Array.isArray(names) ? names.map(nameOf) : [];
@@ -137,10 +140,10 @@ function nameOf(value: Json): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Of more fields than these, the further ones are not tried: each takes as long as the payload has bytes. */
+/** Fields after these are not tried: each takes time linear in the size of the payload. */
 const MOST_FIELDS = 64;
 
-/** Offers and HELLOs from which something was taken on the way, to be tried. */
+/** Offers and HELLOs with a part removed on the way, to try. */
 export function* strippedPayloads(
   hello: JsonObject,
   offer: JsonObject,

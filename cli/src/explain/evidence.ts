@@ -1,34 +1,34 @@
-/** What an explanation is made from, and what it consists of. */
+/** The inputs and the parts of an explanation. */
 import type { MistakenPsk } from '../../../judge/src/mistakes/psk.ts';
 import { bytesToHex, type JsonObject, nodeCrypto, ownField, type Pattern, type Suite } from '../protocol.ts';
 import type { Failure, Recording, Role } from './recording.ts';
 
-/** What the user holds. All of it is optional but one recording. */
+/** The user's evidence. Only one recording is required. */
 export interface Evidence {
   readonly client?: Recording | undefined;
   readonly hub?: Recording | undefined;
-  /** The payloads as the side has them that made no recording. */
+  /** The payloads as seen by the side that made no recording. */
   readonly hello?: JsonObject | undefined;
   readonly offer?: JsonObject | undefined;
   /** The password that both sides should have. */
   readonly password?: string | undefined;
   readonly clientPsk?: Uint8Array | undefined;
   readonly hubPsk?: Uint8Array | undefined;
-  /** The client's pin of this hub, in hex, where no recording of the client has it. */
+  /** The client's pin of this hub, in hex, if no recording of the client has it. */
   readonly clientPin?: string | undefined;
   /** Private static keys. */
   readonly clientStatic?: Uint8Array | undefined;
   readonly hubStatic?: Uint8Array | undefined;
   /** Derives a PSK of the password; slow. */
   readonly derive: (password: string, nodeId: string) => Uint8Array;
-  /** The PSKs that known mistakes make of a password. Each takes as long. */
+  /** The PSKs that known mistakes derive from a password. Each takes as long. */
   readonly mistakenPsks: (password: string, nodeId: string) => readonly MistakenPsk[];
-  /** Is told of each attempt at something slow. */
+  /** Called for each slow attempt. */
   readonly onAttempt?: ((done: number, total: number) => void) | undefined;
 }
 
 export type CauseName =
-  // what the hub sent and what the client saw differ
+  // the hub's payloads and the client's view differ
   | 'hello-changed'
   | 'offer-changed'
   | 'patterns-stripped'
@@ -43,7 +43,7 @@ export type CauseName =
   | 'psk-stale'
   | 'hub-replaced'
   | 'client-key-lost'
-  | 'key-pair' // a public key that is not that of its private key
+  | 'key-pair' // a public key that does not belong to its private key
   | 'unknown-hub'
   // messages on the way
   | 'message-order'
@@ -51,7 +51,7 @@ export type CauseName =
   | 'message-changed'
   | 'session-lost'
   | 'counter'
-  // what one side sent, or did
+  // a message or an action of one side
   | 'bad-envelope'
   | 'bad-message'
   | 'offer'
@@ -65,17 +65,17 @@ export interface Cause {
   /** `certain` if no other cause is possible; `likely` if the text names the others. */
   readonly certainty: 'certain' | 'likely';
   readonly text: string;
-  /** Where both prologues differ: the payload, the path in it, and the first byte of its canonical JSON. */
+  /** The difference of the prologues: the payload, the path in it, and the first byte of its canonical JSON. */
   readonly place?: { readonly payload: string; readonly path: string; readonly offset: number } | undefined;
 }
 
-/** One side's view of what the hub said in clear. */
+/** One side's view of the hub's cleartext. */
 export interface View {
   readonly hello: JsonObject;
   readonly offer: JsonObject;
 }
 
-/** Where the handshake failed: one side did not accept a message of the other. */
+/** The point at which the handshake failed: one side did not accept a message of the other. */
 export interface Point {
   /** 0 to 2 are handshake messages, 3 is the first transport message. */
   readonly index: 0 | 1 | 2 | 3;
@@ -84,19 +84,19 @@ export interface Point {
   readonly isRecorded: boolean;
 }
 
-/** What both sides may agree on. */
+/** A fact that both sides may agree on. */
 export type Fact = 'payloads' | 'messages' | 'hub-key' | 'client-key' | 'psks';
 
-/** The evidence, and what follows from it at once. */
+/** The evidence, and direct conclusions from it. */
 export class Case {
   readonly evidence: Evidence;
   readonly recordings: readonly Recording[];
-  /** What was compared, and what was computed. */
+  /** The comparisons and computations that were made. */
   readonly checked: string[] = [];
-  /** What of the evidence cannot be true together. */
+  /** Contradictions in the evidence. */
   readonly contradictions: string[] = [];
   readonly #agreed: Set<Fact> = new Set();
-  /** What the user could add. */
+  /** Evidence that the user could add. */
   readonly wouldHelp: Set<string> = new Set();
   readonly views: { readonly client: View | undefined; readonly hub: View | undefined };
   #derived: Uint8Array | undefined;
@@ -130,7 +130,7 @@ export class Case {
     return facts.every((fact) => this.#agreed.has(fact));
   }
 
-  /** The failures in the order in which they tell most: a session's own failure before an ending. */
+  /** The failures, the most informative first: a session's own failure before an ending. */
   get failures(): { readonly recording: Recording; readonly failure: Failure }[] {
     const all = this.recordings.flatMap((recording) =>
       recording.failure === undefined ? [] : [{ recording, failure: recording.failure }],

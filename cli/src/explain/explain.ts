@@ -1,6 +1,6 @@
 /**
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
- * answer. Where no step finds one, the answer is that it cannot be told, and what would help.
+ * answer. If no step finds one, the answer is `unknown`, and lists evidence that would help.
  */
 import { ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
@@ -10,13 +10,13 @@ import type { Failure, Recording, Role } from './recording.ts';
 import { comparePsks, otherPair, PASSWORD, tryMistakes } from './trials.ts';
 
 export interface Explanation {
-  /** `unfinished`: a recording ends in the middle of the handshake, and nothing says that it failed. */
+  /** `unfinished`: a recording ends in the middle of the handshake, without evidence that it failed. */
   readonly verdict: 'no-fault' | 'fault' | 'unknown' | 'unfinished';
   readonly cause: Cause | undefined;
-  /** What each side recorded about the end. */
+  /** Each side's record of the end. */
   readonly happened: readonly string[];
   readonly checked: readonly string[];
-  /** What of the evidence cannot be true together. */
+  /** Contradictions in the evidence. */
   readonly contradictions: readonly string[];
   readonly wouldHelp: readonly string[];
 }
@@ -99,7 +99,7 @@ function ownFault({ failures }: Case): Cause | undefined {
   return undefined;
 }
 
-/** The static keys that one side has pinned, and those that the other side has. */
+/** Compares the static keys that one side has pinned with the other side's own. */
 function differentKeys(examined: Case): Cause | undefined {
   const [hubKey, clientKey] = [examined.publicKey('hub'), examined.publicKey('client')];
   const [pinnedHub, pinnedClient] = [examined.pinnedKey('hub'), examined.pinnedKey('client')];
@@ -129,8 +129,8 @@ function brokenPair({ evidence }: Case): Cause | undefined {
 }
 
 /**
- * Whether the hub's recording refutes what a client can conclude from a connection that closed: the hub recorded another
- * failure of its own, or it accepted the client's static key. A KKpsk0 that fails at the hub leaves that key open.
+ * Whether the hub's recording refutes a client's conclusion from a connection that closed: the hub recorded a different
+ * failure, or it accepted the client's static key. A KKpsk0 that fails at the hub leaves that key open.
  */
 function isRefutedByHub({ evidence: { hub, client } }: Case, code: string): boolean {
   if (hub === undefined) return false;
@@ -140,7 +140,7 @@ function isRefutedByHub({ evidence: { hub, client } }: Case, code: string): bool
   return code === 'client-key-refused' && !mayDiffer;
 }
 
-/** What is left, and what the hub said by closing. */
+/** The remaining causes, and the meaning of the hub's close. */
 function byElimination(examined: Case): Cause | undefined {
   const { failures, wouldHelp, evidence } = examined;
   for (const { recording, failure } of failures) {

@@ -20,10 +20,10 @@ import {
 
 export type Role = 'client' | 'hub';
 
-/** A cleartext envelope as it was written or arrived. */
+/** A cleartext envelope as written or received. */
 export interface Passed {
   readonly text: string;
-  /** `other` also for what cannot be read. */
+  /** `other` also for an envelope that cannot be read. */
   readonly type: 'hello' | 'offer' | 'message' | 'other';
   readonly payload: JsonObject;
 }
@@ -49,7 +49,7 @@ export interface Recording {
   readonly header: JsonObject;
   readonly sent: readonly Passed[];
   readonly received: readonly Passed[];
-  /** What this side saw of the hub's HELLO and HANDSHAKE. */
+  /** This side's view of the hub's HELLO and HANDSHAKE. */
   readonly hello: Passed | undefined;
   readonly offer: Passed | undefined;
   readonly pattern: Pattern | undefined;
@@ -121,7 +121,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   };
 }
 
-/** The lines of the last session, and how many sessions there are: a program may append one after the other. */
+/** The lines of the last session, and the number of sessions: a program may append one after the other. */
 function linesOf(path: string, contents: Uint8Array): { lines: JsonObject[]; sessions: number } {
   let lines: JsonObject[] = [];
   let [sessions, count, next] = [0, 0, 0];
@@ -132,7 +132,7 @@ function linesOf(path: string, contents: Uint8Array): { lines: JsonObject[]; ses
     if (line.every(isBlank)) continue;
     count++;
     const value = parseLine(line);
-    // A program that was killed leaves a line that ends in its middle.
+    // A program that was killed leaves an incomplete line.
     const isCut = value === undefined && count > 1 && contents.subarray(next).every(isBlank);
     if (isCut) break;
     if (!isJsonObject(value)) {
@@ -163,7 +163,7 @@ function text(line: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A state or an error code. What has another form comes from no session. */
+/** A state or an error code. Sessions do not write other forms. */
 function nameIn(line: JsonObject | undefined, field: string): string {
   const name = (line && text(line, field)) ?? '';
   return /^[a-z][a-z0-9-]{0,50}$/.test(name) ? name : 'unknown';
@@ -212,7 +212,7 @@ function bytesOf({ payload }: Passed): Uint8Array | undefined {
   try {
     return readNoiseMessage(payload);
   } catch {
-    return undefined; // it is not hex, which the session says
+    return undefined; // it is not hex: the session reports this
   }
 }
 
@@ -221,7 +221,7 @@ const ENCRYPTED = ['ready', 'awaiting-first-message'];
 /** Transport messages that arrived and did not end the session. */
 function countOpened(lines: readonly JsonObject[]): number {
   let opened = 0;
-  let isOpen = false; // whether the call before this line is such a message, as far as is known
+  let isOpen = false; // whether the call before this line is such a message, as far as known
   for (const line of lines) {
     if (line.event === 'close' || line.threw !== undefined) isOpen = false;
     if (line.call === undefined) continue;

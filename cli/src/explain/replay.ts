@@ -1,7 +1,6 @@
 /**
- * Computes a recorded handshake again, as a side would that makes a mistake, or none: each part of each message is opened.
- * Where all parts open, that is how the messages were made. It needs only one private key of each Diffie-Hellman pair, and
- * stops where it has none.
+ * Recomputes a recorded handshake with a given mistake, or none, and opens each part of each message. If all parts open,
+ * the messages were made this way. It needs only one private key of each Diffie-Hellman pair, and stops if it has none.
  */
 import {
   hkdf,
@@ -22,7 +21,7 @@ import {
   type Suite,
 } from '../protocol.ts';
 
-/** What is known of the keys of one side: private keys, and the public static key. */
+/** The known keys of one side: private keys, and the public static key. */
 export interface SideKeys {
   readonly s?: Uint8Array | undefined;
   readonly e?: Uint8Array | undefined;
@@ -44,13 +43,13 @@ export interface Handshake {
     | undefined;
 }
 
-/** How far it came. */
+/** The progress of a replay. */
 export interface Progress {
   /** How many messages have opened; the transport message counts. */
   readonly opened: number;
-  /** The secret without which it could not go on. */
+  /** The secret that it needs to continue. */
   readonly lacks?: 'psk' | 'key' | undefined;
-  /** A static key in a message that is not that of the private key given. */
+  /** A static key in a message that does not belong to the given private key. */
   readonly other?: { readonly owner: 'client' | 'hub'; readonly publicKey: string } | undefined;
 }
 
@@ -106,7 +105,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   const isLate = mistake.prologue === 'after-pre-messages';
   if (mistake.prologue !== 'left-out' && !isLate) mixHash(handshake.prologue);
   if (PATTERNS[pattern].staticKeysKnown && mistake.preMessages !== 'left-out') {
-    // Which side hashes its own key first does not show: only that the two are swapped.
+    // This cannot show which side hashes its own key first, only that the two are swapped.
     for (const owner of mistake.preMessages === undefined ? ['init s', 'resp s'] : ['resp s', 'init s']) {
       if (publicKeys[owner] === undefined) return { opened: 0, lacks: 'key' };
       mixHash(publicKeys[owner]);
@@ -146,7 +145,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
         if (psk === undefined) return stopped('psk');
         mixPsk(psk);
       } else {
-        // Which side alone swaps them does not show.
+        // This cannot show which side alone swaps them.
         const isSwapped = mistake.dhSwapped === true && (token === 'es' || token === 'se');
         const [init, resp] = (isSwapped ? `${token[1]}${token[0]}` : token) as unknown as [
           's' | 'e',
@@ -183,7 +182,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   return { opened: messages.length + (plaintext === undefined ? 0 : 1), other };
 }
 
-/** What is not sealed opens always: that it is the payload shows only in its form. */
+/** An unsealed payload always opens: only its form shows that it is the payload. */
 function isJson(payload: Uint8Array): boolean {
   try {
     parseJson(payload);

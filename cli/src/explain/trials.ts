@@ -1,4 +1,4 @@
-/** Computes the handshake again under each known mistake: the one with which the messages open is the cause. */
+/** Recomputes the handshake with each known mistake. If the messages open, that mistake is the cause. */
 import { mistakenPrologues } from '../../../judge/src/mistakes/json.ts';
 import { MISTAKES } from '../../../judge/src/mistakes/noise-mistakes.ts';
 import {
@@ -15,16 +15,16 @@ import type { Case, Cause, Point, View } from './evidence.ts';
 import type { Role } from './recording.ts';
 import { type Handshake, replay } from './replay.ts';
 
-/** What would help against PSKs that differ. */
+/** Evidence that would help if PSKs differ. */
 export const PASSWORD = 'the password (--password or --identity), or the PSKs (--psk, --hub-psk)';
 
-/** More candidates than these say nothing. */
+/** More candidates than this are not informative. */
 const FEW = 6;
 
 const OTHER: { readonly [role in Role]: Role } = { client: 'hub', hub: 'client' };
 const NAMES = ['message 1', 'message 2', 'message 3', 'the first transport message'];
 
-/** Names the cause by trial, where the evidence suffices to compute as far as the message that was not accepted. */
+/** Finds the cause by trial, if the evidence suffices to compute up to the message that was not accepted. */
 export function tryMistakes(examined: Case): Cause | undefined {
   const { point } = examined;
   const handshake = point && handshakeOf(examined, point);
@@ -43,7 +43,7 @@ export function tryMistakes(examined: Case): Cause | undefined {
   return faultOfWriter(examined, point, handshake);
 }
 
-/** A private key that does not belong to the public key with which a side was seen. */
+/** A private key that does not belong to the public key that a side presented. */
 export function otherPair(
   role: Role,
   seen: string | undefined,
@@ -107,7 +107,7 @@ function askFor({ wouldHelp }: Case, lacks: 'psk' | 'key'): void {
   }
 }
 
-/** The message is as it should be, so its reader erred, or refused it for another reason. */
+/** The message is correct, so its reader erred, or refused it for another reason. */
 function faultOfReader(examined: Case, point: Point, handshake: Handshake): Cause | undefined {
   const { index, reader, isRecorded } = point;
   const { checked } = examined;
@@ -122,7 +122,7 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
     const isStored = reader === 'client' && examined.evidence.client?.foundPsk;
     return {
       name: isStored ? 'psk-stale' : 'psk-differs',
-      certainty: 'likely', // it may mix in the same one wrongly
+      certainty: 'likely', // it may mix in the same PSK wrongly
       text:
         `${NAMES[index]} opens with the PSK ${source}, so the ${OTHER[reader]} uses that; the ${reader} used another` +
         `${isStored ? ', which it had stored: forget it, and derive it again. A mistake in how it mixes the PSK in looks the same' : ': it has another password, derives the PSK wrongly, or mixes it in wrongly'}`,
@@ -205,7 +205,7 @@ function wrongNoise(writer: Role, { index }: Point, handshake: Handshake): Cause
   };
 }
 
-/** The PSK of the password itself was compared with that of the reader before. */
+/** The PSK of the password itself was already compared with the reader's. */
 function wrongPsk(
   examined: Case,
   writer: Role,
@@ -234,7 +234,7 @@ function wrongDerivation(role: Role, cause: string): Cause {
   };
 }
 
-/** Compares the PSKs that are known of both sides, and that of the password. */
+/** Compares the known PSKs of both sides, and the password's. */
 export function comparePsks(examined: Case): Cause | undefined {
   const { derivedPsk: derived, checked, evidence } = examined;
   const { clientPsk, hubPsk, password } = evidence;
