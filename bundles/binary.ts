@@ -1,6 +1,6 @@
 /**
- * `dist/hub-protocol.binary.js`: binary messages, to be loaded together with any of the other files, by a device with a
- * microphone, a speaker or a camera. It shares no classes with them.
+ * `dist/hub-protocol.binary.js`: binary messages, for a device with a microphone, a speaker or a camera. Load it
+ * together with any of the other files. It shares no classes with them.
  */
 
 export { decodeBinary, encodeBinary } from '../src/binary/binary-message.ts';

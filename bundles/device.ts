@@ -1,8 +1,8 @@
 /**
  * `dist/hub-protocol.js`: a client for devices: session, keyring, when to connect, and cryptography (ChaChaPoly only). Despite
- * its name it is not the whole library, which is `hub-protocol.full.js`. A device is given its address and its PSK by
- * `hub-protocol-cli provision`. Without provisioning, `hub-protocol.identity.js` reads the identity, and
- * `hub-protocol.psk.js` derives the PSK.
+ * its name it is not the whole library, which is `hub-protocol.full.js`. `hub-protocol-cli provision` gives a device its
+ * address and its PSK. Without provisioning, `hub-protocol.identity.js` reads the identity, and `hub-protocol.psk.js` derives
+ * the PSK.
  */
 export { deviceCrypto } from '../src/crypto/device.ts';
 export {

@@ -1,6 +1,6 @@
 /**
- * `dist/hub-protocol.identity.js`: identities and MQTT topics, to be loaded together with any of the other files, by a
- * client that receives its identity as issued. It shares no classes with the other files.
+ * `dist/hub-protocol.identity.js`: identities and MQTT topics, for a client that receives its identity as issued. Load
+ * it together with any of the other files. It shares no classes with the other files.
  */
 
 export { LocalError } from '../src/errors.ts';

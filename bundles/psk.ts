@@ -1,6 +1,6 @@
 /**
- * `dist/hub-protocol.psk.js`: the derivation of a PSK from a password, with the two hash functions that it needs. A browser
- * loads it in a worker, beside `hub-protocol.js` in the page. It shares no classes with the other files.
+ * `dist/hub-protocol.psk.js`: the derivation of a PSK from a password, with the two hash functions that it needs. In a
+ * browser, load it in a worker, and `hub-protocol.js` in the page. It shares no classes with the other files.
  */
 import { concatBytes } from '../src/bytes.ts';
 import type { Crypto } from '../src/crypto/crypto.ts';

@@ -1,6 +1,6 @@
 /**
- * `dist/hub-protocol.requests.js`: requests, replies and the AI disclosure, to be loaded together with any of the other files. It
- * shares no classes with them, so pass messages from one to the other as strings.
+ * `dist/hub-protocol.requests.js`: requests, replies and the AI disclosure. Load it together with any of the other files. It
+ * shares no classes with them, so pass messages between them as strings.
  */
 
 export { LocalError } from '../src/errors.ts';
