@@ -85,7 +85,7 @@ await timeline.next('ready');
 timeline.line('hub', `replies: ${(await kiosk.ask('And tomorrow?')).reply.text}`);
 
 timeline.chapter(
-  'A hub with another key: KKpsk0 fails, XXpsk2 with the kept pin tells why, and a person has to decide',
+  'A hub with another key: KKpsk0 fails, XXpsk2 with the kept pin shows why, and a person must decide',
 );
 await hub.stop();
 hub = await start(randomBytes(32));

@@ -87,7 +87,10 @@ export class Timeline {
   #show(event: Traced): void {
     if ('do' in event) {
       if (event.do === 'dial')
-        this.line('client', event.after === 0 ? 'dials again at once' : `dials again in ${event.after} ms`);
+        this.line(
+          'client',
+          event.after === 0 ? 'dials again immediately' : `dials again in ${event.after} ms`,
+        );
       if (event.do === 'ask') this.line('client', red('asks a person:'), event.error.message);
     } else if (event.type === 'transmit') this.#message('client → hub', event.data);
     else if (event.type === 'received') this.#message('hub → client', event.data);

@@ -173,7 +173,7 @@ const BINARY =
 const KK_FAILED = {
   means:
     'KKpsk0 failed: a new password, a stale PSK, a new hub key, another static key of this client at the hub, or interference. ' +
-    'The next attempt, with XXpsk2, tells which',
+    'The next attempt, with XXpsk2, shows which',
   todo: 'Connect again: the next attempt uses XXpsk2 and tells the cause.',
 };
 
@@ -327,7 +327,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'no-hello': {
     group: 'The first transport message at a hub',
     means: 'the first message of the client is not its HELLO',
-    todo: 'The session goes on, and the message follows as an event of its own. Update the client.',
+    todo: 'The session goes on, and the message follows as a separate event. Update the client.',
   },
   'bad-hello': {
     means: 'the HELLO of the client has a field of the wrong type',
@@ -762,8 +762,8 @@ export const pskDiffers = (): RemoteError =>
   );
 
 const KK_SENTENCE =
-  'the handshake with the pinned key failed: the hub has another password, another static key of its own, or another ' +
-  'static key for this client; or a third party interfered. The next attempt with XXpsk2 tells which';
+  'the handshake with the pinned key failed: the hub has another password, a new static key, or another ' +
+  'static key for this client; or a third party interfered. The next attempt with XXpsk2 shows which';
 
 export const kkFailed = (): RemoteError => new RemoteError('kk-failed', KK_SENTENCE);
 export const kkFailedAtHub = (): RemoteError =>
@@ -888,7 +888,7 @@ function clientEndingSentence(code: EndingCode, state: string): string {
       return (
         'the hub closed the connection after message 3. Most likely it has another static key for this client: another ' +
         'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
-        'to reset it or to issue a new identity. A hub that failed for reasons of its own looks the same'
+        'to reset it or to issue a new identity. A hub that failed for another reason looks the same'
       );
     case 'refused':
       return 'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients';

@@ -23,7 +23,7 @@ const LABELS: { readonly [input: string]: string } = {
 /** What follows, in the words of the table. */
 const VERDICTS: { readonly [verdict in Verdict]: string } = {
   ask: '`ask`',
-  redial: '`dial`, at once',
+  redial: '`dial`, immediately',
   pause: '`dial`, after a pause',
   rest: '`rest`',
 };

@@ -103,7 +103,7 @@ const [lost] = await Promise.all([kiosk.ask('Are you there?'), timeline.next('re
 timeline.line('', `the request ended as ${lost.ending}; on the next connection it is made again`);
 timeline.line('hub', `replies: ${(await kiosk.ask('And now?')).reply.text}`);
 
-timeline.chapter('The password was changed at the hub: KKpsk0 meets silence, and XXpsk2 tells why');
+timeline.chapter('The password was changed at the hub: KKpsk0 meets silence, and XXpsk2 shows why');
 await hub.stop();
 hub = await startHub({
   ...options,

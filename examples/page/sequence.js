@@ -64,7 +64,7 @@ export class Sequence {
       this.#note('bad', `${how}: ${reason === error.code ? reason : `${reason}, ${error.code}`}`);
     },
     dial: ({ after }) =>
-      this.#note('policy', after === 0 ? 'Dials again at once' : `Dials again in ${seconds(after)}`),
+      this.#note('policy', after === 0 ? 'Dials again immediately' : `Dials again in ${seconds(after)}`),
     ask: () => this.#note('policy', 'Asks a person'),
     rest: () => this.#note('policy', 'Rests, until a person connects'),
   };

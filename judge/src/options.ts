@@ -20,7 +20,7 @@ const OPTIONS = {
     argument: 'client|hub',
     help: 'over MQTT: play a broker, and a hub to your client or a client to your hub',
   },
-  jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for a test runner of your own' },
+  jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for your own test runner' },
   only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
   timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
   'spec-only': {

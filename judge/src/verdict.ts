@@ -139,7 +139,7 @@ function withLowerCaseHex(value: unknown): unknown {
 }
 
 const OWN_WORDS =
-  'refusals: the adapter answers with words of its own; it answers with the code of the vector or, if the implementation does not tell causes apart, with "refused" (--spec-only takes any words)';
+  'refusals: the adapter answers with its own words; it should answer with the code of the vector or, if the implementation does not distinguish causes, with "refused" (--spec-only takes any words)';
 
 /** Whether this refuses, and is no crash of the implementation, which adapters report as `raised …`. */
 export function refuses(error: unknown): error is string {

@@ -65,7 +65,7 @@ export function readBrokerEndpoint(mqtt: object): BrokerEndpoint {
   if (parts.userinfo !== '' || path.indexOf('@') >= 0) {
     throw errors.badAddress(
       'the broker’s address',
-      'contains a user or a password: issue those in fields of their own',
+      'contains a user or a password: issue those in separate fields',
     );
   }
   if (parts.query !== '' || parts.fragment !== '')

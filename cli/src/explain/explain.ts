@@ -150,7 +150,7 @@ function byElimination(examined: Case): Cause | undefined {
   const code = failures[0]?.failure.code ?? '';
   if (/^kk-/.test(code)) {
     wouldHelp.add(
-      "a recording of the next attempt with patterns: ['XXpsk2'], which tells password, pin and static key apart",
+      "a recording of the next attempt with patterns: ['XXpsk2'], which distinguishes password, pin and static key",
     );
   }
   if (evidence.password === undefined && /^kk-|^psk-differs$/.test(code)) {
@@ -212,7 +212,7 @@ function leftOver(
     if (evidence.hub === undefined) examined.wouldHelp.add("the hub's recording");
     return likely(
       'client-key-lost',
-      'the hub closed after message 3: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for reasons of its own, looks the same; its recording tells',
+      'the hub closed after message 3: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for another reason, looks the same; its recording tells',
     );
   }
   if (code === 'refused')

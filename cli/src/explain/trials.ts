@@ -270,6 +270,6 @@ export function comparePsks(examined: Case): Cause | undefined {
   return {
     name: 'psk-differs',
     certainty: 'certain',
-    text: 'the two sides have different PSKs: one of them has another password, or derived it wrongly. With the password, --password tells which',
+    text: 'the two sides have different PSKs: one of them has another password, or derived it wrongly. With the password, --password shows which',
   };
 }

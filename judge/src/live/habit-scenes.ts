@@ -9,7 +9,7 @@ const REDIALS = 4;
 const AT_ONCE = 250; // milliseconds for all of them
 
 const NO_PAUSE =
-  'back-off: the client dials again at once, however often its connections end; thousands of them keep a hub from starting';
+  'back-off: the client dials again immediately, however often its connections end; thousands of them keep a hub from starting';
 const PSK_KEPT =
   'psk: the client keeps a PSK that does not open message 2; after the password was changed, it would never find out';
 
@@ -36,7 +36,7 @@ export const HABIT_SCENES: readonly Scene<JudgeHub>[] = [
       const time = Math.round(performance.now() - start);
       if (time >= AT_ONCE) return;
       const got = `${REDIALS} connections in ${time} ms`;
-      throw new Failure({ where: 'connections that end at once', expected: 'pauses between them', got }, [
+      throw new Failure({ where: 'connections that end immediately', expected: 'pauses between them', got }, [
         NO_PAUSE,
       ]);
     },
