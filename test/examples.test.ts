@@ -41,7 +41,7 @@ test('runs the demo to its end', async () => {
     /ready: KKpsk0/,
     /is back with another key/,
     /kk-refused/,
-    /dials again at once/,
+    /dials again immediately/,
     /Noise message 1, XXpsk2/,
     /hub-key-changed/,
     /asks a person/,
