@@ -13,14 +13,14 @@ export interface Adapter {
   stop(): Promise<void>;
 }
 
-/** The adapter gave no valid response. It is started again for the next test. */
+/** The adapter gave no valid response. It is restarted for the next test. */
 export class AdapterError extends Error {}
 
-/** Nothing can be tested at all; the message says why and what to do. */
+/** The tests cannot run at all; the message says why and what to do. */
 export class CannotRun extends Error {}
 
 const MAX_RESPONSE = 16 * 1024 * 1024; // bytes
-const MAX_DEPTH = 200; // of arrays and objects in a response
+const MAX_DEPTH = 200; // nested arrays and objects in a response
 
 export interface ProcessOptions {
   command: string;
@@ -64,8 +64,8 @@ export class ProcessAdapter implements Adapter {
   }
 
   /**
-   * Ends the process: closes its standard input, and kills it if it is still there a second later. A process that it has
-   * started may hold its output open for ever.
+   * Ends the process: closes its standard input, and kills it if it is still running a second later. A process that it
+   * has started may hold its output open for ever.
    */
   async stop(): Promise<void> {
     const child = this.#child;
@@ -85,7 +85,7 @@ export class ProcessAdapter implements Adapter {
         child.once('close', end);
         child.once('exit', () => {
           clearTimeout(timer);
-          timer = setTimeout(end, 500); // for the rest of what it wrote to its standard error
+          timer = setTimeout(end, 500); // for the rest of its standard error
         });
       });
     }
@@ -120,7 +120,7 @@ export class ProcessAdapter implements Adapter {
   }
 }
 
-/** Reads no further than to the line that is asked for. */
+/** Reads no further than the requested line. */
 async function* linesOf(stream: Readable): AsyncGenerator<string> {
   let parts: Buffer[] = [];
   let length = 0;
@@ -158,7 +158,7 @@ export function parseResponse(line: string): Fields {
   return response as Fields;
 }
 
-/** Sees to it that whatever the checks do with a part of a response does not throw. */
+/** Prevents the checks from throwing when they use a part of a response. */
 function makeHarmless(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth === 0)

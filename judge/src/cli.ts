@@ -20,7 +20,7 @@ import { runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 const NODE_ID = 'judge';
-const LONG_WAIT = 120_000; // milliseconds, for a slow peer that derives its key or takes in 32 MiB
+const LONG_WAIT = 120_000; // milliseconds, for a slow peer that derives its key or reads 32 MiB
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 
@@ -120,7 +120,7 @@ function checkOperations(only: readonly string[] | undefined): void {
   throw new CannotRun(`there is no operation ${unknown}; there are ${names.join(', ')}`);
 }
 
-/** Writes as fast as the reader takes it, and until it has enough: the lines are some megabytes. */
+/** Writes at the speed of the reader, until it stops reading: the lines are some megabytes. */
 async function printLines({ only, specOnly }: Options): Promise<number> {
   checkOperations(only);
   for (const line of jsonLines(only, specOnly)) {
@@ -158,7 +158,7 @@ function showScene(name: string, number: number, total: number): void {
   if (process.stderr.isTTY) process.stderr.write(`${CLEAR_LINE}${count(number, total)} ${name} …`);
 }
 
-/** Scenes take seconds, and a client may wait between connections: each has a line, also if the output is not a terminal. */
+/** Scenes take seconds, and a client may wait between connections: each has a line, even if the output is not a terminal. */
 function showVerdict({ name, result }: Verdict, number: number, total: number): void {
   const clear = process.stderr.isTTY ? CLEAR_LINE : '';
   process.stderr.write(`${clear}${count(number, total)} ${result.padEnd(8)} ${name}\n`);

@@ -1,9 +1,9 @@
-/** Where a response first differs from what was expected, in a form that leads to the place. */
+/** Finds the first difference between a response and the expected one, in a form that leads to the place. */
 
 export interface Difference {
   /** The field, with its path: `results[3].message`. */
   readonly where: string;
-  /** Position of the first difference between two strings: in bytes where both are hexadecimal, else in characters. */
+  /** Position of the first difference between two strings: in bytes if both are hexadecimal, else in characters. */
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
@@ -11,7 +11,7 @@ export interface Difference {
 
 const SHOWN = 16; // bytes or characters from shortly before the difference
 
-/** The first difference between two JSON values. Fields that only `got` has are ignored unless the match is to be exact. */
+/** The first difference between two JSON values. Fields that only `got` has are ignored unless the match must be exact. */
 export function firstDifference(
   where: string,
   expected: unknown,

@@ -4,8 +4,8 @@ import { readVectorFile, vectorFiles } from './vectors.ts';
 
 /**
  * One line for each test of these operations, or of all files. It has the fields of the test and of its group, the file,
- * and the operation, or null where no operation takes it.
- * @param isSpecOnly - leaves out what the protocol leaves open
+ * and the operation, or null if no operation takes it.
+ * @param isSpecOnly - leaves out tests that the protocol leaves open
  */
 export function* jsonLines(only: readonly string[] | undefined, isSpecOnly: boolean): Generator<string> {
   for (const file of vectorFiles()) {

@@ -1,4 +1,4 @@
-/** The command line: what it accepts, and what --help says about it. */
+/** The command line: its options, and the text of --help. */
 import { parseArgs } from 'node:util';
 import { CannotRun } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
@@ -44,7 +44,7 @@ const OPTIONS = {
   help: { type: 'boolean', help: 'print this' },
 } as const satisfies { readonly [name: string]: Option };
 
-/** Starts every adapter: it declines everything. */
+/** A start for any adapter: it declines everything. */
 const SKELETON = `\
 import json, sys
 for line in sys.stdin:
@@ -111,7 +111,7 @@ export interface Options {
   readonly jsonl: boolean;
   readonly listen: boolean;
   readonly connect: string | undefined;
-  /** What is under test over MQTT. */
+  /** The side under test over MQTT. */
   readonly mqtt: 'client' | 'hub' | undefined;
   /** The command of the adapter and its arguments. */
   readonly command: readonly string[];
@@ -126,7 +126,7 @@ export interface Options {
   readonly verbose: boolean;
 }
 
-/** @throws CannotRun, and what parseArgs throws */
+/** @throws CannotRun, and the errors of parseArgs */
 export function parseOptions(args: string[]): Options | 'help' | 'version' {
   const parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true, tokens: true });
   const { values, positionals: command, tokens } = parsed;

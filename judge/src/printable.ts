@@ -1,14 +1,14 @@
 /**
- * Makes text safe for a terminal. What a peer, a file or an adapter wrote may contain characters that move the cursor, send
- * the terminal commands, turn text around, or show nothing.
+ * Makes text safe for a terminal. Text of a peer, a file or an adapter may contain characters that move the cursor, send
+ * commands to the terminal, reverse text, or are invisible.
  */
 
-/** Controls (C0 and C1), format characters (such as those of direction), line and paragraph separators, lone surrogates. */
+/** Controls (C0 and C1), format characters (such as direction marks), line and paragraph separators, lone surrogates. */
 const UNSAFE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 /**
  * Writes each unsafe character as `\u` and four digits. Line feeds and tabs stay. JSON remains JSON with the same value,
- * since such characters stand in its strings only.
+ * since such characters occur only in its strings.
  */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => {

@@ -1,4 +1,4 @@
-/** Everything that the judge takes from the library, internals included. No other file imports from outside the judge. */
+/** Everything that the judge imports from the library, including internals. No other file imports from outside the judge. */
 export {
   bytesToHex,
   bytesToUtf8,

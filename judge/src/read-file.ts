@@ -1,7 +1,7 @@
-/** Reads files that somebody else may have chosen: a device or a pipe may never end. */
+/** Reads files that others may have chosen: a device or a pipe may never end. */
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** The longest file that is read, in bytes. Recordings are the longest; identities and keyrings have a few kilobytes. */
+/** The longest file to read, in bytes. Recordings are the longest; identities and keyrings have a few kilobytes. */
 export const MAX_FILE: number = 32 * 1024 * 1024;
 
 /**

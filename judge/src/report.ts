@@ -8,7 +8,7 @@ import type { Verdict } from './verdict.ts';
 const MAX_GROUPS = 10; // shown
 const MAX_TESTS = 3; // shown of each group
 const MAX_LINE = 1000; // characters shown
-const MAX_CAUSES = 3; // named where several explain the same failures
+const MAX_CAUSES = 3; // named if several explain the same failures
 
 const CHOICE = 'a choice of hub-protocol, which a port may make otherwise: --spec-only leaves it out';
 
@@ -56,13 +56,13 @@ export function toText(verdicts: readonly Verdict[]): string {
   return `${lines.map(cut).join('\n')}\n`;
 }
 
-/** What an implementation wrote may stand in any line. */
+/** Any line may contain an implementation's text. */
 function cut(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
 export interface Group {
-  /** What explains the failures, or what they have in common. */
+  /** The cause of the failures, or what they have in common. */
   readonly title: string;
   readonly verdicts: readonly Verdict[];
 }
@@ -94,7 +94,7 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
   return lines;
 }
 
-/** How many other failures there are of each operation, and the plainest of them. */
+/** The number of other failures of each operation, and the plainest of them. */
 function followersToLines(others: readonly Verdict[]): string[] {
   if (others.length === 0) return [];
   const lines = summarize(others).map(({ operation, failed }) => {
@@ -106,7 +106,7 @@ function followersToLines(others: readonly Verdict[]): string[] {
   return [`${others.length} other failures may follow from these: fix these first`, ...lines, ''];
 }
 
-/** What an implementation has to do comes before what it has to refuse, and what is short before what is long. */
+/** Required actions come before required refusals, and short tests before long ones. */
 function byPlainness(a: Verdict, b: Verdict): number {
   return Number(a.isRefusal ?? false) - Number(b.isRefusal ?? false) || (a.size ?? 0) - (b.size ?? 0);
 }
@@ -121,7 +121,7 @@ function failureToLines({ name, comment, failure }: Verdict): string[] {
   ];
 }
 
-/** The failures to show, by what explains them. */
+/** The failures to show, grouped by cause. */
 export function groupFailures(verdicts: readonly Verdict[]): Group[] {
   const failed = verdicts.filter(({ result }) => result === 'failed');
   const groups = [...groupByCause(failed), ...groupByOperation(verdicts)];
@@ -133,7 +133,7 @@ const UNKNOWN = 'no known mistake explains them; the plainest:';
 const ACCEPTED =
   'no known mistake explains these, in which something is accepted that has to be refused; the plainest:';
 
-/** Failures that cannot follow from others: an implementation that does something else wrong still refuses. */
+/** Failures that cannot follow from others: an implementation with another mistake still refuses. */
 function groupAcceptances(failed: readonly Verdict[]): Group[] {
   const accepting = failed.filter(({ failure }) => failure!.accepts);
   return summarize(accepting).map(({ operation }) => ({
@@ -170,7 +170,7 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     if (operation !== LIVE && isMostlyExplained(failed)) continue; // each scene is about something else
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     const all = verdicts.filter((verdict) => verdict.operation === operation);
-    let isUnknown = false; // then what is a choice most likely fails for the same reason
+    let isUnknown = false; // then choices most likely fail for the same reason
     for (const isChoice of [false, true]) {
       const part = unexplained.filter((verdict) => isChoice === (verdict.isChoice ?? false));
       if (part.length === 0) continue;
@@ -184,17 +184,17 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
   return groups;
 }
 
-/** What share of failures must have a flag, and what share of the tests that passed may have it, for its note to speak. */
+/** A flag's note is shown if at least this share of failures has the flag, and at most this share of the passed tests. */
 const MOST = 0.8;
 const FEW = 0.25;
-/** What share of an operation's tests fails for one reason rather than for several. */
+/** If a larger share of an operation's tests fails, they fail for one reason rather than several. */
 const MANY = 0.25;
-/** How many tests with the flag may pass for each that fails. */
+/** How many tests with the flag may pass for each one that fails. */
 const ODDS = 8;
 
 /**
- * The notes of flags that nearly all failures have, and few of the tests that passed. Otherwise the tests speak, as they do
- * where one mistake makes most tests fail, since a flag then says little.
+ * The notes of flags that nearly all failures have, and few of the tests that passed. Otherwise the names of the tests, as
+ * when one mistake makes most tests fail, since a flag then says little.
  */
 function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
   const passed = all.filter(({ result }) => result === 'passed');

@@ -17,7 +17,7 @@ export interface Task {
 
 /**
  * Every vector of these operations, or of all, in the order in which to implement them.
- * @param isSpecOnly - leaves out what the protocol leaves open
+ * @param isSpecOnly - leaves out tests that the protocol leaves open
  */
 export function listTasks(only?: readonly string[], isSpecOnly = false): Task[] {
   const tasks: Task[] = [];
@@ -55,7 +55,7 @@ export interface RunOptions {
   adapter: Adapter;
   /** Only these operations. */
   only?: readonly string[] | undefined;
-  /** Compares only what the protocol demands. */
+  /** Compares only the parts that the protocol demands. */
   isSpecOnly?: boolean;
   onProgress?: (done: number, total: number, operation: string) => void;
 }
@@ -77,7 +77,7 @@ export async function runVectors({
   return narrowCauses(withoutRefuted(verdicts, tasks));
 }
 
-/** Leaves out the causes that a test rules out, by passing or by the way in which it failed. */
+/** Leaves out the causes that a test rules out, by passing or by the way it failed. */
 function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): Verdict[] {
   const causes = new Set(verdicts.flatMap(({ failure }) => failure?.causes ?? []));
   const refuted = new Set<string>();

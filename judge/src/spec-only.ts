@@ -1,12 +1,12 @@
 /**
- * `--spec-only`: what the protocol leaves open is not compared. Tests whose result is `acceptable` are left out; of the
- * others only these parts, which are choices of hub-protocol in tests that are not.
+ * `--spec-only`: does not compare the parts that the protocol leaves open. Tests whose result is `acceptable` are left
+ * out; in the others, only the parts below, which are choices of hub-protocol.
  */
 import type { Fields } from './adapter.ts';
 import type { Vector } from './vectors.ts';
 import { refuses } from './verdict.ts';
 
-/** Events by which this library tells its caller something that the peer does not see. */
+/** Events that inform the caller of this library, and that the peer does not see. */
 const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'new-hub', 'static-key-fresh', 'dropped', 'ended'];
 
 const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(String(event?.type));
@@ -23,7 +23,7 @@ export function demandedOf(test: Vector): Vector {
     return { ...test, steps };
   }
   if (Array.isArray(test.results) && (test.messages ?? test.plaintexts) !== undefined) {
-    // Whether a CipherState goes on after a failure is open; a session must not.
+    // A CipherState may or may not continue after a failure; a session must not.
     const count = test.results.findIndex((result: Fields) => result.error !== undefined) + 1;
     if (count === 0) return test;
     const field = test.messages === undefined ? 'plaintexts' : 'messages';
@@ -34,14 +34,14 @@ export function demandedOf(test: Vector): Vector {
   return test;
 }
 
-/** A `close` event without its code, but for the 1008 of a hub whose handshake failed, which the protocol names. */
+/** A `close` event without its code, except the 1008 of a hub whose handshake failed, which the protocol names. */
 function withoutAdvice({ code, ...event }: Fields, isHub: boolean): Fields {
   return code === undefined || (isHub && code === 1008)
     ? { ...event, ...(code !== undefined && { code }) }
     : event;
 }
 
-/** A response without what the protocol leaves open: a refusal has no code, and some events are not there. */
+/** A response without the parts that the protocol leaves open: a refusal has no code, and some events are missing. */
 export function withoutChoices(response: Fields): Fields {
   const plain = withoutCode(response);
   const { events, results } = plain;

@@ -1,4 +1,4 @@
-/** The vector files, of which the build puts a copy into this package. */
+/** The vector files. The build copies them into this package. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DIRECTORY = new URL('../vectors/', import.meta.url);
@@ -55,14 +55,14 @@ export function refusalCodes(): ReadonlySet<string> {
   return codes;
 }
 
-/** A step of a session with the text that `longText` stands for. */
+/** A step of a session with its `longText` expanded. */
 function withText(_name: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('longText' in value)) return value;
   const { longText, ...step } = value as { longText: LongText };
   return { ...step, text: longText.start + longText.repeated.repeat(longText.times) + longText.end };
 }
 
-/** A text that contains a part many times over. */
+/** A text that contains a part many times. */
 interface LongText {
   readonly start: string;
   readonly repeated: string;

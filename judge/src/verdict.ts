@@ -3,35 +3,35 @@ import { CannotRun, type Fields } from './adapter.ts';
 import { type Difference, firstDifference, show } from './difference.ts';
 import { refusalCodes, type Vector } from './vectors.ts';
 
-/** What the judge says about a test before it runs. */
+/** The description of a test before it runs. */
 export interface TestCase {
   /** The operation under test, or `live`. */
   readonly operation: string;
   /** File and tcId of a vector, or the name of a scene. */
   readonly name: string;
   readonly comment: string;
-  /** What the test is about, and what each of these flags means. */
+  /** The subject of the test, and the meaning of each of these flags. */
   readonly notes?: { readonly [flag: string]: string };
   /** Orders failures for the reader: the plainest first. Length of the vector in characters. */
   readonly size?: number;
   /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
   readonly isChoice?: boolean;
-  /** Whether the implementation has to refuse something. What it has to do comes first in a report. */
+  /** Whether the implementation must refuse something. Required actions come first in a report. */
   readonly isRefusal?: boolean;
 }
 
-/** Known mistakes, any one of which has the effect that was seen. */
+/** Known mistakes, each of which explains the effect. */
 export type Causes = readonly string[];
 
 export interface Verdict extends TestCase {
-  /** `defect`: the judge itself failed, which says nothing about the implementation. */
+  /** `defect`: the judge itself failed, not the implementation. */
   readonly result: 'passed' | 'failed' | 'declined' | 'defect';
   readonly milliseconds: number;
   readonly failure?: {
     readonly difference: Difference;
     /** The known mistakes that explain the difference. */
     readonly causes: Causes;
-    /** Whether something was accepted that has to be refused. No mistake about what is right leads to that. */
+    /** Whether something was accepted that must be refused. No mistake about correct input leads to that. */
     readonly accepts?: boolean;
   };
   /** Stack of the judge's own error. */
@@ -42,7 +42,7 @@ export interface Verdict extends TestCase {
 export class Failure extends Error {
   readonly difference: Difference;
   readonly causes: Causes;
-  /** Whether something was accepted that has to be refused. */
+  /** Whether something was accepted that must be refused. */
   readonly accepts: boolean;
 
   constructor(difference: Difference, causes: Causes = [], accepts = false) {
@@ -53,11 +53,11 @@ export class Failure extends Error {
   }
 }
 
-/** Thrown by a check: the implementation does not offer what the test needs. */
+/** Thrown by a check: the implementation does not offer a feature that the test needs. */
 export class Declined extends Error {}
 
 /**
- * Runs one check. Whatever it throws becomes a verdict, so that a run always goes on.
+ * Runs one check. Anything that it throws becomes a verdict: a run always continues.
  * @throws CannotRun
  */
 export async function runTest(test: TestCase, check: () => Promise<void>): Promise<Verdict> {
@@ -84,7 +84,7 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
 
 /**
  * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.
- * What no failure tells apart stays side by side.
+ * Causes that no failure distinguishes all stay.
  */
 export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
   const counts = new Map<string, number>();
@@ -141,7 +141,7 @@ function withLowerCaseHex(value: unknown): unknown {
 const OWN_WORDS =
   'refusals: the adapter answers with its own words; it should answer with the code of the vector or, if the implementation does not distinguish causes, with "refused" (--spec-only takes any words)';
 
-/** Whether this refuses, and is no crash of the implementation, which adapters report as `raised …`. */
+/** Whether this is a refusal, not a crash of the implementation, which adapters report as `raised …`. */
 export function refuses(error: unknown): error is string {
   return typeof error === 'string' && error !== '' && !error.startsWith('raised ');
 }
@@ -150,7 +150,7 @@ function isOwnWord(error: unknown): boolean {
   return refuses(error) && !refusalCodes().has(error);
 }
 
-/** An implementation refuses with the code of the vector, or with `refused` if it does not tell causes apart. */
+/** An implementation refuses with the code of the vector, or with `refused` if it does not distinguish causes. */
 export function checkRefusal(
   code: string,
   { id, ...response }: Fields,

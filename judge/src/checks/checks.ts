@@ -46,7 +46,7 @@ export type Ask = (request: Fields) => Promise<Fields>;
 
 export interface Operation {
   readonly name: string;
-  /** What its vectors show. */
+  /** The subject of its vectors. */
   readonly shows: string;
   /** Operations whose mistakes make tests of this one fail too; itself, if one mistake makes most of its tests fail. */
   readonly uses: readonly string[];
@@ -99,16 +99,16 @@ export interface Check {
   readonly operation: string;
   /** @throws Failure, Declined */
   check(test: Vector, ask: Ask): Promise<void>;
-  /** Whether an implementation that passes this test cannot make the mistake of this cause. */
+  /** Whether passing this test rules out the mistake of this cause. */
   refutes?(test: Vector, cause: string): boolean;
-  /** Whether an implementation that fails this test in this way does not make the mistake of this cause. */
+  /** Whether failing this test in this way rules out the mistake of this cause. */
   contradicts?(test: Vector, failure: NonNullable<Verdict['failure']>, cause: string): boolean;
 }
 
 interface PlainOptions {
-  /** Whether the response may have nothing beside what the vector has, at any depth. */
+  /** Whether the response may have only the fields of the vector, at any depth. */
   readonly isExact?: boolean;
-  /** The known mistakes that lead to this response, a refusal included. */
+  /** The known mistakes that lead to this response, including a refusal. */
   readonly mistakesIn?: (test: Vector, response: Fields) => Causes;
   /** As in Check. */
   readonly refutes?: (test: Vector, cause: string) => boolean;
@@ -212,7 +212,7 @@ function plain(
   };
 }
 
-/** Finds what these fields of a response have beside what the vector has, at any depth. */
+/** Finds members of these fields of a response that the vector lacks, at any depth. */
 function checkExact(test: Vector, response: Fields, fields: readonly string[]): void {
   for (const field of fields.filter((field) => test[field] !== undefined)) {
     const difference = firstDifference(field, test[field], response[field], true);
@@ -263,7 +263,7 @@ function withUpperCaseEscapes(url = ''): string {
   return url.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase());
 }
 
-/** An identity as it was read; and its redacted form, which must not contain a secret in any encoding. */
+/** An identity as read; and its redacted form, which must not contain a secret in any encoding. */
 async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   const { text, identity, secrets } = test;
   const response = await ask({ op: 'identity', text });

@@ -15,12 +15,12 @@ export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
 export const KINDS_SWAPPED =
   'markers: JSON and binary are taken for one another; JSON has 0 and 2, binary has 1 and 3';
 
-/** Whether who passes this test cannot make the mistake of this cause. */
+/** Whether passing this test rules out the mistake of this cause. */
 export function refutesSplit(_test: Vector, cause: string): boolean {
   return cause === KINDS_SWAPPED;
 }
 
-/** The markers of the other kind of message; those of middle and final chunks are the same. */
+/** The markers of the other kind of message; middle and final chunks have the same markers in both. */
 const SWAPPED = [1, 0, 3, 2, 4, 5];
 
 function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes {
@@ -95,7 +95,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const inMessages = mistakesInMessages(events, got);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
-  if (maxMessage !== undefined) return []; // which says nothing about the cap of 32 MiB
+  if (maxMessage !== undefined) return []; // this does not show the cap of 32 MiB
   if (got.some(({ type, length }) => type === 'message' && Number(length) > MAX_MESSAGE))
     return ['cap: a message of more than 32 MiB is delivered; it never is'];
   if (expected?.length === MAX_MESSAGE) {
@@ -108,8 +108,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
 }
 
 /**
- * Whether a failure shows that what is said of the cap or of UTF-8 was not the mistake: a message for which neither
- * matters was refused, too.
+ * Whether a failure rules out causes about the cap or UTF-8: a message for which neither matters was refused, too.
  */
 export function contradictsReassembly(
   { error, events }: Vector,
@@ -153,7 +152,7 @@ const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): 
   },
 ];
 
-/** Whether who passes this test takes the frames that the mistake of this cause would refuse. */
+/** Whether passing this test means accepting the frames that the mistake of this cause would refuse. */
 export function refutesReassembly({ error, frames }: Vector, cause: string): boolean {
   return error === undefined && FRAMES.some((frame) => frame.cause === cause && frame.has(frames));
 }
@@ -163,7 +162,7 @@ const OTHER_KIND =
 const EARLIER =
   'reassembly: a message begins with the bytes of the one before it; the buffer is empty when a message starts';
 
-/** Mistakes in the first message that is not as it should be, if all events up to it are of the right types. */
+/** Mistakes in the first wrong message, if all events up to it have the right types. */
 function mistakesInMessages(events: readonly Fields[], got: readonly Fields[]): Causes {
   let before = 0;
   for (const [index, { type, kind, length }] of events.entries()) {

@@ -1,4 +1,4 @@
-/** Handshakes in either role, message by message, and the CipherStates that they leave. */
+/** Handshakes in either role, message by message, and the resulting CipherStates. */
 import type { Fields } from '../adapter.ts';
 import type { Difference } from '../difference.ts';
 import {
@@ -27,7 +27,7 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
   });
   await playSide(test, 'resp', ask).catch((error) => {
     if (!(error instanceof Failure)) throw error;
-    // What could not be read leaves no bytes to compare, but few mistakes are made on one side only.
+    // A message that could not be read leaves no bytes to compare, but few mistakes are made on one side only.
     const isUnknown = error.causes.length === 0 && !isTransport(error);
     const causes = isUnknown ? causesOnOneSide('resp', transcript, indexOf(error)) : error.causes;
     throw narrowed(
@@ -38,8 +38,8 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
 }
 
 /**
- * Whether a failure shows that the mistake of this cause was not made: a cause that says that all messages are right is none
- * where a message is wrong.
+ * Whether a failure rules out the mistake of this cause: a cause that says that all messages are right does not fit a wrong
+ * message.
  */
 export function contradictsHandshake(
   test: Vector,
@@ -48,18 +48,18 @@ export function contradictsHandshake(
 ): boolean {
   if (/message \d/.test(difference.where)) return cause.endsWith(ALL_RIGHT);
   const isHash = difference.where.startsWith('handshakeHash') && !/^(?:nonce|tag)/.test(cause);
-  return isHash && changesMessages(cause, 'init', test as unknown as Transcript); // which went before
+  return isHash && changesMessages(cause, 'init', test as unknown as Transcript); // which came before
 }
 
-/** Whether who passes this handshake on both sides cannot make the mistake. */
+/** Whether passing this handshake on both sides rules out the mistake. */
 export function refutesHandshake(test: Vector, cause: string): boolean {
-  // Nonces and tags are the cipher's, of which there are two.
+  // Nonces and tags belong to the cipher, and there are two ciphers.
   if (/^(?:nonce|tag)/.test(cause)) return false;
   const transcript = test as unknown as Transcript;
   return !(['init', 'resp'] as const).every((side) => spares(cause, side, transcript));
 }
 
-/** The index of the handshake message at which it failed. */
+/** The index of the handshake message that failed. */
 function indexOf({ difference }: Failure): number {
   return Number(/message (\d)/.exec(difference.where)?.[1] ?? 1) - 1;
 }
@@ -91,7 +91,7 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
   try {
     await checkTransport(test, side, ask);
   } catch (error) {
-    if (!(error instanceof Declined)) throw error; // seal and open are operations of their own
+    if (!(error instanceof Declined)) throw error; // seal and open are separate operations
   }
 }
 
@@ -144,7 +144,7 @@ async function playMessages(test: Vector, side: Side, ask: Ask): Promise<void> {
   }
 }
 
-/** The response with one field under a name that tells the reader of the report where it belongs. */
+/** The response with one field renamed, to show the reader of the report where it belongs. */
 function renamed({ error, ...response }: Fields, field: string, title: string): Fields {
   return error === undefined ? { [title]: response[field] } : { error };
 }
@@ -154,7 +154,10 @@ function isTransport({ difference }: Failure): boolean {
   return difference.where.startsWith('results');
 }
 
-/** What the initiator sealed may fit several mistakes, and what does not open fits none. But the responder seals too. */
+/**
+ * The initiator's sealed message may fit several mistakes, and a message that does not open fits none. But the
+ * responder seals too.
+ */
 async function explainTransport(error: unknown, test: Vector, ask: Ask): Promise<unknown> {
   if (!(error instanceof Failure) || error.causes.length === 1 || !isTransport(error)) return error;
   const failure = await playSide(test, 'resp', ask).catch((other) => other);
@@ -184,7 +187,7 @@ async function explain(error: unknown, test: Vector, side: Side, ask: Ask): Prom
       failure.causes.filter((cause) => causes.length === 0 || causes.includes(cause)),
     );
   }
-  // What the implementation reads it gets wrong on this side alone.
+  // The implementation gets only reading wrong, on this side alone.
   const isReading =
     error.causes.length === 0 && !isTransport(error) && /^payload of message/.test(error.difference.where);
   if (isReading) return narrowed(error, causesOnOneSide(side, test as unknown as Transcript, indexOf(error)));
@@ -237,7 +240,7 @@ export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
 
 const ENDS_EARLY = 'nonce: the counter ends too early; the last one is 2^64 - 2';
 
-/** What it means that nothing is sealed under this counter. */
+/** The cause if nothing is sealed under this counter. */
 function endsEarly(counter: bigint): Causes {
   return counter > 0x7fffn ? [ENDS_EARLY] : []; // the least that a counter of some type could hold
 }
@@ -255,7 +258,7 @@ const GOES_ON = [
   'a failure is final: after one message that does not open, or cannot be sealed, nothing else may',
 ];
 
-/** Compares the result of each message. Every message is tried, also after a failure. */
+/** Compares the result of each message. Every message is tried, even after a failure. */
 function checkResults(
   expected: readonly Fields[],
   { error, results }: Fields,

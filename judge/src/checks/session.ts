@@ -1,4 +1,4 @@
-/** Whole sessions, step by step: what the implementation receives, and the events it must return. */
+/** Whole sessions, step by step: the implementation's inputs, and the events it must return. */
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
 import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
@@ -56,7 +56,7 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
       if (isEquivalent(name, value, other[name], opener)) continue;
-      if (type === 'close' && name === 'code' && other[name] === undefined) continue; // which an adapter need not tell
+      if (type === 'close' && name === 'code' && other[name] === undefined) continue; // adapters may omit it
       if (name === 'bytes') checkSealed(where, String(value), String(other[name]), opener);
       const [right, wrong] = name === 'text' ? parsed(value, other[name]) : [value, other[name]];
       checkValue(`${where}, ${type}.${name}`, right, wrong, () => {
@@ -64,7 +64,7 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
         if (type === 'close') return [`close code: it is ${wrong} where it is ${right}; ${CLOSE_CODES}`];
         return mistakesInText(value, other[name], opener);
       });
-      // It has more than it should.
+      // It has extra members.
       checkValue(`${where}, ${type}.${name}`, value, other[name], () =>
         mistakesInText(value, other[name], opener),
       );
@@ -86,7 +86,7 @@ function has(events: readonly (Fields | null)[], type: string): boolean {
   return events.some((event) => event?.type === type);
 }
 
-/** A pin that is told where the handshake fails. */
+/** A pin that is reported although the handshake fails. */
 function mistakesInPinning(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
   const fails = has(expected, 'close') && has(got, 'close') && !has(expected, 'pin');
   return fails && has(got, 'pin') && !has(got, 'transmit') ? [PIN_EARLY] : [];
@@ -107,10 +107,10 @@ const LOW_ORDER =
 const ASKED = 'psk: it is asked for although it is stored; what is stored is used';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
-/** Events that are told to the caller alone, and what each is called. */
+/** Events for the caller alone, and the name of each. */
 const TOLD: readonly string[] = ['pin', 'unpin', 'psk', 'psk-suspect'];
 
-/** What is wrong in the events as a whole. */
+/** The mistakes in the events as a whole. */
 function mistakesInEvents(
   expected: readonly Fields[],
   got: readonly (Fields | null)[],
@@ -131,10 +131,10 @@ function mistakesInEvents(
       return [HELLO_IN_CLEAR];
   }
   if (types.join() === 'transmit of an envelope' && others.join() === 'psk-needed') return [ASKED];
-  if (has(expected, 'ended')) return []; // which is about what the end means
+  if (has(expected, 'ended')) return []; // this is about the meaning of the end
   const errorOf = (events: readonly (Fields | null)[]): unknown =>
     events.find((event) => event?.type === 'close')?.error;
-  if (errorOf(expected) !== errorOf(got)) return []; // and the other events are those of another failure
+  if (errorOf(expected) !== errorOf(got)) return []; // and the other events belong to a different failure
   for (const type of TOLD) {
     const without = (list: readonly string[]): string => list.filter((other) => other !== type).join();
     if (without(types) !== without(others) || types.includes(type) === others.includes(type)) continue;
@@ -147,7 +147,7 @@ function mistakesInEvents(
   return [];
 }
 
-/** The order of events, if it is all that is wrong. Envelopes and sealed messages are both `transmit`. */
+/** The order of events, if nothing else is wrong. Envelopes and sealed messages are both `transmit`. */
 function mistakesInOrder(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
   const types = expected.map(typeOf);
   const others = got.map((event) => typeOf(event ?? {}));
@@ -162,7 +162,7 @@ function typeOf({ type, text }: Fields): string {
 
 const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';
 
-/** Compares what two messages hold whose bytes differ, if both open. */
+/** Compares the contents of two messages whose bytes differ, if both open. */
 function checkSealed(where: string, expected: string, got: string, opener: Opener): void {
   const isHello = !opener.isHub && opener.count === 0;
   const [right, wrong] = [opener.read(expected), opener.read(got)];
@@ -191,7 +191,7 @@ function mistakesInPubkey(right: unknown, wrong: unknown): Causes {
     : [];
 }
 
-/** Two envelopes as JSON, whose fields may stand in any order; or as they are. */
+/** Two envelopes as JSON, with fields in any order; or unchanged. */
 function parsed(right: unknown, wrong: unknown): [unknown, unknown] {
   try {
     return [JSON.parse(String(right)), JSON.parse(String(wrong))];
@@ -206,7 +206,7 @@ function mistakesInText(right: unknown, wrong: unknown, { isHub, received }: Ope
 }
 
 /**
- * The ephemeral key that begins message 1 or 2, and a message 3 that repeats what only message 1 says.
+ * Mistakes in the ephemeral key at the start of message 1 or 2, and in a message 3 with fields that only message 1 has.
  * @param isHub - whether the session under test, which wrote this, is a hub's
  */
 function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Causes {
@@ -233,7 +233,7 @@ function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Ca
 
 const NAMED_AGAIN = 'message 3: it names pattern or suite; only message 1 does';
 
-/** How the bytes of a Noise message are written. */
+/** Mistakes in the encoding of a Noise message. */
 function mistakesInForm(right: string, got: string): Causes {
   if (got === right) return [];
   if (got.toLowerCase() === right) return ['msg: its digits are in upper case; they are in lower case'];
@@ -270,12 +270,12 @@ function isSameJson(a: string, b: string): boolean {
   }
 }
 
-/** Opens what the implementation sealed, to compare the JSON inside. */
+/** Opens the implementation's sealed messages, to compare the JSON inside. */
 class Opener {
   /** How many messages the implementation has sealed. */
   count = 0;
   readonly isHub: boolean;
-  /** Codes that are as good as that of the vector. */
+  /** Codes that are as good as the vector's. */
   readonly otherErrors: readonly string[];
   readonly flags: readonly string[];
   /** The steps in which the session received something. */

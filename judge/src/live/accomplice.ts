@@ -1,6 +1,6 @@
 /**
- * Handshake messages with an ephemeral key of zeros. They are right for whoever takes the shared secret of zeros that
- * follows, and differ from other messages in nothing else: a side that does not check cannot fail for another reason.
+ * Handshake messages with an ephemeral key of zeros. They are valid for a side that accepts the resulting shared secret
+ * of zeros, and do not differ from other messages otherwise: a side that does not check cannot fail for another reason.
  */
 import {
   CheckedCrypto,

@@ -20,7 +20,7 @@ export class Arrivals<Arrival extends { readonly connection: Connection }> {
     this.#wake();
   }
 
-  /** Something came that is no connection. Whoever waits fails. */
+  /** Something other than a connection came. The waiting scene fails. */
   fail(failure: Failure): void {
     this.#failure = failure;
     this.#wake();

@@ -20,7 +20,7 @@ function works(name: string, comment: string, changes: ClientChanges): ClientSce
   };
 }
 
-/** A handshake with these changes, at which the hub must close the connection. */
+/** A handshake with these changes, which the hub must refuse by closing the connection. */
 function refused(name: string, comment: string, changes: () => ClientChanges): ClientScene {
   return {
     name,
@@ -31,7 +31,7 @@ function refused(name: string, comment: string, changes: () => ClientChanges): C
   };
 }
 
-/** What a hub may say about a fault that the cleartext shows. */
+/** A hub's possible words about a fault in the cleartext. */
 const NEGOTIATION = /pattern|suite|offer|version|negotiat/i;
 const TELLING =
   'close reason: it tells the peer why the handshake failed; it is the same for every cause, or empty';

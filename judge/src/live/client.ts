@@ -1,4 +1,4 @@
-/** The judge as a client: the handshake, as a client should do it or with one thing changed. */
+/** The judge as a client: the handshake, done right or with one change. */
 import { show } from '../difference.ts';
 import {
   buildPrologue,
@@ -77,7 +77,7 @@ export class JudgeClient {
 
   /**
    * The handshake, and the client's sealed HELLO.
-   * @throws Failure, Declined if the hub does not offer the pattern or the suite, SceneOver where a change makes the hub
+   * @throws Failure, Declined if the hub does not offer the pattern or the suite, SceneOver if a change makes the hub
    *   close the connection
    */
   async greet(connection: Connection, changes: ClientChanges = {}): Promise<Talk> {
@@ -149,7 +149,7 @@ export class JudgeClient {
     throw new RemoteError('bad-handshake-payload', 'the payload of message 2 is not a JSON object');
   }
 
-  /** A hub closes a handshake that cannot be completed with 1008, and says nothing else of why. */
+  /** A hub closes a handshake that cannot be completed with 1008, and gives no other reason. */
   #checkClosing({ closing }: Connection, where: string): void {
     if (closing === undefined) return; // over MQTT there is none
     const { code, reason } = closing;

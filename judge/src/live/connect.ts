@@ -12,7 +12,7 @@ export interface ConnectOptions extends LiveOptions {
   urlOf: (accessKey?: string) => string;
 }
 
-/** @throws CannotRun before any connection if there is no scene of one of the names asked for */
+/** @throws CannotRun before any connection if one of the requested scenes does not exist */
 export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
   const { urlOf, password, patience } = options;
   const scenes = chooseScenes(CLIENT_SCENES, options);

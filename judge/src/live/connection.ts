@@ -1,13 +1,13 @@
-/** One connection as a queue: what a scene sends, and what it waits for. */
+/** One connection as a queue: the messages that a scene sends, and those that it waits for. */
 import type { RawData, WebSocket } from 'ws';
 import { bytesToHex, bytesToUtf8, parseEnvelope } from '../protocol.ts';
 import { type Causes, Failure } from '../verdict.ts';
 
-/** How long to wait, in milliseconds: for an ordinary message, and where the other side has much to do first. */
+/** How long to wait, in milliseconds: for an ordinary message, and for one that needs long work first. */
 export interface Patience {
   readonly message: number;
   readonly long: number;
-  /** How long nothing may come where silence is right; 1500 unless given. */
+  /** How long to wait for silence; 1500 unless given. */
   readonly silence?: number;
 }
 
@@ -17,8 +17,8 @@ interface Closing {
 }
 
 const SILENCE = 1500;
-const MAX_QUEUED = 128 * 1024 * 1024; // bytes that nobody has waited for; one message may have 32 MiB
-const OVERHEAD = 100; // bytes that a message takes in memory beside its own
+const MAX_QUEUED = 128 * 1024 * 1024; // bytes not yet waited for; one message may have 32 MiB
+const OVERHEAD = 100; // bytes of memory that a message takes in addition to its own
 const OPENING_BRACE = 0x7b;
 const TOO_BIG = 1009;
 const LIMIT =
@@ -31,22 +31,22 @@ const TEXT_AFTER =
 
 type Received = { readonly data: string | Uint8Array } | 'closed' | 'late';
 
-/** What a connection runs over. */
+/** The transport of a connection. */
 export interface Line {
   send(data: string | Uint8Array): void;
   close(code: number): void;
   /**
    * Whether the other side ends a session by silence, since it has no connection to close: a hub over MQTT. It may greet
-   * whoever speaks next.
+   * the next client that speaks.
    */
   readonly isSilent?: true;
-  /** Whether it tells text from bytes, which MQTT does not. */
+  /** Whether it distinguishes text from bytes, which MQTT does not. */
   readonly tellsText?: true;
 }
 
 export class Connection {
   isClosed = false;
-  /** The close code and reason of the other side; 1006 where there was no close frame. None over MQTT. */
+  /** The close code and reason of the other side; 1006 if there was no close frame. None over MQTT. */
   closing: Closing | undefined;
   readonly #line: Line;
   readonly #patience: Patience;
@@ -60,7 +60,7 @@ export class Connection {
     this.#patience = patience;
   }
 
-  /** Takes what the other side sent. */
+  /** Takes a message of the other side. */
   received(data: string | Uint8Array): void {
     this.#queued += data.length + OVERHEAD;
     if (this.#queued <= MAX_QUEUED) {
@@ -81,13 +81,13 @@ export class Connection {
     this.#wake?.();
   }
 
-  /** The other side did what it must not, on whatever the scene waits for. */
+  /** Fails the scene, whatever it waits for: the other side broke a rule. */
   fail(failure: Failure): void {
     this.#failure ??= failure;
     this.#wake?.();
   }
 
-  /** Forgets what has arrived and was not waited for. */
+  /** Forgets messages that have arrived but were not waited for. */
   forget(): void {
     this.#queue.length = 0;
     this.#queued = 0;
@@ -119,7 +119,7 @@ export class Connection {
     return received.data;
   }
 
-  /** As `receive`, for an envelope: text, where the connection tells text from bytes. */
+  /** As `receive`, for an envelope: text, if the connection distinguishes text from bytes. */
   async receiveEnvelope(
     what: string,
     isLong = false,
@@ -149,7 +149,7 @@ export class Connection {
 
   /**
    * Waits until the other side closes the connection, or is silent. It must not send anything before it does.
-   * @param isEncrypted - whether text has no place any more
+   * @param isEncrypted - whether text is no longer allowed
    */
   async expectClose(after: string, isLong = false, isEncrypted = false): Promise<void> {
     const { message: short, long, silence = SILENCE } = this.#patience;

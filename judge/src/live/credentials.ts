@@ -1,4 +1,4 @@
-/** The client's access key and password: those of an identity, or the judge's own. */
+/** The client's access key and password: from an identity, or the judge's own. */
 import { CannotRun } from '../adapter.ts';
 import { LocalError, parseIdentity } from '../protocol.ts';
 import { readAtMost } from '../read-file.ts';
@@ -6,7 +6,7 @@ import { readAtMost } from '../read-file.ts';
 export interface Credentials {
   readonly accessKey: string;
   readonly password: string;
-  /** What may be shown of them. */
+  /** The parts that may be shown. */
   readonly shown: { readonly accessKey: string; readonly password: string };
 }
 

@@ -37,7 +37,7 @@ export function payloadWithMessage(what: string, data: string | Uint8Array): Jso
 }
 
 /**
- * Reads what the implementation sent. If it cannot be read, that is the implementation's failure.
+ * Reads a message of the implementation. If it cannot be read, the implementation fails.
  * @param causes - by error code, the mistakes to name
  */
 export function read<Value>(
@@ -56,7 +56,7 @@ export function read<Value>(
   }
 }
 
-/** What the payload of each handshake message depends on, beyond what opened before it. */
+/** The further inputs that the payload of each handshake message depends on. */
 const HINTS: { readonly [message: string]: string } = {
   'message 1': 'the prologue; under KKpsk0 also at the psk and the static keys',
   'message 2': 'the psk',

@@ -13,8 +13,8 @@ const NO_PAUSE =
 const PSK_KEPT =
   'psk: the client keeps a PSK that does not open message 2; after the password was changed, it would never find out';
 
-const ROUNDS = [2, 3]; // each with a hub that the client has never met
-/** How many times longer than with a stored PSK a client takes to derive one, if it can be told. */
+const ROUNDS = [2, 3]; // each with a hub that is new to the client
+/** How many times longer a client takes with a derived PSK than with a stored one, if this can be measured. */
 const RATIO = 4;
 const NOISE = 40; // milliseconds
 
@@ -48,7 +48,7 @@ export const HABIT_SCENES: readonly Scene<JudgeHub>[] = [
     async play(hub, _connection, next) {
       let isKept = true;
       for (const another of ROUNDS) {
-        hub.another(another); // which takes time, too, so this connection is not used
+        hub.another(another); // this takes time, too, so this connection is not used
         const derived = await timed(hub, await next(), another);
         const stored = Math.min(
           await timed(hub, await next(), another),

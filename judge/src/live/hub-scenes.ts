@@ -21,7 +21,7 @@ function works(name: string, comment: string, changes: HubChanges): HubScene {
   };
 }
 
-/** A handshake with these changes, with which the client must not go on. */
+/** A handshake with these changes, which the client must not continue. */
 function refused(name: string, comment: string, changes: () => HubChanges): HubScene {
   return {
     name,

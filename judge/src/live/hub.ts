@@ -1,4 +1,4 @@
-/** The judge as a hub: the handshake, as a hub should do it or with one thing changed. */
+/** The judge as a hub: the handshake, done right or with one change. */
 import { show } from '../difference.ts';
 import { mistakesInHello } from '../mistakes/hello.ts';
 import {
@@ -39,9 +39,9 @@ export interface HubChanges {
   offerFirst?: true;
   /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
   repeats?: true;
-  /** Which other hub it is, with a node id, a static key and a PSK of its own. */
+  /** The number of another hub, with its own node id, static key and PSK. */
   another?: number;
-  /** The pattern that the scene is about: a client that takes another declines. */
+  /** The pattern that the scene tests: a client that chooses another declines. */
   expects?: Pattern;
   /** Answers message 1 with silence, until the client gives up. */
   isSilent?: true;
@@ -50,7 +50,7 @@ export interface HubChanges {
   message2?: (message: Uint8Array) => Uint8Array;
   /** Makes message 2 with an ephemeral key of zeros. */
   isAccomplice?: true;
-  /** After what the client sends nothing any more, message 1 included. Whether it closes the connection is open. */
+  /** The message after which the client must send nothing more, not even message 1. It may or may not close the connection. */
   refused?: string;
   /** A client that refuses message 2 may have sent message 3 by then. */
   mayGetMessage3?: true;
@@ -63,7 +63,7 @@ const PASSWORD =
   'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +
   'psk and handshake, compare its password with the judge’s; if not, fix these first';
 
-/** What makes a hub, for one client. */
+/** The secrets of a hub, for one client. */
 interface Secrets {
   readonly nodeId: string;
   readonly psk: Uint8Array;
@@ -72,7 +72,7 @@ interface Secrets {
 
 export class JudgeHub {
   readonly nodeId: string;
-  /** The reasons with which the client closed connections whose message 2 it refused. */
+  /** The client's close reasons on connections whose message 2 it refused. */
   readonly reasons: Set<string> = new Set();
   /** Over MQTT, the client id of each connection. */
   readonly clientIds: string[] = [];
@@ -104,7 +104,7 @@ export class JudgeHub {
 
   /**
    * HELLO, offer and handshake, up to the client's sealed HELLO.
-   * @throws Failure, SceneOver where a change makes the client close the connection
+   * @throws Failure, SceneOver if a change makes the client close the connection
    */
   async greet(connection: Connection, changes: HubChanges = {}): Promise<Talk> {
     const { patterns = this.#patterns(), suites = OFFERED_SUITES, version = '3' } = changes;

@@ -79,7 +79,7 @@ const OTHER_KEY =
 
 const NO_USER_AGENT = 'it has no user agent; it is the base64 of <user agent>:<access key>';
 
-/** The access key in the authorization of a request, and what is wrong with its form. */
+/** The access key in the authorization of a request, and the fault in its form. */
 function readAuthorization(url: string, accessKey: string): { got?: string; cause?: string } {
   const authorization = new URLSearchParams(url.replace(/^[^?]*/, '')).get('authorization');
   if (authorization === null) return {};

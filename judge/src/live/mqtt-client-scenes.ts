@@ -1,4 +1,4 @@
-/** The scenes of `--mqtt hub`, in which the judge is a client and the broker before it. */
+/** The scenes of `--mqtt hub`, in which the judge is a client and the broker. */
 import type { JudgeClient } from './client.ts';
 import { CLIENT_SCENES } from './client-scenes.ts';
 import type { HubConnection } from './mqtt-hub.ts';
@@ -6,7 +6,7 @@ import { choice, type Scene } from './play.ts';
 
 type MqttScene = Scene<JudgeClient, HubConnection>;
 
-/** Over MQTT there is no text, and nothing is closed. An access key that was never issued has topics of its own. */
+/** Over MQTT there is no text, and nothing is closed. An access key that was never issued has its own topics. */
 const OF_WEB_SOCKETS = ['text', 'repeats', 'close-reasons', 'unknown-access-key'];
 
 const OWN: readonly MqttScene[] = [

@@ -1,4 +1,4 @@
-/** A client under test that connects to the judge's broker: what it says there, on which topics. */
+/** A client under test on the judge's broker: its messages, and their topics. */
 import type { Peer } from '../mqtt/broker.ts';
 import type { Publication } from '../mqtt/packets.ts';
 import { bytesToUtf8 } from '../protocol.ts';
@@ -10,7 +10,7 @@ import { type ClientTopics, payloadOf } from './mqtt-topics.ts';
 const UNSUBSCRIBED =
   'subscription: the client speaks before it has subscribed; the broker does not keep the offer for it';
 
-/** What the client published on its status topic. */
+/** A message that the client published on its status topic. */
 export interface Presence {
   readonly payload: string;
   readonly qos: number;
@@ -21,7 +21,7 @@ export class ClientConnection extends Connection {
   readonly peer: Peer;
   readonly topics: ClientTopics;
   readonly presence: Presence[] = [];
-  /** How much presence came before the announcing HELLO. */
+  /** The number of presence messages before the announcing HELLO. */
   before = 0;
   #isAnnounced = false;
   #onPresence = (): void => {};
@@ -46,7 +46,7 @@ export class ClientConnection extends Connection {
   }
 
   /**
-   * Waits for the HELLO in the clear with which a client begins.
+   * Waits for the cleartext HELLO that a client begins with.
    * @throws Failure
    */
   async announced(): Promise<void> {
@@ -54,7 +54,7 @@ export class ClientConnection extends Connection {
     payloadOfType('hello', data);
   }
 
-  /** Waits until the client has said this after its HELLO, or is gone. Returns whether it has. */
+  /** Waits until the client has published this after its HELLO, or is gone. Returns whether it has. */
   async says(payload: string): Promise<boolean> {
     const isSaid = (): boolean =>
       this.presence.slice(this.before).some((presence) => presence.payload === payload);

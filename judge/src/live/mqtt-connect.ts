@@ -1,4 +1,4 @@
-/** Plays a client over MQTT, and the broker to which the hub under test connects. */
+/** Plays a client over MQTT, and the broker that the hub under test connects to. */
 import { type Peer, startBroker } from '../mqtt/broker.ts';
 import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
@@ -36,7 +36,7 @@ export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verd
   });
   onListening(broker.url);
 
-  let isGone = false; // a hub that does not come is not waited for again
+  let isGone = false; // do not wait again for a hub that does not come
   const subscribed = async (): Promise<Peer> => {
     if (hub?.isClosed) hub = undefined;
     if (hub === undefined && !isGone) {

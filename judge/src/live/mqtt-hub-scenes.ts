@@ -1,4 +1,4 @@
-/** The scenes of `--mqtt client`, in which the judge is a hub and the broker before it. */
+/** The scenes of `--mqtt client`, in which the judge is a hub and the broker. */
 import { bytesToUtf8 } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import { envelope, flip } from './envelopes.ts';
@@ -9,7 +9,10 @@ import { choice, type Scene } from './play.ts';
 
 type MqttScene = Scene<JudgeHub, ClientConnection>;
 
-/** Over MQTT, which does not tell text from bytes, a hub that greets on a session has lost it: that is `hub-restarted`. */
+/**
+ * Over MQTT, which does not distinguish text from bytes, a hub that greets on a session has lost it: that is
+ * `hub-restarted`.
+ */
 const OF_WEB_SOCKETS = ['text', 'repeats', 'repeated-offer', 'close-reasons'];
 
 const FORM = 'with QoS 1, retained';

@@ -1,4 +1,4 @@
-/** A hub under test on the judge's broker: what it publishes for one client. */
+/** A hub under test on the judge's broker: its messages for one client. */
 import type { Peer } from '../mqtt/broker.ts';
 import type { Publication } from '../mqtt/packets.ts';
 import { utf8ToBytes } from '../protocol.ts';
@@ -34,7 +34,7 @@ export class HubConnection extends Connection {
     };
   }
 
-  /** As a broker passes on what the client says or, if that is gone, its will. Returns when the hub has taken it. */
+  /** Publishes the client's `offline`, as a broker does for a client or its will. Returns when the hub has taken it. */
   async sayOffline(): Promise<void> {
     await this.#peer.publish(this.#topics.status, utf8ToBytes('offline'));
     await new Promise((resolve) => setTimeout(resolve, this.#isAcknowledging ? 0 : UNACKNOWLEDGED));
@@ -48,7 +48,7 @@ export class HubConnection extends Connection {
     await this.#peer.publish(this.#topics.in, data, true);
   }
 
-  /** Leaves earlier sessions behind, and announces the client. */
+  /** Ends earlier sessions, and announces the client. */
   async start(): Promise<void> {
     await this.sayOffline();
     this.#peer.onPublication = (publication) => this.#take(publication);

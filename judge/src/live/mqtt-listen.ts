@@ -1,4 +1,4 @@
-/** Plays a hub over MQTT, and the broker before it: a broker of somebody else would not show the will. */
+/** Plays a hub over MQTT, and the broker: another broker would not show the will. */
 
 import { show } from '../difference.ts';
 import { startBroker } from '../mqtt/broker.ts';

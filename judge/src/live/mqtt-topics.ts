@@ -1,4 +1,4 @@
-/** Where the judge and the implementation under test meet on the judge's broker. */
+/** The topics of the judge and the implementation under test on the judge's broker. */
 import { CannotRun } from '../adapter.ts';
 import { utf8ToBytes } from '../protocol.ts';
 

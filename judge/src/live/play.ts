@@ -16,8 +16,8 @@ export interface LiveOptions {
 }
 
 /**
- * What happens on one connection. `Player` is the judge's side, which remembers keys from one scene to the next; `Link` is
- * the connection, which over MQTT knows more of the other side.
+ * The play on one connection. `Player` is the judge's side, which remembers keys from one scene to the next; `Link` is the
+ * connection, which over MQTT knows more about the other side.
  */
 export interface Scene<Player, Link extends Connection = Connection> {
   readonly name: string;
@@ -41,7 +41,7 @@ export function choice<Player, Link extends Connection>(scene: Scene<Player, Lin
   return { ...scene, isChoice: true };
 }
 
-/** @throws CannotRun if there is no scene of one of these names */
+/** @throws CannotRun if one of these scenes does not exist */
 export function chooseScenes<Player, Link extends Connection>(
   scenes: readonly Scene<Player, Link>[],
   { only, isSpecOnly }: Pick<LiveOptions, 'only' | 'isSpecOnly'>,

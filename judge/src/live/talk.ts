@@ -1,4 +1,4 @@
-/** A live connection after the handshake, on which the judge sends as a peer should, or not. */
+/** A live connection after the handshake, on which the judge follows the rules or breaks them. */
 import {
   bytesToUtf8,
   concatBytes,
@@ -32,7 +32,7 @@ export class Talk {
     this.pattern = pattern;
   }
 
-  /** Seals and sends plaintexts as they are, with whatever markers they have. */
+  /** Seals and sends plaintexts unchanged, with any markers. */
   sendFrames(frames: readonly Uint8Array[]): void {
     for (const frame of frames) this.#connection.send(this.#transport.encrypt(frame));
   }
@@ -41,7 +41,7 @@ export class Talk {
     this.sendFrames(splitMessage('json', utf8ToBytes(text)));
   }
 
-  /** Seals a JSON message and sends what `change` makes of it. */
+  /** Seals a JSON message and sends the result of `change`. */
   sendChanged(text: string, change: (sealed: Uint8Array) => Uint8Array[]): void {
     const sealed = this.#transport.encrypt(frame(0x00, text));
     for (const message of change(sealed)) this.#connection.send(message);
@@ -61,7 +61,7 @@ export class Talk {
     throw new Failure({ where: what, expected: 'JSON', got }, kind === 'binary' ? [HELLO_AS_BYTES] : []);
   }
 
-  /** Sends a message of this length, which the other side is to send back. */
+  /** Sends a message of this length, which the other side must send back. */
   async expectEcho(kind: MessageKind, length: number, isLong = false): Promise<void> {
     const bytes = payloadOf(kind, length);
     this.sendFrames(splitMessage(kind, bytes));
@@ -127,7 +127,7 @@ const SEALED_AS_TEXT =
   'transport: sealed messages are sent as text; each is one binary message of the WebSocket';
 const LONG_CHUNKS = `chunk limit: a frame has more than ${MAX_CHUNK} bytes, not counting the marker; longer messages are cut there`;
 
-/** What is wrong with a message that was sent back. */
+/** The mistakes in a message that was sent back. */
 function mistakesInEcho(kind: MessageKind, bytes: Uint8Array, back: Message): Causes {
   if (back.kind !== kind) {
     const [sent, got] = kind === 'json' ? ['JSON', 'binary'] : ['binary', 'JSON'];

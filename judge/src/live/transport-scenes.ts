@@ -16,7 +16,7 @@ export interface TransportScene {
 const JSON_SIZES = [2, 1000, 65000, 65001, 130001];
 const BINARY_SIZES = [0, 1, 64999, 65000, 65001, 130000, 130001, 200000];
 
-/** What an implementation must cope with. */
+/** Input that an implementation must accept. */
 const ACCEPTED: readonly TransportScene[] = [
   {
     name: 'messages',
@@ -80,7 +80,7 @@ interface Breach {
   commit(talk: Talk): unknown;
 }
 
-/** What ends a session. */
+/** Input that ends a session. */
 const BREACHES: readonly Breach[] = [
   {
     name: 'text',
@@ -140,7 +140,7 @@ const BREACHES: readonly Breach[] = [
   },
 ];
 
-/** After each breach comes a good message, which must not be answered. */
+/** After each breach comes a valid message, which must not be answered. */
 export const TRANSPORT_SCENES: readonly TransportScene[] = [
   ...ACCEPTED,
   ...BREACHES.map(

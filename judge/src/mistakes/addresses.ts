@@ -11,7 +11,7 @@ const HASH_DIGITS = 16;
 const SWAPPED =
   'topics: those to publish and to subscribe to are taken for one another; a client publishes on in or c2s';
 
-/** The known mistakes with which these topics are not the right ones. */
+/** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
   if (test.error !== undefined || response.error !== undefined) return [];
   const [publish, subscribe] = [response.publish, response.subscribe];
@@ -40,7 +40,7 @@ export function mistakesInTopics(test: Vector, response: Fields): Causes {
 const levelsOf = (topic: unknown): string[] => String(topic).split('/');
 const digest = (algorithm: string, text: string): string => createHash(algorithm).update(text).digest('hex');
 
-/** What is wrong with a level that is not the hash of the access key. */
+/** The mistake in a level that is not the hash of the access key. */
 function mistakenHash(right: string, got: string, fields: readonly unknown[]): string | undefined {
   const texts = fields.filter((field) => typeof field === 'string');
   const key = texts.find((text) => digest('sha256', text).startsWith(right));
@@ -62,7 +62,7 @@ function mistakenHash(right: string, got: string, fields: readonly unknown[]): s
 
 const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 };
 
-/** The known mistakes with which this is not the right broker. */
+/** The known mistakes that lead to this wrong broker. */
 export function mistakesInBroker(test: Vector, response: Fields): Causes {
   if (test.error !== undefined || response.error !== undefined) return [];
   const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
@@ -84,7 +84,7 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
   return [];
 }
 
-/** The known mistakes in what a client publishes about itself. */
+/** The known mistakes in a client's presence messages. */
 export function mistakesInPresence(test: Vector, response: Fields): Causes {
   for (const message of ['will', 'online', 'offline']) {
     for (const [name, right] of Object.entries(test[message])) {
@@ -173,7 +173,7 @@ function isWrittenWith({ write }: Mistake, test: Vector, got: string): boolean {
   return upperCaseEscapes(wrong) === upperCaseEscapes(got);
 }
 
-/** The known mistakes with which a client authorizes itself in this URL. */
+/** The known mistakes in the authorization in this URL. */
 export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
   if (typeof url !== 'string') return [];
   return AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url)).map(
@@ -181,7 +181,7 @@ export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
   );
 }
 
-/** Whether who writes the right URL of this test cannot make the mistake. */
+/** Whether writing the right URL of this test rules out the mistake. */
 export function refutesAuthorization(test: Vector, cause: string): boolean {
   const mistake = AUTHORIZATIONS.find((mistake) => cause === `authorization: ${mistake.cause}`);
   return test.url !== undefined && mistake !== undefined && !isWrittenWith(mistake, test, test.url);

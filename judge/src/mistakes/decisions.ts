@@ -1,4 +1,4 @@
-/** Decisions with one thing wrong: what an implementation that makes a known mistake chooses. */
+/** Decisions with one mistake: the choice of an implementation that makes it. */
 import type { Fields } from '../adapter.ts';
 import { OFFERED_SUITES } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
@@ -6,7 +6,7 @@ import type { Causes } from '../verdict.ts';
 
 interface Mistake {
   readonly cause: string;
-  /** What is chosen, or undefined for a refusal. */
+  /** The choice, or undefined for a refusal. */
   choose(test: Vector): unknown;
 }
 
@@ -75,7 +75,7 @@ export function mistakesInSelection(test: Vector, { pattern, suite, error }: Fie
   return fitting(SELECTIONS, test, got);
 }
 
-/** An endpoint of another protocol than the one that is due. */
+/** An endpoint of the wrong protocol. */
 export function mistakesInPreference({ protocol, requested }: Vector, { protocol: got }: Fields): Causes {
   if (protocol === undefined || typeof got !== 'string' || got === protocol) return [];
   return requested === undefined
@@ -88,7 +88,7 @@ export function mistakesInPreference({ protocol, requested }: Vector, { protocol
 const replaced = (text: string): string => text.replace(/[^A-Za-z0-9_-]/gu, '-');
 const cut = (text: string, count = 48): string => [...text].slice(0, count).join('');
 
-/** A client id of the program's name and what a mistake makes of the access key. */
+/** A client id from the program's name and a mistaken form of the access key. */
 function clientId(cause: string, ofKey: (key: string) => string): Mistake {
   return {
     cause: `client id: ${cause}`,
@@ -177,7 +177,7 @@ const MATCHES: readonly Mistake[] = [
   },
 ];
 
-/** The known mistakes with which these session ids match, or do not. */
+/** The known mistakes that make these session ids match, or not. */
 export function mistakesInMatching(test: Vector, { matches }: Fields): Causes {
   return fitting(MATCHES, test, matches);
 }
@@ -188,7 +188,7 @@ function fitting(mistakes: readonly Mistake[], test: Vector, got: unknown): Caus
 
 type Refutes = (test: Vector, cause: string) => boolean;
 
-/** Whether who passes a test cannot make a mistake: it would have chosen something else. */
+/** Whether passing a test rules out a mistake, which would have led to another choice. */
 const refutedBy =
   (mistakes: readonly Mistake[], right: (test: Vector) => unknown) =>
   (test: Vector, cause: string): boolean => {

@@ -1,4 +1,4 @@
-/** The ephemeral public key in clear with which a handshake message begins. No mistake in Noise itself changes it. */
+/** The cleartext ephemeral public key at the start of a handshake message. No mistake in Noise itself changes it. */
 import type { Causes } from '../verdict.ts';
 
 const KEY_DIGITS = 64;
@@ -9,8 +9,8 @@ const REVERSED = 'ephemeral key: its bytes are in reverse order';
 
 /**
  * The mistakes in the key of a message.
- * @param right - the message in hexadecimal, as it should be
- * @param got - what was written
+ * @param right - the correct message in hexadecimal
+ * @param got - the message that was written
  */
 export function mistakesInEphemeralKey(right: string, got: string): Causes {
   const [key, other] = [right, got].map((digits) => digits.slice(0, KEY_DIGITS)) as [string, string];

@@ -1,8 +1,8 @@
-/** What the sealed HELLO lacks, with which a client names itself. */
+/** Fields that a client's sealed HELLO lacks. */
 import { isJsonObject, type Json } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
 
-/** The mistakes in a HELLO; none if it has everything that a hub needs. */
+/** The mistakes in a HELLO; none if it has all fields that a hub needs. */
 export function mistakesInHello(value: unknown): Causes {
   const { msg_type: type, payload } = (value ?? {}) as { msg_type?: unknown; payload?: Json };
   const fields = isJsonObject(payload) ? payload : {};

@@ -1,6 +1,6 @@
 /**
- * Canonical JSON and prologues with one thing wrong, or two. An implementation that makes a known mistake writes bytes
- * that can be foretold: if its bytes are those of a mistake, the mistake is found.
+ * Canonical JSON and prologues with one mistake, or two. A known mistake leads to predictable bytes: if an
+ * implementation writes them, the mistake is found.
  */
 
 import {
@@ -28,7 +28,7 @@ interface Style {
   /** Whether a field of this value is written. */
   readonly keeps?: (value: Json) => boolean;
   readonly number?: (token: string) => string;
-  /** Applied to each string in its canonical form, quotation marks included. */
+  /** Applied to each string in its canonical form, including quotation marks. */
   readonly string?: (quoted: string) => string;
   readonly comma?: string;
   readonly colon?: string;
@@ -37,7 +37,7 @@ interface Style {
 
 const byCodePoint = (keys: string[]): string[] =>
   keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-/** Sorts by what stands for each key; where that is the same, the order stays. */
+/** Sorts by a stand-in for each key; keys with equal stand-ins keep their order. */
 const by = (keys: string[], standIn: (key: string) => string): string[] => {
   const sorted = byCodePoint(keys.map(standIn));
   return keys.sort((a, b) => sorted.indexOf(standIn(a)) - sorted.indexOf(standIn(b)));
@@ -193,7 +193,7 @@ function canonical(value: Json): string {
   return bytesToUtf8(canonicalJson(value))!;
 }
 
-/** The style of two mistakes made at once. */
+/** The style of two mistakes together. */
 function combine(first: Style, second: Style): Style {
   const { string: inner = (quoted) => quoted } = first;
   const { string: outer = (quoted) => quoted } = second;
@@ -227,7 +227,7 @@ function isContainer(value: Json): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof JsonNumber);
 }
 
-/** Whether who writes the canonical form of this text right cannot make the mistake. */
+/** Whether writing the right canonical form of this text rules out the mistake. */
 export function refutesCanonicalJson({ text, canonical }: Vector, cause: string): boolean {
   if (canonical === undefined) return false;
   if (cause === SCALARS) return !isContainer(parseJson(text));
@@ -244,16 +244,16 @@ const PARTS = ['HELLO', 'HANDSHAKE', 'protocol name'];
 
 const RIGHT: Partial<Style> = {};
 
-/** A prologue with one thing wrong, or two. */
+/** A prologue with one mistake, or two. */
 export interface MistakenPrologue {
   readonly cause: string;
   readonly prologue: Uint8Array;
 }
 
 /**
- * The prologues that known mistakes make: parts in another order, something between them, or a part written wrongly.
+ * The prologues that known mistakes lead to: parts in another order, something between them, or a part written wrongly.
  * @param hello - the payload of HELLO, as JSON
- * @param handshake - that of HANDSHAKE
+ * @param handshake - the payload of HANDSHAKE, as JSON
  */
 export function* mistakenPrologues(
   hello: string,

@@ -1,4 +1,4 @@
-/** Names the mistake behind a PSK. Deriving one takes up to a second, so those of known mistakes are listed beforehand. */
+/** Names the mistake behind a PSK. Deriving one takes up to a second, so the PSKs of known mistakes are listed beforehand. */
 import type { Causes } from '../verdict.ts';
 import { PSK_MISTAKES } from './psk-mistakes.ts';
 
@@ -41,13 +41,13 @@ const IN_PASSWORD: { readonly [mistake: string]: string } = {
   hexadecimal: 'the password is taken in hexadecimal; it is taken as it is',
 };
 
-/** Of the memory, which libraries take in bytes, KiB or MiB. */
+/** The memory, which libraries take in bytes, KiB or MiB. */
 function inMemory(value: string): string {
   const hint = value === '64' ? ': the library counts in other units' : '';
   return `Argon2id has ${value} KiB of memory${hint}; it has 65536 KiB, which are 64 MiB`;
 }
 
-/** Of all costs at once, which are a library's own if none are given. */
+/** All costs together, which are a library's own if none are given. */
 function inCosts(value: string): string {
   const [passes, memory, lanes] = value.split(' ');
   return `Argon2id has a time cost of ${passes}, ${memory} KiB and ${lanes} lanes; it has 3, 65536 KiB and 1`;

@@ -1,6 +1,6 @@
 /**
- * Message 1 of XXpsk2 under a prologue with one thing wrong. Its payload is sealed with a key that follows from the
- * ephemeral public key before it, so whoever has a message can find out which prologue it was bound to.
+ * Message 1 of XXpsk2 under a prologue with one mistake. Its payload is sealed with a key derived from the ephemeral
+ * public key before it, so the message alone shows which prologue it was bound to.
  */
 import {
   bytesToUtf8,
@@ -44,7 +44,7 @@ function only(payload: JsonObject, names: readonly string[]): Uint8Array {
   return canonicalJson(Object.fromEntries(present.map((name) => [name, payload[name]!])));
 }
 
-// The words of mistakes/json.ts, so that both make one cause.
+// The words of mistakes/json.ts: both must give the same cause.
 const RIGHT = 'they are HELLO, HANDSHAKE, protocol name';
 const UNSORTED = 'key order: keys are not sorted';
 
@@ -85,7 +85,7 @@ const CANDIDATES: readonly Candidate[] = [
   },
 ];
 
-/** The known mistakes in prologue and payload with which a client wrote the envelope `got` after it received these texts. */
+/** The known mistakes in prologue and payload that lead a client to write the envelope `got` after it received these texts. */
 export function mistakesInMessage1(received: readonly { text?: unknown }[], got: unknown): Causes {
   try {
     const { noise } = parseEnvelope(String(got)).payload as { noise: { [field: string]: string } };
@@ -108,13 +108,13 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
     const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
     return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
   } catch {
-    return []; // it is no message 1, or follows something that is no envelope
+    return []; // it is not a message 1, or follows something that is not an envelope
   }
 }
 
 const PAYLOAD = '{"binarize":false,"encodings":[]}';
 
-/** Nothing else is wrong with this message. */
+/** The mistakes in the payload of a message that is otherwise right. */
 function mistakesInPayload(payload: Uint8Array): Causes {
   const text = bytesToUtf8(payload) ?? 'not UTF-8';
   return text === PAYLOAD ? [] : [`message 1: its payload is ${text || 'empty'}; it is ${PAYLOAD}`];

@@ -1,8 +1,8 @@
-/** The mistakes that implementations of Noise make, as data: what each changes, and how to name it. */
+/** The mistakes that implementations of Noise make, as data: the change that each makes, and its name. */
 import type { Pattern, Token } from '../protocol.ts';
 
 export interface Mistake {
-  /** What is wrong, and what would be right. */
+  /** The mistake, and the correct form. */
   readonly cause: string;
   readonly nonce?:
     | 'other-order'
@@ -13,10 +13,10 @@ export interface Mistake {
     | 'one-byte'
     | 'four-bytes'
     | 'float';
-  /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or says where the psk stands. */
+  /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or gives the place of the psk. */
   readonly name?: 'hashed' | 'cut' | 'without-psk' | 'as-placed';
   readonly psk?: 'left-out' | 'not-hashed' | 'hashed-itself' | 'zeros' | 'two-outputs' | 'outputs-swapped';
-  /** Where the psk token of this pattern stands: before the first message, or after message 1, 2 or 3. */
+  /** The place of the psk token of this pattern: before the first message, or after message 1, 2 or 3. */
   readonly pskAt?: 0 | 1 | 2 | 3;
   readonly pskOf?: Pattern;
   readonly hkdf?:
@@ -27,7 +27,7 @@ export interface Mistake {
     | 'inputs-swapped'
     | 'outputs-hashed'
     | 'hashed';
-  /** What the chaining key starts as in place of h. */
+  /** The initial chaining key in place of h. */
   readonly chainingKey?: 'zeros';
   /** `e` is mixed into the hash alone, as in patterns without a psk. */
   readonly ephemeralNotMixed?: true;
@@ -36,9 +36,9 @@ export interface Mistake {
   /** `s` is sent without being sealed. */
   readonly staticInClear?: true;
   readonly prologue?: 'left-out' | 'hashed-before' | 'skipped-if-empty' | 'after-pre-messages';
-  /** In the handshake there is none; in transport messages it is the handshake hash. */
+  /** Missing in the handshake, or the handshake hash in transport messages. */
   readonly associatedData?: 'left-out' | 'in-transport';
-  /** What EncryptAndHash mixes into the hash in place of the ciphertext. */
+  /** The input that EncryptAndHash mixes into the hash in place of the ciphertext. */
   readonly mixes?: 'plaintext' | 'nothing';
   /** An empty payload is sent as nothing rather than as a tag. */
   readonly emptyPayload?: 'left-out';

@@ -1,6 +1,6 @@
 /**
- * Noise with one thing wrong. An implementation that makes a known mistake writes bytes that can be foretold: if its bytes
- * are those of a mistake, the mistake is found. Nothing here is used to talk to anyone.
+ * Noise with one mistake. A known mistake leads to predictable bytes: if an implementation writes them, the mistake is
+ * found. Never use this to communicate.
  */
 import {
   bytesToHex,
@@ -38,7 +38,7 @@ export interface Transcript {
 export type Side = 'init' | 'resp';
 
 export interface Outcome {
-  /** What this side writes at each index, in hexadecimal; the other side's messages are as in the transcript. */
+  /** This side's message at each index, in hexadecimal; the other side's messages are as in the transcript. */
   readonly messages: readonly (string | undefined)[];
   readonly handshakeHash: string;
   readonly sendKey: Uint8Array;
@@ -54,7 +54,7 @@ function bytes(hex: string): Uint8Array {
   return hexToBytes(hex)!;
 }
 
-/** Results of X25519 by their inputs: mistakes are tried by the dozen, over the same keys. */
+/** Results of X25519 by their inputs: mistakes are tried by the dozen with the same keys. */
 const results = new Map<string, Uint8Array>();
 
 function memoized(inputs: string, compute: () => Uint8Array): Uint8Array {
@@ -63,7 +63,7 @@ function memoized(inputs: string, compute: () => Uint8Array): Uint8Array {
   return result;
 }
 
-/** What one side of a handshake writes that makes this mistake, or none. */
+/** The output of one side of a handshake that makes this mistake, or none. */
 export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript: Transcript): Outcome {
   const { pattern, suite } = transcript;
   const privateKeys = {
@@ -196,13 +196,13 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
   return { messages, handshakeHash: bytesToHex(hash), sendKey, receiveKey, hash };
 }
 
-/** What Split gives HKDF beside the chaining key. */
+/** Split's input to HKDF in addition to the chaining key. */
 export function splitInput({ split }: Partial<Mistake>, hash: Uint8Array): Uint8Array {
   if (split === 'of-zeros') return new Uint8Array(32);
   return split === 'with-hash' ? hash : NO_BYTES;
 }
 
-/** The tokens of each message, with a token out of place where the mistake says so. */
+/** The tokens of each message, with a token out of place if the mistake says so. */
 export function tokensWith({ without, order, pskOf, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
   const messages = PATTERNS[pattern].messages.map((tokens: readonly Token[]) =>
     tokens.filter((token) => token !== without),
@@ -222,7 +222,7 @@ function causesOf(fits: (mistake: Mistake) => boolean): Causes {
   return MISTAKES.filter(fits).map(({ cause }) => cause);
 }
 
-/** What a mistake leaves as it should be on a side. */
+/** The parts that a mistake leaves correct on a side. */
 interface Spared {
   /** All messages and the handshake hash. */
   readonly handshake: boolean;
@@ -269,7 +269,7 @@ export function changesMessages(cause: string, side: Side, transcript: Transcrip
   return handshakeWith(mistake, side, transcript).messages.some((message, index) => message !== right[index]);
 }
 
-/** Whether with the mistake of this cause a side cannot open transport messages, though all that it writes is right. */
+/** Whether the mistake of this cause prevents a side from opening transport messages, though all that it writes is right. */
 export function preventsOpening(cause: string, side: Side, transcript: Transcript): boolean {
   const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
   if (mistake === undefined) return false;
@@ -392,7 +392,7 @@ export function sealWith(
   return mistake.tagFirst ? concatBytes([sealed.subarray(-16), sealed.subarray(0, -16)]) : sealed;
 }
 
-/** Opens what was sealed with this mistake; `undefined` for anything else. */
+/** Opens a message that was sealed with this mistake; `undefined` for any other. */
 export function openWith(
   mistake: Partial<Mistake>,
   suite: Suite,

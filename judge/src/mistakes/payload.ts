@@ -1,9 +1,9 @@
-/** The payload of a handshake message, whose length shows whatever the keys are. */
+/** The payload of a handshake message: its length is visible whatever the keys are. */
 import type { Causes } from '../verdict.ts';
 
-const TAG = 16; // bytes: what differs by these is more likely a tag than a payload
+const TAG = 16; // bytes: a difference of this length is more likely a tag than a payload
 
-/** By how many bytes a message in hexadecimal is too long, if that can be its payload; else 0. */
+/** The excess length of a message in hexadecimal, in bytes, if it can be its payload; else 0. */
 export function excessOf(right: string, got: string): number {
   const excess = (got.length - right.length) / 2;
   return /^(?:[\da-f]{2})*$/.test(got) && excess % TAG !== 0 ? excess : 0;

@@ -1,4 +1,4 @@
-/** PSKs with one parameter wrong, to name the mistake behind the one that an implementation derived. */
+/** PSKs with one wrong parameter, to name the mistake behind an implementation's PSK. */
 import { argon2id, bytesToHex, equalBytes, nodeCrypto, utf8ToBytes } from '../protocol.ts';
 
 interface Parameters {
@@ -76,7 +76,7 @@ const PARAMETERS: readonly Mistake[] = [
   })),
 ];
 
-/** What a mistake makes of a password and a node id. */
+/** The PSK that a mistake leads to, from a password and a node id. */
 export interface MistakenPsk {
   readonly cause: string;
   /** The PSK in hex, which takes up to a second; `undefined` if Argon2id refuses these parameters. */
@@ -84,8 +84,8 @@ export interface MistakenPsk {
 }
 
 /**
- * The PSKs that known mistakes make of this password and node id: mistakes about strings only where they show in these
- * strings, and mistakes about parameters, whatever the strings.
+ * The PSKs that known mistakes lead to, from this password and node id: mistakes about strings only if they show in
+ * these strings, and all mistakes about parameters.
  */
 export function mistakenPsks(
   password: string,

@@ -1,5 +1,5 @@
 /**
- * An MQTT broker for the implementation under test alone: the judge is on the other side of it, and sees what a real
+ * An MQTT broker for the implementation under test alone: the judge is its other side, and sees everything that a real
  * broker hides, such as the will.
  */
 import { createServer, type Server, type Socket } from 'node:net';
@@ -18,11 +18,11 @@ import {
   writeSuback,
 } from './packets.ts';
 
-/** One connection of the implementation under test, and what it has said so far. */
+/** One connection of the implementation under test, and its messages so far. */
 export class Peer {
   readonly connect: Connect;
   isClosed = false;
-  /** Whether it said DISCONNECT, after which a broker publishes no will. */
+  /** Whether it sent DISCONNECT, after which a broker publishes no will. */
   hasDisconnected = false;
   onPublication: (publication: Publication) => void = () => {};
   onSubscription: () => void = () => {};
@@ -47,14 +47,14 @@ export class Peer {
     return this.#filterFor(topic) !== undefined;
   }
 
-  /** Whether it acknowledges what is published on a topic. */
+  /** Whether it acknowledges messages published on a topic. */
   acknowledges(topic: string): boolean {
     return (this.#filterFor(topic)?.qos ?? 0) > 0;
   }
 
   /**
    * Publishes, if it has subscribed to the topic.
-   * @returns when it has acknowledged the message; at once with QoS 0
+   * @returns when it has acknowledged the message; immediately with QoS 0
    */
   async publish(topic: string, payload: Uint8Array, retain = false): Promise<void> {
     const filter = this.#filterFor(topic);
@@ -68,12 +68,12 @@ export class Peer {
     await acknowledged;
   }
 
-  /** Ends the connection, as a broker that fails. */
+  /** Ends the connection, like a broker that fails. */
   close(): void {
     this.#socket.destroy();
   }
 
-  /** Acts on a packet as a broker does. */
+  /** Handles a packet as a broker does. */
   take(packet: Packet): void {
     const { version } = this.connect;
     const write = (bytes: Uint8Array): boolean => this.#socket.write(bytes);
@@ -116,11 +116,11 @@ export function matches(filter: string, topic: string): boolean {
 }
 
 export interface BrokerOptions {
-  /** 0 for any that is free. */
+  /** 0 for any free port. */
   readonly port: number;
-  /** Whether to let this account in. */
+  /** Whether to admit this account. */
   readonly admits: (connect: Connect) => boolean;
-  /** Called for each connection that is let in, before CONNACK. */
+  /** Called for each connection that is admitted, before CONNACK. */
   readonly onPeer: (peer: Peer) => void;
 }
 

@@ -32,7 +32,7 @@ export interface Filter {
   readonly qos: number;
 }
 
-/** What cannot be read ends the connection (MQTT 5.0, section 4.13). */
+/** A packet that cannot be read ends the connection (MQTT 5.0, section 4.13). */
 export class Malformed extends Error {}
 
 const CONNECT = 1;
@@ -145,13 +145,13 @@ function readPacket(first: number, body: Uint8Array, version: number): Packet {
   throw new Malformed(`a packet of type ${type}`);
 }
 
-/** Puts the packets of one connection together from what its socket delivers. */
+/** Assembles the packets of one connection from the data of its socket. */
 export class PacketReader {
   /** The version in CONNECT, which the packets after it follow. */
   version = 4;
   #parts: Uint8Array[] = [];
   #length = 0;
-  /** The length from which on there may be a whole packet. */
+  /** The least length at which there may be a whole packet. */
   #wanted = 2;
 
   /** @throws Malformed */
@@ -175,7 +175,7 @@ export class PacketReader {
   }
 }
 
-/** Where the body of the first packet starts, and its length, if so much has arrived. */
+/** The start of the body of the first packet, and its length, if the whole header has arrived. */
 function headerOf(bytes: Uint8Array): { start: number; length: number } | undefined {
   let length = 0;
   for (let at = 1; at < bytes.length; at++) {
@@ -219,7 +219,7 @@ export function writeAcknowledgement(type: (typeof ACKNOWLEDGEMENTS)[number], id
   return packet(((ACKNOWLEDGEMENTS.indexOf(type) + 4) << 4) | flags, number(id));
 }
 
-/** SUBACK, which grants what was asked for, or UNSUBACK. */
+/** SUBACK, which grants the request, or UNSUBACK. */
 export function writeSuback(
   version: number,
   type: 'subscribe' | 'unsubscribe',
