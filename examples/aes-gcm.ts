@@ -1,7 +1,7 @@
 /**
  * AESGCM for a device whose hub has no ChaChaPoly and whose chip has no AES. `@stablelib/gcm` takes 17 KB of XS heap, while
  * noble's AES builds 650 KB of tables when it is loaded. Its table look-ups depend on the key and the plaintext, so it does
- * not run in constant time on processors with a data cache. Inject it beside ChaChaPoly, or instead of it:
+ * not run in constant time on processors with a data cache. Inject it alongside ChaChaPoly, or instead of it:
  *
  *     crypto: { ...nobleCrypto, ciphers: { AESGCM: compactAesGcm } }
  */

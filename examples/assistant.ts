@@ -1,6 +1,6 @@
 /**
- * What the example hubs do with messages. It speaks the bus: an utterance is answered with speech and a completion, any
- * other type is denied, and binary messages come back. One for each connection.
+ * The application of the example hubs. It speaks the bus: it answers an utterance with speech and a completion, denies
+ * any other type, and returns binary messages. One for each connection.
  */
 import {
   type HubSession,
@@ -22,7 +22,7 @@ export class Assistant {
   #sessionId = 'unknown';
 
   /**
-   * @param hear - is called with each utterance
+   * @param hear - called with each utterance
    * @param answer - answers an utterance
    */
   constructor(
@@ -43,7 +43,7 @@ export class Assistant {
     if (event.type !== 'message') return [];
     if (event.kind === 'binary') return this.#session.sendBinary(event.bytes);
     const request = readHubEvent(event.text);
-    if (request === undefined) return []; // a message that is not understood does not end the session
+    if (request === undefined) return []; // an unknown message does not end the session
     const { type, data, payload } = request;
     const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
     if (type !== UTTERANCE) {
@@ -74,7 +74,7 @@ export class Assistant {
   }
 }
 
-/** A client may send anything where a text is due, such as an object that throws when it is made a text. */
+/** A client may send anything in place of a text, such as an object that throws when it is converted to a string. */
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

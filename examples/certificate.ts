@@ -1,8 +1,9 @@
 /**
  * Creates a certificate for localhost, its key, and the certificate of the authority that issued it, as PEM.
  *
- * The hub sends both certificates, and both name the key of their issuer, as those of public authorities do. Moddable requires
- * it: it checks the name in a certificate only if a second one follows, and finds the authority by the name of its key.
+ * The hub sends both certificates, and both name the key of their issuer, as public authorities' certificates do. Moddable
+ * requires this: it checks the name in a certificate only if a second one follows, and finds the authority by the name of its
+ * key.
  */
 import { KeyObject, webcrypto } from 'node:crypto';
 import {
@@ -18,7 +19,7 @@ import {
 
 export interface Certificate {
   key: string;
-  /** The hub's own certificate, and then that of the authority. */
+  /** The hub's own certificate, followed by the authority's. */
   cert: string;
   /** The certificate of the authority, which clients trust. */
   ca: string;
@@ -38,7 +39,7 @@ export async function localhostCertificate(): Promise<Certificate> {
     new BasicConstraintsExtension(false),
     new SubjectAlternativeNameExtension([
       { type: 'dns', value: 'localhost' },
-      { type: 'ip', value: '127.0.0.1' }, // which Moddable takes for the name
+      { type: 'ip', value: '127.0.0.1' }, // Moddable uses it as the name
     ]),
   ]);
   const key = KeyObject.from(own.privateKey).export({ type: 'pkcs8', format: 'pem' });

@@ -1,5 +1,5 @@
 /**
- * Shows the whole protocol on loopback: a hub and clients over WebSocket with TLS, from first contact to a hub that has
+ * Shows the whole protocol on loopback: a hub and clients over WebSocket with TLS, from first contact to a hub with
  * another key. `npm run demo`
  */
 import { createHash } from 'node:crypto';
@@ -22,7 +22,7 @@ const timeline = new Timeline();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-demo-'));
 const tls = await localhostCertificate();
 const staticKey = randomBytes(32);
-let question: AskEvent | undefined; // what a person was asked last
+let question: AskEvent | undefined; // the last question to a person
 
 timeline.chapter('The hub knows its clients by access key, with a pre-shared key from each one’s password');
 const salt = createHash('sha256').update(NODE_ID).digest();

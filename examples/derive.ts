@@ -1,4 +1,4 @@
-/** Derives the PSK without blocking the event loop: in slices of a few milliseconds, between which the loop gets its turn. */
+/** Derives the PSK without blocking the event loop: in slices of a few milliseconds, between which the loop runs. */
 import { pskDerivation } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 
@@ -7,7 +7,7 @@ const BLOCKS_AT_ONCE = 1024; // about 5 ms on a desktop
 /**
  * @param password - the password of the identity
  * @param salt - the `salt` of the `psk-needed` event, 32 bytes
- * @param onProgress - is called after each slice with the progress, from 0 to 1
+ * @param onProgress - called after each slice with the progress, from 0 to 1
  * @returns the PSK, 32 bytes
  */
 export async function derive(

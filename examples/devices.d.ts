@@ -1,4 +1,4 @@
-/** What the hosts of the examples on devices provide. Nothing of it is checked. */
+/** Declares the modules of the hosts of the device examples. None of it is checked. */
 
 // Moddable
 declare module 'crypt';
@@ -15,7 +15,7 @@ interface StringConstructor {
 declare const device: any;
 declare function trace(...messages: any[]): void;
 
-// Espruino; in Moddable's example, `hub-crypto` is a module beside it
+// Espruino; in Moddable's example, `hub-crypto` is a module next to it
 declare module 'hub-crypto';
 declare module 'Storage';
 declare const E: any;

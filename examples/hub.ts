@@ -8,26 +8,26 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { Assistant } from './assistant.ts';
 
 export interface HubOptions {
-  /** PEM. Without it everybody on the way reads the access keys: for a server behind a proxy that has TLS. */
+  /** PEM. Without it anyone on the network path can read the access keys: only for a server behind a TLS proxy. */
   tls?: { key: string; cert: string };
   port?: number;
   nodeId: string;
   staticKey: Uint8Array;
-  /** By access key: the client's PSK, and its static key once that is pinned. */
+  /** By access key: the client's PSK, and its static key once it is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
-  /** Is called with what clients say. */
+  /** Called with clients' utterances. */
   hear?: (utterance: string) => void;
-  /** Answers what clients say (default: repeats it). */
+  /** Answers an utterance (default: repeats it). */
   answer?: ((utterance: string) => string) | undefined;
-  /** Is called when the static key of a client is pinned, so that it can be stored. */
+  /** Called when the static key of a client is pinned, to store it. */
   pinned?: (accessKey: string) => void;
-  /** Is called with what was thrown while a message was handled. It ends that connection alone. */
+  /** Called with an error that was thrown while a message was handled. The error ends only that connection. */
   fault?: (error: unknown) => void;
 }
 
 export interface Hub {
   url: string;
-  /** Drops all connections without a word, as a network does. */
+  /** Drops all connections silently, as a network does. */
   cut(): void;
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export interface Hub {
 export async function startHub(options: HubOptions): Promise<Hub> {
   const { tls } = options;
   const server = tls === undefined ? createHttpServer() : createServer(tls);
-  // No WebSocket message is longer than a cleartext envelope may be.
+  // No WebSocket message is longer than the maximum of a cleartext envelope.
   const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
   sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
@@ -85,7 +85,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
       carryOut(events);
     } catch (error) {
       session.closed();
-      socket.terminate(); // what one client sends must not end the connections of the others
+      socket.terminate(); // one client's messages must not end the connections of the others
       fault?.(error);
     }
   };
@@ -93,7 +93,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
     for (const event of events) {
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'pin' && !pin(client, event.key)) {
-        session.closed(); // what this client sends before the socket is closed is not heard
+        session.closed(); // ignore messages of this client until the socket is closed
         socket.close(1008); // a faster session of this access key has pinned another key
         return;
       } else if (event.type === 'pin') pinned?.(accessKey);
@@ -120,7 +120,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
  * its + arrives as a space.
  */
 export function accessKeyOf(url: string): string {
-  // The path is whatever a stranger sends, and not always one that `new URL` takes.
+  // Strangers choose the path, and `new URL` does not accept all paths.
   const query = new URLSearchParams(url.split('?')[1]);
   const authorization = query.get('authorization') ?? '';
   const text = Buffer.from(authorization.replace(/ /g, '+'), 'base64').toString();

@@ -1,4 +1,4 @@
-/** A kiosk in a page, with a form, a list of what was said, and a status. The identity is served with the page. */
+/** A kiosk in a page, with a form, a list of messages, and a status. The identity is served with the page. */
 import { parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client/browser';
 
@@ -9,7 +9,7 @@ const say = (text) => byId('said').append(Object.assign(document.createElement('
 const response = await fetch('identity.json');
 const client = connect({
   identity: parseIdentity(await response.text()),
-  policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+  policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
   allowPlaintext: location.hostname === 'localhost',
 });
 

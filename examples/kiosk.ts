@@ -1,6 +1,6 @@
 /**
- * A kiosk in a terminal: each line that is typed is a question. It stays connected, survives restarts, asks when the hub has
- * another key, and says what an operator has to know. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
+ * A kiosk in a terminal: each typed line is a question. It stays connected, survives restarts, asks when the hub has another
+ * key, and shows instructions for operators. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
  *
  *     node --import tsx examples/kiosk.ts IDENTITY.json KEYRING.json [CA.pem]
  */
@@ -14,7 +14,7 @@ const client = connect({
   identity: parseIdentity(readFileSync(identityPath, 'utf8')),
   keyring,
   ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
-  policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+  policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
 });
 let question: AskEvent | undefined;
 

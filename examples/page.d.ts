@@ -1,4 +1,4 @@
-/** The elements of the pages, of which each script knows its own. */
+/** The elements of the pages. Each script knows its own. */
 interface ParentNode {
   // biome-ignore lint/suspicious/noExplicitAny: the script knows which element it is
   querySelectorAll(selectors: string): Iterable<any>;

@@ -1,6 +1,6 @@
 /**
- * Prints what happens, one line each: the time, who does it, what, and how many bytes. A terminal shows the progress of slow
- * work; elsewhere there are whole lines only.
+ * Prints one line for each event: the time, the side, the action, and the number of bytes. A terminal shows the progress of
+ * slow work; elsewhere there are whole lines only.
  */
 import { fingerprint } from 'hub-protocol';
 import type { Traced } from 'hub-protocol-client';
@@ -38,7 +38,7 @@ export class Timeline {
     this.#print(performance.now(), side, what, detail);
   }
 
-  /** Says what is waited for. A terminal counts the seconds until the next line. */
+  /** Prints the reason for waiting. A terminal counts the seconds until the next line. */
   wait(side: Side, what: string): void {
     this.line(side, what);
     if (!isTerminal) return;
@@ -74,7 +74,7 @@ export class Timeline {
     return new Promise((resolve) => this.#waiting.push({ name, resolve }));
   }
 
-  /** Takes what a client observes. */
+  /** Takes a traced event of a client. */
   event(event: Traced): void {
     this.#show(event);
     if ('type' in event && event.type === 'ready') this.outcome.push(event.pattern);

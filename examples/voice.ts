@@ -1,6 +1,6 @@
 /**
- * A voice device without its hardware: it streams a WAV file to the hub at the speed of a microphone, and writes what the
- * hub says to another file as it arrives. docs/guides/voice.md explains the messages.
+ * A voice device without its hardware: it streams a WAV file to the hub at the speed of a microphone, and writes the
+ * hub's speech to another file as it arrives. docs/guides/voice.md explains the messages.
  *
  *     node --import tsx examples/voice.ts IDENTITY.json KEYRING.json QUESTION.wav ANSWER.wav [CA.pem]
  */
@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Json, parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client';
 
-const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub takes no other
+const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub accepts no other
 const CHUNK_MS = 100;
 const CHUNK = (FORMAT.sample_rate * FORMAT.sample_width * CHUNK_MS) / 1000;
 
@@ -28,14 +28,14 @@ let isHandled = false;
 client.on('connect', () => {
   let position = 0;
   microphone = setInterval(() => {
-    // After the question the microphone hears silence, by which the hub knows that the person has finished.
+    // After the question the microphone hears silence, which shows the hub that the person has finished.
     const samples = Buffer.alloc(CHUNK);
     samples.set(question.subarray(position, position + CHUNK));
     position += CHUNK;
     client.sendBytes(samples, 'raw_audio', FORMAT);
   }, CHUNK_MS);
 });
-client.on('close', () => clearInterval(microphone)); // the next connection streams the question anew
+client.on('close', () => clearInterval(microphone)); // the next connection streams the question again
 client.on('message', ({ message: { type, data } }) => {
   console.log(type, data.utterance ?? data.utterances ?? '');
   if (type === 'recognizer_loop:record_end') clearInterval(microphone);

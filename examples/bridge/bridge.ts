@@ -1,4 +1,4 @@
-/** A bridge between a device on a serial line and its hub. README.md says who does what, and in which lines. */
+/** A bridge between a device on a serial line and its hub. README.md describes the roles and the lines. */
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import {
@@ -16,14 +16,14 @@ import WebSocket from 'ws';
 export interface BridgeOptions
   extends Pick<NodeOptions, 'identity' | 'ca' | 'allowPlaintext' | 'pingEvery' | 'policy'> {
   line: Duplex; // the serial one
-  /** Is called with an error code when a person has to act. `resume` connects again. */
+  /** Called with an error code when a person must act. `resume` connects again. */
   ask: (code: string) => void;
-  /** Is told what the device and the policy say, and which lines of the device were ignored, for a log. */
+  /** Called with events of the device, decisions of the policy, and ignored lines of the device, for a log. */
   observe?: (what: SessionEvent | PolicyDecision | { type: 'ignored'; line: string }) => void;
 }
 
 const BYTES = /^(?:[0-9a-f]{2})+$/;
-/** How a connection ends whose session was lost when the device restarted. */
+/** The end of a connection whose session was lost when the device restarted. */
 const LOST = { type: 'ended', retry: 'now', reason: 'dropped', error: { code: 'dropped' } } as SessionEvent;
 
 export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resume'> {
@@ -112,14 +112,14 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
 }
 
 /**
- * The line for a message of the hub. `undefined` for text that is not a JSON object: it could be a line of the bridge's own, such
- * as `connecting`.
+ * The line for a message of the hub. `undefined` for text that is not a JSON object: it could be one of the bridge's own lines,
+ * such as `connecting`.
  */
 export function lineOf(data: Buffer, isBinary: boolean): string | undefined {
   if (isBinary) return data.toString('hex');
   const text = data.toString();
   const isObject = text.trimStart().startsWith('{') && parsed(text) !== undefined;
-  return isObject ? text.replace(/[\r\n\t]/g, ' ').trim() : undefined; // which stand between tokens
+  return isObject ? text.replace(/[\r\n\t]/g, ' ').trim() : undefined; // these occur between tokens
 }
 
 function parsed(text: string): unknown {
@@ -130,7 +130,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The event in a line, of which only names are taken: they reach logs. `undefined` if there is none. */
+/** The event in a line, with only its names, since they reach logs. `undefined` if there is none. */
 export function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
   const said = parsed(line.slice('event '.length)) as { [name: string]: unknown } | null | undefined;
   const event: { [name: string]: unknown } = {};

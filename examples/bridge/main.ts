@@ -22,6 +22,6 @@ process.on('SIGHUP', () => bridge.resume());
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.on(signal, () => {
     bridge.end();
-    setTimeout(() => process.exit(), 1000); // when the goodbye has been written
+    setTimeout(() => process.exit(), 1000); // after the goodbye has been written
   });
 }

@@ -5,8 +5,8 @@
  * which returns undefined if the tag does not verify.
  *
  * Espruino's `ws` drops binary messages, so the socket is the bridge of `../bridge` at the other end of Serial1, which also
- * says when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits of a
- * character, so a hub whose name has characters above U+00FF cannot be reached.
+ * decides when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits
+ * of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
  * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
  * lists of {nodeId, key}. Keys are in hexadecimal.
@@ -42,7 +42,7 @@ function bytesOf(line) {
   return bytes;
 }
 
-/** SHA-256 of several arrays, one after the other. */
+/** SHA-256 of several concatenated arrays. */
 function sha256(parts) {
   let length = 0;
   let at = 0;
@@ -112,7 +112,7 @@ function write(data) {
   Serial1.println(typeof data === 'string' ? data : toHex(data));
 }
 
-/** Tells the bridge what its policy has to know. */
+/** Reports an event to the bridge, for its policy. */
 function report(event) {
   const error = event.error && { code: event.error.code };
   const told = { state: session.state, type: event.type, code: event.code, error: error };
@@ -142,7 +142,7 @@ function handle(event) {
   if (event.type === 'close' || event.type === 'psk-needed') session.closed().forEach(handle);
 }
 
-/** What a line says in JSON; `undefined` if the line was damaged. */
+/** The JSON in a line; `undefined` if the line was damaged. */
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -155,7 +155,7 @@ function received(message) {
   const isEnvelope = message[0] === '{';
   const space = message.indexOf(' ');
   const word = isEnvelope || space < 0 ? message : message.substr(0, space);
-  const hasOptions = word === 'connecting' || word === 'disconnected'; // and is short, unlike a transport message
+  const hasOptions = word === 'connecting' || word === 'disconnected'; // they are short, unlike transport messages
   const options = hasOptions && parsed(message.substr(space + 1));
   if (word === 'hello') Serial1.println('start');
   else if (word === 'connecting') options && connecting(options);

@@ -1,5 +1,5 @@
 /**
- * Cryptography with Moddable's module `crypt`, which has SHA-256 and ChaCha20 in C. Poly1305 (RFC 8439, section 2.5) takes BigInt,
+ * Cryptography with Moddable's module `crypt`, which has SHA-256 and ChaCha20 in C. Poly1305 (RFC 8439, section 2.5) uses BigInt,
  * and X25519 is the library's, since Moddable has neither.
  */
 import { Digest, StreamCipher } from 'crypt';

@@ -1,6 +1,6 @@
 /**
- * Keeps the keyring in preferences. A preference is erased before it is set. So there are two, which take turns, each with a
- * count before the JSON: if the power fails in between, the other one still has the keyring before the change.
+ * Keeps the keyring in preferences. Since a preference is erased before it is set, two take turns, each with a count before
+ * the JSON: if the power fails in between, the other one still has the keyring before the change.
  */
 import { parseKeyring, serializeKeyring } from 'hub-protocol';
 import Preference from 'preference';
@@ -8,7 +8,7 @@ import Preference from 'preference';
 const SLOTS = ['keyring', 'keyring2'];
 
 export class KeyringStore {
-  /** @throws if no keyring is stored, or none that can be read: provision the device again */
+  /** @throws if there is no stored keyring that can be read: provision the device again */
   constructor(accessKey) {
     const texts = SLOTS.map((slot) => Preference.get('hub', slot) ?? '');
     const counts = texts.map((text) => (text === '' ? -1 : Number(text.slice(0, text.indexOf('{')))));

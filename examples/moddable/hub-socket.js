@@ -3,7 +3,7 @@
 import Resource from 'Resource';
 import WebSocket from 'WebSocket';
 
-/** @param url - with the authorization in its query: log it nowhere */
+/** @param url - with the authorization in its query: do not log it */
 export function openSocket(url) {
   const options = { url };
   if (Resource.exists('hub-ca.der')) {
@@ -14,13 +14,13 @@ export function openSocket(url) {
   return new WebSocket(options);
 }
 
-let abandoned; // the socket that was given up while it was connecting
+let abandoned; // a socket that was abandoned while it was connecting
 
 export function isConnecting() {
   return abandoned !== undefined;
 }
 
-/** A socket that is still connecting cannot be closed. It is closed when it is open, and until then nothing is dialled. */
+/** A socket that is still connecting cannot be closed. It is closed once it is open; until then do not dial. */
 export function hangUp(socket) {
   socket.onmessage = socket.onclose = socket.onerror = undefined;
   if (socket.readyState !== 0) return socket.close();

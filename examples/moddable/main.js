@@ -1,6 +1,6 @@
 /**
  * A client on a microcontroller with Moddable. The device is provisioned with two preferences of the domain `hub`:
- * `connection` and `keyring`, both as `hub-protocol-cli provision` writes them. The keyring contains the hub's PSK, since the
+ * `connection` and `keyring`, both as written by `hub-protocol-cli provision`. The keyring contains the hub's PSK, since the
  * device lacks the 64 MiB to derive it.
  */
 
@@ -20,7 +20,7 @@ const randomBytes = (length) => new Uint8Array(RNG.get(length));
 
 let clock = 0;
 let lastTicks = Time.ticks;
-/** Milliseconds since the start. The ticks start anew after 49 days. */
+/** Milliseconds since the start. The ticks restart at 0 after 49 days. */
 function now() {
   const ticks = Time.ticks;
   clock += (ticks - lastTicks) >>> 0;
@@ -35,9 +35,9 @@ const store = new KeyringStore(connection.access_key);
 
 let requestId = 0;
 function connect() {
-  if (isConnecting()) return Timer.set(connect, 1000); // the socket that was given up last
+  if (isConnecting()) return Timer.set(connect, 1000); // the abandoned socket
   const dialOptions = policy.begin(now());
-  if (dialOptions === undefined) return; // there is a connection, or the timer that called is an old one
+  if (dialOptions === undefined) return; // there is a connection, or an old timer called
   const session = new hub.ClientSession({
     crypto,
     siteId: connection.site_id,
@@ -45,14 +45,14 @@ function connect() {
     maxMessage: 16 * 1024, // longer messages are dropped, chunk by chunk
     inPlace: true, // nothing else uses the buffers that the socket delivers
     keyring: store.keyring,
-    paced: store.keyring.staticKey.publicKey !== undefined, // so that nothing else waits for more than one X25519
+    paced: store.keyring.staticKey.publicKey !== undefined, // nothing else waits for more than one X25519
     ...dialOptions,
   });
   const socket = openSocket(connection.url);
   socket.binaryType = 'arraybuffer';
   let scheduler;
   const timers = {};
-  /** Sets one of the timers anew, or clears it. */
+  /** Resets one of the timers, or clears it. */
   const set = (name, call, wait) => {
     if (timers[name] !== undefined) Timer.clear(timers[name]);
     timers[name] = undefined;
@@ -64,7 +64,7 @@ function connect() {
   };
   const send = (message) => session.sendJson(message).forEach((data) => void socket.send(data));
   const ping = () => {
-    send(PING); // so that the network notices a hub that has gone
+    send(PING); // the network then notices a hub that has gone
     set('ping', ping, PING_EVERY);
   };
   const closed = (closing) => run(session.closed(closing));

@@ -1,6 +1,6 @@
 /**
- * Run once on a new device, in place of main.js: stores what `hub-protocol-cli provision` wrote, from the folder `provisioned`. What
- * is stored stays: a keyring of an older day would take the pin and the static key back.
+ * Run once on a new device, in place of main.js: stores the output of `hub-protocol-cli provision` from the folder `provisioned`.
+ * Does not overwrite: an older keyring would revert the pin and the static key.
  */
 
 import Resource from 'Resource';

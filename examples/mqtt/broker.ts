@@ -4,7 +4,7 @@ import { createServer } from 'node:tls';
 import { Aedes, type Client } from 'aedes';
 
 export interface BrokerOptions {
-  /** PEM. Without it everybody on the way reads the passwords: for tests on loopback. */
+  /** PEM. Without it anyone on the network path can read the passwords: only for tests on loopback. */
   tls?: { key: string; cert: string };
   /** The levels that the topics of all clients start with. */
   base: string;

@@ -12,11 +12,11 @@ export interface HubOptions {
   base: string;
   nodeId: string;
   staticKey: Uint8Array;
-  /** By access key: the client's PSK, and its static key once that is pinned. */
+  /** By access key: the client's PSK, and its static key once it is pinned. */
   clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
-  /** Is called with what clients say. */
+  /** Called with clients' utterances. */
   hear?: (utterance: string) => void;
-  /** Is called with what was thrown while a message was handled. It ends the session of that client alone. */
+  /** Called with an error that was thrown while a message was handled. The error ends only that client's session. */
   fault?: (error: unknown) => void;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number;
@@ -54,7 +54,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     peer.idle.refresh();
     handle(accessKey, peer.assistant, peer.session.receive(payload));
   };
-  /** The message itself does not matter: a HELLO contains nothing that is needed, and others belong to a lost session. */
+  /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const client = clients.get(accessKey);
     if (client === undefined) return; // over MQTT silence is the only refusal
@@ -85,7 +85,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
         assistant.handle(event).forEach(send);
       }
     } catch (error) {
-      forget(accessKey); // what one client sends must not end the sessions of the others
+      forget(accessKey); // one client's messages must not end the sessions of the others
       fault?.(error);
     }
   };

@@ -1,4 +1,4 @@
-/** What state the connection is in: the status, the progress of the derivation, the policy's countdown and questions. */
+/** The state of the connection: the status, the progress of the derivation, the policy's countdown and questions. */
 
 const STATES = {
   idle: 'Not connected',
@@ -12,7 +12,7 @@ const STATES = {
 
 const byId = (id) => document.getElementById(id);
 
-/** What an error says, as a sentence, with its code. */
+/** The message of an error, as a sentence, with its code. */
 export function sentence({ message, code, name }) {
   return `${message[0].toUpperCase()}${message.slice(1)} (${code ?? name}).`;
 }
@@ -20,7 +20,7 @@ export function sentence({ message, code, name }) {
 export class ConnectionCard {
   #ticking;
 
-  /** Shows a state, and what can be done in it: elements name their states in `data-in`. */
+  /** Shows a state and its controls: elements name their states in `data-in`. */
   set(state, detail = '') {
     clearInterval(this.#ticking);
     const focused = document.activeElement;
@@ -35,7 +35,7 @@ export class ConnectionCard {
   }
 
   /**
-   * Takes what the client tells.
+   * Takes an event of the client.
    * @param {import('hub-protocol-client/browser').ClientEvent} what
    */
   show(what) {

@@ -4,7 +4,7 @@ import { KeyringStorage } from 'hub-protocol-client/browser';
 import { fingerprint } from './fingerprint.js';
 
 const byId = (id) => document.getElementById(id);
-let shown; // so that nothing is drawn anew, under the cursor or the focus, unless it has changed
+let shown; // redraw only after a change, to leave the cursor and the focus alone
 
 /** As a person does who restores an old machine: the hub knows this client by the key that is gone. */
 export function loseKeyring(accessKey) {

@@ -1,4 +1,4 @@
-/** The page: takes an identity, starts a client, and shows what it tells. */
+/** The page: takes an identity, starts a client, and shows its events. */
 import { parseIdentity, redactIdentity, selectEndpoint } from 'hub-protocol';
 import { connect } from 'hub-protocol-client/browser';
 import { ConnectionCard, sentence } from './connection-card.js';
@@ -9,7 +9,7 @@ import { offerTrouble } from './trouble-card.js';
 
 const byId = (id) => document.getElementById(id);
 
-/** Longer than usual, so that a pause can be watched, but never ten minutes. In milliseconds. */
+/** Longer than usual, to make a pause visible, but never ten minutes. In milliseconds. */
 const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: /** @type {const} */ ('keep-pin') };
 
 /** A page from this machine may use a hub on this machine, which has no TLS. */

@@ -1,4 +1,4 @@
-/** Draws what happens as a sequence of messages between this page and the hub, each with its name, size and time. */
+/** Draws the messages between this page and the hub as a sequence, each with its name, size and time. */
 import { readHubEvent } from 'hub-protocol';
 import { nameOf } from '../message-name.ts';
 import { fingerprint, hex } from './fingerprint.js';
@@ -25,7 +25,7 @@ export class Sequence {
   #sealed = {};
 
   /**
-   * What to draw, by the type of an event or by what the policy decided.
+   * The drawing function for each type of event and each decision of the policy.
    * @type {{ [what in 'connecting' | Extract<Traced, { type: string }>['type'] | PolicyDecision['do']]?: (what: any) => void }}
    */
   #draw = {
@@ -69,12 +69,12 @@ export class Sequence {
     rest: () => this.#note('policy', 'Rests, until a person connects'),
   };
 
-  /** Takes what the client tells. */
+  /** Takes an event of the client. */
   show(what) {
     this.#draw[what.type ?? what.do]?.(what);
   }
 
-  /** Tells how long the derivation took, when it is over. */
+  /** Shows how long the derivation took, when it is over. */
   derived() {
     const { note, began } = this.#derivation;
     note.textContent = `Derives the pre-shared key from the password: ${seconds(performance.now() - began)}`;
@@ -129,7 +129,7 @@ export class Sequence {
   }
 }
 
-/** Says what an encrypted message contains. */
+/** Shows the contents of an encrypted message. */
 function unseal(row, type, content) {
   row.querySelector('.inside').textContent = type;
   row.querySelector('pre').textContent += `\n\nDecrypted:\n${content}`;

@@ -1,4 +1,4 @@
-/** The page is files alone, to be served from any folder: `vite build` writes them to dist/. */
+/** The page is only files, which any folder can serve: `vite build` writes them to dist/. */
 export default {
   base: './',
   // The page's Content-Security-Policy allows no data: URLs.

@@ -33,7 +33,7 @@ function handle(events) {
     if (updated !== keyring) host.save('keyring', serializeKeyring(updated));
     keyring = updated;
     if (event.type === 'transmit') host.send(bufferOf(event.data));
-    if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // which calls client.providePsk
+    if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // this calls client.providePsk
     if (event.type === 'ready') host.say(`ready: ${event.pattern}`);
     if (event.type === 'message') host.say(event.kind === 'json' ? event.text : 'bytes');
     if (event.type === 'close' || event.type === 'ended') host.say(`${event.type}: ${event.error.code}`);

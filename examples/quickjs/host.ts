@@ -1,6 +1,6 @@
 /**
  * A program around QuickJS, here npm's quickjs-emscripten. It provides the socket, the storage and the randomness, and passes
- * on what arrives.
+ * on incoming messages.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,10 +11,10 @@ import { getQuickJS, type QuickJSContext, type QuickJSHandle } from 'quickjs-ems
 export interface HostOptions {
   /** Holds `connection`, as `hub-protocol-cli provision` writes it, and `keyring`, once there is one. */
   store: Map<string, string>;
-  /** Of the identity. The client asks for the PSK, which only the host has the memory to derive. */
+  /** The identity's password. The client requests the PSK, which only the host has the memory to derive. */
   password: string;
   send: (data: string | Uint8Array) => void;
-  /** Is called with each line of the client's log. */
+  /** Called with each line of the client's log. */
   say: (text: string) => void;
 }
 

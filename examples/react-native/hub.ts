@@ -38,9 +38,9 @@ export function connectToHub(issued: string): Client {
     identity: parseIdentity(issued),
     storage,
     derive,
-    policy: { onKkFailure: 'keep-pin' }, // ask a person before another key of the hub is taken
+    policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
   });
-  // A phone cuts the connections of an app that is not shown. When it is shown again, it need not wait for the next attempt.
+  // A phone cuts the connections of an app in the background. Back in the foreground, do not wait for the next attempt.
   let isWaiting = false;
   client.on('reconnect', () => {
     isWaiting = true;

@@ -1,4 +1,4 @@
-/** Modules of React Native, which are not installed here. Nothing of them is checked. */
+/** Modules of React Native, which are not installed here. They are not checked. */
 declare module 'expo-secure-store';
 declare module 'react-native';
 declare module 'react-native-argon2';
