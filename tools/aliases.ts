@@ -9,7 +9,7 @@ import { code, type Drawn, pageWith, table } from './draw.ts';
 /** The names of each field, by the field's name in TypeScript. */
 export type Aliases = { readonly [field: string]: readonly string[] };
 
-/** The objects of an identity that have fields: itself, and those of its fields that are objects. */
+/** The objects of an identity that have fields: itself, and its fields that are objects. */
 export const OBJECTS = ['identity', 'dataPlaneEndpoints', 'protocols', 'mqtt'] as const;
 
 export const ALIASES: { readonly [name in (typeof OBJECTS)[number]]: Aliases } = JSON.parse(

@@ -149,7 +149,7 @@ export function choiceTable(): string {
 
 // Which lengths?
 
-/** The lengths of the messages of a handshake with empty payloads in bytes, by the first vector of a pattern. */
+/** The lengths in bytes of the messages of a handshake with empty payloads, from the first vector of a pattern. */
 function messageLengths(pattern: string): number[] {
   const tests = readVectorFile('handshake').testGroups.flatMap((group) => group.tests);
   const { messages } = tests.find((test) => test.pattern === pattern) as unknown as {

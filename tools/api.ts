@@ -11,7 +11,7 @@ interface Area {
   readonly title: string;
   /** The paths in src/ of the files that it describes. */
   readonly sources: RegExp;
-  /** What comes before the symbols. */
+  /** The text before the symbols. */
   readonly introduction: string;
 }
 
@@ -112,7 +112,7 @@ function namesOf(page: string): PublicName[] {
   return NAMES.filter((symbol) => pageOf(symbol) === page).sort((a, b) => rank(a) - rank(b));
 }
 
-/** The page and the anchor of each public name. GitHub tells headings that differ in case only apart by a number. */
+/** The page and the anchor of each public name. GitHub distinguishes headings that differ only in case by a number. */
 const TARGETS: ReadonlyMap<string, { readonly page: string; readonly anchor: string }> = new Map(
   Object.keys(AREAS).flatMap((page) => {
     const slugs = namesOf(page).map(({ name }) => name.toLowerCase());
@@ -174,7 +174,7 @@ function shownType(type: string): string {
 
 const DEFAULT = / ?\((?:default|by default)[: ]+((?:[^()]|\([^()]*\))+)\)/;
 
-/** What an option is if it is not given, from its docstring. */
+/** The default of an option, from its docstring. */
 export function defaultOf({ isOptional, doc }: Member): string {
   return isOptional ? (DEFAULT.exec(oneLine(doc?.text ?? ''))?.[1] ?? '') : 'required';
 }
@@ -220,7 +220,7 @@ function membersTable(symbol: PublicName): string[] {
   return members.length === 0 ? [] : [[...head, ...fieldRows(members, '', isInput(name))].join('\n')];
 }
 
-/** What a function or method takes, returns and throws. */
+/** The parameters, the result and the errors of a function or method. */
 function contract(doc: Doc | undefined, types: ReadonlyMap<string, string>): string[] {
   if (doc === undefined) return [];
   const lines = [...types].flatMap(([name, type]) => {
@@ -275,7 +275,7 @@ function methods(owner: string, members: readonly Member[]): string[] {
   );
   const parts: string[] = [];
   const own = members.find(({ kind }) => kind === 'constructor');
-  // Nobody constructs what is exported as a type only.
+  // Users cannot construct a class that is only exported as a type.
   if (own !== undefined && owner !== 'Transport') {
     parts.push(fence(`new ${owner}${own.signature.slice('constructor'.length)}`));
     if (own.doc?.text) parts.push(linked(own.doc.text));
@@ -313,7 +313,7 @@ function areaPage(page: string): string {
   );
 }
 
-/** The first sentence; up to a colon if it is long enough without what follows. */
+/** The first sentence; up to a colon if it is long enough without the rest. */
 function firstSentence(doc: Doc | undefined): string {
   const [paragraph = ''] = linked(doc?.text ?? '').split('\n\n');
   const sentence = /^.*?\.(?=\s|$)/s.exec(oneLine(paragraph))?.[0] ?? oneLine(paragraph);
@@ -351,7 +351,7 @@ function indexPage(): string {
   ].join('\n\n')}\n`;
 }
 
-/** Everything that may be left out, with what it is then. */
+/** All optional options, with their defaults. */
 function optionsPage(): string {
   const rows = new Map<string, string[]>();
   for (const { name: owner, members } of NAMES.filter(({ name }) => isInput(name))) {

@@ -1,6 +1,7 @@
 /**
- * Builds what is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), the client, and
- * two programs, each of which is one file with the library in it: the commands, and the judge with a copy of the vectors.
+ * Builds everything that is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), the
+ * client, and two programs, each one file that includes the library: the commands, and the judge with a copy of the
+ * vectors.
  *
  *     npm run build        about 4 s; nothing if no input changed since
  */
@@ -26,18 +27,18 @@ import { exportedNames, flatDeclarations } from './declarations.ts';
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
 /** The providers of cryptography in dist/ that the package exports. */
 const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node', 'crypto/js'];
-/** The files of types in dist/ that the package needs besides those of single files. */
+/** The type files in dist/ that the package needs in addition to the single files' types. */
 export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** What a build reads: files, and folders with all that is in them. */
+/** The inputs of a build: files, and folders with everything in them. */
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
   ...['client/src', 'client/package.json', 'client/tsconfig.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
 ];
-/** The hash of the inputs, kept beside what was built from them. */
+/** The hash of the inputs, kept with the output. */
 const STAMP = root('dist/.inputs');
 
 const inputs = hashOf(INPUTS);
@@ -51,7 +52,7 @@ if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
 
 async function buildAll(): Promise<void> {
   rmSync(root('dist'), { recursive: true, force: true });
-  // The core is compiled alone, with less than the providers, whose output has it again.
+  // The core is compiled alone, with fewer libraries than the providers, whose output includes it again.
   await compile('src/tsconfig.json');
   await Promise.all([
     compile('src/crypto/tsconfig.json'),
@@ -64,7 +65,7 @@ async function buildAll(): Promise<void> {
   copyVectors();
 }
 
-/** The hash of files, and of all that is in folders. */
+/** The hash of files, and of the contents of folders. */
 function hashOf(paths: readonly string[]): string {
   const hash = createHash('sha256');
   for (const path of paths) {
@@ -112,7 +113,7 @@ function writeDeclarations(): void {
   for (const [file, text] of texts) writeFileSync(root(`dist/${file}`), text);
 }
 
-/** The client stays in modules, since it has entries, peers and workers, and bundlers of applications find the latter by file. */
+/** The client stays in modules, since it has entries, peers and workers, and applications' bundlers find workers by file. */
 async function buildClient(): Promise<void> {
   rmSync(root('client/dist'), { recursive: true, force: true });
   await compile('client/tsconfig.json');
@@ -130,14 +131,14 @@ async function buildProgram(folder: string): Promise<void> {
     format: 'esm',
     target: 'node20',
     legalComments: 'inline',
-    // One copy of the library, of which the commands use internals.
+    // One copy of the library, since the commands use its internals.
     alias: {
       'hub-protocol/binary': root('src/binary.ts'),
       'hub-protocol/node': root('src/crypto/node.ts'),
       'hub-protocol': root('src/index.ts'),
       'hub-protocol-client': root('client/src/websocket.ts'),
     },
-    preserveSymlinks: true, // so that paths in comments do not depend on where packages are
+    preserveSymlinks: true, // keeps paths in comments independent of where packages are
     // ws is CommonJS and calls require() for the modules of Node.
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
@@ -147,7 +148,7 @@ async function buildProgram(folder: string): Promise<void> {
   writeFileSync(root(`${folder}/LICENSE`), licencesOf(Object.keys(metafile.inputs)));
 }
 
-/** The licence of this project, and those of the packages that are in a program, which ask to go with it. */
+/** The licence of this project, and the licences of the packages in a program, which must accompany it. */
 function licencesOf(inputs: readonly string[]): string {
   const parts = inputs.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const byText = new Map<string, string[]>();

@@ -1,5 +1,5 @@
 /**
- * Builds the single files that are copied into firmware: no imports, minified, with a licence banner and a source map.
+ * Builds the single files for firmware: no imports, minified, with a licence banner and a source map.
  *
  *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
  */
@@ -17,7 +17,7 @@ import { tableOfCodes } from './sentences.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** What each entry is, as the first line of its files says. */
+/** The description of each entry, for the first line of its files. */
 export const ENTRIES = {
   core: 'a client session, without cryptography',
   device: 'a client for devices',
@@ -40,7 +40,7 @@ export interface BundleFile {
   readonly isCompact: boolean;
   /** The noble packages in it. */
   readonly noble: string;
-  /** Whether it needs BigInt, of which an ES5 script then has literals and powers. */
+  /** Whether it needs BigInt; an ES5 script then has BigInt literals and powers. */
   readonly usesBigInt: boolean;
   /** The global that a script sets, `hubProtocol` by default. */
   readonly global?: string;
@@ -135,8 +135,8 @@ export const isPreloadable = ({ syntax, isCompact, entry }: BundleFile): boolean
   syntax === 'es2020' && isCompact && entry !== 'psk';
 
 /**
- * Functions with a single caller, which the minifier would move into it. XS makes such a function anew for each call of the
- * caller, and these are called where a device has least memory left.
+ * Functions with a single caller, which the minifier would move into it. XS recreates such a function on each call of the
+ * caller, and these are called when a device has the least memory left.
  */
 const KEPT_APART = [
   'rowsOf',
@@ -182,7 +182,7 @@ export async function bundleModule(
     entryPoints: [root(path)],
     outfile: root('dist/bundle.js'),
     bundle: true,
-    minifySyntax: isForDevices, // removes the calls of what `libraryForDevices` leaves out, and in compact() what depends on them
+    minifySyntax: isForDevices, // removes calls of functions that `libraryForDevices` leaves out, and code that depends on them
     write: false,
     sourcemap: 'external',
     legalComments: 'none',
@@ -194,7 +194,7 @@ export async function bundleModule(
     ],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
-  // What is left of `opaque(Session.prototype, …)`, which minifiers take for the call of a getter.
+  // The remains of `opaque(Session.prototype, …)`, which minifiers treat as the call of a getter.
   return { code: code!.replace(/^\w+\.prototype;$/gm, ''), map: map! };
 }
 
@@ -218,9 +218,9 @@ const nobleForDevices: Plugin = {
 };
 
 /**
- * Leaves out what devices have no memory for: the sentences of errors, a sixth of the file; what makes use of the engine's
+ * Leaves out code that devices have no memory for: the sentences of errors, a sixth of the file; the use of the engine's
  * TextEncoder and TextDecoder, which devices lack, since the library's own code does the same work; and the names that
- * objects with secrets are shown by, whose fields are hidden as everywhere.
+ * objects with secrets are shown by. Their fields are hidden as everywhere.
  */
 const libraryForDevices: Plugin = {
   name: 'library for devices',
@@ -240,8 +240,8 @@ const libraryForDevices: Plugin = {
 };
 
 /**
- * The cryptography of ES5 files, whose engines lack BigInt, and some DataView: in doubles and bytes. Engines that have BigInt
- * interpret it several times as fast, so the other files use that.
+ * The cryptography of ES5 files, whose engines lack BigInt, and some DataView: it uses doubles and bytes. With BigInt,
+ * interpreters are several times as fast, so the other files use that.
  */
 const forOldEngines: Plugin = {
   name: 'for old engines',
@@ -259,7 +259,7 @@ const forOldEngines: Plugin = {
   },
 };
 
-/** All names in what users get: of exports, their members and parameters. */
+/** All names visible to users: exports, their members and parameters. */
 export function namesForUsers(): Set<string> {
   const texts = publicNames().map(({ kind, code, members }) =>
     kind === 'class'
@@ -290,7 +290,7 @@ function withMap(code: string, map: string): string {
 /** The end of a bundle. */
 const EXPORT = /^export \{\n([\s\S]*)\};\s*$/m;
 
-/** Makes an ES5 script that sets a global to what the module exports. */
+/** Makes an ES5 script that sets a global to the module's exports. */
 export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise<Output> {
   const body = code.replace(EXPORT, (_, list: string) => {
     const fields = list.replace(/(\w+)(?: as (\w+))?/g, (_all, name, as = name) => `${as}: ${name}`);
@@ -300,7 +300,7 @@ export function toScript({ code, map }: Output, global = 'hubProtocol'): Promise
   return lower(`var ${global} = (function () {${body}`, map);
 }
 
-/** Minifies with swc, whose output is 4 % smaller than that of esbuild. */
+/** Minifies with swc, whose output is 4 % smaller than esbuild's. */
 async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Output> {
   const isModule = file.syntax === 'es2020';
   const ecma = isModule ? 2020 : 5;
@@ -311,15 +311,15 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
     swcrc: false,
     isModule,
     jsc: {
-      target: 'es2020', // for the parser: BigInt literals and powers stay, also in scripts
+      target: 'es2020', // for the parser: BigInt literals and powers stay, even in scripts
       minify: {
-        // collapse_vars uses some variables before their declaration, where Espruino does not know them yet.
+        // collapse_vars uses some variables before their declaration, when Espruino does not know them yet.
         compress: {
           ecma,
           passes: 3,
           join_vars: isModule,
           collapse_vars: isModule,
-          keep_fargs: false, // an argument that only a sentence would have shown goes
+          keep_fargs: false, // removes arguments that only sentences would have shown
           const_to_let: !isPreloadable(file),
           top_retain: isPreloadable(file) ? KEPT_APART : null,
         },
@@ -334,7 +334,7 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
 
 /**
  * Writes a single file, and its source map.
- * @param source - the entry, if it is not that of the file
+ * @param source - the entry, if it differs from the file's
  */
 export async function writeBundle(
   file: BundleFile,

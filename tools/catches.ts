@@ -1,6 +1,6 @@
 /**
  * Renames catch variables whose name their function uses elsewhere. MicroQuickJS declares them in the whole function and
- * rejects a name that exists, while minifiers give one name to several.
+ * rejects a name that exists, but minifiers give several the same name.
  */
 import type { AnyNode, Identifier } from 'acorn';
 import { type Edit, edited, isFunction, parseModule, walk } from './syntax.ts';

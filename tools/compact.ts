@@ -5,10 +5,11 @@ import type { ObjectExpression } from 'acorn';
 import { parseModule, walk } from './syntax.ts';
 
 /**
- * Returns the members that can have shorter names. Those of private members do if the bundle uses them only as methods and
- * after `this`, and no class has them as public ones. Those of classes that users do not get do if they are in no type that
- * users get and in no built-in object. None is in a string literal, which could be used to access it, or a key of an object.
- * @param known - the names in all that users get
+ * Returns the members that can have shorter names. Private members can if the bundle uses them only as methods and after
+ * `this`, and no class has a public member of that name. Members of internal classes can if no type for users and no
+ * built-in object has the name. A name in a string literal, which could be used for access, or a key of an object always
+ * stays.
+ * @param known - the names visible to users
  */
 export function shortenedNames(sources: string, bundle: string, known: ReadonlySet<string>): string[] {
   const privateNames = new Set<string>();

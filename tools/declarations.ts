@@ -1,6 +1,6 @@
 /**
- * Puts the declarations of a module, and of all that it names, into one `.d.ts` without imports, so that a single file that
- * was copied elsewhere has its types beside it.
+ * Puts the declarations of a module, and of everything that it names, into one `.d.ts` without imports, to be copied
+ * together with a single file.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ interface Declaration {
   readonly uses: ReadonlySet<string>;
 }
 
-/** A name in another file. `*` stands for all that it exports. */
+/** A name in another file. `*` means all its exports. */
 interface Foreign {
   readonly file: string;
   readonly name: string;
@@ -40,7 +40,7 @@ interface Syntax {
 
 /**
  * @param entry - the path of a `.d.ts` that the compiler wrote
- * @param publicTypes - another one, whose exported types are exported too if the entry uses them
+ * @param publicTypes - another `.d.ts`, whose exported types are exported too if the entry uses them
  * @param hasComments - whether docstrings stay
  */
 export function flatDeclarations(
@@ -92,14 +92,14 @@ export function flatDeclarations(
   return `${texts.join('\n')}\nexport { ${[...exported].sort().join(', ')} };\n`;
 }
 
-/** The names that a `.d.ts` exports that the compiler wrote. */
+/** The exported names of a `.d.ts` that the compiler wrote. */
 export function exportedNames(path: string): string[] {
   const { exports, everythingOf } = readDeclarations(path);
   return [...exports.keys(), ...everythingOf.flatMap(exportedNames)];
 }
 
 function readDeclarations(path: string): DeclarationFile {
-  // The spans of syntax nodes count bytes from where an earlier parse ended: the semicolon tells the start.
+  // The spans of syntax nodes count bytes from the end of an earlier parse: the semicolon marks the start.
   const bytes = Buffer.from(`;${readFileSync(path, 'utf8')}`);
   const { body, span } = swc.parseSync(bytes.toString(), { syntax: 'typescript' });
   const textOf = (from: number, to: number): string =>
@@ -120,7 +120,7 @@ function readDeclarations(path: string): DeclarationFile {
   };
   let end = span.start + 1;
   for (const node of body) {
-    const start = end; // so that a declaration has the comment before it
+    const start = end; // a declaration includes the comment before it
     end = node.span.end;
     if (node.type === 'ImportDeclaration') {
       for (const { type, local, ...specifier } of node.specifiers) {
@@ -144,7 +144,7 @@ function readDeclarations(path: string): DeclarationFile {
       const isExported = node.type === 'ExportDeclaration';
       const declared = (isExported ? node.declaration : node) as swc.Declaration;
       const name = nameOf(declared);
-      // `export` goes, and what is no type gets `declare`.
+      // Removes `export`, and adds `declare` to anything but types.
       const comment = textOf(start, node.span.start);
       const code = textOf(node.span.start, end).replace(/^export (?:declare )?|^declare /, '');
       const text = `${comment === '' ? '' : `${comment.slice(comment.lastIndexOf('/**'))}\n`}${/^(?:interface|type) /.test(code) ? '' : 'declare '}${code}`;

@@ -1,10 +1,10 @@
-/** What the package declares for its users: every exported name, with its members and docstrings, read from dist/*.d.ts. */
+/** The public declarations of the package: every exported name, with its members and docstrings, read from dist/*.d.ts. */
 import { readFileSync } from 'node:fs';
 import swc from '@swc/core';
 
 const ROOT = new URL('..', import.meta.url);
 
-/** A docstring, taken apart. */
+/** A parsed docstring. */
 export interface Doc {
   readonly text: string;
   readonly params: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ export interface PublicName {
   readonly code: string;
   readonly doc: Doc | undefined;
   readonly params: readonly string[];
-  /** Of classes and interfaces, those that they inherit included; of other types those of their object types. */
+  /** For classes and interfaces, including inherited members; for other types, the members of their object types. */
   readonly members: readonly Member[];
 }
 
@@ -49,7 +49,7 @@ export interface PublicName {
 interface Node {
   readonly type: string;
   readonly span: { readonly start: number; readonly end: number };
-  // biome-ignore lint/suspicious/noExplicitAny: which fields a node has, its type says
+  // biome-ignore lint/suspicious/noExplicitAny: the fields of a node depend on its type
   readonly [field: string]: any;
 }
 
@@ -66,7 +66,7 @@ class DeclarationFile {
   private readonly offset: number;
 
   constructor(path: string) {
-    // The spans of syntax nodes count bytes from where an earlier parse ended: the semicolon tells the start.
+    // The spans of syntax nodes count bytes from the end of an earlier parse: the semicolon marks the start.
     this.bytes = Buffer.from(`;${readFileSync(new URL(path, ROOT), 'utf8')}`);
     const { body, span } = swc.parseSync(this.bytes.toString(), { syntax: 'typescript' });
     this.offset = span.start;
@@ -154,7 +154,7 @@ function substituted(member: Member, types: ReadonlyMap<string, string>): Member
   return { ...member, type: substitute(member.type), signature: substitute(member.signature) };
 }
 
-/** Own members, then those that are inherited and not declared anew. */
+/** Own members, then inherited members that are not redeclared. */
 function allMembers(file: DeclarationFile, node: Node): Member[] {
   if (node.type === 'TsTypeAliasDeclaration') return file.membersIn(node.typeAnnotation);
   const isClass = node.type === 'ClassDeclaration';
@@ -190,7 +190,7 @@ function publicName(file: DeclarationFile, name: string, entry: string, source: 
   const { node, doc } = file.declarations.get(name)!;
   const kind = KINDS[node.type]!;
   const hasMembers = kind !== 'function' && kind !== 'value';
-  // The comment at the head of a file is not the docstring of what comes first in it.
+  // The comment at the head of a file is not the docstring of its first declaration.
   const [head] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(new URL(`src/${source}`, ROOT), 'utf8')) ?? [''];
   return {
     name,
@@ -204,7 +204,7 @@ function publicName(file: DeclarationFile, name: string, entry: string, source: 
   };
 }
 
-/** A type in which no name stands that users do not know: tables become the names in them, and unions their members. */
+/** A type without names unknown to users: tables become the names in them, and unions their members. */
 function resolved(file: DeclarationFile, code: string): string {
   const named = code.replace(/\b[A-Z]\w+\b/g, (name) => {
     const node = file.exported.has(name) ? undefined : file.declarations.get(name)?.node;
@@ -218,7 +218,7 @@ function resolved(file: DeclarationFile, code: string): string {
   });
 }
 
-/** Every name that the package exports, in the order of src/index.ts, then what only the other entries export. */
+/** Every name that the package exports, in the order of src/index.ts, then the names that only the other entries export. */
 export function publicNames(): PublicName[] {
   const types = new DeclarationFile('dist/types.d.ts');
   const names = new Map<string, PublicName>();
@@ -238,7 +238,7 @@ export function publicNames(): PublicName[] {
   return [...names.values()];
 }
 
-/** The modules in src/ that are the entries of the core, with the names under which they are imported. */
+/** The modules in src/ that are the entries of the core, with their import names. */
 const CORE_ENTRIES = [
   ['index.ts', 'hub-protocol'],
   ['parts.ts', 'hub-protocol/parts'],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 /** The texts of files by their paths in the project. */
 export type Drawn = { readonly [path: string]: string };
 
-/** A state diagram in Mermaid, in which the first state is the initial one. */
+/** A state diagram in Mermaid. The first state is the initial one. */
 export function mermaid(states: readonly string[], edges: readonly string[]): string {
   const lines = [
     'stateDiagram-v2',
@@ -32,7 +32,7 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
-/** A page with its generated parts up to date. A part stands between `<!-- drawn: its name -->` and `<!-- end -->`. */
+/** A page with its generated parts up to date. A part is between `<!-- drawn: its name -->` and `<!-- end -->`. */
 export function withParts(page: string, parts: { readonly [name: string]: string }): string {
   let result = page;
   for (const [name, text] of Object.entries(parts)) {

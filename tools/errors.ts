@@ -29,9 +29,9 @@ class Index extends Map<string, Set<string>> {
 // Who throws: the `@throws` of public functions and methods.
 
 interface Documented {
-  /** The name of a function, `new` and that of a class, or the names of a class and a method. */
+  /** The name of a function, `new` and the name of a class, or the names of a class and a method. */
   readonly shown: string;
-  /** By which docstrings refer to it. */
+  /** The name that docstrings refer to it by. */
   readonly name: string;
   readonly throws: string;
 }
@@ -53,7 +53,7 @@ const ALL: readonly Documented[] = publicNames().flatMap(({ kind, name, doc, mem
     );
 });
 
-/** The keys in a `@throws`, with those of the functions to which it refers. */
+/** The keys in a `@throws`, with the keys of the functions that it refers to. */
 function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
   const keys: Key[] = [];
   let errorClass: ErrorClass = 'LocalError';
@@ -81,7 +81,7 @@ function raisers(): Index {
 
 const SESSIONS: { readonly [role: string]: string } = { client: '`ClientSession`', hub: '`HubSession`' };
 
-/** Errors that travel in events: those that the vectors show, and those that no peer can cause at will. */
+/** Errors in events: the ones that the vectors show, and the ones that no peer can cause at will. */
 function addEvents(index: Index): void {
   const events = new Map<string, Set<string>>();
   const note = (key: Key, type: string, role: string): void => {
@@ -106,13 +106,13 @@ function addEvents(index: Index): void {
   note('LocalError static-key-fresh', 'static-key-fresh', 'client');
   for (const [key, sessions] of events) {
     const [errorClass, code, type] = key.split(' ') as [ErrorClass, string, string];
-    // What ends a session comes in `close`, and again in `ended`.
+    // An error that ends a session comes in `close`, and again in `ended`.
     if (type === 'ended' && events.has(`${errorClass} ${code} close`)) continue;
     index.add(`${errorClass} ${code}`, `the event \`${type}\` of ${[...sessions].join(' and ')}`);
   }
 }
 
-/** More messages than these are all alike, and name an argument or a state. */
+/** If there are more messages than this, they are alike, and name an argument or a state. */
 const MOST_MESSAGES = 3;
 
 const INTRODUCTION = `# Errors
@@ -150,15 +150,15 @@ function section(
   return lines.join('\n');
 }
 
-/** With a capital, unless it starts with the name of a function. */
+/** Capitalizes a sentence, unless it starts with the name of a function. */
 function sentence(text: string): string {
   return /^\w+\(/.test(text) ? text : `${text[0]!.toUpperCase()}${text.slice(1)}`;
 }
 
-/** More functions and methods than these check nothing but their arguments. */
+/** If more functions and methods than this raise a code, they only check their arguments. */
 const MOST_RAISERS = 40;
 
-/** Those who raise an error: functions, then the methods of each class, then events. */
+/** The sources of an error: functions, then the methods of each class, then events. */
 function listed(names: readonly string[]): string {
   if (names.length > MOST_RAISERS) return `all ${names.length} functions and methods that check an argument`;
   const methods = new Map<string, Set<string>>();
@@ -179,7 +179,7 @@ function listed(names: readonly string[]): string {
   return [...others.filter((name) => !isEvent(name)), ...ofClasses, ...others.filter(isEvent)].join('; ');
 }
 
-/** The codes that a docstring's `@throws` name, those of the functions to which they refer included. */
+/** The codes that a docstring's `@throws` name, including those of the functions that they refer to. */
 export function codesIn(throws: string): string[] {
   return keysIn(throws).map((key) => key.split(' ')[1]!);
 }
@@ -198,7 +198,7 @@ function errorsPage(): string {
   ].join('\n\n')}\n`;
 }
 
-/** The codes of both classes, and those that nothing is known to raise. */
+/** The codes of both classes, and the codes without a known source. */
 export function codes(): { readonly all: readonly Key[]; readonly raisedByNobody: readonly Key[] } {
   const raised = raisers();
   const all = (['LocalError', 'RemoteError'] as const).flatMap((errorClass) =>

@@ -1,13 +1,13 @@
 /**
- * Lowers code to ES5, for engines that know no more. Espruino knows even less: a function exists only from its declaration
- * on, not from the start of the enclosing function, and Object.create takes no properties.
+ * Lowers code to ES5, for engines without newer syntax. Espruino knows even less: a function exists only from its
+ * declaration on, not from the start of the enclosing function, and Object.create takes no properties.
  */
 import swc from '@swc/core';
 import type { AnyNode, MemberExpression } from 'acorn';
 import { type Edit, edited, parseModule, walk } from './syntax.ts';
 
 const INHERITS = /^function _inherits\([\s\S]*?^\}$/m;
-/** For static members, of which there are none. */
+/** For static members. The library has none. */
 const SET_PROTOTYPE_OF = /^function _set_prototype_of\([\s\S]*?^\}$/m;
 const PLAIN_INHERITS =
   'function _inherits(subClass, superClass) { subClass.prototype = Object.create(superClass.prototype); ' +
@@ -44,8 +44,8 @@ export async function lower(code: string, map?: string): Promise<{ code: string;
 const INHERITED = Object.getOwnPropertyNames(Object.prototype);
 
 /**
- * Defines members such as `toString` and `constructor`, which lowered classes assign. Where Object.prototype is frozen, as in a
- * hardened realm, an assignment to a member that an object inherits from it throws.
+ * Defines members such as `toString` and `constructor`, which lowered classes assign. If Object.prototype is frozen, as in a
+ * hardened realm, assigning to a member inherited from it throws.
  */
 function withDefinedMembers(code: string): string {
   const edits: Edit[] = [];

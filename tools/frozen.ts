@@ -1,12 +1,15 @@
 /**
  * Makes the variables of a module constant, and freezes their values. Moddable then preloads them into flash. Anything else
- * might change, so XS's linker warns, and each takes some RAM. XS freezes functions, classes, regular expressions and typed
+ * might change: XS's linker warns, and it takes some RAM. XS freezes functions, classes, regular expressions and typed
  * arrays itself.
  */
 import type { AnyNode } from 'acorn';
 import { type Edit, edited, parseModule } from './syntax.ts';
 
-/** Changes a bundled module, whose variables esbuild has all declared by `var`. Line numbers stay the same, for the source map. */
+/**
+ * Changes a bundled module, in which esbuild declares all variables with `var`. Line numbers stay the same, for the
+ * source map.
+ */
 export function withFrozenValues(code: string): string {
   const edits: Edit[] = [];
   for (const node of statementsOf(code)) {
@@ -15,7 +18,7 @@ export function withFrozenValues(code: string): string {
     for (const { init } of node.declarations) {
       if (!init || !isTable(init)) continue;
       edits.push({ start: init.start, end: init.start, text: 'Object.freeze(' });
-      // XS alone heeds the second argument: it freezes all that the value holds.
+      // Only XS uses the second argument: it freezes everything in the value.
       edits.push({ start: init.end, end: init.end, text: ', true)' });
     }
   }
@@ -39,7 +42,7 @@ function statementsOf(code: string): readonly AnyNode[] {
   return tree.type === 'Program' ? tree.body : [];
 }
 
-/** An object, an array, or what a function or a method such as `map` returns. */
+/** An object, an array, or the result of a function or a method such as `map`. */
 function isTable(value: AnyNode): boolean {
   if (value.type === 'ObjectExpression' || value.type === 'ArrayExpression') return true;
   if (value.type !== 'CallExpression') return false;

@@ -1,4 +1,4 @@
-/** Packs what is published, from a copy of the sources: packing builds anew, and others may be using `dist/`. */
+/** Packs the published packages from a copy of the sources: packing rebuilds, and `dist/` may be in use. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
@@ -26,7 +26,7 @@ async function run(cwd: string, program: string, ...args: string[]): Promise<str
 
 /**
  * Copies the sources, builds the copy, packs the library, the judge and the commands, and removes the copy.
- * @param folder - where the tarballs go
+ * @param folder - the folder for the tarballs
  * @param isFresh - whether to install the packages of the lock file there, instead of using those of this folder
  */
 export async function packCopy(folder: string, isFresh: boolean = false): Promise<Packed[]> {

@@ -1,4 +1,4 @@
-/** What each published package has of others: packages that it brings, or that are in its program. */
+/** The third-party parts of each published package: packages that it depends on, or that are in its program. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,10 +24,10 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(`${ROOT}${folder}/package.json`, 'utf8')) as Manifest;
 }
 
-/** The names of the packages of others in one of ours. */
+/** The names of the third-party packages in one of ours. */
 export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
   if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
-  if (folder === 'client') return []; // its peers are for whoever installs it
+  if (folder === 'client') return []; // users install its peers
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [`${folder}/src/cli.ts`],
@@ -59,8 +59,8 @@ export interface Bom {
 }
 
 /**
- * The bill of materials of a published package: of npm's for the whole lock file, what is in this package. It has no serial
- * number, and the time of the commit, so that it is the same each time.
+ * The bill of materials of a published package: this package's part of npm's for the whole lock file. To be reproducible,
+ * it has no serial number, and the time of the commit.
  */
 export async function bomOf(folder: (typeof PACKAGES)[number], committed: string): Promise<Bom> {
   const { stdout } = await promisify(execFile)(

@@ -19,9 +19,9 @@ const GB = [
 /**
  * x = x + y + 2 * low(x) * low(y), modulo 2^64, where t and u are the low halves.
  *
- * The low half is computed with integers, and the high half from it with doubles. Since t + u + 2tu equals
- * 2(t + 1/2)(u + 1/2) - 1/2, the product of the doubles is exact to 2^10. Minus half of the low half, and divided by 2^31,
- * it is the high half with its carries, plus a tiny fraction; the added 2^30 keeps that from rounding down.
+ * The low half is computed with integers, and the high half from it with doubles. Since t + u + 2tu equals 2(t + 1/2)(u +
+ * 1/2) - 1/2, the product of the doubles is exact to 2^10. Minus half of the low half, and divided by 2^31, it is the high
+ * half with its carries, plus a tiny fraction; the added 2^30 prevents rounding down.
  */
 function multiplyAndAdd(x: number, y: number): string[] {
   return [

@@ -20,7 +20,7 @@ const LABELS: { readonly [input: string]: string } = {
   resume: 'resume()',
 };
 
-/** What follows, in the words of the table. */
+/** The verdicts, in the words of the table. */
 const VERDICTS: { readonly [verdict in Verdict]: string } = {
   ask: '`ask`',
   redial: '`dial`, immediately',
@@ -51,7 +51,7 @@ function diagram(): string {
   return mermaid(states, edges);
 }
 
-/** What may follow the end of a connection in a state. */
+/** The possible verdicts after a connection has ended in a state. */
 function verdictsIn(state: PolicyState): Verdict[] {
   const own = POLICY_ENDINGS.find(({ when }) => when.state === state);
   const rows = own ? [own] : POLICY_ENDINGS.filter(({ when }) => when.state === undefined);
@@ -80,7 +80,7 @@ function endings(rows: readonly PolicyEnding[]): string {
   );
 }
 
-/** What a row says of an earlier connection that ended with the same error. */
+/** A row's condition on an earlier connection that ended with the same error. */
 function repeated({ isRepeated, isPskFresh }: PolicyFacts): string {
   if (!isRepeated) return '';
   return isPskFresh ? ', again, with a PSK derived for the connection' : ', again, with nothing heard';

@@ -1,6 +1,6 @@
 /**
- * Builds what a tarball holds: as `npm run build`, but without source maps, and without the types of modules that
- * the package does not export, and without comments in modules: the types have the docstrings. This keeps the package under 1.5 MB.
+ * Builds the contents of a tarball: like `npm run build`, but without source maps, without the types of modules that the package
+ * does not export, and without comments in modules: the types have the docstrings. This keeps the package under 1.5 MB.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { transform } from 'esbuild';
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 rmSync(dist, { recursive: true, force: true });
 const { TYPES } = await import('./build.ts');
-// What follows changes dist/, so the next build does not take it for its own.
+// The code below changes dist/, so make the next build rebuild it.
 rmSync(`${dist}.inputs`);
 for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
   const path = dist + file;

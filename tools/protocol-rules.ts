@@ -7,7 +7,7 @@ export const PAGE: string = readFileSync(new URL('../docs/reference/protocol.md'
 export interface Rule {
   readonly id: string;
   readonly mark: string;
-  /** What stands in italics at the end. */
+  /** The text in italics at the end. */
   readonly vectors: string;
 }
 
@@ -21,7 +21,7 @@ export function rulesOf(page: string): Rule[] {
   });
 }
 
-/** A file and what a rule names of it: flags, types of groups, `tcId`s. */
+/** A file and the names in it that a rule refers to: flags, types of groups, `tcId`s. */
 export interface Reference {
   readonly rule: string;
   readonly file: string;
@@ -52,7 +52,7 @@ export function namesIn({ notes, testGroups }: VectorFile): {
   };
 }
 
-/** Whether a reference names a test of a group of this type, in the file that the reference is to. */
+/** Whether a reference names a test of a group of this type, in the referenced file. */
 export function isNamed({ names }: Reference, type: string, { tcId, flags }: Vector): boolean {
   return [...flags, type, String(tcId)].some((name) => names.includes(name));
 }

@@ -4,7 +4,7 @@
  *
  *     npm run release                    about five minutes; publishes nothing
  *     npm run release -- --untested      without the tests, a minute and a half
- *     npm run release -- --publish       publishes too; with provenance, so it works in a CI that npm knows alone
+ *     npm run release -- --publish       publishes too; with provenance, so it works only in a CI that npm knows
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const FOLDER = join(ROOT, 'release');
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
 
-/** What is wrong with a version before it is built. */
+/** The problems of a version before it is built. */
 export function versionProblems(version: string, versions: readonly string[], changelog: string): string[] {
   const problems: string[] = [];
   if (versions.some((other) => other !== version))
@@ -58,7 +58,7 @@ export function sums(packed: readonly Packed[]): string {
   return packed.map(({ sha256, path }) => `${sha256}  ${basename(path)}\n`).join('');
 }
 
-/** Packs twice, the first time with packages that are installed anew from the lock file. */
+/** Packs twice, the first time with packages freshly installed from the lock file. */
 async function packTwice(temporary: string): Promise<Packed[]> {
   const fresh = await packCopy(join(temporary, 'fresh'), true);
   const again = await packCopy(join(temporary, 'again'));

@@ -1,9 +1,9 @@
-/** Calls the functions of src/errors-table.ts with arguments that leave marks, to read their sentences and to write those for devices. */
+/** Calls the functions of src/errors-table.ts with marked arguments, to read their sentences and to write the device variants. */
 import { readFileSync } from 'node:fs';
 import { LocalError, RemoteError } from '../src/errors.ts';
 import * as table from '../src/errors-table.ts';
 
-/** Stands for an argument of any type: as text it is the mark, and each of its members and results is itself again. */
+/** A stand-in for an argument of any type: as text it is the mark, and each of its members and results is itself again. */
 export function standIn(mark: string): unknown {
   const itself: unknown = new Proxy(() => itself, {
     get: (_, key) => (key === Symbol.toPrimitive ? () => mark : itself),
@@ -31,7 +31,7 @@ function makeAll(mark: (index: number) => string): Made[] {
   });
 }
 
-/** The sentences of each error with `…` for what is inserted, by class and code, such as `RemoteError bad-hex`. */
+/** The sentences of each error with `…` for each inserted value, by class and code, such as `RemoteError bad-hex`. */
 export function sentences(): Map<string, Set<string>> {
   const found = new Map<string, Set<string>>();
   const add = ({ name, code, message }: LocalError | RemoteError): void => {
@@ -52,7 +52,7 @@ export function sentences(): Map<string, Set<string>> {
   return found;
 }
 
-/** What a function makes on devices, as JavaScript: the error with its code, and the argument that its sentence starts with. */
+/** The error of a function on devices, as JavaScript: with its code, and the argument that its sentence starts with. */
 function withoutSentence({ error, arguments: all }: Made): string {
   const written = (value: unknown): string => (all.includes(value) ? String(value) : JSON.stringify(value));
   const [, about] = /^"([\w.]+)" /.exec(String(error.message)) ?? [];
@@ -70,10 +70,10 @@ function withoutSentence({ error, arguments: all }: Made): string {
 }
 
 /**
- * The source of a module for devices that has the place of src/errors-table.ts: its functions make errors without
- * sentences. An error whose sentence starts with the quoted name of an argument keeps the name. Functions that make the same
- * error from an argument are one function; the minifier writes the others where they are called. Each function is on the line
- * where the table has it, for the source map.
+ * The source of the module that replaces src/errors-table.ts on devices: its functions make errors without sentences. An
+ * error whose sentence starts with the quoted name of an argument keeps the name. Functions that make the same error from an
+ * argument are one function; the minifier inlines the others. Each function is on the same line as in the table, for the
+ * source map.
  */
 export function tableOfCodes(): string {
   const table = readFileSync(new URL('../src/errors-table.ts', import.meta.url), 'utf8').split('\n');

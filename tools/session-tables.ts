@@ -36,7 +36,7 @@ const LABELS: { readonly [name in Input | Step]: string } = {
   done: 'done',
 };
 
-/** Labels that are more exact than that of the input or the step. */
+/** Labels that are more exact than the label of the input or the step. */
 const EXACT: { readonly [edge: string]: string } = {
   'sealing-message-1 → awaiting-message-2': 'message 1 written',
   'awaiting-message-2 → opening-message-2': 'message 2',

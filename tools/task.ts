@@ -1,5 +1,6 @@
 /**
- * Runs a task of a script that has several, such as `npm run judge -- python`. Further arguments are the program's.
+ * Runs a task of a script that has several, such as `npm run judge -- python`. Further arguments are passed to the
+ * program.
  *
  *     npm run bench -- mcu --least
  *     npm run bench                    the task of the script's own name
@@ -13,7 +14,7 @@ const HIVEMIND = 'bash test/interop/hivemind python vectors/generate/binary.py';
 const PAGE = `bash test/bundlers/install && ${BUILD} && node test/bundlers/node_modules/vite/bin/vite.js build --logLevel warn examples/page`;
 const TSX = 'node --import tsx';
 
-/** The shell's command of each task. The task with the name of its script is run if none is named. */
+/** The shell's command of each task. By default, runs the task with the name of its script. */
 export const TASKS: { readonly [script: string]: { readonly [task: string]: string } } = {
   bench: {
     bench: `bash bench/install && ${BUILD} && node --expose-gc --import tsx bench/main.ts`,
@@ -70,7 +71,7 @@ function run(script: string, args: readonly string[]): void {
   const child = spawn('bash', ['-c', `${command} "$@"`, script, ...args.slice(isNamed ? 1 : 0)], {
     stdio: 'inherit',
   });
-  // A terminal sends Ctrl-C to the program too, which may have something to end.
+  // A terminal sends Ctrl-C to the program too, which may have to clean up.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   child.on('exit', (status, signal) => {

@@ -1,11 +1,11 @@
 /**
- * Runs test files (uvu) in one process for each core, and one more, each of which takes one file after the other. Unlike uvu
- * alone, it also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long,
- * or a process exits early.
+ * Runs test files (uvu) in one process for each core, and one more; each runs one file after the other. Unlike uvu alone, it
+ * also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a
+ * process exits early.
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
  *
- * Many tests read what a build makes. It builds if nothing has been built yet; to test changes, build first.
+ * Many tests read the output of a build. This builds if nothing has been built yet; to test changes, build first.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const LONGEST = [
   'noise/known-answers',
 ];
 
-/** What uvu prints while tests run: a dot for each test, counts, and names of suites. */
+/** The output of uvu while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 
 /** How long a file may run, in milliseconds. The slowest takes a minute and a half on a busy machine. */
@@ -118,7 +118,7 @@ async function drain(
     last = file;
   }
   child?.disconnect();
-  const limit = setTimeout(() => child!.kill(), 60_000); // removing what was installed takes long on a busy machine
+  const limit = setTimeout(() => child!.kill(), 60_000); // removing installed packages takes long on a busy machine
   if (child?.exitCode === null) await once(child, 'exit');
   clearTimeout(limit);
   if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
@@ -145,7 +145,7 @@ function work(): void {
   process.stdout.write = ((data: string, ...rest: []) =>
     UVU_PRINTS.test(data) || write(data, ...rest)) as typeof write;
   process.on('message', async (file: string) => {
-    process.channel!.unref(); // so that the process exits if a test waits for ever
+    process.channel!.unref(); // the process then exits if a test waits for ever
     const report = await run(new URL(file, TESTS).href, queue);
     process.channel!.ref();
     process.send!(report);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Drawn, pageWith } from './draw.ts';
 
-/** A line of the example: a name, and the text or the bytes in hex that it stands for. */
+/** A line of the example: a name, and its text or its bytes in hex. */
 export type Line = { readonly name: string } & ({ readonly text: string } | { readonly bytes: string });
 
 const FILE = new URL('../vectors/generate/worked-example.json', import.meta.url);
