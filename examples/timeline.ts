@@ -15,7 +15,7 @@ export type Side = 'client' | 'hub' | 'client → hub' | 'hub → client' | '';
 
 export class Timeline {
   readonly #began = performance.now();
-  /** Transport messages in one direction that are not printed yet, so that a large message takes one line. */
+  /** Transport messages in one direction that are not printed yet, combined: a large message takes one line. */
   #burst = { side: '' as Side, count: 0, bytes: 0, at: 0 };
   #ticking: NodeJS.Timeout | undefined;
   #waiting: { name: string; resolve: () => void }[] = [];

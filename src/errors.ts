@@ -1,9 +1,9 @@
 /**
  * The two error classes and the closed list of their codes.
  *
- * A `LocalError` is the caller's mistake or a fault of this side. A `RemoteError` is the fault of the peer, or of
- * somebody in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret, a
- * plaintext or any part of what the peer sent, but for the fingerprint of its public key.
+ * A `LocalError` is the caller's mistake or a fault of this side. A `RemoteError` is the fault of the peer, or of a
+ * third party in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret,
+ * a plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
 
 /** Codes for faults of this side. errors-table.ts says what each code means. */

@@ -26,7 +26,7 @@ class Index extends Map<string, Set<string>> {
   }
 }
 
-// Who throws: the `@throws` of public functions and methods.
+// The functions that throw: the `@throws` of public functions and methods.
 
 interface Documented {
   /** The name of a function, `new` and the name of a class, or the names of a class and a method. */
@@ -69,7 +69,7 @@ function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
   return keys;
 }
 
-/** Who raises each code. */
+/** The sources of each code. */
 function raisers(): Index {
   const index = new Index();
   for (const each of ALL) {

@@ -65,7 +65,7 @@ function attempt<Result>(call: () => Result, name: string): Result {
 
 /**
  * Asks the injected source for random bytes.
- * @returns what it returned
+ * @returns its result
  * @throws LocalError `bad-random` for anything but that many bytes; `crypto-failed` if it throws
  */
 export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {

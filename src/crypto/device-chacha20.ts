@@ -10,14 +10,14 @@
 import { assertBytes } from '../arguments.ts';
 import { KEY_LENGTH } from '../limits.ts';
 
-/** Writes the next block of a keystream, 64 bytes, beginning with that of the counter 0. */
+/** Writes the next block of a keystream, 64 bytes, beginning with the block of counter 0. */
 export type Keystream = (block: DataView) => void;
 
 /**
  * Begins a keystream.
  * @param key - 32 bytes
  * @param nonce - 12 bytes
- * @param count - how many blocks will be asked for
+ * @param count - how many blocks will be requested
  */
 export type ChaCha20 = (key: Uint8Array, nonce: Uint8Array, count: number) => Keystream;
 

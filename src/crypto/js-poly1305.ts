@@ -17,7 +17,7 @@ const BLOCK = 16;
 /** 5 * 2^-130, which is 1 modulo p: it moves a limb past the end back to the beginning. */
 const WRAP = 5 / power(130);
 
-/** What each limb is a multiple of. */
+/** The unit of each limb, which is a multiple of it. */
 const UNITS = POSITIONS.map(power);
 const UNIT_1 = power(22);
 const UNIT_2 = power(44);

@@ -21,7 +21,7 @@ type Field = Float64Array;
 const POSITIONS = [0, 22, 43, 64, 85, 107, 128, 149, 170, 192, 213, 234, 255];
 const LIMBS = 12;
 
-/** What a limb is a multiple of. */
+/** The unit of each limb, which is a multiple of it. */
 const UNITS = POSITIONS.map(power);
 
 /** 19 * 2^-255, which is 1 modulo p: it moves a limb past the end back to the beginning. */

@@ -58,7 +58,7 @@ export function serializeKeyring(keyring: Keyring): string {
  * Reads a stored keyring. A keyring that cannot be read is an error. Do not treat it as missing: without its pins the
  * client would trust an impostor, and with a new static key it would be locked out. Keep the stored string, and restore
  * it. Only a derived PSK that cannot be read is left out, since it can be derived again.
- * @param input - what `serializeKeyring` returned, as a string or as UTF-8 bytes
+ * @param input - the result of `serializeKeyring`, as a string or as UTF-8 bytes
  * @param accessKey - the access key of the identity, to which the keyring must belong
  * @returns the keyring
  * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;

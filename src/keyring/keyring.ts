@@ -169,7 +169,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub
  * @param psk - 32 bytes, which are copied
- * @param options - `isProvisioned`: whether the PSK was provisioned (default false), so that no event may remove it
+ * @param options - `isProvisioned`: whether the PSK was provisioned (default false); no event then removes it
  * @returns a new keyring, or the same one if nothing changes
  * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
  *
@@ -220,7 +220,7 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
 }
 
 /**
- * Pins the key that a hub presented, in place of another one. Leave the decision to a person. It binds the client to exactly
+ * Pins the key that a hub presented, in place of another one. Leave the decision to a person. This binds the client to exactly
  * that key: after `dropPin`, it would pin whatever hub answers next.
  * @param keyring - the keyring before the change
  * @param nodeId - of the hub, as in the error `hub-key-changed`

@@ -55,7 +55,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
     hideFields(this);
   }
 
-  /** Whether all messages are written and read, so that only `split` remains. */
+  /** Whether all messages are written and read, and only `split` remains. */
   get isFinished(): boolean {
     return this.guard.failure === undefined && this.handshake.isFinished;
   }

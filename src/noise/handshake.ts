@@ -105,10 +105,10 @@ export class Handshake {
       this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);
       this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);
     }
-    this.psk = copyBytes(inputs.psk); // last, since nobody wipes it if the above throws
+    this.psk = copyBytes(inputs.psk); // last, since it would not be wiped if the above threw
   }
 
-  /** Whether all messages are written and read, so that only `split` remains. */
+  /** Whether all messages are written and read, and only `split` remains. */
   get isFinished(): boolean {
     return this.nextMessage === this.pattern.messages.length;
   }

@@ -31,7 +31,7 @@ const VERSION = 1;
 
 /** The destination and the content of a recording. */
 export interface RecordingOptions {
-  /** Takes each line: JSON, without a line feed. If it throws, the recording ends, and the session goes on. */
+  /** Takes each line: JSON, without a line feed. If it throws, the recording ends, and the session continues. */
   write: (line: string) => void;
   /**
    * Whether to record the private ephemeral key if the session ends before a message of the peer has arrived (default

@@ -208,7 +208,7 @@ export class ReplyCollector {
 
   /**
    * Takes a message from the hub. A message that cannot be read, or does not belong to this request, changes nothing.
-   * @param message - the `text` of a `message` event, or what `readHubEvent` returned for it
+   * @param message - the `text` of a `message` event, or the result of `readHubEvent` for it
    * @param sole - whether this is the only request in flight, which a refusal without a request id then belongs to. A
    *   message sent without waiting for a reply counts as in flight for 10 seconds.
    * @returns the state after the message
@@ -235,7 +235,7 @@ export class ReplyCollector {
   }
 
   /**
-   * Ends the request because a deadline has passed. The reply keeps what was said. Does nothing if the request has
+   * Ends the request because a deadline has passed. The reply keeps all speech so far. Does nothing if the request has
    * ended.
    */
   timeout(): void {

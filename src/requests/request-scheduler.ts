@@ -126,7 +126,7 @@ export class RequestScheduler {
 
   /**
    * Schedules a request: it is sent immediately, or when its session is free.
-   * @param envelope - what `buildUtterance`, `buildAction` or `buildCode` returned, or another bus message with a
+   * @param envelope - the result of `buildUtterance`, `buildAction` or `buildCode`, or another bus message with a
    *   request id that no unfinished request has
    * @param now - the time, in milliseconds
    * @returns the decisions to carry out, in order

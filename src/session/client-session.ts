@@ -109,7 +109,7 @@ export class ClientSession {
    *   which the caller may wipe afterwards. Otherwise omit it
    * @returns the events that follow, in order
    * @throws LocalError `wrong-state` in a callback of this session; `bad-argument`, also for a shared secret that was not
-   *   asked for; `bad-length`. None of these changes anything.
+   *   requested; `bad-length`. None of these changes anything.
    */
   resume(sharedSecret?: Uint8Array): SessionEvent[] {
     const { channel } = this;
@@ -146,7 +146,7 @@ export class ClientSession {
    * Tells the session that the transport has closed, or that you have stopped waiting. Only the first call counts.
    * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`, where `status` is the HTTP status of a
    *   refused upgrade. Without an argument the connection was lost.
-   * @returns `ended`, after any events that change what is stored; nothing on later calls
+   * @returns `ended`, after any events that change the keyring; nothing on later calls
    * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session
    */
   closed(closing?: Closing): SessionEvent[] {

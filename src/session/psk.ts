@@ -62,7 +62,7 @@ export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
  * Derives the PSK in one call: Argon2id (RFC 9106) of the password with the protocol's parameters, which are 3 passes over
  * 64 MiB in 1 lane, and the SHA-256 of the hub's node id as salt. Without a native `argon2id` in the crypto, it takes
  * seconds and 64 MiB; provision a device that cannot afford them with the result.
- * @param options - the password, the hub, and what to compute with
+ * @param options - the password, the hub, and the crypto
  * @returns 32 bytes, bound to this password and this hub
  * @throws LocalError the codes of {@link argon2id}, and `lone-surrogate`
  * @see RFC 9106; spec, "Hub connection (protocol v3)"
@@ -88,7 +88,7 @@ export function derivePsk(options: PskOptions): Bytes {
 /**
  * Starts the same derivation in slices, always with the library's own Argon2id: call `run` until it returns true, then
  * `result`, which returns the 32 bytes; or `destroy` at any time.
- * @param options - the password, the hub, and what to compute with
+ * @param options - the password, the hub, and the crypto
  * @returns the derivation, not yet started
  * @throws LocalError the codes of {@link Argon2id}, and `lone-surrogate`
  * @see RFC 9106; spec, "Hub connection (protocol v3)"

@@ -27,7 +27,7 @@ export interface Inputs {
   start: undefined;
   /** `providePsk()`, or a stored PSK. */
   psk: Uint8Array;
-  /** `resume()`, with the shared secret if one was asked for. */
+  /** `resume()`, with the shared secret if one was requested. */
   resume: Uint8Array | undefined;
   /** A transport message. */
   frame: Uint8Array;

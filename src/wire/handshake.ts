@@ -25,8 +25,8 @@ export function mergeFields(fields: JsonObject, overrides: JsonObject): JsonObje
 }
 
 /**
- * Makes a payload as `mergeFields` does, in the form that the peer will read: the prologue binds what is sent, and no later
- * change of either object affects it.
+ * Makes a payload as `mergeFields` does, in the form that the peer will read: the prologue binds the payload as sent, and
+ * no later change of either object affects it.
  * @throws LocalError as `jsonToBytes`
  */
 export function composePayload(fields: JsonObject, overrides: JsonObject): JsonObject {
