@@ -1,7 +1,8 @@
 /** What `npm run release` demands of a version. The tarballs are in package/tarball.package.ts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sums, versionProblems } from '../tools/release.ts';
+import { withAddresses } from '../tools/pack.ts';
+import { addressProblems, sums, versionProblems } from '../tools/release.ts';
 
 const READY =
   '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-22\n\n### Added\n\n- x\n\n## [1.2.2] - 2026-10-01\n';
@@ -18,6 +19,21 @@ test('a version is not ready without a date, or with changes that are not in its
     versionProblems('1.2.3', ['1.2.3'], READY.replace('[Unreleased]', '[Unreleased]\n\n- y')).length,
     1,
   );
+});
+
+const ADDRESSES = { repository: { type: 'git', url: 'x' }, homepage: 'y', bugs: 'z' };
+
+test('a version is not ready without the project’s addresses, which one file sets for every package', () => {
+  const library = { name: 'hub-protocol', version: '1.2.3' };
+  assert.is(addressProblems(library).length, 3);
+  assert.equal(addressProblems({ ...library, ...ADDRESSES }), []);
+  const judge = { name: 'hub-protocol-judge', version: '1.2.3' };
+  assert.equal(JSON.parse(withAddresses(judge, library, 'judge')), judge);
+  assert.equal(JSON.parse(withAddresses(judge, { ...library, ...ADDRESSES }, 'judge')), {
+    ...judge,
+    ...ADDRESSES,
+    repository: { ...ADDRESSES.repository, directory: 'judge' },
+  });
 });
 
 test('the list of hashes is in the form that sha256sum reads', () => {

@@ -1,10 +1,11 @@
 /** Packs the published packages from a copy of the sources: packing rebuilds, and `dist/` may be in use. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ADDRESSES, type Manifest, manifestOf, PACKAGES } from './parts.ts';
 
 /** A tarball of a package. */
 export interface Packed {
@@ -36,6 +37,9 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
   for (const file of files.split('\0')) {
     if (file !== '' && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(source, file));
   }
+  for (const name of PACKAGES.slice(1)) {
+    writeFileSync(join(source, name, 'package.json'), withAddresses(manifestOf(name), manifestOf('.'), name));
+  }
   if (isFresh) await run(source, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   else symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
   const packed: Packed[] = [];
@@ -62,4 +66,14 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
   }
   rmSync(source, { recursive: true });
   return packed;
+}
+
+/** The text of a package's manifest, with the addresses of the library's. */
+export function withAddresses(manifest: object, library: Manifest, directory: string): string {
+  const { repository } = library;
+  const addresses = Object.fromEntries(
+    ADDRESSES.filter((field) => field in library).map((field) => [field, library[field]]),
+  );
+  const own = repository && { repository: { ...repository, directory } };
+  return `${JSON.stringify({ ...manifest, ...addresses, ...own }, null, 2)}\n`;
 }

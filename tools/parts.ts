@@ -10,8 +10,14 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 /** The folders of the published packages. */
 export const PACKAGES = ['.', 'client', 'judge', 'cli'] as const;
 
+/** The fields with the project's addresses. The library's package.json sets them for every package. */
+export const ADDRESSES = ['repository', 'homepage', 'bugs'] as const;
+
 /** The parts of package.json that matter here. */
 export interface Manifest {
+  readonly repository?: object;
+  readonly homepage?: string;
+  readonly bugs?: string;
   readonly name: string;
   readonly version: string;
   readonly scripts?: { readonly [name: string]: string };

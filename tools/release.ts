@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Packed, packCopy } from './pack.ts';
-import { bomOf, manifestOf, PACKAGES } from './parts.ts';
+import { ADDRESSES, bomOf, type Manifest, manifestOf, PACKAGES } from './parts.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDER = join(ROOT, 'release');
@@ -35,12 +35,18 @@ export function versionProblems(version: string, versions: readonly string[], ch
   return problems;
 }
 
+/** The addresses that the library's package.json lacks. */
+export function addressProblems(manifest: Manifest): string[] {
+  return ADDRESSES.filter((field) => !(field in manifest)).map((field) => `package.json has no "${field}"`);
+}
+
 function problemsOf(version: string): string[] {
   const problems = versionProblems(
     version,
     PACKAGES.map((folder) => manifestOf(folder).version),
     readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'),
   );
+  problems.push(...addressProblems(manifestOf('.')));
   if (git('status', '--porcelain') !== '') problems.push('there are changes that are not committed');
   const tag = git('tag', '--list', `v${version}`) && git('rev-parse', `v${version}^{commit}`);
   if (tag !== '' && tag !== git('rev-parse', 'HEAD')) problems.push(`the tag v${version} is another commit`);
