@@ -241,7 +241,7 @@ test('a keyring that cannot be read is a question, not an exception of a timer',
   assert.equal(world.types, ['ask']);
 });
 
-test('a request waits while the client dials again at once, and is rejected when it pauses', async () => {
+test('a request waits while the client dials again immediately, and is rejected when it pauses', async () => {
   const world = newWorld();
   world.isDown = true;
   const client = world.start({ policy: { basePause: 60_000 } });

@@ -20,7 +20,7 @@ const sequence = new Sequence();
 const card = new ConnectionCard();
 let identity;
 let client; // once the person has connected
-let isHurried = false; // whether the client dials without a pause, until it is ready or asks
+let hurriedDials = 0; // how many pauses are still left out
 let asked; // the last question
 
 byId('identity-form').addEventListener('submit', (submitted) => {
@@ -91,7 +91,7 @@ byId('talk-form').addEventListener('submit', async (submitted) => {
 });
 
 offerTrouble(hub, () => {
-  isHurried = true;
+  hurriedDials = 2; // a new key takes two: KKpsk0 is refused, XXpsk2 says why
   client?.resume();
 });
 byId('links').hidden = !location.pathname.endsWith('/playground/'); // the site has the documents
@@ -112,15 +112,14 @@ function start() {
   started.on('ask', (event) => {
     asked = event;
   });
-  started.on('reconnect', () => isHurried && started.resume());
+  started.on('reconnect', () => hurriedDials-- > 0 && started.resume());
   for (const type of /** @type {const} */ (['connect', 'ask', 'end'])) {
     started.on(type, () => {
-      isHurried = false;
+      hurriedDials = 0;
     });
   }
   started.on('connecting', (event) => sequence.show(event));
   started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());
-  started.on('message', ({ message }) => sequence.show({ type: 'unasked', said: message }));
   started.on('trace', ({ what }) => {
     sequence.show(what);
     const type = 'type' in what ? what.type : undefined;

@@ -117,6 +117,17 @@ test('says what to check when no hub answers, and comes back with KKpsk0 at once
   await say('Still there?');
 });
 
+test('pauses between dials while the hub is stopped, whatever happens to it', async () => {
+  const connections = `document.querySelectorAll('#sequence .connection').length`;
+  await tab.click('#power');
+  await tab.click('#forget');
+  const before = await tab.evaluate<number>(connections);
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  assert.ok((await tab.evaluate<number>(connections)) - before <= 3);
+  await tab.click('#power');
+  await state('ready');
+});
+
 test('asks a person at once when the hub has a new key, and trusts that key if told to', async () => {
   await tab.evaluate('seen.countdown.length = 0');
   await tab.click('#new-key');

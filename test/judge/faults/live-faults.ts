@@ -56,7 +56,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
       "if (event.type === 'close' && event.error.code === 'hub-key-changed') pins.clear();",
     ],
   ),
-  fault('client-dials-at-once', 'first-contact back-off', /back-off: the client dials again at once/, [
+  fault('client-dials-at-once', 'first-contact back-off', /back-off: the client dials again immediately/, [
     PEERS,
     'setTimeout(dial, wait);',
     'setTimeout(dial, wait & 0);',

@@ -68,7 +68,7 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
     /silence: after a KKpsk0/,
     [PEERS, "onlyXx = pattern === 'KKpsk0';", ''],
   ),
-  fault('mqtt-client-dials-at-once', 'first-contact back-off', /back-off: the client dials again at once/, [
+  fault('mqtt-client-dials-at-once', 'first-contact back-off', /back-off: the client dials again immediately/, [
     PEERS,
     'setTimeout(dial, wait);',
     'setTimeout(dial, wait & 0);',
