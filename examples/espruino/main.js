@@ -1,8 +1,8 @@
 /**
- * A client on Espruino, with cryptography from outside: Espruino has no BigInt, which noble needs, and X25519 in plain
- * JavaScript would take minutes. You provide `hub-crypto`, in C or on a secure element: publicKey(private),
- * sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), and open(key, nonce, associatedData, sealed),
- * which returns undefined if the tag does not verify.
+ * A client on Espruino, with cryptography from outside: Espruino interprets its source, so X25519 in JavaScript (`deviceCrypto`
+ * of `hub-protocol.es5.js`) takes 1.4 s on a desktop, and far longer on a board. You provide `hub-crypto`, in C or on a secure
+ * element: publicKey(private), sharedSecret(private, public), seal(key, nonce, associatedData, plaintext), and
+ * open(key, nonce, associatedData, sealed), which returns undefined if the tag does not verify.
  *
  * Espruino's `ws` drops binary messages, so the socket is the bridge of `../bridge` at the other end of Serial1, which also
  * decides when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits
