@@ -68,11 +68,12 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
     /silence: after a KKpsk0/,
     [PEERS, "onlyXx = pattern === 'KKpsk0';", ''],
   ),
-  fault('mqtt-client-dials-at-once', 'first-contact back-off', /back-off: the client dials again immediately/, [
-    PEERS,
-    'setTimeout(dial, wait);',
-    'setTimeout(dial, wait & 0);',
-  ]),
+  fault(
+    'mqtt-client-dials-at-once',
+    'first-contact back-off',
+    /back-off: the client dials again immediately/,
+    [PEERS, 'setTimeout(dial, wait);', 'setTimeout(dial, wait & 0);'],
+  ),
   fault('mqtt-client-keeps-a-wrong-psk', 'first-contact forgotten-psk', /psk: the client keeps a PSK/, [
     PEERS,
     "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",
