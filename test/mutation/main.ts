@@ -101,6 +101,7 @@ function makeCopy(): Mutant[] {
     const text = readFileSync(join(copy, file), 'utf8');
     const own = text
       .replace(/from 'hub-protocol'/g, "from '../../src/index.ts'")
+      .replace(/from 'hub-protocol\/binary'/g, "from '../../src/binary.ts'")
       .replace(/from 'hub-protocol\/node'/g, "from '../../src/crypto/node.ts'");
     writeFileSync(join(copy, file), own);
   }
