@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
 import type { MessageEvent } from '../../src/parts.ts';
 import { raisesAbout, raisesLocal } from '../raises.ts';
-import { find, Pair } from '../session/pair.ts';
+import { find, Pair } from '../world/pair.ts';
 
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });
 const readBinary = binaryReader({ inflate });

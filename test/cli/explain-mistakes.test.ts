@@ -21,7 +21,7 @@ import {
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage } from '../../src/wire/handshake.ts';
-import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../session/pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 
 const SUITE = '25519_ChaChaPoly_SHA256';
 const CLIENT_EPHEMERAL = new Uint8Array(32).fill(11);

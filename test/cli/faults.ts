@@ -26,15 +26,14 @@ import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
-  type ClientAndKeyring,
-  clientOptions,
   HUB_KEY,
   HUB_PIN,
   HUB_PSK,
   HUB_STATIC,
   NODE_ID,
   PSK,
-} from '../session/pair.ts';
+} from '../world/keys.ts';
+import { type ClientAndKeyring, clientOptions } from '../world/pair.ts';
 
 export { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK };
 

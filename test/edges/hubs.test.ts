@@ -1,12 +1,13 @@
 /** What strangers and single clients can send to the example hubs without ending them for everybody. */
 import { connect as connectTcp } from 'node:net';
-import { ClientSession, createKeyring, type JsonObject, parseJson } from 'hub-protocol';
-import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket from 'ws';
 import { type Hub, startHub } from '../../examples/hub.ts';
 import { servePage } from '../../examples/page/server.ts';
+import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
+import { ConnectionPolicy, createKeyring, type JsonObject, parseJson } from '../../src/index.ts';
+import { Device } from '../world/device.ts';
 
 const test = suite('the example hubs');
 const psk = randomBytes(32);
@@ -42,33 +43,42 @@ test.after.each(async () => {
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
 function dial(accessKey: string, gate: Promise<void> = Promise.resolve()) {
   const staticKey = randomBytes(32);
-  const keyring = createKeyring({ accessKey, staticKey, crypto });
-  const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
   const url = `${hub.url}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
   const socket = new WebSocket(url);
   sockets.push(socket);
   const seen: string[] = [];
   const replies: JsonObject[] = [];
   let look = (): void => {};
-  const run = (events: ReturnType<ClientSession['receive']>): void => {
-    for (const event of events) {
-      if (event.type === 'transmit') socket.send(event.data);
-      else seen.push(event.type);
-      if (event.type === 'psk-needed') gate.then(() => run(session.providePsk(psk)));
+  const device = new Device({
+    keyring: createKeyring({ accessKey, staticKey, crypto }),
+    policy: new ConnectionPolicy({ randomBytes }),
+    now: () => 0,
+    derive: (_nodeId, provide) => void gate.then(() => provide(psk)),
+  });
+  const line = device.dial({
+    send: (data) => socket.send(data),
+    see(event) {
+      if (event.type !== 'transmit') seen.push(event.type);
       if (event.type === 'message' && event.kind === 'json')
         replies.push(parseJson(event.text) as JsonObject);
-    }
-    look();
-  };
-  socket.on('message', (data, isBinary) => run(session.receive(isBinary ? (data as Buffer) : String(data))));
-  socket.on('close', (code) => run(session.closed(code)));
+    },
+    decided() {},
+    settled: () => look(),
+  })!;
+  socket.on('message', (data, isBinary) => line.receive(isBinary ? (data as Buffer) : String(data)));
+  socket.on('close', (code) => line.closed(code));
   const reaches = (...types: string[]): Promise<void> =>
     new Promise((resolve) => {
       look = () => types.some((type) => seen.includes(type)) && resolve();
       look();
     });
-  const say = (text: string): void => session.sendJson(text).forEach((message) => void socket.send(message));
-  return { publicKey: crypto.x25519.publicKey(staticKey), seen, replies, reaches, say };
+  return {
+    publicKey: crypto.x25519.publicKey(staticKey),
+    seen,
+    replies,
+    reaches,
+    say: (text: string) => line.say(text),
+  };
 }
 
 /** Sends a request as it is, and resolves with the first line of the response. */

@@ -1,5 +1,6 @@
 /** What can happen next in a world: what happens by itself or by chance, and what an attacker does. */
-import type { Data, Item, Side } from './connection.ts';
+import type { Data, Side } from '../world/line.ts';
+import type { Item } from './connection.ts';
 import { HUB_KEY } from './scenarios.ts';
 import type { World } from './world.ts';
 

@@ -4,10 +4,9 @@ import { PATTERNS } from '../../src/noise/patterns.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../src/session/endings.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../src/session/transitions.ts';
 import { toyCrypto } from '../toy-crypto.ts';
+import type { Data, Side } from '../world/line.ts';
 import { copier } from './copy.ts';
 
-export type Side = 'client' | 'hub';
-export type Data = string | Uint8Array;
 export type Event = SessionEvent | HubSessionEvent;
 export type Ready = Extract<Event, { type: 'ready' }>;
 

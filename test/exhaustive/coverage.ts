@@ -1,14 +1,14 @@
 /** Which rows of the tables in src/ the search has used. */
+
 import { POLICY_ENDINGS, POLICY_STATES } from '../../src/policy/tables.ts';
 import { Channel } from '../../src/session/channel.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../src/session/endings.ts';
 import { isLateRepeat, lateInputOf } from '../../src/session/inputs.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS, type TransitionTable } from '../../src/session/transitions.ts';
+import type { Side } from '../world/line.ts';
 
 /** How often each row was used, by its name. */
 export type Uses = Map<string, number>;
-
-type Side = 'client' | 'hub';
 
 /** The names of all rows. */
 export function allRows(): string[] {

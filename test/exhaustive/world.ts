@@ -17,15 +17,14 @@ import {
   updateKeyring,
 } from '../../src/index.ts';
 import { outOfOrder, toyCrypto } from '../toy-crypto.ts';
+import type { Data, Side } from '../world/line.ts';
 import {
   type Connection,
   copied,
   copyConnection,
-  type Data,
   type Event,
   type Item,
   type Sessions,
-  type Side,
 } from './connection.ts';
 import { hashOf, isEqual } from './copy.ts';
 import { short, storedLabel } from './describe.ts';

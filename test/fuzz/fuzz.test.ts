@@ -4,10 +4,10 @@ import * as assert from 'uvu/assert';
 import { ClientSession, type Crypto, LocalError, RemoteError } from '../../src/index.ts';
 import { ClientHandshake } from '../../src/session/client-handshake.ts';
 import { toyCrypto } from '../toy-crypto.ts';
+import { Random } from '../world/random.ts';
 import { Choices, Corpus } from './guided.ts';
 import { COUNTERS, instrumented } from './instrument.ts';
 import { ask, Breach, formsOf, read, showsNone } from './law.ts';
-import { Random } from './random.ts';
 import { TARGETS } from './targets.ts';
 
 /** The first breach in some cases of a target. */

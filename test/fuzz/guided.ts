@@ -1,5 +1,5 @@
 /** A search that is led by the branches that its cases reach, as libFuzzer and AFL are: it keeps what reached more, and changes it. */
-import { Random } from './random.ts';
+import { Random } from '../world/random.ts';
 
 /** The longest input, in bytes. */
 export const MAX_LENGTH = 2048;

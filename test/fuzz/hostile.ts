@@ -1,6 +1,7 @@
 /** Values that no caller should pass, and some do. */
+
+import type { Random } from '../world/random.ts';
 import { anyJson, anyText } from './mutate.ts';
-import type { Random } from './random.ts';
 
 const boom = (): never => {
   throw new Error('a trap threw');

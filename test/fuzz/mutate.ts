@@ -1,5 +1,5 @@
 /** Changes texts, bytes and JSON values at random, with regard to their structure. */
-import type { Random } from './random.ts';
+import type { Random } from '../world/random.ts';
 
 const TOKENS = [
   '{', '}', '[', ']', '"', ',', ':', 'null', 'true', '1e400', '-0', '1.0', '0x1', '9007199254740993', '\\u0000',

@@ -1,5 +1,5 @@
 /** What is searched. A target runs one case with random choices, and throws if the law is broken. */
-import type { Random } from './random.ts';
+import type { Random } from '../world/random.ts';
 import { binary } from './targets/binary.ts';
 import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';

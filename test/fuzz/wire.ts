@@ -1,9 +1,7 @@
 /** What an attacker on the path can do to a message on its way. */
+import type { Data, Side } from '../world/line.ts';
+import type { Random } from '../world/random.ts';
 import { mutatedBytes, mutatedJson, mutatedText } from './mutate.ts';
-import type { Random } from './random.ts';
-
-export type Side = 'client' | 'hub';
-export type Data = string | Uint8Array;
 
 /** A message that was put on the wire. */
 export interface Item {

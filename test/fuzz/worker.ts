@@ -1,8 +1,8 @@
 /** A thread of the search: runs cases until it is time, or until one breaks the law. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { Random } from '../world/random.ts';
 import { Choices, Corpus } from './guided.ts';
 import { tally } from './law.ts';
-import { Random } from './random.ts';
 import { TARGETS } from './targets.ts';
 
 /** What a worker is told. */

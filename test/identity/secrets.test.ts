@@ -14,7 +14,8 @@ import { createKeyring, storePsk, updateKeyring } from '../../src/keyring/keyrin
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 import { ClientSession } from '../../src/session/client-session.ts';
-import { clientOptions, HELLO, NODE_ID, OFFER } from '../session/pair.ts';
+import { NODE_ID } from '../world/keys.ts';
+import { clientOptions, HELLO, OFFER } from '../world/pair.ts';
 import { plain } from './plain.ts';
 
 const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };

@@ -18,7 +18,7 @@ import {
   parseIdentity,
   ReplyCollector,
 } from '../../src/index.ts';
-import { Random } from '../fuzz/random.ts';
+import { Random } from '../world/random.ts';
 import { authority } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -2,7 +2,7 @@
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState, type Suite } from '../../src/index.ts';
-import { Random } from '../fuzz/random.ts';
+import { Random } from '../world/random.ts';
 import type { LineProgram } from './line-program.ts';
 import { compare } from './matrix.ts';
 

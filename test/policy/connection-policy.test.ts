@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts';
 import type { EndedEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
-import { seeded } from './simulation/world.ts';
+import { seeded } from '../world/random.ts';
 
 const MOST = (length: number): Uint8Array => new Uint8Array(length).fill(0xff);
 const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);

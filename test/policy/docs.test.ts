@@ -4,9 +4,12 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { ClientSession, ConnectionPolicy, createKeyring, type SessionEvent } from '../../src/index.ts';
-import { CLIENT_STATIC, PSK, TROUBLES } from './simulation/hubs.ts';
-import { type ClientLink, type Data, dial, type Hub } from './simulation/network.ts';
-import { seeded, World } from './simulation/world.ts';
+import { Clock } from '../world/clock.ts';
+import { CLIENT_STATIC, PSK } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
+import { type ClientLink, dial, type Hub } from '../world/network.ts';
+import { seeded } from '../world/random.ts';
+import { TROUBLES } from './simulation/hubs.ts';
 
 const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
 const section = page.slice(page.indexOf('\n## The loop\n'));
@@ -24,7 +27,7 @@ interface Connection {
 }
 
 interface Run extends Loop {
-  readonly world: World;
+  readonly clock: Clock;
   readonly sockets: FakeSocket[];
   /** The types of events, and what a person was asked. */
   readonly log: string[];
@@ -37,8 +40,8 @@ class FakeSocket {
   binaryType = 'blob';
   readonly #link: ClientLink;
 
-  constructor(world: World, hub: Hub) {
-    this.#link = dial(world, 'WebSocket', hub, {
+  constructor(clock: Clock, hub: Hub) {
+    this.#link = dial(clock, 'WebSocket', hub, {
       onOpen() {},
       onData: (data) => this.onmessage({ data: typeof data === 'string' ? data : this.#asSet(data) }),
       onClose: (closing) => this.onclose({ code: 1005, reason: '', ...(closing as object) }),
@@ -61,7 +64,7 @@ class FakeSocket {
 
 /** Starts the loop against a hub. */
 function start(hub: Hub): Run {
-  const world = new World();
+  const clock = new Clock();
   const sockets: FakeSocket[] = [];
   const log: string[] = [];
   const pauses = seeded(7);
@@ -73,12 +76,12 @@ function start(hub: Hub): Run {
     siteId: 'lobby',
     keyring: createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC }),
     url: 'wss://hub',
-    performance: { now: () => world.now },
+    performance: { now: () => clock.now },
     setTimeout: (run: (why?: unknown) => void, delay: number, why?: unknown) =>
-      world.after(delay, () => run(why)),
-    clearTimeout: (timer: number | undefined) => world.clear(timer),
+      clock.after(delay, () => run(why)),
+    clearTimeout: (timer: number | undefined) => clock.clear(timer),
     WebSocket: function FakeWebSocket() {
-      const socket = new FakeSocket(world, hub);
+      const socket = new FakeSocket(clock, hub);
       sockets.push(socket);
       return socket;
     },
@@ -91,7 +94,7 @@ function start(hub: Hub): Run {
   const body = `${code}; return { policy, connect };`;
   const loop = new Function(...Object.keys(names), body)(...Object.values(names)) as Loop;
   loop.connect();
-  return { ...loop, world, sockets, log };
+  return { ...loop, clock, sockets, log };
 }
 
 const troubleOf = (start: string): Hub => TROUBLES.find(({ name }) => name.startsWith(start))!.hub;
@@ -101,31 +104,31 @@ test('has at most 40 lines', () => {
 });
 
 test('connects, and hears the hub', () => {
-  const { world, log, sockets, policy } = start(troubleOf('restarts'));
-  world.runUntil(60_000);
+  const { clock, log, sockets, policy } = start(troubleOf('restarts'));
+  clock.runUntil(60_000);
   assert.is(policy.state, 'ready');
   assert.is(sockets.length, 1);
   assert.is(log.at(-1), 'message');
 });
 
 test('comes back when the hub does', () => {
-  const { world, sockets, policy } = start(troubleOf('restarts'));
-  world.runUntil(3_600_000);
+  const { clock, sockets, policy } = start(troubleOf('restarts'));
+  clock.runUntil(3_600_000);
   assert.is(policy.state, 'ready');
   assert.ok(sockets.length > 2 && sockets.length < 15, `${sockets.length} sockets`);
 });
 
 test('hangs up on a silent hub, and dials again after a pause', () => {
-  const { world, sockets, policy } = start(troubleOf('is silent'));
-  world.runUntil(30_000);
+  const { clock, sockets, policy } = start(troubleOf('is silent'));
+  clock.runUntil(30_000);
   assert.is(policy.state, 'waiting');
-  world.runUntil(3_600_000);
+  clock.runUntil(3_600_000);
   assert.ok(sockets.length > 10 && sockets.length <= 30, `${sockets.length} sockets`);
 });
 
 test('asks a person, and goes on when that person has acted', () => {
-  const { world, log, policy, sockets, connect } = start(troubleOf('forgets'));
-  world.runUntil(3_600_000);
+  const { clock, log, policy, sockets, connect } = start(troubleOf('forgets'));
+  clock.runUntil(3_600_000);
   assert.is(log.at(-2), 'asks text-after-ready');
   assert.is(sockets.length, 2);
   policy.resume();
@@ -134,17 +137,17 @@ test('asks a person, and goes on when that person has acted', () => {
 });
 
 test('rests after a goodbye, whatever timers are left', () => {
-  const { world, policy, sockets } = start(troubleOf('is silent'));
-  world.runUntil(30_000);
+  const { clock, policy, sockets } = start(troubleOf('is silent'));
+  clock.runUntil(30_000);
   policy.goodbye();
-  world.runUntil(3_600_000);
+  clock.runUntil(3_600_000);
   assert.is(sockets.length, 1);
 
   const other = start(troubleOf('restarts'));
-  other.world.runUntil(60_000);
+  other.clock.runUntil(60_000);
   other.policy.goodbye();
   other.sockets[0]!.close();
-  other.world.runUntil(3_600_000);
+  other.clock.runUntil(3_600_000);
   assert.is(other.policy.state, 'resting');
   assert.is(other.sockets.length, 1);
 });

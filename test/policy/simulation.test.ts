@@ -5,11 +5,11 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Transport } from '../world/network.ts';
 import { restartChart } from './simulation/chart.ts';
 import type { Report } from './simulation/client.ts';
 import { cellOf, hoursWithPolicy } from './simulation/hour.ts';
 import { TROUBLES } from './simulation/hubs.ts';
-import type { Transport } from './simulation/network.ts';
 import { CLIENTS, returnOf } from './simulation/restart.ts';
 
 const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');

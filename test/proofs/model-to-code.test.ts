@@ -12,18 +12,8 @@ import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../src/session/transitio
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { canonicalJson } from '../../src/wire/write-json.ts';
-import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_STATIC,
-  NODE_ID,
-  Pair,
-  type PairOptions,
-  PSK,
-  type Wire,
-} from '../session/pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
+import { Pair, type PairOptions, type Wire } from '../world/pair.ts';
 import { type Course, nonce, runModel } from './run-model.ts';
 
 const PATTERNS: readonly Pattern[] = ['XXpsk2', 'KKpsk0'];

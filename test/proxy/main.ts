@@ -8,6 +8,7 @@
  * Whatever happens, the client ends connected, or asks a person the right question, dials only a few times, and reports no
  * request as answered that the hub has not heard.
  */
+import { Random } from '../world/random.ts';
 import { type Direction, type Fault, KINDS } from './faulty-proxy.ts';
 import { startMqttWorld } from './mqtt.ts';
 import { Trial, type World } from './trial.ts';
@@ -108,16 +109,17 @@ async function inTraffic(world: World): Promise<void> {
   let [asked, dials, most, requests] = [0, 0, 0, 0];
   const seeds = Array.from({ length: RUNS }, (_, i) => i + 1);
   await inParallel(seeds, AT_ONCE, async (seed) => {
-    const random = randomOf(seed);
-    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+    const random = new Random(seed);
     const faults = Array.from({ length: FAULTS }, (_, i): Fault => {
-      const at = Math.floor(random() * 60_000);
-      const kind = pick<Fault['kind']>(i < FAULTS - 1 ? ['cut', 'stall', 'corrupt'] : ['split', 'join']);
-      return { kind, direction: pick(['to hub', 'to client']), at };
+      const at = random.below(60_000);
+      const kind = random.pick<Fault['kind']>(
+        i < FAULTS - 1 ? ['cut', 'stall', 'corrupt'] : ['split', 'join'],
+      );
+      return { kind, direction: random.pick<Direction>(['to hub', 'to client']), at };
     });
     const trial = await Trial.begin(world);
     trial.start(...faults);
-    for (let i = 0; i < REQUESTS; i++) await trial.talk(Math.floor(random() * 40_000));
+    for (let i = 0; i < REQUESTS; i++) await trial.talk(random.below(40_000));
     await trial.end();
     if (trial.broken.length > 0 || trial.dials > FAULTS * DIALS) {
       failures++;
@@ -129,17 +131,6 @@ async function inTraffic(world: World): Promise<void> {
     requests += REQUESTS;
   });
   row(world.name, 'traffic', 'random', requests, (dials / RUNS).toFixed(2), most, asked);
-}
-
-/** Numbers from 0 to 1 that a seed fixes: mulberry32. */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), state | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 0x100000000;
-  };
 }
 
 const began = performance.now();

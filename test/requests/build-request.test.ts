@@ -9,7 +9,7 @@ import {
 import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
 import { raisesLocal } from '../raises.ts';
-import { readyPair } from '../session/pair.ts';
+import { readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
 
 test('builds byte for byte what the public clients send', () => {

@@ -6,7 +6,7 @@ import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, readyPair } from '../session/pair.ts';
+import { find, readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
 
 const OWN = { request_id: 'req-1' };

@@ -12,7 +12,7 @@ import {
 } from '../../src/requests/request-scheduler.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, readyPair } from '../session/pair.ts';
+import { find, readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
 
 const request = (requestId: string, sessionId?: string): JsonObject =>

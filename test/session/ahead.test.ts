@@ -5,19 +5,14 @@ import { type Bytes, equalBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { ClientSession, Crypto, SessionEvent } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
   type ClientAndKeyring,
   envelope,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_STATIC,
   KK,
   LATER,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
@@ -28,7 +23,7 @@ import {
   sharedSecretOf,
   textOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 import { bytesIn } from './reachable.ts';
 
 const { staticKey: STORED } = PACED;

@@ -16,17 +16,8 @@ import {
 } from '../../src/index.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { raisesAbout } from '../raises.ts';
-import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
-  HUB_KEY,
-  NODE_ID,
-  newClient,
-  newHub,
-  PSK,
-  pairWithClientIn,
-  readyPair,
-} from './pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
+import { newClient, newHub, pairWithClientIn, readyPair } from '../world/pair.ts';
 
 const given = (value: unknown): never => value as never;
 const SHORT = new Uint8Array(31);

@@ -4,20 +4,8 @@ import * as assert from 'uvu/assert';
 import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/index.ts';
 import { MAX_ENVELOPE, MAX_MESSAGE } from '../../src/limits.ts';
 import { raisesLocal } from '../raises.ts';
-import {
-  bytesOf,
-  CLIENT_KEY,
-  CLIENT_STATIC,
-  clientOptions,
-  envelope,
-  fails,
-  find,
-  HELLO,
-  NODE_ID,
-  newClient,
-  Pair,
-  PSK,
-} from './pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
+import { bytesOf, clientOptions, envelope, fails, find, HELLO, newClient, Pair } from '../world/pair.ts';
 
 /** For every option of a session and every field of its keyring, values of a wrong type. */
 const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & KeyringFields>]: unknown[] } =

@@ -5,7 +5,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, HELLO, HUB_PSK, KK, NODE_ID, newClient, OFFER, Pair, PSK, types } from './pair.ts';
+import { HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
+import { find, HELLO, KK, newClient, OFFER, Pair, types } from '../world/pair.ts';
 import { bytesIn } from './reachable.ts';
 
 /** A client that asks for its PSK. */

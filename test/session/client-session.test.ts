@@ -12,27 +12,24 @@ import {
   type SessionEvent,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import {
   bytesOf,
   codeOf,
   envelope,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_STATIC,
   KK,
   LATER,
-  NODE_ID,
   newClient,
   OFFER,
   OFFER_PAYLOAD,
   Pair,
-  PSK,
   readyPair,
   sharedSecretOf,
   textOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 test('first contact: pin, message 3, HELLO, ready, in this order', () => {
   const { clientEvents, sent } = new Pair().run();

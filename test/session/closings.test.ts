@@ -14,7 +14,7 @@ import {
   pairWithHubIn,
   readyPair,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 test('an upgrade refused with 401 or 403 is a refusal of access', () => {
   for (const status of [401, 403]) {

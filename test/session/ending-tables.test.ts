@@ -15,16 +15,14 @@ import {
   HUB_FAILURES,
   readClosing,
 } from '../../src/session/endings.ts';
+import { CLIENT_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
   CLIENT_STATES,
   envelope,
   find,
   HELLO,
-  HUB_PIN,
   HUB_STATES,
   KK,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
@@ -34,7 +32,7 @@ import {
   pairWithHubIn,
   readyPair,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const CLOSINGS: (Closing | undefined)[] = [
   undefined,

@@ -3,26 +3,23 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { ClientOptions, ClientState } from '../../src/index.ts';
+import { HUB_KEY, HUB_PIN, NODE_ID, PSK } from '../world/keys.ts';
 import {
   codeOf,
   envelope,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_PIN,
   KK,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
   outcomeOf,
   Pair,
   type PairOptions,
-  PSK,
   pairWithClientIn,
   readyPair,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const REFUSALS = [1000, 1005, 1008];
 const LOSSES = [undefined, 1001, 1002, 1006, 1011, 1013, 4000];

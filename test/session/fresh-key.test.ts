@@ -12,24 +12,20 @@ import {
   serializeKeyring,
   updateKeyring,
 } from '../../src/index.ts';
+import { CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_PSK, NODE_ID } from '../world/keys.ts';
 import {
-  CLIENT_STATIC,
   envelope,
   fieldsOf,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_PSK,
   KK,
-  NODE_ID,
   newClient,
   OFFER,
   Pair,
   type PairOptions,
   readyPair,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 test('a fresh static key is reported to a pinned hub, and the session goes on', () => {
   const { client, clientEvents } = new Pair({

@@ -4,30 +4,28 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { HubSession } from '../../src/index.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
+import { CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
 import {
   bytesOf,
   CLIENT_STATES,
-  CLIENT_STATIC,
   changeMessage,
   codeOf,
-  type Data,
   envelope,
   fails,
   flip,
   HELLO,
   KK,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
   OFFER_PAYLOAD,
   Pair,
-  PSK,
   pairWithClientIn,
   pairWithHubIn,
   textOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const SUITE = '25519_ChaChaPoly_SHA256';
 

@@ -5,24 +5,21 @@ import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, HubSession } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, HUB_KEY, HUB_STATIC, PSK } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
   codeOf,
   envelope,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_STATIC,
   KK,
   newClient,
   newHub,
   OFFER_PAYLOAD,
   Pair,
-  PSK,
   readyPair,
   textOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 

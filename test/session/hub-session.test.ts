@@ -3,12 +3,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseJson } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, NODE_ID } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
   find,
   KK,
   LATER,
-  NODE_ID,
   newHub,
   Pair,
   pairWithHubIn,
@@ -16,7 +15,7 @@ import {
   textOf,
   transportOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 test('speaks first: HELLO with eight fields, then HANDSHAKE with four', () => {
   const [hello, offer] = newHub()

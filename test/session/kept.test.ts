@@ -4,16 +4,14 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientSession, HubSession } from '../../src/index.ts';
+import { HUB_PIN, HUB_PSK, NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,
   type ClientAndKeyring,
   envelope,
-  HUB_PIN,
-  HUB_PSK,
   HUB_STATES,
   KK,
   LATER,
-  NODE_ID,
   newClient,
   OFFER,
   Pair,
@@ -21,7 +19,7 @@ import {
   pairWithClientIn,
   pairWithHubIn,
   readyPair,
-} from './pair.ts';
+} from '../world/pair.ts';
 import { reachable } from './reachable.ts';
 
 /** Strings that appear in HELLO and offer, in the client's own HELLO, and in message 1. */

@@ -16,7 +16,8 @@ import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
 import { toHex } from '../vectors.ts';
-import { bytesOf, CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from './pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
+import { bytesOf } from '../world/pair.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const READY = { type: 'ready', pattern: 'KKpsk0' } as ReadyEvent;

@@ -18,23 +18,8 @@ import {
 import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
-import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
-  fieldsOf,
-  HELLO,
-  HUB_KEY,
-  HUB_PSK,
-  KK,
-  LATER,
-  NODE_ID,
-  newClient,
-  OFFER,
-  Pair,
-  PSK,
-  readyPair,
-  types,
-} from './pair.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
+import { fieldsOf, HELLO, KK, LATER, newClient, OFFER, Pair, readyPair, types } from '../world/pair.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const OTHER = new Uint8Array(32).fill(0xee);

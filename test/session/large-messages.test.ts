@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
-import { bytesOf, HELLO, readyPair, types } from './pair.ts';
+import { bytesOf, HELLO, readyPair, types } from '../world/pair.ts';
 
 test('a message that is longer than maxMessage is dropped, and the session goes on', () => {
   const pair = readyPair({ client: { maxMessage: 1000 } });

@@ -15,23 +15,19 @@ import {
   RemoteError,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC } from '../world/keys.ts';
+import type { Side } from '../world/line.ts';
 import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
   find,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_STATIC,
   KK,
   newClient,
   outcomeOf,
   Pair,
   type PairOptions,
   readyPair,
-  type Side,
   sharedSecretOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 /** Replaces the result of an injected function, or throws. */
 type Fault = (result: unknown) => unknown;

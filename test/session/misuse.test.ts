@@ -21,20 +21,17 @@ import {
   updateKeyring,
 } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import {
-  CLIENT_STATIC,
   HELLO,
-  HUB_KEY,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
   type Pair,
-  PSK,
   pairWithClientIn,
   readyPair,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const revoked = <Target extends object>(target: Target): Target => {
   const { proxy, revoke } = Proxy.revocable(target, {});

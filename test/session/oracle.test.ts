@@ -7,9 +7,11 @@ import * as assert from 'uvu/assert';
 import type { CipherName } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Crypto, HubSession, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
-import { Device, type DeviceOptions, type Peer } from './device.ts';
+import { CLIENT_KEY, HUB_KEY, HUB_STATIC, NODE_ID } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
+import { find } from '../world/pair.ts';
+import { type Peer, WatchedDevice, type WatchedOptions } from './device.ts';
 import { type Guess, sealForAll } from './many-keys.ts';
-import { CLIENT_KEY, type Data, find, HUB_KEY, HUB_STATIC, NODE_ID } from './pair.ts';
 
 const IMPOSTOR_STATIC = new Uint8Array(32).fill(7);
 const TAG_LENGTH = 16;
@@ -117,11 +119,11 @@ function courseOf(
   attack: Attack,
   impostor: Impostor,
   psk: Uint8Array,
-  options: Omit<DeviceOptions, 'crypto' | 'psk'>,
+  options: Omit<WatchedOptions, 'crypto' | 'psk'>,
   stores: 'none' | 'derived' | 'provisioned',
 ): string[] {
   const { cipher } = attack;
-  const device = new Device({
+  const device = new WatchedDevice({
     ...options,
     crypto: { ...nodeCrypto, ciphers: { [cipher]: nodeCrypto.ciphers[cipher] } },
     psk,
@@ -143,7 +145,7 @@ function courseOf(
 /** Asserts that the same follows, whether the first guess, the last one or none is right. Returns what follows. */
 function assertSilent(
   attack: Attack,
-  options: Omit<DeviceOptions, 'crypto' | 'psk'> = {},
+  options: Omit<WatchedOptions, 'crypto' | 'psk'> = {},
   stores: Parameters<typeof courseOf>[4] = 'none',
 ): string[] {
   const impostor = new Impostor(attack);

@@ -4,8 +4,10 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
-import { Device, type Peer } from './device.ts';
-import { CLIENT_KEY, changeMessage, type Data, flip, HUB_KEY, NODE_ID, newHub, PSK } from './pair.ts';
+import { CLIENT_KEY, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
+import { changeMessage, flip, newHub } from '../world/pair.ts';
+import { type Peer, WatchedDevice } from './device.ts';
 
 const OTHER_PSK = new Uint8Array(32).fill(6);
 const IMPOSTOR: Partial<HubOptions> = {
@@ -31,8 +33,8 @@ const pinned = (keyring: Keyring): Keyring =>
 const stored = (keyring: Keyring): Keyring =>
   storePsk(storePsk(keyring, NODE_ID, PSK), 'another hub', OTHER_PSK);
 
-function newDevice(keyring?: (fresh: Keyring) => Keyring, psk: Uint8Array = PSK): Device {
-  return new Device({ crypto: nodeCrypto, psk, keyring, onKkFailure: 'keep-pin' });
+function newDevice(keyring?: (fresh: Keyring) => Keyring, psk: Uint8Array = PSK): WatchedDevice {
+  return new WatchedDevice({ crypto: nodeCrypto, psk, keyring, onKkFailure: 'keep-pin' });
 }
 
 const KEYRINGS: [string, (fresh: Keyring) => Keyring][] = [
@@ -62,7 +64,7 @@ for (const [name, keyring] of KEYRINGS) {
 }
 
 test('with the default of the policy, an impostor of a pinned hub costs the pin, and nothing is stored', () => {
-  const device = new Device({ crypto: nodeCrypto, psk: PSK, keyring: pinned });
+  const device = new WatchedDevice({ crypto: nodeCrypto, psk: PSK, keyring: pinned });
   device.connect(peer({ ...IMPOSTOR, clientKey: CLIENT_KEY }), 1000);
   assert.equal([device.keyring.pins.length, device.keyring.psks.length], [0, 0]);
 });

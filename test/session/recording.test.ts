@@ -12,24 +12,18 @@ import {
   recordHubSession,
 } from '../../src/recording/recording.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
   type ClientAndKeyring,
   clientOptions,
   HELLO,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_STATIC,
-  NODE_ID,
   newHub,
   PACED,
-  PSK,
   sharedSecretOf,
   textOf,
   transportOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 type Line = { readonly [field: string]: unknown };
 

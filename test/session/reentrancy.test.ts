@@ -7,8 +7,8 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { type ClientSession, type Crypto, type HubSession, LocalError } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, PSK } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
   find,
   HELLO,
   KK,
@@ -16,11 +16,10 @@ import {
   OFFER,
   Pair,
   type PairOptions,
-  PSK,
   readyPair,
   sharedSecretOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const SECRET = new Uint8Array(32).fill(7);
 

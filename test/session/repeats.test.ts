@@ -6,17 +6,17 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientSession, ClientState, HubSession, HubState } from '../../src/index.ts';
+import { NODE_ID } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
 import {
   bytesOf,
   CLIENT_STATES,
   codeOf,
-  type Data,
   envelope,
   HELLO,
   HUB_STATES,
   KK,
   LATER,
-  NODE_ID,
   newClient,
   newHub,
   OFFER,
@@ -29,7 +29,7 @@ import {
   readyPair,
   textOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const SUITE = '25519_ChaChaPoly_SHA256';
 

@@ -6,15 +6,12 @@ import { bytesToHex } from '../../src/bytes.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import { ClientSession } from '../../src/session/client-session.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
-  CLIENT_STATIC,
   clientOptions,
   codeOf,
   envelope,
   find,
-  HUB_KEY,
-  HUB_STATIC,
   KK,
   LATER,
   newClient,
@@ -25,7 +22,7 @@ import {
   readyPair,
   sharedSecretOf,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 import { bytesIn } from './reachable.ts';
 
 /** A key that only Node's OpenSSL sees. */

@@ -12,16 +12,16 @@ import * as assert from 'uvu/assert';
 import type { Bytes } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { createKeyring, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
+import { NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,
   HUB_STATES,
   KK,
-  NODE_ID,
   Pair,
   type PairOptions,
   pairWithClientIn,
   pairWithHubIn,
-} from './pair.ts';
+} from '../world/pair.ts';
 import { bytesIn } from './reachable.ts';
 
 const key = (name: string): Uint8Array => new Uint8Array(createHash('sha256').update(name).digest());

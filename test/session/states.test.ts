@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientSession, HubSession } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
+import { PSK } from '../world/keys.ts';
 import {
   CLIENT_STATES,
   envelope,
@@ -10,11 +11,10 @@ import {
   HUB_STATES,
   newClient,
   Pair,
-  PSK,
   pairWithClientIn,
   pairWithHubIn,
   types,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const SECRET = new Uint8Array(32).fill(7);
 

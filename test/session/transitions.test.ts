@@ -10,8 +10,10 @@ import {
   type Input,
   type TransitionTable,
 } from '../../src/session/transitions.ts';
+import { PSK } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
+import { HELLO, KK, LATER, OFFER, PACED, Pair, type PairOptions } from '../world/pair.ts';
 import { nextStates } from './next-states.ts';
-import { type Data, HELLO, KK, LATER, OFFER, PACED, Pair, type PairOptions, PSK } from './pair.ts';
 
 /** A step that a session took. */
 type Step = readonly [state: string, input: Input, next: string];

@@ -24,7 +24,7 @@ import {
   pairWithHubIn,
   readyPair,
   transportOf,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 /** Frames in hex, the last of which is the breach. */
 const BAD_FRAMES: [string[], string][] = [

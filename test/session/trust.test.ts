@@ -2,27 +2,22 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fingerprint, type RemoteError } from '../../src/index.ts';
+import { CLIENT_KEY, HUB_KEY, HUB_PIN, HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
 import {
-  CLIENT_KEY,
   type ClientAndKeyring,
   codeOf,
   find,
   HELLO,
-  HUB_KEY,
-  HUB_PIN,
-  HUB_PSK,
   KK,
-  NODE_ID,
   newClient,
   OFFER,
   outcomeOf,
   Pair,
   type PairOptions,
-  PSK,
   readyPair,
   types,
   type Wire,
-} from './pair.ts';
+} from '../world/pair.ts';
 
 const IMPOSTOR = new Uint8Array(32).fill(66);
 const XX = { patterns: ['XXpsk2' as const] };

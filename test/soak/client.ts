@@ -1,22 +1,21 @@
 /** A client of the soak, with its keyring and its policy, over either transport. */
-import {
-  ClientSession,
-  type Closing,
-  ConnectionPolicy,
-  createKeyring,
-  type Keyring,
-  type SessionEvent,
-  storePsk,
-  updateKeyring,
-} from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import type { EndedEvent } from 'hub-protocol/parts';
 import mqtt from 'mqtt';
 import { WebSocket } from 'ws';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import {
+  type Closing,
+  ConnectionPolicy,
+  createKeyring,
+  type SessionEvent,
+  storePsk,
+} from '../../src/index.ts';
+import { Device, type DeviceLine } from '../world/device.ts';
+import { NODE_ID } from '../world/keys.ts';
+import type { Data } from '../world/line.ts';
 import { check, messageOf } from './messages.ts';
 
 export const BASE = 'hivemind/hub-1';
-export const NODE_ID = 'hub-1';
 
 export type Transport = 'WebSocket' | 'MQTT';
 
@@ -32,7 +31,7 @@ export function reset(): void {
 const WINDOW = 32;
 
 interface Link {
-  write(data: string | Uint8Array): void;
+  write(data: Data): void;
   /** Says goodbye to the transport. */
   close(): void;
   /** Cuts it. */
@@ -41,7 +40,7 @@ interface Link {
 
 interface Callbacks {
   opened(): void;
-  received(data: string | Uint8Array): void;
+  received(data: Data): void;
   closed(closing?: Closing): void;
 }
 
@@ -49,11 +48,10 @@ export class Client {
   readonly #transport: Transport;
   readonly #url: string;
   readonly #name: string;
-  readonly #policy = new ConnectionPolicy({ randomBytes });
-  #keyring: Keyring;
+  readonly #device: Device;
   /** The clock of the policy, in milliseconds. Pauses pass at once. */
   #now = 0;
-  #session!: ClientSession;
+  #line!: DeviceLine;
   #link!: Link;
   #received = 0;
   #sent = 0;
@@ -65,30 +63,36 @@ export class Client {
     this.#url = url;
     this.#name = name;
     const keyring = createKeyring({ accessKey: name, staticKey: randomBytes(32), crypto: nodeCrypto });
-    this.#keyring = storePsk(keyring, NODE_ID, psk, { isProvisioned: true });
+    this.#device = new Device({
+      keyring: storePsk(keyring, NODE_ID, psk, { isProvisioned: true }),
+      policy: new ConnectionPolicy({ randomBytes }),
+      now: () => this.#now,
+      derive: () => this.#fail?.(new Error('a client with a provisioned PSK asked for it')),
+    });
   }
 
   /** Connects. Resolves when the session is ready. */
   async connect(): Promise<void> {
-    const options = this.#policy.begin(this.#now);
-    if (options === undefined) throw new Error('the policy does not dial');
+    const line = this.#device.dial({
+      send: (data) => this.#link.write(data),
+      see: (event) => this.#see(event),
+      decided: (decision) => {
+        if (decision.do === 'dial') this.#now += decision.after;
+        else this.#fail?.(new Error('the policy gave up'));
+      },
+      settled: () => this.#wake?.(),
+    });
+    if (line === undefined) throw new Error('the policy does not dial');
     clients.dials++;
     this.#received = 0;
     this.#sent = 0;
-    const session = new ClientSession({
-      crypto: nodeCrypto,
-      randomBytes,
-      siteId: 'soak',
-      keyring: this.#keyring,
-      ...options,
-    });
-    this.#session = session;
+    this.#line = line;
     this.#link = (this.#transport === 'WebSocket' ? openWebSocket : openMqtt)(this.#url, this.#name, {
-      opened: () => this.#transport === 'MQTT' && this.#handle(session.start()),
-      received: (data) => this.#handle(session.receive(data)),
-      closed: (closing) => this.#handle(session.closed(closing)),
+      opened: () => this.#transport === 'MQTT' && line.start(),
+      received: (data) => line.receive(data),
+      closed: (closing) => line.closed(closing),
     });
-    await this.#until(() => session.state === 'ready');
+    await this.#until(() => line.session.state === 'ready');
   }
 
   /** Sends so many messages, and waits for the answers. */
@@ -104,46 +108,33 @@ export class Client {
   /** Ends the connection, in one of two ways, and waits until it has ended. */
   async end(how: 'close' | 'cut'): Promise<void> {
     this.#link[how]();
-    await this.#until(() => this.#session.state === 'closed');
+    await this.#until(() => this.#line.session.state === 'closed');
   }
 
   #send(): void {
-    const message = messageOf('client', this.#sent++);
     clients.sent++;
-    const frames =
-      typeof message === 'string' ? this.#session.sendJson(message) : this.#session.sendBinary(message);
-    for (const frame of frames) this.#link.write(frame);
+    this.#line.say(messageOf('client', this.#sent++));
   }
 
-  #handle(events: SessionEvent[]): void {
-    try {
-      for (const event of events) this.#take(event);
-    } catch (error) {
-      this.#fail?.(error as Error);
-    }
-    this.#wake?.();
-  }
-
-  #take(event: SessionEvent): void {
-    this.#keyring = updateKeyring(this.#keyring, event);
-    const decision = this.#policy.take(event, this.#now);
-    if (event.type === 'transmit') this.#link.write(event.data);
-    else if (event.type === 'ready') {
+  #see(event: SessionEvent): void {
+    if (event.type === 'ready') {
       clients.ready++;
       if (event.pattern === 'KKpsk0') clients.kkpsk0++;
     } else if (event.type === 'message') {
-      check(event, 'hub', this.#received++);
+      try {
+        check(event, 'hub', this.#received++);
+      } catch (error) {
+        this.#fail?.(error as Error);
+      }
       clients.received++;
     } else if (event.type === 'ended') this.#ended(event);
     else if (event.type === 'close' || event.type === 'dropped' || event.type === 'psk-needed')
-      throw new Error(`a client emitted ${event.type}: ${JSON.stringify(event)}`);
-    if (event.type === 'ended' && decision?.do !== 'dial') throw new Error('the policy gave up');
-    if (decision?.do === 'dial') this.#now += decision.after;
+      this.#fail?.(new Error(`a client emitted ${event.type}: ${JSON.stringify(event)}`));
   }
 
   #ended({ error }: EndedEvent): void {
     clients.ended++;
-    if (this.#session.state !== 'closed' || error.code === 'client-key-refused') throw error;
+    if (this.#line.session.state !== 'closed' || error.code === 'client-key-refused') this.#fail?.(error);
   }
 
   /** Waits until something is true. What it depends on changes with events. */

@@ -1,10 +1,12 @@
 /** The hub of the soak, in a process of its own: over WebSocket, and over MQTT with a broker in a third process. */
 import type { AddressInfo } from 'node:net';
-import { HubSession, type HubSessionEvent } from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import mqtt from 'mqtt';
 import { WebSocketServer } from 'ws';
-import { BASE, NODE_ID } from './client.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { HubSession, type HubSessionEvent } from '../../src/index.ts';
+import { NODE_ID } from '../world/keys.ts';
+import { type Data, Line } from '../world/line.ts';
+import { BASE } from './client.ts';
 import { fillCacheOfLengths, memoryInUse } from './memory.ts';
 import { check, messageOf } from './messages.ts';
 
@@ -32,65 +34,47 @@ const staticKey = randomBytes(32);
 /** The keys of the clients, by name. */
 const pins = new Map<string, Uint8Array>();
 
-/** The hub's end of a connection. It answers each message with one of the same number. */
-class HubEnd {
-  readonly #session: HubSession;
-  readonly #name: string;
-  readonly #write: (data: string | Uint8Array) => void;
-  #received = 0;
-
-  constructor(name: string, psk: Uint8Array, write: (data: string | Uint8Array) => void) {
-    this.#name = name;
-    this.#write = write;
-    const clientKey = pins.get(name);
-    this.#session = new HubSession({
-      crypto: nodeCrypto,
-      randomBytes,
-      nodeId: NODE_ID,
-      staticKey,
-      psk,
-      clientKey,
-    });
-    report.sessions++;
-    report.open++;
-    this.#handle(this.#session.start());
-  }
-
-  receive(data: string | Uint8Array): void {
-    this.#handle(this.#session.receive(data));
-  }
-
-  close(): void {
-    this.#session.closed();
-    report.ended++;
-    report.open--;
-  }
-
-  #handle(events: HubSessionEvent[]): void {
-    for (const event of events) {
-      if (event.type === 'transmit') this.#write(event.data);
-      else if (event.type === 'pin') pins.set(this.#name, event.key);
+/** Accepts a connection. The hub answers each message with one of the same number. */
+function accept(
+  name: string,
+  psk: Uint8Array,
+  send: (data: Data) => void,
+): Line<HubSessionEvent, HubSession> {
+  let received = 0;
+  const clientKey = pins.get(name);
+  const options = { crypto: nodeCrypto, randomBytes, nodeId: NODE_ID, staticKey, psk, clientKey };
+  const line = new Line(new HubSession(options), {
+    send,
+    see(event: HubSessionEvent) {
+      if (event.type === 'pin') pins.set(name, event.key);
       else if (event.type === 'ready') report.ready++;
       else if (event.type === 'message') {
-        check(event, 'client', this.#received);
-        const reply = messageOf('hub', this.#received++);
+        check(event, 'client', received);
         report.received++;
         report.sent++;
-        const frames =
-          typeof reply === 'string' ? this.#session.sendJson(reply) : this.#session.sendBinary(reply);
-        frames.forEach(this.#write);
+        line.say(messageOf('hub', received++));
       } else if (event.type === 'close' || event.type === 'dropped')
         throw new Error(`the hub emitted ${event.type}: ${JSON.stringify(event)}`);
-    }
-  }
+    },
+  });
+  report.sessions++;
+  report.open++;
+  line.start();
+  return line;
+}
+
+function close(line: ReturnType<typeof accept>): void {
+  line.closed();
+  report.ended++;
+  report.open--;
 }
 
 async function serveWebSockets(psk: Uint8Array): Promise<string> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', (socket, request) => {
-    const end = new HubEnd(request.url!, psk, (data) => socket.send(data));
+    const end = accept(request.url!, psk, (data) => socket.send(data));
     socket.on('message', (data, isBinary) => end.receive(isBinary ? (data as Buffer) : String(data)));
-    socket.on('close', () => end.close());
+    socket.on('close', () => close(end));
   });
   await new Promise<void>((resolve) => server.on('listening', resolve));
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -99,20 +83,20 @@ async function serveWebSockets(psk: Uint8Array): Promise<string> {
 async function serveMqtt(url: string, psk: Uint8Array): Promise<string> {
   fillCacheOfLengths();
   const connection = await mqtt.connectAsync(url, { reconnectPeriod: 0 });
-  const ends = new Map<string, HubEnd>();
+  const ends = new Map<string, ReturnType<typeof accept>>();
   connection.on('message', (topic, payload) => {
     const [name, kind] = topic.slice(BASE.length + 1).split('/') as [string, string];
     const end = ends.get(name);
     if (kind === 'in' && end !== undefined) end.receive(payload);
     else if (kind === 'in') {
-      const write = (data: string | Uint8Array): void =>
+      const write = (data: Data): void =>
         void connection.publish(`${BASE}/${name}/out`, typeof data === 'string' ? data : Buffer.from(data), {
           qos: 1,
         });
-      ends.set(name, new HubEnd(name, psk, write));
+      ends.set(name, accept(name, psk, write));
     } else if (end !== undefined) {
       ends.delete(name);
-      end.close();
+      close(end);
     }
   });
   await connection.subscribeAsync([`${BASE}/+/in`, `${BASE}/+/status`], { qos: 1 });

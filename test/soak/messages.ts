@@ -1,5 +1,6 @@
 /** Numbered messages of random sizes. Both ends know what each number stands for, so nothing can be lost, changed or swapped unseen. */
 import type { MessageEvent } from 'hub-protocol/parts';
+import { Random } from '../world/random.ts';
 
 export type Sender = 'client' | 'hub';
 
@@ -7,11 +8,7 @@ export type Sender = 'client' | 'hub';
 export type Message = string | Uint8Array;
 
 const LONGEST = 200_000;
-const POOL = Buffer.alloc(2 * LONGEST);
-for (let i = 0, state = 1; i < POOL.length; i++) {
-  state = (Math.imul(state, 0x41c64e6d) + 12345) >>> 0;
-  POOL[i] = state >>> 16;
-}
+const POOL = Buffer.from(new Random(1).bytes(2 * LONGEST));
 const LETTERS = POOL.toString('base64');
 
 /** Mostly some hundred bytes, one in ten up to 4 KB, one in a hundred up to 200 KB, which takes several frames. */

@@ -3,10 +3,12 @@
  * person is asked is answered at the next full hour.
  */
 import { ConnectionPolicy, type PolicyDecision, type SessionEvent } from '../../src/index.ts';
-import { type Policy, startClient } from '../policy/simulation/client.ts';
+import { startClient } from '../policy/simulation/client.ts';
 import { TROUBLES } from '../policy/simulation/hubs.ts';
-import type { Hub, Transport } from '../policy/simulation/network.ts';
-import { seeded, World } from '../policy/simulation/world.ts';
+import { Clock } from '../world/clock.ts';
+import type { Policy } from '../world/device.ts';
+import type { Hub, Transport } from '../world/network.ts';
+import { seeded } from '../world/random.ts';
 import { memoryInUse, Samples } from './memory.ts';
 
 const HOUR = 3_600_000;
@@ -53,7 +55,7 @@ export async function week(
   transport: Transport,
   progress: (share: number) => void,
 ): Promise<Week> {
-  const world = new World();
+  const clock = new Clock();
   const random = seeded(7);
   let hub = STEADY;
   const changing: Hub = {
@@ -61,28 +63,28 @@ export async function week(
     get status() {
       return hub.status as number;
     },
-    accept: (link, world) => hub.accept(link, world),
+    accept: (link, clock) => hub.accept(link, clock),
   };
   const policy = new Attended();
-  const report = startClient(world, transport, changing, policy, true);
+  const report = startClient(clock, transport, changing, policy, true);
   const samples = new Samples();
   const hours = 24 * days;
   for (let hour = 1; hour <= hours; hour++) {
     const before = report.dials;
-    world.runUntil(hour * HOUR);
+    clock.runUntil(hour * HOUR);
     if (report.dials - before > 120) throw new Error(`${report.dials - before} dials in an hour`);
     hub = hour >= hours - 2 || random(1)[0]! % 2 === 0 ? STEADY : HUBS[random(1)[0]! % HUBS.length]!;
     samples.add(await memoryInUse());
     progress(hour / hours);
   }
   if (report.readySince === undefined && report.readyFor === 0) throw new Error('the client was never ready');
-  if (report.readySince === undefined || world.now - report.readySince > 120_000)
+  if (report.readySince === undefined || clock.now - report.readySince > 120_000)
     throw new Error('the client is not back');
-  const ready = report.readyFor + world.now - report.readySince;
+  const ready = report.readyFor + clock.now - report.readySince;
   return {
     dials: report.dials,
     questions: policy.questions,
-    ready: ready / world.now,
+    ready: ready / clock.now,
     growth: samples.growth,
   };
 }

@@ -6,7 +6,7 @@ interface Due {
   readonly run: () => void;
 }
 
-export class World {
+export class Clock {
   /** Milliseconds since the beginning. */
   now = 0;
   /** A heap: each entry is due before the two at twice its index, and one further. */
@@ -59,16 +59,4 @@ export class World {
 
 function isBefore(a: Due, b: Due): boolean {
   return a.at < b.at || (a.at === b.at && a.order < b.order);
-}
-
-/** A reproducible generator of random bytes (mulberry32). */
-export function seeded(seed: number): (length: number) => Uint8Array {
-  let state = seed;
-  return (length) =>
-    new Uint8Array(length).map(() => {
-      state = (state + 0x6d2b79f5) | 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return (mixed ^ (mixed >>> 14)) >>> 24;
-    });
 }

@@ -2,11 +2,11 @@
  * A network under virtual time: clients dial hubs, over WebSocket or MQTT. Over MQTT a hub cannot close the connection, which
  * is one to the broker, and everything arrives as bytes.
  */
-import type { Closing } from '../../../src/index.ts';
-import type { World } from './world.ts';
+import type { Closing } from '../../src/index.ts';
+import type { Clock } from './clock.ts';
+import type { Data } from './line.ts';
 
 export type Transport = 'WebSocket' | 'MQTT';
-export type Data = string | Uint8Array;
 
 /** What a hub holds of a connection. */
 export interface HubLink {
@@ -24,7 +24,7 @@ export interface Hub {
   /** The HTTP status with which it refuses an upgrade to WebSocket. */
   readonly status?: number;
   /** Accepts a connection: over WebSocket when it opens, over MQTT when the client announces itself. */
-  accept(link: HubLink, world: World): (data: Data) => void;
+  accept(link: HubLink, clock: Clock): (data: Data) => void;
 }
 
 /** What a client does with its connection. */
@@ -44,13 +44,13 @@ export interface ClientLink {
 const SETUP = 300;
 const LATENCY = 25;
 
-export function dial(world: World, transport: Transport, hub: Hub, callbacks: Callbacks): ClientLink {
+export function dial(clock: Clock, transport: Transport, hub: Hub, callbacks: Callbacks): ClientLink {
   let isOpen = false;
   let isOver = false;
   let hubReceive: ((data: Data) => void) | undefined;
   let hubRefused = false;
   const end = (closing: Closing | undefined, delay: number): void => {
-    world.after(delay, () => {
+    clock.after(delay, () => {
       if (isOver) return;
       isOver = true;
       callbacks.onClose(closing);
@@ -60,7 +60,7 @@ export function dial(world: World, transport: Transport, hub: Hub, callbacks: Ca
     send(data) {
       const arrives =
         transport === 'MQTT' && typeof data === 'string' ? new TextEncoder().encode(data) : data;
-      world.after(LATENCY, () => {
+      clock.after(LATENCY, () => {
         if (!isOver) callbacks.onData(arrives);
       });
     },
@@ -70,23 +70,23 @@ export function dial(world: World, transport: Transport, hub: Hub, callbacks: Ca
     },
     breakDown: () => end({ code: 1006 }, LATENCY),
   };
-  const isUp = (): boolean => hub.isUp?.(world.now) ?? true;
-  world.after(SETUP, () => {
+  const isUp = (): boolean => hub.isUp?.(clock.now) ?? true;
+  clock.after(SETUP, () => {
     if (isOver) return;
     if (!isUp() || (transport === 'WebSocket' && hub.status !== undefined)) {
       end({ code: 1006, ...(isUp() && { status: hub.status }) }, 0);
       return;
     }
     isOpen = true;
-    if (transport === 'WebSocket') hubReceive = hub.accept(link, world);
+    if (transport === 'WebSocket') hubReceive = hub.accept(link, clock);
     callbacks.onOpen();
   });
   return {
     send(data) {
       if (!isOpen || isOver) throw new Error('the socket is not open');
-      world.after(LATENCY, () => {
+      clock.after(LATENCY, () => {
         if (isOver || hubRefused) return;
-        if (hubReceive === undefined) hubReceive = hub.accept(link, world);
+        if (hubReceive === undefined) hubReceive = hub.accept(link, clock);
         else hubReceive(data);
       });
     },

@@ -20,20 +20,9 @@ import {
 import type { SessionKeys } from '../../src/noise/handshake.ts';
 import { Transport } from '../../src/noise/transport.ts';
 import { raisesLocal } from '../raises.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_PIN, HUB_PSK, HUB_STATIC, NODE_ID, PSK } from './keys.ts';
+import type { Data, Side } from './line.ts';
 
-export const NODE_ID = 'hub-1';
-export const PSK: Bytes = new Uint8Array(32).fill(5);
-/** What a client stores of the hub. */
-export const HUB_PSK: { nodeId: string; key: Bytes } = { nodeId: NODE_ID, key: PSK };
-export const CLIENT_STATIC: Bytes = new Uint8Array(32).fill(1);
-export const HUB_STATIC: Bytes = new Uint8Array(32).fill(2);
-export const CLIENT_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(CLIENT_STATIC));
-export const HUB_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(HUB_STATIC));
-
-export const HUB_PIN: { nodeId: string; key: Bytes } = { nodeId: NODE_ID, key: HUB_KEY };
-
-export type Side = 'client' | 'hub';
-export type Data = string | Uint8Array;
 /** Sees each message on its way, and returns what arrives in its place. Messages are counted from 1. */
 export type Wire = (to: Side, data: Data, count: number) => Data[];
 

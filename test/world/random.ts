@@ -52,3 +52,9 @@ export class Random {
     return Math.max(0, Math.min(limit, length));
   }
 }
+
+/** Random bytes as an option, from a seed. */
+export function seeded(seed: number): (length: number) => Uint8Array {
+  const random = new Random(seed);
+  return (length) => random.bytes(length);
+}

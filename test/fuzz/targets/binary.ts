@@ -8,10 +8,10 @@ import {
   type Inflate,
 } from '../../../src/binary.ts';
 import { type JsonObject, parseJson, RemoteError } from '../../../src/index.ts';
+import type { Random } from '../../world/random.ts';
 import { hostile, spoiled } from '../hostile.ts';
 import { ask, breach, read } from '../law.ts';
 import { anyJson, mutatedBytes, mutatedText } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const TYPES =
   'shake bus shared_bus broadcast propagate escalate hello query cascade ping rendezvous - bin'.split(' ');

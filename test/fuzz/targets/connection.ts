@@ -24,10 +24,11 @@ import {
 } from '../../../src/session/transitions.ts';
 import { nextStates } from '../../session/next-states.ts';
 import { bytesIn } from '../../session/reachable.ts';
+import type { Data, Side } from '../../world/line.ts';
+import type { Random } from '../../world/random.ts';
 import { breach, showsNone, tally } from '../law.ts';
 import { anyJson, anyText } from '../mutate.ts';
-import type { Random } from '../random.ts';
-import { type Data, type Item, type Side, tampered } from '../wire.ts';
+import { type Item, tampered } from '../wire.ts';
 import type { Home } from './sessions.ts';
 
 type Event = SessionEvent | HubSessionEvent;

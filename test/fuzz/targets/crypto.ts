@@ -13,10 +13,10 @@ import {
   type SessionEvent,
 } from '../../../src/index.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
+import type { Data } from '../../world/line.ts';
+import type { Random } from '../../world/random.ts';
 import { hostile } from '../hostile.ts';
 import { breach, tally } from '../law.ts';
-import type { Random } from '../random.ts';
-import type { Data } from '../wire.ts';
 
 type Event = SessionEvent | HubSessionEvent;
 

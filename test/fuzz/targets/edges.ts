@@ -16,9 +16,9 @@ import { printable } from '../../../judge/src/printable.ts';
 import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
 import { ClientSession, ConnectionPolicy, HubSession } from '../../../src/index.ts';
 import { recordClientSession } from '../../../src/recording/recording.ts';
+import type { Random } from '../../world/random.ts';
 import { ask, breach, tally } from '../law.ts';
 import { anyJson, anyText, mutatedJson, mutatedText } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const PSK = new Uint8Array(32).fill(5);
 const OTHER_PSK = new Uint8Array(32).fill(6);

@@ -12,9 +12,9 @@ import {
   selectEndpoint,
   serializeIdentity,
 } from '../../../src/index.ts';
+import type { Random } from '../../world/random.ts';
 import { ask, breach, formsOf, showsNone } from '../law.ts';
 import { anyJson, anyText, mutatedJson } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const SECRETS = ['s3cret-access-key-0f1e', 'correct horse 9a8b7c', 'br0ker-pa55word-6d5e'] as const;
 const [ACCESS_KEY, PASSWORD, BROKER_PASSWORD] = SECRETS;

@@ -11,9 +11,9 @@ import {
   updateKeyring,
 } from '../../../src/index.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
+import type { Random } from '../../world/random.ts';
 import { ask, breach, formsOf, showsNone } from '../law.ts';
 import { anyJson, mutatedJson, mutatedText } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const HUBS = ['hub-1', 'hub-2', '__proto__', 'hub-1 ', 'toString'];
 const STATIC = new Uint8Array(32).map((_, i) => 17 * i + 5);

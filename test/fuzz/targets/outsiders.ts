@@ -14,12 +14,13 @@ import {
   storePsk,
   updateKeyring,
 } from '../../../src/index.ts';
-import { Device, type Peer } from '../../session/device.ts';
-import { CLIENT_STATIC } from '../../session/pair.ts';
+import { type Peer, WatchedDevice } from '../../session/device.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
+import { CLIENT_STATIC } from '../../world/keys.ts';
+import type { Data } from '../../world/line.ts';
+import { Random } from '../../world/random.ts';
 import { breach, tally } from '../law.ts';
-import { Random } from '../random.ts';
-import { type Data, type Item, tampered } from '../wire.ts';
+import { type Item, tampered } from '../wire.ts';
 
 const TAG_LENGTH = 16;
 /** Where the payload of message 2 begins. */
@@ -40,7 +41,7 @@ function courseOf(random: Random, meets: boolean): string {
   const psk = random.bytes(32);
   const hubStatic = random.bytes(32);
   const knowsHubKey = random.oneIn(3);
-  const device = new Device({
+  const device = new WatchedDevice({
     crypto: openingNoise(meets, random.bytes(1024)),
     psk,
     keyring(fresh) {

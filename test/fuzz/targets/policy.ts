@@ -2,10 +2,10 @@
 import { ConnectionPolicy, RemoteError, type SessionEvent } from '../../../src/index.ts';
 import { AFTER_VERDICT, POLICY_STATES, type PolicyState } from '../../../src/policy/tables.ts';
 import { CLIENT_TRANSITIONS } from '../../../src/session/transitions.ts';
+import type { Random } from '../../world/random.ts';
 import { hostile } from '../hostile.ts';
 import { ask, breach } from '../law.ts';
 import { mutatedJson } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const CODES = [
   'access-refused', 'negotiation-refused', 'kk-refused', 'kk-failed', 'refused', 'client-key-refused', 'unavailable',

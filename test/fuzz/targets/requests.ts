@@ -7,9 +7,9 @@ import {
   type RequestDecision,
   RequestScheduler,
 } from '../../../src/index.ts';
+import type { Random } from '../../world/random.ts';
 import { ask, breach } from '../law.ts';
 import { anyJson, anyText, mutatedJson, mutatedText } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 const TYPES = [
   'speak', 'speak', 'ovos.utterance.speak', 'complete_intent_failure', 'ovos.intent.unmatched', 'ovos.utterance.handled',

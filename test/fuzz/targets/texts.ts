@@ -9,9 +9,9 @@ import {
   RemoteError,
   splitMessage,
 } from '../../../src/index.ts';
+import type { Random } from '../../world/random.ts';
 import { breach, read, tally } from '../law.ts';
 import { anyJson, anyText, mutatedBytes, mutatedText } from '../mutate.ts';
-import type { Random } from '../random.ts';
 
 let last = '{"a":[1,2.50,"x"]}';
 

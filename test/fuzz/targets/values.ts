@@ -3,9 +3,9 @@ import type { ReadBinary } from '../../../src/binary.ts';
 import * as library from '../../../src/index.ts';
 import { recordClientSession, recordHubSession } from '../../../src/recording/recording.ts';
 import { toyCrypto } from '../../toy-crypto.ts';
+import type { Random } from '../../world/random.ts';
 import { hostile, spoiled } from '../hostile.ts';
 import { ask, breach, type Outcome, read } from '../law.ts';
-import type { Random } from '../random.ts';
 
 const KEY = new Uint8Array(32).fill(3);
 const PEER = toyCrypto.x25519.publicKey(new Uint8Array(32).fill(5));

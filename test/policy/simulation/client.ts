@@ -1,22 +1,17 @@
 /** A client under virtual time, which connects as its policy says, and counts what it does. */
-import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
+import { nodeCrypto } from '../../../src/crypto/node.ts';
 import {
-  ClientSession,
   type Closing,
-  type ConnectionPolicy,
   createKeyring,
-  type Keyring,
   type PolicyDecision,
   type SessionEvent,
   storePsk,
   updateKeyring,
 } from '../../../src/index.ts';
-import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from './hubs.ts';
-import { type ClientLink, dial, type Hub, type Transport } from './network.ts';
-import type { World } from './world.ts';
-
-/** The calls of ConnectionPolicy that a client needs. */
-export type Policy = Pick<ConnectionPolicy, 'begin' | 'deadline' | 'take'>;
+import type { Clock } from '../../world/clock.ts';
+import { Device, type Policy } from '../../world/device.ts';
+import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../../world/keys.ts';
+import { dial, type Hub, type Transport } from '../../world/network.ts';
 
 /** A client that does what `retry` says: `now` at once, `later` after a second. */
 export class ObeysRetry implements Policy {
@@ -56,70 +51,61 @@ export interface Report {
 const DERIVATION = 1000;
 
 export function startClient(
-  world: World,
+  clock: Clock,
   transport: Transport,
   hub: Hub,
   policy: Policy,
   isKnown: boolean,
 ): Report {
-  const report: Report = { dials: 0, derivations: 0, asked: undefined, readyFor: 0, readySince: undefined };
-  let keyring: Keyring = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC });
-  let unproved: Uint8Array | undefined; // derived, and not yet proved by the hub
+  let keyring = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: nodeCrypto });
   if (isKnown) {
-    keyring = updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY } as SessionEvent);
+    keyring = updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY });
     keyring = storePsk(keyring, NODE_ID, PSK);
   }
-
+  const report: Report = { dials: 0, derivations: 0, asked: undefined, readyFor: 0, readySince: undefined };
+  const device = new Device({
+    keyring,
+    policy,
+    now: () => clock.now,
+    derive(_nodeId, provide) {
+      report.derivations++;
+      clock.after(DERIVATION, () => provide(PSK));
+    },
+  });
   const connect = (): void => {
-    const options = policy.begin(world.now);
-    if (options === undefined) return;
-    report.dials++;
-    const session = new ClientSession({
-      crypto: nodeCrypto,
-      randomBytes,
-      siteId: 'lobby',
-      keyring,
-      ...options,
-    });
     let timer: number | undefined;
-    let link: ClientLink;
+    const line = device.dial({
+      send: (data) => link.send(data),
+      close: () => hangUp(),
+      decided(decision) {
+        if (decision.do === 'dial') clock.after(decision.after, connect);
+        if (decision.do === 'ask') report.asked = decision.error.code;
+      },
+      settled() {
+        const { state } = line!.session;
+        if (state === 'ready') {
+          report.readySince ??= clock.now;
+        } else if (report.readySince !== undefined) {
+          report.readyFor += clock.now - report.readySince;
+          report.readySince = undefined;
+        }
+        clock.clear(timer);
+        const wait = policy.deadline(state, clock.now);
+        timer = wait === undefined ? undefined : clock.after(wait, () => hangUp('timeout'));
+      },
+    });
+    if (line === undefined) return;
+    report.dials++;
+    const link = dial(clock, transport, hub, {
+      onOpen: () => (transport === 'MQTT' ? line.start() : line.take([])),
+      onData: (data) => line.receive(data),
+      onClose: (closing) => line.closed(closing),
+    });
     const hangUp = (why?: Closing): void => {
       link.close();
-      handle(session.closed(why));
+      line.closed(why);
     };
-    const handle = (events: SessionEvent[]): void => {
-      for (const event of events) {
-        keyring = updateKeyring(keyring, event);
-        if (event.type === 'transmit') link.send(event.data);
-        if (event.type === 'psk-needed') {
-          if (unproved === undefined) report.derivations++;
-          world.after(unproved === undefined ? DERIVATION : 0, () => {
-            unproved = PSK;
-            handle(session.providePsk(PSK));
-          });
-        }
-        if (event.type === 'psk' || event.type === 'psk-suspect') unproved = undefined;
-        if (event.type === 'close') hangUp();
-        const decision = policy.take(event, world.now);
-        if (decision?.do === 'dial') world.after(decision.after, connect);
-        if (decision?.do === 'ask') report.asked = decision.error.code;
-      }
-      if (session.state === 'ready') {
-        report.readySince ??= world.now;
-      } else if (report.readySince !== undefined) {
-        report.readyFor += world.now - report.readySince;
-        report.readySince = undefined;
-      }
-      world.clear(timer);
-      const wait = policy.deadline(session.state, world.now);
-      timer = wait === undefined ? undefined : world.after(wait, () => hangUp('timeout'));
-    };
-    link = dial(world, transport, hub, {
-      onOpen: () => handle(transport === 'MQTT' ? session.start() : []),
-      onData: (data) => handle(session.receive(data)),
-      onClose: (closing) => handle(session.closed(closing)),
-    });
-    handle([]);
+    line.take([]);
   };
   connect();
   return report;

@@ -1,9 +1,11 @@
 /** An hour of a client and a hub in trouble, and how the table in docs/reference/policy.md reports it. */
 import { ConnectionPolicy } from '../../../src/index.ts';
-import { ObeysRetry, type Policy, type Report, startClient } from './client.ts';
+import { Clock } from '../../world/clock.ts';
+import type { Policy } from '../../world/device.ts';
+import type { Transport } from '../../world/network.ts';
+import { seeded } from '../../world/random.ts';
+import { ObeysRetry, type Report, startClient } from './client.ts';
 import type { Trouble } from './hubs.ts';
-import type { Transport } from './network.ts';
-import { seeded, World } from './world.ts';
 
 const HOUR = 3_600_000;
 const SEEDS = [1, 2, 3, 4, 5];
@@ -19,9 +21,9 @@ export function hourWithRetry(trouble: Trouble, transport: Transport): Report {
 }
 
 function hour({ hub, isKnown }: Trouble, transport: Transport, policy: Policy): Report {
-  const world = new World();
-  const report = startClient(world, transport, hub, policy, isKnown);
-  world.runUntil(HOUR);
+  const clock = new Clock();
+  const report = startClient(clock, transport, hub, policy, isKnown);
+  clock.runUntil(HOUR);
   report.readyFor += HOUR - (report.readySince ?? HOUR);
   return report;
 }

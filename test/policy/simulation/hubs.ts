@@ -1,27 +1,23 @@
 /** The hubs of the simulation. Each is in trouble of one kind. */
 import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
 import { HubSession } from '../../../src/index.ts';
-import type { Hub, HubLink } from './network.ts';
-import type { World } from './world.ts';
+import type { Clock } from '../../world/clock.ts';
+import { CLIENT_KEY, HUB_STATIC, NODE_ID, PSK } from '../../world/keys.ts';
+import { Line } from '../../world/line.ts';
+import type { Hub, HubLink } from '../../world/network.ts';
 
-export const NODE_ID = 'hub-1';
-export const CLIENT_STATIC: Uint8Array = new Uint8Array(32).fill(1);
-const HUB_STATIC = new Uint8Array(32).fill(2);
 const OTHER_STATIC = new Uint8Array(32).fill(3);
-export const HUB_KEY: Uint8Array = nodeCrypto.x25519.publicKey(HUB_STATIC);
-const CLIENT_KEY = nodeCrypto.x25519.publicKey(CLIENT_STATIC);
-export const PSK: Uint8Array = new Uint8Array(32).fill(5);
 
 interface ServeOptions {
   readonly staticKey?: Uint8Array;
   readonly psk?: Uint8Array;
   /** What happens when the session is ready at the hub. */
-  readonly onReady?: (link: HubLink, world: World) => void;
+  readonly onReady?: (link: HubLink, clock: Clock) => void;
 }
 
 /** A hub that does its part of the protocol, and sends a message when it is ready. */
 function serving({ staticKey = HUB_STATIC, psk = PSK, onReady = greet }: ServeOptions = {}): Hub['accept'] {
-  return (link, world) => {
+  return (link, clock) => {
     const session = new HubSession({
       crypto: nodeCrypto,
       nodeId: NODE_ID,
@@ -30,17 +26,15 @@ function serving({ staticKey = HUB_STATIC, psk = PSK, onReady = greet }: ServeOp
       psk,
       clientKey: CLIENT_KEY,
     });
-    const handle = (events: ReturnType<typeof session.start>): void => {
-      for (const event of events) {
-        if (event.type === 'transmit') link.send(event.data);
-        if (event.type === 'close') link.refuse(1008);
-        if (event.type === 'ready') {
-          onReady({ ...link, send: (data) => session.sendJson(data as string).forEach(link.send) }, world);
-        }
-      }
-    };
-    handle(session.start());
-    return (data) => handle(session.receive(data));
+    const line = new Line(session, {
+      send: link.send,
+      close: link.refuse,
+      see({ type }) {
+        if (type === 'ready') onReady({ ...link, send: (data) => line.say(data) }, clock);
+      },
+    });
+    line.start();
+    return (data) => line.receive(data);
   };
 }
 
@@ -53,9 +47,9 @@ function goingDown(isUp: (now: number) => boolean, next: (now: number) => number
   return {
     isUp,
     accept: serving({
-      onReady(link, world) {
+      onReady(link, clock) {
         greet(link);
-        world.after(next(world.now) - world.now, () => link.breakDown());
+        clock.after(next(clock.now) - clock.now, () => link.breakDown());
       },
     }),
   };
@@ -84,7 +78,7 @@ export interface Trouble {
 export const TROUBLES: readonly Trouble[] = [
   {
     name: 'breaks after `ready`',
-    hub: { accept: serving({ onReady: (link, world) => world.after(500, () => link.breakDown()) }) },
+    hub: { accept: serving({ onReady: (link, clock) => clock.after(500, () => link.breakDown()) }) },
     isKnown: true,
     isForMqtt: true,
   },
@@ -110,16 +104,16 @@ export const TROUBLES: readonly Trouble[] = [
   {
     name: 'forgets the session',
     hub: {
-      accept(link, world) {
+      accept(link, clock) {
         const forget = () => link.send('{"msg_type":"hello","payload":{"node_id":"hub-1"}}');
         const curse = () => link.send('{"msg_type":"bus","payload":{}}');
         return serving({
           onReady: () =>
-            void world.after(500, () => {
+            void clock.after(500, () => {
               forget();
               curse(); // over WebSocket, a HELLO that is text counts as a repeat
             }),
-        })(link, world);
+        })(link, clock);
       },
     },
     isKnown: true,
@@ -136,7 +130,7 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     name: 'is behind a proxy that closes after a minute',
-    hub: { accept: serving({ onReady: (link, world) => world.after(MINUTE, () => link.breakDown()) }) },
+    hub: { accept: serving({ onReady: (link, clock) => clock.after(MINUTE, () => link.breakDown()) }) },
     isKnown: true,
     isForMqtt: true,
   },

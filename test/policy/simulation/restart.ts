@@ -1,7 +1,8 @@
 /** The clients of a hub that restarts: when they come back, as a histogram. */
 import { ConnectionPolicy, RemoteError, type SessionEvent } from '../../../src/index.ts';
 import type { EndedEvent } from '../../../src/parts.ts';
-import { seeded, World } from './world.ts';
+import { Clock } from '../../world/clock.ts';
+import { seeded } from '../../world/random.ts';
 
 export const CLIENTS = 10_000;
 /** How long the hub is away, in seconds. */
@@ -30,29 +31,29 @@ export interface Return {
 
 /** 10,000 clients, all of them ready, lose their hub at once. */
 export function returnOf(clients: number, seconds: number): Return {
-  const world = new World();
+  const clock = new Clock();
   const refused: number[] = Array(seconds).fill(0);
   const accepted: number[] = Array(seconds).fill(0);
   const lose = (policy: ConnectionPolicy): void => {
-    const decision = policy.take(LOSS, world.now);
+    const decision = policy.take(LOSS, clock.now);
     if (decision?.do !== 'dial') throw new Error('a lost connection is dialled again');
-    world.after(decision.after, () => {
-      policy.begin(world.now);
-      const second = Math.floor(world.now / 1000);
+    clock.after(decision.after, () => {
+      policy.begin(clock.now);
+      const second = Math.floor(clock.now / 1000);
       if (second >= AWAY) {
         accepted[second]!++;
         return;
       }
       refused[second]!++;
-      world.after(REFUSAL, () => lose(policy));
+      clock.after(REFUSAL, () => lose(policy));
     });
   };
   for (let seed = 1; seed <= clients; seed++) {
     const policy = new ConnectionPolicy({ randomBytes: seeded(seed) });
     policy.begin(-100_000);
     policy.take({ type: 'ready' } as SessionEvent, -99_000);
-    world.after(0, () => lose(policy));
+    clock.after(0, () => lose(policy));
   }
-  world.runUntil(seconds * 1000 - 1);
+  clock.runUntil(seconds * 1000 - 1);
   return { refused, accepted };
 }
