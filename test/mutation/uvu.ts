@@ -28,35 +28,46 @@ interface Suite {
 }
 
 export function suite(_name = '', context: object = {}): Suite {
-  const [before, beforeEach, afterEach, after]: [Handler[], Handler[], Handler[], Handler[]] = [
-    [],
-    [],
-    [],
-    [],
-  ];
-  const collected: [string, Handler][] = [];
-  const hook = (once: Handler[], each: Handler[]): Hook =>
-    Object.assign((handler: Handler) => void once.push(handler), {
-      each: (handler: Handler) => void each.push(handler),
+  let before: Handler[] = [];
+  let beforeEach: Handler[] = [];
+  let afterEach: Handler[] = [];
+  let after: Handler[] = [];
+  let collected: [string, Handler][] = [];
+  const hook = (once: () => Handler[], each: () => Handler[]): Hook =>
+    Object.assign((handler: Handler) => void once().push(handler), {
+      each: (handler: Handler) => void each().push(handler),
     });
   const call = async (handlers: readonly Handler[]): Promise<void> => {
     for (const handler of handlers) await handler(context);
   };
-  const runOne = async (handler: Handler): Promise<void> => {
-    await call(before);
-    try {
-      await call([...beforeEach, handler]);
-    } finally {
-      await call([...afterEach, ...after]);
-    }
+  /** Runs a test with the hooks that its file has so far. */
+  const withHooks = (handler: Handler): (() => Promise<void>) => {
+    const [first, last] = [
+      [...before, ...beforeEach],
+      [...afterEach, ...after],
+    ];
+    return async () => {
+      try {
+        await call([...first, handler]);
+      } finally {
+        await call(last);
+      }
+    };
   };
   return Object.assign((name: string, handler: Handler) => void collected.push([name, handler]), {
-    before: hook(before, beforeEach),
-    after: hook(after, afterEach),
+    before: hook(
+      () => before,
+      () => beforeEach,
+    ),
+    after: hook(
+      () => after,
+      () => afterEach,
+    ),
     skip(): void {},
     run(): void {
-      for (const [name, handler] of collected) tests.push({ file, name, run: () => runOne(handler) });
-      collected.length = 0;
+      for (const [name, handler] of collected) tests.push({ file, name, run: withHooks(handler) });
+      // All files share `test`: the hooks of this one are not those of the next.
+      [collected, before, beforeEach, afterEach, after] = [[], [], [], [], []];
     },
   });
 }

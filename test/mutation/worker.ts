@@ -1,5 +1,5 @@
 /** Runs tests with one mutant after the other. Its parent is main.ts, which copied the project and mutated src/ in the copy. */
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import state from './state.ts';
 import { startFile, type Test, tests } from './uvu.ts';
@@ -32,8 +32,8 @@ export interface Verdict {
 }
 
 /**
- * These read the sources, start processes, or use what was built, so they try nothing of the mutated modules. vectors.ts
- * stands for the one that puts the vectors to the library.
+ * These read the sources or start processes, so they try nothing of the mutated modules. vectors.ts stands for the one that
+ * puts the vectors to the library.
  */
 const LEFT_OUT =
   /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
@@ -45,8 +45,11 @@ fc.configureGlobal({ seed: 1 });
 const folder = new URL('../', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
 const wanted = new RegExp(process.argv[2]!);
+/** What imports the package tests what was built, and not the mutated modules. */
+const usesPackage = (path: string): boolean =>
+  /from 'hub-protocol/.test(readFileSync(new URL(path, folder), 'utf8'));
 const isTest = (path: string): boolean =>
-  path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path);
+  path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path) && !usesPackage(path);
 for (const file of files.filter(isTest).sort()) {
   startFile(file);
   await import(new URL(file, folder).href);
