@@ -36,7 +36,7 @@ export interface Verdict {
  * puts the vectors to the library.
  */
 const LEFT_OUT =
-  /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^(?:house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
+  /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^crypto\/js-.*-proof\.|^(?:client-.*|house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
 
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
 
