@@ -1,6 +1,7 @@
 /** The tables of docs/reference/devices.md that `npm run bench -- engines --write` draws. */
 import { code, grouped, table } from '../tools/draw.ts';
 import type { Blocking, Longest } from './engines-blocking.ts';
+import type { Small } from './small-engines.ts';
 
 /** A row of the benchmark. */
 export interface Seen {
@@ -40,6 +41,21 @@ export function drawMemory(seen: readonly Seen[]): string {
         cell(otherPeak),
       ];
     }),
+  );
+}
+
+/** What the ES5 files take in small engines. */
+export function drawSmall(rows: readonly Small[]): string {
+  const named = (what: string): string => what.replace(/[\w.-]+\.js/, code);
+  return table(
+    ['', '', 'file', 'live', 'peak'],
+    rows.map(({ engine, what, flash, live, peak }, i) => [
+      engine === rows[i - 1]?.engine ? '' : engine,
+      named(what),
+      cell(flash),
+      cell(live),
+      cell(peak),
+    ]),
   );
 }
 

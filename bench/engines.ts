@@ -14,10 +14,11 @@ import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 import { withParts } from '../tools/draw.ts';
 import { measureBlocking } from './engines-blocking.ts';
-import { drawBlocking, drawComputed, drawMemory, type Seen } from './engines-draw.ts';
+import { drawBlocking, drawComputed, drawMemory, drawSmall, type Seen } from './engines-draw.ts';
 import { measureLarge } from './engines-large.ts';
 import { hex, Peer, textOf } from './engines-peer.ts';
 import { type Cost, type Metered, meteredQuickJs, meteredXs } from './metered-engines.ts';
+import { measureSmallEngines } from './small-engines.ts';
 
 const KB = 1024;
 const { values, positionals } = parseArgs({
@@ -45,6 +46,9 @@ const COMPUTE: { readonly [step: string]: number } = {
   '64 KiB sent': 25_900_000,
   '64 KiB received': 17_100_000,
 };
+
+/** The ceiling of a session in MicroQuickJS for 32 bits, whose code is in flash. */
+const SMALL_CEILING = 38 * KB;
 
 /** The row of the highest peak, to which the ceiling belongs. */
 const HIGHEST = 'XXpsk2 handshake';
@@ -106,9 +110,17 @@ for (const start of [meteredXs, meteredQuickJs]) {
   }
 }
 rmSync(dirname(AES_GCM), { recursive: true });
+
+const small = measureSmallEngines();
+for (const [i, { engine, what, live = '', peak }] of small.entries()) {
+  if (engine !== small[i - 1]?.engine) console.log(`\n${engine}`);
+  const isCapped = engine.startsWith('MicroQuickJS') && what.includes('each way');
+  row(what, live, peak, '', '', isCapped ? held(peak, SMALL_CEILING) : '');
+}
 if (values.write) {
   const parts = {
     'memory of engines': drawMemory(seen),
+    'small engines': drawSmall(small),
     'steps of XS': drawComputed(seen),
     blocking: drawBlocking(await measureBlocking(ROUNDS)),
   };

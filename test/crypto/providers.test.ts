@@ -497,7 +497,13 @@ function copiesIn(pid: number, bytes: Uint8Array): number {
     const [, start, end] =
       /^(\w+)-(\w+) rw/.exec(line)?.map((hexadecimal) => parseInt(hexadecimal, 16)) ?? [];
     for (let at = start!; at < end!; at += piece.length - bytes.length + 1) {
-      const read = piece.subarray(0, readSync(memory, piece, 0, Math.min(piece.length, end! - at), at));
+      const length = Math.min(piece.length, end! - at);
+      let read: Buffer;
+      try {
+        read = piece.subarray(0, readSync(memory, piece, 0, length, at));
+      } catch {
+        break; // released since the list was read
+      }
       for (let found = read.indexOf(bytes); found >= 0; found = read.indexOf(bytes, found + 1)) copies++;
     }
   }
