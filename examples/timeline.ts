@@ -13,6 +13,9 @@ const [bold, dim, red, green, cyan] = [paint(1), paint(2), paint(31), paint(32),
 
 export type Side = 'client' | 'hub' | 'client → hub' | 'hub → client' | '';
 
+/** What a client can be waited for. */
+type Name = Extract<Traced, { type: string }>['type'] | Extract<Traced, { do: string }>['do'];
+
 export class Timeline {
   readonly #began = performance.now();
   /** Transport messages in one direction that are not printed yet, combined: a large message takes one line. */
@@ -70,7 +73,7 @@ export class Timeline {
   }
 
   /** Waits for an event of a client, or for a decision of its policy. */
-  next(name: string): Promise<void> {
+  next(name: Name): Promise<void> {
     return new Promise((resolve) => this.#waiting.push({ name, resolve }));
   }
 

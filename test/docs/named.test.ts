@@ -82,4 +82,26 @@ test('every file, heading and command that a file of this project names is there
   assert.equal(problems, []);
 });
 
+/** Commands and packages of others. */
+const FOREIGN = /^(?:allow|argon2|gcc|hivemind|make|ovos|poorman|react-native|rmquickjs)-/;
+
+test('every word with a hyphen that a document quotes, such as an event or a code, is quoted in the sources, too', () => {
+  const isCode = (file: string): boolean => /\.(?:[jt]s|py|go|json)$/.test(file);
+  const sources = FILES.filter(isCode).map((file) => readFileSync(ROOT + file, 'utf8'));
+  const names = new Set(
+    sources.flatMap((text) =>
+      Array.from(text.matchAll(/['"`]([a-z\d]+(?:-[a-z\d]+)+)['"`]/g), ([, name]) => name),
+    ),
+  );
+  // Reports in docs/evidence have the names of their day.
+  const documents = FILES.filter((file) => file.endsWith('.md') && !file.startsWith('docs/evidence/'));
+  const unknown = documents.flatMap((file) => {
+    const prose = readFileSync(ROOT + file, 'utf8').replace(/^```.*?^```/gms, '');
+    return Array.from(prose.matchAll(/`([a-z\d]+(?:-[a-z\d]+)+)`/g), ([, name]) => name!)
+      .filter((name) => !names.has(name) && !FOREIGN.test(name))
+      .map((name) => `${file}: ${name}`);
+  });
+  assert.equal(unknown, []);
+});
+
 test.run();
