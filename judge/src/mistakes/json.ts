@@ -201,16 +201,27 @@ function combine(first: Style, second: Style): Style {
   return { ...first, ...second, cause, string: (quoted) => outer(inner(quoted)) };
 }
 
-const PAIRS: readonly Style[] = STYLES.flatMap((first, index) =>
-  STYLES.slice(index + 1).map((second) => combine(first, second)),
-);
+const PAIRS = STYLES.map((first, index) => ({
+  first,
+  pairs: STYLES.slice(index + 1).map((second) => combine(first, second)),
+}));
+
+/** The pairs of mistakes that may show: where the first one does not, both lead to what the second one alone leads to. */
+function pairsThatShow(shows: (style: Style) => boolean): Style[] {
+  return PAIRS.filter(({ first }) => shows(first)).flatMap(({ pairs }) => pairs);
+}
 
 /** The causes of all single mistakes that fit, or else of all pairs. */
 function causesOf(got: string, written: (style: Partial<Style>) => string): Causes {
-  const matches = (style: Style): boolean =>
-    bytesToHex((style.encode ?? utf8ToBytes)(written(style))) === got;
+  const bytesOf = (style: Partial<Style>): string =>
+    bytesToHex((style.encode ?? utf8ToBytes)(written(style)));
+  const matches = (style: Style): boolean => bytesOf(style) === got;
   const single = STYLES.filter(matches);
-  return (single.length > 0 ? single : PAIRS.filter(matches)).map(({ cause }) => cause);
+  if (single.length > 0) return single.map(({ cause }) => cause);
+  const right = bytesOf(RIGHT);
+  return pairsThatShow((style) => bytesOf(style) !== right)
+    .filter(matches)
+    .map(({ cause }) => cause);
 }
 
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
@@ -332,7 +343,9 @@ export function* mistakenPrologues(
     cause: 'prologue: it holds the payloads as they came; write them as canonical JSON',
     prologue: utf8ToBytes(hello + handshake + protocolName),
   };
-  for (const style of [...STYLES, ...PAIRS]) {
+  const right = inOrder('012', RIGHT);
+  const pairs = pairsThatShow((style) => !equalBytes(inOrder('012', style), right));
+  for (const style of [...STYLES, ...pairs]) {
     yield { cause: style.cause, prologue: inOrder('012', style) };
   }
 }
