@@ -14,7 +14,7 @@ import { BASE } from './live/mqtt-topics.ts';
 import type { LiveOptions } from './live/play.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { printable } from './printable.ts';
-import { authorizedUrl } from './protocol.ts';
+import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
 import { exitStatus, toJson, toText, writeReport } from './report.ts';
 import { runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
@@ -110,7 +110,14 @@ function liveOptions(
   { password }: Credentials,
 ): LiveOptions {
   const patience = { message, long: Math.max(message, LONG_WAIT) };
-  return { password, only, isSpecOnly: specOnly, patience, onStart: showScene, onVerdict: showVerdict };
+  return {
+    derivePsk: (nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }),
+    only,
+    isSpecOnly: specOnly,
+    patience,
+    onStart: showScene,
+    onVerdict: showVerdict,
+  };
 }
 
 function checkOperations(only: readonly string[] | undefined): void {

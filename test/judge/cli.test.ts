@@ -10,6 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseResponse } from '../../judge/src/adapter.ts';
 import { OPERATIONS } from '../../judge/src/checks/checks.ts';
+import { startClient } from './peers.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
 const test = suite('judge');
@@ -231,6 +232,17 @@ for (const [subject, stdout, stderr] of [
     assert.match(printed.stderr, stderr);
   });
 }
+
+test('--listen talks to a client that has its access key and its password', async () => {
+  const child = spawn(process.execPath, [CLI, '--listen', '--only', 'first-contact', '--report', folder]);
+  let stdout = '';
+  child.stdout.on('data', (data) => (stdout += data));
+  await once(child.stdout, 'data');
+  const client = startClient(/ws:\S+/.exec(stdout)![0], /access key (\S+)/.exec(stdout)![1]!, 'lobby');
+  const [code] = await once(child, 'close');
+  client.stop();
+  assert.is(code, 0, stdout);
+});
 
 /** Writes an identity, and returns the arguments that name it. */
 function identity(fields: object): string[] {

@@ -13,9 +13,9 @@ import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import type { ClientOptions, HubOptions, KeyringFields } from '../../src/index.ts';
 import {
   NODE_ID,
-  PASSWORD,
   type Peer,
   type Faults as PeerFaults,
+  pskFor,
   sharedPsk,
   startClient,
   startHub,
@@ -24,7 +24,7 @@ import {
 const ACCESS_KEY = 'kiosk+7/ü';
 const PATIENCE = { message: 10_000, long: 60_000 };
 const IMPATIENT = { message: 1000, long: 60_000 };
-const COMMON = { password: PASSWORD, patience: PATIENCE };
+const COMMON = { derivePsk: pskFor, patience: PATIENCE };
 
 interface Faults<Options> extends PeerFaults<Options> {
   accessKey?: string;

@@ -1,6 +1,7 @@
 /** A client and a hub over this library for live mode: they send back every message, and keep their keys. */
 import type { AddressInfo } from 'node:net';
 import WebSocket, { WebSocketServer } from 'ws';
+import { utf8ToBytes } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import {
@@ -43,9 +44,11 @@ export function sharedPsk(): Uint8Array {
   return psk;
 }
 
-/** The PSK for a hub. Those of other hubs are derived each time. */
+/** The PSK for a hub. Those of other hubs are stand-ins, and take time as a derived one does, but no work. */
 export function pskFor(nodeId: string): Uint8Array {
-  return nodeId === NODE_ID ? sharedPsk() : derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId });
+  if (nodeId === NODE_ID) return sharedPsk();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  return nodeCrypto.sha256(utf8ToBytes(nodeId));
 }
 
 /** Doubles with each connection that ends before the other side has said anything. In milliseconds. */

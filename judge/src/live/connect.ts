@@ -1,6 +1,5 @@
 /** Plays a client to a hub. */
 import { WebSocket } from 'ws';
-import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { JudgeClient } from './client.ts';
 import { CLIENT_SCENES } from './client-scenes.ts';
@@ -14,9 +13,9 @@ export interface ConnectOptions extends LiveOptions {
 
 /** @throws CannotRun before any connection if one of the requested scenes does not exist */
 export async function connectTo(options: ConnectOptions): Promise<Verdict[]> {
-  const { urlOf, password, patience } = options;
+  const { urlOf, derivePsk, patience } = options;
   const scenes = chooseScenes(CLIENT_SCENES, options);
-  const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
+  const client = new JudgeClient(derivePsk);
   const connect = (accessKey?: string): Promise<Connection> =>
     new Promise((resolve, reject) => {
       const socket = new WebSocket(urlOf(accessKey), {

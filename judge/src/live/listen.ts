@@ -2,7 +2,6 @@
 import { WebSocketServer } from 'ws';
 import { CannotRun } from '../adapter.ts';
 import { show } from '../difference.ts';
-import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { Arrivals } from './arrivals.ts';
 import { type Connection, overWebSocket } from './connection.ts';
@@ -20,9 +19,8 @@ export interface ListenOptions extends LiveOptions {
 
 /** @throws CannotRun before any connection: an unknown scene, or a port that cannot be opened */
 export async function listen(options: ListenOptions): Promise<Verdict[]> {
-  const { nodeId, password, patience } = options;
+  const { nodeId, derivePsk, patience } = options;
   const scenes = chooseScenes(HUB_SCENES, options);
-  const hub = new JudgeHub(nodeId, (nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const arrivals = new Arrivals<{ connection: Connection; url: string }>(patience.long);
   const server = await openServer(options.port);
   server.on('connection', (socket, { url = '' }) => {
@@ -30,6 +28,7 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
   });
   const { port } = server.address() as { port: number };
   options.onListening(`ws://127.0.0.1:${port}/`);
+  const hub = new JudgeHub(nodeId, derivePsk); // takes a second, while the first client connects
 
   const connect = async (): Promise<Connection> => {
     const { connection, url } = await arrivals.next();

@@ -1,6 +1,5 @@
 /** Plays a client over MQTT, and the broker that the hub under test connects to. */
 import { type Peer, startBroker } from '../mqtt/broker.ts';
-import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { JudgeClient } from './client.ts';
 import { MQTT_CLIENT_SCENES } from './mqtt-client-scenes.ts';
@@ -17,10 +16,10 @@ export interface MqttConnectOptions extends LiveOptions {
 
 /** @throws CannotRun before any connection: an unknown scene, an access key that fits no topic, a port that is taken */
 export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verdict[]> {
-  const { password, patience, port, accessKey, onListening } = options;
+  const { derivePsk, patience, port, accessKey, onListening } = options;
   const scenes = chooseScenes(MQTT_CLIENT_SCENES, options);
   const topics = topicsOf(accessKey);
-  const client = new JudgeClient((nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
+  const client = new JudgeClient(derivePsk);
   let hub: Peer | undefined;
   let wake = (): void => {};
   const broker = await startBroker({

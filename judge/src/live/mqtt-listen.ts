@@ -2,7 +2,6 @@
 
 import { show } from '../difference.ts';
 import { startBroker } from '../mqtt/broker.ts';
-import { derivePsk, nodeCrypto } from '../protocol.ts';
 import { Failure, type Verdict } from '../verdict.ts';
 import { Arrivals } from './arrivals.ts';
 import { JudgeHub } from './hub.ts';
@@ -20,10 +19,9 @@ const OTHER_ACCOUNT =
 
 /** @throws CannotRun before any connection: an unknown scene, an access key that fits no topic, a port that is taken */
 export async function listenOverMqtt(options: ListenOptions): Promise<Verdict[]> {
-  const { nodeId, accessKey, password, patience, port, onListening } = options;
+  const { nodeId, accessKey, derivePsk, patience, port, onListening } = options;
   const scenes = chooseScenes(MQTT_HUB_SCENES, options);
   const topics = topicsOf(accessKey);
-  const hub = new JudgeHub(nodeId, (nodeId) => derivePsk({ crypto: nodeCrypto, password, nodeId }));
   const arrivals = new Arrivals<{ connection: ClientConnection }>(patience.long);
   const broker = await startBroker({
     port,
@@ -40,6 +38,7 @@ export async function listenOverMqtt(options: ListenOptions): Promise<Verdict[]>
     },
   });
   onListening(broker.url);
+  const hub = new JudgeHub(nodeId, derivePsk); // takes a second, while the first client connects
   const connect = async (): Promise<ClientConnection> => {
     const { connection } = await arrivals.next();
     try {

@@ -4,7 +4,8 @@ import { runTest, type Verdict } from '../verdict.ts';
 import type { Connection, Patience } from './connection.ts';
 
 export interface LiveOptions {
-  password: string;
+  /** The PSK of a hub, from its node id. */
+  derivePsk: (nodeId: string) => Uint8Array;
   /** Only the scenes of these names. */
   only?: readonly string[] | undefined;
   /** Leaves out scenes whose outcome the protocol leaves open. */

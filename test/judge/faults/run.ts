@@ -9,7 +9,7 @@ import { authorizedUrl } from '../../../judge/src/protocol.ts';
 import { type Group, groupFailures } from '../../../judge/src/report.ts';
 import { runVectors } from '../../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../../judge/src/verdict.ts';
-import { NODE_ID, PASSWORD } from '../peers.ts';
+import { NODE_ID, pskFor } from '../peers.ts';
 import type { Fault } from './fault.ts';
 import { plantInLibrary, plantInPython, root, temporaryFolder } from './plant.ts';
 
@@ -84,7 +84,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     };
     const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
     try {
-      return await listen({ ...hub, password: PASSWORD, patience: PATIENCE, only });
+      return await listen({ ...hub, derivePsk: pskFor, patience: PATIENCE, only });
     } finally {
       stop();
     }
@@ -95,7 +95,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     const urlOf = (accessKey: string = ACCESS_KEY): string =>
       authorizedUrl(url, NODE_ID, accessKey, { allowPlaintext: true });
     try {
-      return await connectTo({ password: PASSWORD, patience: PATIENCE, only, urlOf });
+      return await connectTo({ derivePsk: pskFor, patience: PATIENCE, only, urlOf });
     } finally {
       stop();
     }
@@ -108,7 +108,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     };
     const hub = { port: 0, nodeId: NODE_ID, accessKey: MQTT_ACCESS_KEY, onListening };
     try {
-      return await listenOverMqtt({ ...hub, password: PASSWORD, patience: PATIENCE, only });
+      return await listenOverMqtt({ ...hub, derivePsk: pskFor, patience: PATIENCE, only });
     } finally {
       stop();
     }
@@ -121,7 +121,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     };
     const client = { port: 0, accessKey: MQTT_ACCESS_KEY, onListening };
     try {
-      return await connectOverMqtt({ ...client, password: PASSWORD, patience: PATIENCE, only });
+      return await connectOverMqtt({ ...client, derivePsk: pskFor, patience: PATIENCE, only });
     } finally {
       stop();
     }
