@@ -4,6 +4,7 @@
  */
 import {
   hkdf,
+  memoized,
   nameHash,
   nameOf,
   openWith,
@@ -193,9 +194,10 @@ function isJson(payload: Uint8Array): boolean {
 }
 
 function publicKeyOf({ s, publicKey }: SideKeys): Uint8Array | undefined {
-  return s === undefined ? publicKey : x25519.publicKey(s);
+  return s === undefined ? publicKey : memoized(bytesToHex(s), () => x25519.publicKey(s));
 }
 
 function sharedSecret(own: Uint8Array | undefined, other: Uint8Array | undefined): Uint8Array | undefined {
-  return own !== undefined && other !== undefined ? x25519.sharedSecret(own, other) : undefined;
+  if (own === undefined || other === undefined) return undefined;
+  return memoized(`${bytesToHex(own)} with ${bytesToHex(other)}`, () => x25519.sharedSecret(own, other));
 }

@@ -57,7 +57,7 @@ function bytes(hex: string): Uint8Array {
 /** Results of X25519 by their inputs: mistakes are tried by the dozen with the same keys. */
 const results = new Map<string, Uint8Array>();
 
-function memoized(inputs: string, compute: () => Uint8Array): Uint8Array {
+export function memoized(inputs: string, compute: () => Uint8Array): Uint8Array {
   const result = results.get(inputs) ?? compute();
   results.set(inputs, result);
   return result;
