@@ -7,14 +7,24 @@ import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { createAdapter } from '../../ports/typescript/adapter.ts';
 
+const respond = createAdapter(nodeCrypto);
+/** The right responses by their requests. The operations below keep nothing from one request to the next. */
+const RESPONSES = new Map<string, Fields>();
+
+function responseTo(request: Fields): Fields {
+  const key = JSON.stringify(request);
+  const response = RESPONSES.get(key) ?? respond({ id: 1, ...request });
+  RESPONSES.set(key, response);
+  return response;
+}
+
 /** Judges this library, with some responses changed. */
 function judge(
   only: string,
   isSpecOnly: boolean,
   change: (request: Fields, response: Fields) => Fields,
 ): Promise<Verdict[]> {
-  const respond = createAdapter(nodeCrypto);
-  const send = async (request: Fields) => change(request, respond({ id: 1, ...request }));
+  const send = async (request: Fields) => change(request, responseTo(request));
   return runVectors({ adapter: { send, stop: async () => {} }, only: [only], isSpecOnly });
 }
 
