@@ -18,16 +18,25 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { writeFileAtomically } from '../../client/src/atomic-file.ts';
 import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 
 const ACCESS_KEY = 'kiosk-7';
-const WRITER = fileURLToPath(new URL('keyring-writer.ts', import.meta.url));
 const KILLS = Number(process.env.KILLS ?? 10);
 const folder = mkdtempSync(join(tmpdir(), 'keyring-file-'));
+const WRITER = join(folder, 'writer.mjs');
+buildSync({
+  entryPoints: [fileURLToPath(new URL('keyring-writer.ts', import.meta.url))],
+  outfile: WRITER,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+});
 let count = 0;
 
 test.after(() => rmSync(folder, { recursive: true }));
@@ -48,7 +57,8 @@ const nodeIds = (path: string): string[] => read(path).pins.map(({ nodeId }) => 
 
 function startWriter(path: string, name: string, most?: number): ChildProcess {
   const more = most === undefined ? [] : [String(most)];
-  return spawn(process.execPath, ['--import', 'tsx', WRITER, path, name, ...more], {
+  return spawn(process.execPath, [WRITER, path, name, ...more], {
+    env: UNCOUNTED,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }
