@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UNCOUNTED } from './uncounted.ts';
 
 test('a client connects with a static key that is a KeyObject, and with one that WebCrypto does not give away', async () => {
-  const { NODE_V8_COVERAGE: _, ...env } = process.env;
   const run = promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/external-key.ts'], {
     cwd: new URL('..', import.meta.url),
-    env,
+    env: UNCOUNTED,
     timeout: 60_000,
   });
   assert.equal((await run).stdout.trim().split('\n'), [

@@ -4,9 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UNCOUNTED } from './uncounted.ts';
 
 const cwd = fileURLToPath(new URL('..', import.meta.url));
-const { NODE_V8_COVERAGE: _, FORCE_COLOR: __, ...env } = process.env;
+const env = { ...UNCOUNTED, FORCE_COLOR: undefined };
 
 for (const args of [
   ['--import', 'tsx', 'tools/test.ts', '^errors\\.test\\.ts$'],

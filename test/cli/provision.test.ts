@@ -15,6 +15,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Keyring, parseKeyring } from '../../src/index.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
@@ -329,10 +330,9 @@ test('leaves the old file and no draft if the disk takes a part of the new one o
   // No file may be longer than 2 blocks of 512 or 1024 bytes, so writing takes a part and then fails.
   const command = `ulimit -f 2; exec "$0" "$@"`;
   const args = [CLI, 'provision', identity, '--keyring', out, '--out', out, '--force'];
-  const env = { ...process.env, NODE_V8_COVERAGE: undefined };
   const { status, stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, ...args], {
     encoding: 'utf8',
-    env,
+    env: UNCOUNTED,
   });
   assert.is(status, 2, stdout);
   assert.match(stderr, /cannot write/);

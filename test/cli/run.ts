@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -24,7 +25,7 @@ export async function run(args: readonly string[], input?: string): Promise<Run>
 
 export function runProgram(args: readonly string[], input = ''): Promise<Run> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [CLI, ...args]);
+    const child = spawn(process.execPath, [CLI, ...args], { env: UNCOUNTED });
     const output = { stdout: '', stderr: '' };
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes } from '../../cli/src/protocol.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 import { CLI, Folder, run, runProgram } from './run.ts';
 
 const test = suite('a conversation');
@@ -24,7 +25,7 @@ async function freePort(): Promise<number> {
 
 /** Starts the hub, and waits until it says where it is. */
 async function startHub(...options: string[]): Promise<void> {
-  hub = spawn(process.execPath, [CLI, 'hub', folder.at('hub'), ...options]);
+  hub = spawn(process.execPath, [CLI, 'hub', folder.at('hub'), ...options], { env: UNCOUNTED });
   printed = '';
   await new Promise<void>((resolve) => {
     hub!.stdout!.on('data', (data) => {

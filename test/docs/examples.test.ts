@@ -7,9 +7,10 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Member, publicNames } from '../../tools/declared.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const { NODE_V8_COVERAGE: _, FORCE_COLOR: __, ...env } = process.env;
+const env = { ...UNCOUNTED, FORCE_COLOR: undefined };
 const folder = mkdtempSync(join(ROOT, 'dist/examples-')); // inside the project, so that `hub-protocol` means this package
 
 interface Example {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 import { readVectors, type Vector } from '../vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
 import { run } from './run.ts';
@@ -335,10 +336,9 @@ test('recognises none of this project’s own vectors', async () => {
 
 /** Runs the command as `npm run vectors -- external` does. */
 function program(...paths: string[]) {
-  const { NODE_V8_COVERAGE: _, ...env } = process.env;
   return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {
     cwd: ROOT,
-    env,
+    env: UNCOUNTED,
     encoding: 'utf8',
   });
 }

@@ -10,6 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseResponse } from '../../judge/src/adapter.ts';
 import { OPERATIONS } from '../../judge/src/checks/checks.ts';
+import { UNCOUNTED } from '../uncounted.ts';
 import { startClient } from './peers.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
@@ -27,9 +28,11 @@ interface Run {
   stderr: string;
 }
 
+const start = (...args: string[]) => spawn(process.execPath, [CLI, ...args], { env: UNCOUNTED });
+
 function run(...args: string[]): Promise<Run> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [CLI, ...args]);
+    const child = start(...args);
     const output = { stdout: '', stderr: '' };
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));
@@ -196,7 +199,7 @@ test('passes on the standard error of the adapter with --verbose only', async ()
 
 /** What the judge prints until it waits for the other side. */
 async function startListening(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-  const child = spawn(process.execPath, [CLI, ...args]);
+  const child = start(...args);
   const output = { stdout: '', stderr: '' };
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (data) => (output.stdout += data));
@@ -234,7 +237,7 @@ for (const [subject, stdout, stderr] of [
 }
 
 test('--listen talks to a client that has its access key and its password', async () => {
-  const child = spawn(process.execPath, [CLI, '--listen', '--only', 'first-contact', '--report', folder]);
+  const child = start('--listen', '--only', 'first-contact', '--report', folder);
   let stdout = '';
   child.stdout.on('data', (data) => (stdout += data));
   await once(child.stdout, 'data');
@@ -325,7 +328,7 @@ test('--jsonl prints every test on a line of its own, with its file and its oper
 });
 
 test('--jsonl stops where its reader has enough', async () => {
-  const child = spawn(process.execPath, [CLI, '--jsonl']);
+  const child = start('--jsonl');
   let stderr = '';
   child.stderr.on('data', (data) => (stderr += data));
   child.stdout.once('data', () => child.stdout.destroy());
