@@ -51,6 +51,12 @@ test('ends with an error on Ctrl-C, and on Enter alone', async () => {
   await cannotRun('\r');
 });
 
+test('reads a password from a pipe, with or without a line feed', async () => {
+  for (const end of ['', '\n', '\r\n']) {
+    assert.is(await readPassword('', Readable.from([`correct hörse${end}`])), 'correct hörse');
+  }
+});
+
 test('refuses piped input that is not UTF-8', async () => {
   const input = new PassThrough();
   input.end(Buffer.of(0xff, 0x0a));

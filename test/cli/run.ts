@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
 import { UNCOUNTED } from '../uncounted.ts';
@@ -16,11 +17,18 @@ export interface Run {
   stderr: string;
 }
 
-/** Runs a command in this process; with input, as a program, which takes longer. */
+/** Runs a command in this process. `input` is what a password is read from; a file named `-` takes a program. */
 export async function run(args: readonly string[], input?: string): Promise<Run> {
-  if (input !== undefined) return runProgram(args, input);
-  const { status: code, stdout, stderr } = await main(args);
-  return { code, stdout, stderr };
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
+  if (input !== undefined) {
+    Object.defineProperty(process, 'stdin', { ...stdin, get: () => Readable.from([input]) });
+  }
+  try {
+    const { status: code, stdout, stderr } = await main(args);
+    return { code, stdout, stderr };
+  } finally {
+    Object.defineProperty(process, 'stdin', stdin);
+  }
 }
 
 export function runProgram(args: readonly string[], input = ''): Promise<Run> {

@@ -1,7 +1,7 @@
 /** `hub-protocol topics` and `redact`: what they show, and that secrets show only where that is asked for. */
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Folder, IDENTITY, run, SECRETS } from './run.ts';
+import { Folder, IDENTITY, run, runProgram, SECRETS } from './run.ts';
 
 const test = suite('topics and redact');
 const folder = new Folder();
@@ -78,11 +78,11 @@ test('redact shows a keyring without its secrets, from standard input too', asyn
     pins: [{ node_id: 'hub-1', key: pin }],
     psks: [{ node_id: 'hub\n\u001b[31m-2', key: psk, is_provisioned: false }],
   });
-  const { stdout } = await run(['redact', '-'], keyring);
+  const { stdout } = await runProgram(['redact', '-'], keyring);
   showsNoSecret(stdout);
   assert.not.ok(stdout.includes(secret) || stdout.includes(psk) || stdout.includes('\u001b'));
   assert.ok(stdout.includes(pin));
-  const json = JSON.parse((await run(['redact', '-', '--json'], keyring)).stdout);
+  const json = JSON.parse((await runProgram(['redact', '-', '--json'], keyring)).stdout);
   assert.equal(json.psks, [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }]);
 });
 
@@ -91,10 +91,8 @@ for (const [what, path] of [
   ['a pipe that never ends', '-'],
 ] as const) {
   test(`redact refuses ${what}`, async () => {
-    const { code, stdout, stderr } = await run(
-      ['redact', path],
-      path === '-' ? '0'.repeat(2 ** 25 + 1) : undefined,
-    );
+    const input = path === '-' ? '0'.repeat(2 ** 25 + 1) : '';
+    const { code, stdout, stderr } = await runProgram(['redact', path], input);
     assert.is(code, 2);
     assert.is(stdout, '');
     assert.match(stderr, /longer than 32 MiB/);

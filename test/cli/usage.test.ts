@@ -51,11 +51,4 @@ test('exits with the status of the command, as a program', async () => {
   assert.match(stderr, /^hub-protocol: cannot read the identity or keyring, \/nowhere\.json/);
 });
 
-test('writes no escape codes when redirected', async () => {
-  for (const args of [['--help'], ['psk', '--node-id', 'hub-1']]) {
-    const { stdout, stderr } = await run(args, 'correct horse');
-    assert.not.ok((stdout + stderr).includes('\u001b'));
-  }
-});
-
 test.run();
