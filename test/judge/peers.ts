@@ -56,7 +56,7 @@ export class Pause {
   #next = 0;
 
   after(state: string): number {
-    this.#next = state === 'awaiting-hello' ? Math.min(Math.max(50, 2 * this.#next), 400) : 0;
+    this.#next = state === 'awaiting-hello' ? Math.min(Math.max(50, 2 * this.#next), 100) : 0;
     return this.#next;
   }
 }
