@@ -178,7 +178,7 @@ function write(value: Json, style: Partial<Style>): string {
     if (Array.isArray(value)) return `[${value.map((item) => inner(item, depth + 1)).join(comma)}]`;
     if (value instanceof JsonNumber) return number(value.token);
     if (typeof value === 'number') return number(String(value));
-    if (typeof value === 'string') return string(canonical(value));
+    if (typeof value === 'string') return string(quoted(value));
     if (typeof value !== 'object' || value === null) return canonical(value);
     const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!));
     const fields = sort(keys, depth).map(
@@ -191,6 +191,17 @@ function write(value: Json, style: Partial<Style>): string {
 
 function canonical(value: Json): string {
   return bytesToUtf8(canonicalJson(value))!;
+}
+
+/** The canonical forms of strings, each of which is written in many styles. */
+const forms = new Map<string, string>();
+const MOST = 1000;
+
+function quoted(text: string): string {
+  const form = forms.get(text) ?? canonical(text);
+  if (forms.size >= MOST) forms.clear();
+  forms.set(text, form);
+  return form;
 }
 
 /** The style of two mistakes together. */
