@@ -29,13 +29,14 @@ const LONGEST = [
   'judge/self',
   'judge/cli',
   'judge/mqtt',
-  'examples',
-  'edges/keyring-file',
+  'crypto/providers',
   'client-kiosk',
+  'identity/secrets',
   'cli/explain',
-  'fuzz',
-  'bundles/gates',
-  'noise/known-answers',
+  'cli/explain-evidence',
+  'policy/simulation',
+  'client-voice',
+  'session/oracle',
 ];
 
 /** The output of uvu while tests run: a dot for each test, counts, and names of suites. */
