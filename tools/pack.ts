@@ -18,10 +18,9 @@ export interface Packed {
 }
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const { NODE_V8_COVERAGE: _, ...env } = process.env;
 
 async function run(cwd: string, program: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(program, args, { cwd, env, maxBuffer: 2 ** 24 });
+  const { stdout } = await promisify(execFile)(program, args, { cwd, maxBuffer: 2 ** 24 });
   return stdout;
 }
 

@@ -8,7 +8,6 @@ import { type Packed, packCopy } from '../../tools/pack.ts';
 
 const temporary = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 process.once('exit', () => rmSync(temporary, { recursive: true, force: true }));
-const { NODE_V8_COVERAGE: _, ...env } = process.env;
 
 /** The folder of what is installed in runtimes/: runtimes and compilers. */
 export const TOOLS: string = new URL('runtimes/node_modules/', import.meta.url).pathname;
@@ -34,7 +33,7 @@ export function run(
   args: readonly string[],
   more: NodeJS.ProcessEnv = {},
 ): Promise<{ stdout: string; stderr: string }> {
-  return promisify(execFile)(program, args, { cwd, env: { ...env, ...more }, timeout: 60_000 });
+  return promisify(execFile)(program, args, { cwd, env: { ...process.env, ...more }, timeout: 60_000 });
 }
 
 /** Installs packages into a folder, as a user does. Returns what npm prints. */
