@@ -1,5 +1,5 @@
 /**
- * Runs test files (uvu) in one process for each core, and one more; each runs one file after the other. Unlike uvu alone, it
+ * Runs test files (uvu) in one process for each core, and two more; each runs one file after the other. Unlike uvu alone, it
  * also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a
  * process exits early.
  *
@@ -72,8 +72,8 @@ async function runAll(): Promise<void> {
     if (failures !== '') console.log(failures);
   };
 
-  // One more than there are cores, since some files mostly wait.
-  const processes = isSerial ? 1 : Math.min(availableParallelism() + 1, files.length);
+  // Two more than there are cores, since some files mostly wait.
+  const processes = isSerial ? 1 : Math.min(availableParallelism() + 2, files.length);
   await Promise.all(Array.from({ length: processes }, () => drain(files, report)));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
