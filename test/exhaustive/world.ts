@@ -8,10 +8,10 @@ import {
   ClientSession,
   type Closing,
   ConnectionPolicy,
-  dropPin,
   HubSession,
   type Keyring,
   type Pattern,
+  pinHub,
   RemoteError,
   type SessionEvent,
   updateKeyring,
@@ -257,7 +257,7 @@ export class World {
   consult(): void {
     const pin = pinOf(this.keyring);
     if (this.asked === 'hub-key-changed' && pin && !same(pin, HUB_KEY))
-      this.keyring = dropPin(this.keyring, NODE_ID);
+      this.keyring = pinHub(this.keyring, NODE_ID, HUB_KEY);
     if (this.asked === 'unknown-hub')
       this.keyring = updateKeyring(this.keyring, {
         type: 'pin',

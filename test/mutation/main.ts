@@ -278,7 +278,7 @@ function report(): void {
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
   if (values.json !== undefined) {
-    const rows = chosen.map((mutant) => ({ ...mutant, ...verdicts.get(mutant), reason: reasonOf(mutant) }));
+    const rows = tried.map((mutant) => ({ ...mutant, ...verdicts.get(mutant), reason: reasonOf(mutant) }));
     writeFileSync(values.json, JSON.stringify(rows, null, 1));
   }
   if (unknown.length > 0) process.exitCode = 1;
