@@ -281,7 +281,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'hub-key-changed': {
     means:
       'the hub knows the password and has a static key other than the pinned one: it was reinstalled, or it is another hub. ' +
-      'Make sure which, then drop the pin',
+      'Make sure which: pin the new key only if it is the same hub',
     todo: 'Find out whether this is the same hub with a new key, then pin its `hubKey` with `pinHub`. If nobody knows of a new key, do not.',
   },
   'client-key-changed': {
