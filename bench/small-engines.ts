@@ -4,7 +4,7 @@
  * the KiB. For Duktape a program in C counts what is allocated.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -94,24 +94,26 @@ export function measureSmallEngines(): Small[] {
       }
       return works * KB;
     };
-    const compile = (file: string): number => {
-      execFileSync(MICRO_QUICKJS, ['--no-column', '-o', compiled, file]);
+    /** Compiles a file of the folder. The result has the path that is given here, so it is the name alone. */
+    const compile = (name: string): number => {
+      rmSync(compiled, { force: true }); // so that a file that does not compile has no size
+      execFileSync(MICRO_QUICKJS, ['--no-column', '-o', basename(compiled), name], { cwd: folder });
       return statSync(compiled).size;
     };
     const rows: Small[] = [];
     for (const file of [CORE, DEVICE]) {
       const name = basename(file);
       rows.push({ engine, what: `load ${name}`, flash: statSync(file).size, peak: least(file) });
+      copyFileSync(file, join(folder, name));
       rows.push({
         engine,
         what: `load ${name}, compiled`,
-        flash: compile(file),
+        flash: compile(name),
         peak: least('-b', compiled),
       });
     }
     for (const pattern of ['KKpsk0', 'XXpsk2'] as const) {
-      const whole = script(`${pattern}.js`, readFileSync(DEVICE, 'utf8') + session(pattern));
-      compile(whole);
+      compile(basename(script(`${pattern}.js`, readFileSync(DEVICE, 'utf8') + session(pattern))));
       rows.push({ engine, what: `${whatOf(pattern)}, compiled`, peak: least('-b', compiled) });
     }
     return rows;
