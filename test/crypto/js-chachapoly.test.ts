@@ -7,6 +7,7 @@ import { jsCrypto } from '../../src/crypto/js.ts';
 import * as bytes from '../../src/crypto/keystream-bytes.ts';
 import * as words from '../../src/crypto/keystream-words.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
+import { raisesLocal } from '../raises.ts';
 import { openSslSeal } from './openssl.ts';
 
 for (const [name, crypto] of [
@@ -36,6 +37,15 @@ test('a word of the keystream is applied byte by byte as it is with DataView', (
     words.applyWord(words.viewOf(text), words.viewOf(expected), 5, word);
     bytes.applyWord(bytes.viewOf(text), bytes.viewOf(made), 5, word);
     assert.equal(made, expected);
+  }
+});
+
+test('js refuses a nonce that is not 12 bytes long', () => {
+  const cipher = jsCrypto.ciphers.ChaChaPoly!(new Uint8Array(32));
+  for (const length of [0, 8, 11, 13]) {
+    const nonce = new Uint8Array(length);
+    raisesLocal(() => cipher.seal(nonce, new Uint8Array(0), new Uint8Array(3)), 'bad-length');
+    raisesLocal(() => cipher.open(nonce, new Uint8Array(0), new Uint8Array(19)), 'bad-length');
   }
 });
 
