@@ -12,6 +12,7 @@ import {
   recordHubSession,
 } from '../../src/recording/recording.ts';
 import { raisesLocal } from '../raises.ts';
+import { wipedIn } from '../wiped.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import {
   type ClientAndKeyring,
@@ -174,6 +175,23 @@ test('records that neither was found', () => {
     { lookedUp: 'pin', found: false },
     { lookedUp: 'psk', found: false },
   ]);
+});
+
+test('looks the pin up under the node id of the HELLO, whatever the HANDSHAKE says', () => {
+  const { client, hub, clientLines } = record({ pins: [HUB_PIN] }, { clientKey: CLIENT_KEY });
+  const [hello, offer] = hub.start().map(textOf);
+  const { msg_type, payload } = JSON.parse(offer!);
+  client.receive(hello!);
+  client.receive(JSON.stringify({ msg_type, payload: { ...payload, node_id: 'hub-2' } }));
+  assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
+});
+
+test('records nothing as looked up before the offer has arrived', () => {
+  const { client, hub, clientLines } = record();
+  const [hello] = hub.start().map(textOf);
+  client.receive(hello!);
+  client.receive(hello!);
+  assert.equal(linesWith(clientLines, 'lookedUp'), []);
 });
 
 test('records events without what was sealed, and their public keys', () => {
@@ -435,6 +453,12 @@ test('records other cleartext in bytes on the encrypted session by its length', 
     isText: false,
     length: data.length,
   });
+});
+
+test('wipes its copy of the ephemeral key once a message of the peer has arrived', () => {
+  const { client, hub } = ready({}, {}, { ephemeralKey: true });
+  const [message] = hub.sendJson(1);
+  assert.ok(wipedIn(() => client.receive(message!)).includes(hex(EPHEMERAL)));
 });
 
 test('records no ephemeral key if the first transport message opens and breaks the rules', () => {
