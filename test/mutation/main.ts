@@ -11,10 +11,11 @@
  *     npm run mutate -- --list              also lists survivors that have a reason
  *     npm run mutate -- --json FILE         also writes each mutant, and which test noticed it
  *     npm run mutate -- --again FILE        what no test noticed in the run that wrote this
+ *     npm run mutate -- --write             draws the table of docs/evidence/searches.md from this run, which must be whole
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
- * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. scores.ts draws the
- * table in docs/evidence/searches.md from that.
+ * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
+ * its module is loaded is left out: that is over before a test can switch a mutant on.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -23,6 +24,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { code, grouped, table, withParts } from '../../tools/draw.ts';
 import { type Mutant, mutated } from './mutants.ts';
 import { isMutated, keyOf, readSurvivors } from './survivors.ts';
 import type { Baseline, Order, Verdict } from './worker.ts';
@@ -38,6 +40,7 @@ const { values } = parseArgs({
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
     again: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -50,10 +53,15 @@ process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 const mutants = makeCopy();
-const chosen = choose(mutants);
-say(`${mutants.length} mutants in all, ${chosen.length} chosen`);
-if (chosen.length === 0) process.exit(0);
-const { baselines, reaching } = await firstRun();
+const known = readSurvivors();
+refuseOutdated();
+const wanted = choose(mutants);
+say(`${mutants.length} mutants in all, ${wanted.length} chosen`);
+if (wanted.length === 0) process.exit(0);
+const { baselines, reaching, isLoadedOnly } = await firstRun();
+const chosen = wanted.filter(({ id }) => !isLoadedOnly(id));
+if (chosen.length < wanted.length)
+  say(`${wanted.length - chosen.length} of them in code that only runs when it is loaded, and left out`);
 const verdicts = await tryAll(chosen.filter(({ id }) => reaching(id).length > 0));
 report();
 
@@ -156,10 +164,14 @@ function changedLines(commit: string): Set<string> {
 }
 
 /** Runs all tests without a mutant, and learns which mutants each of them reaches. */
-async function firstRun(): Promise<{ baselines: Baseline[]; reaching: (mutant: number) => number[] }> {
+async function firstRun(): Promise<{
+  baselines: Baseline[];
+  reaching: (mutant: number) => number[];
+  isLoadedOnly: (mutant: number) => boolean;
+}> {
   const path = join(copy, 'hits');
   const worker = await startWorker();
-  const baselines = (await ask<Baseline[]>(worker, { mutants: mutants.length, hits: path }))!;
+  const baselines = (await ask<Baseline[]>(worker, { hits: path }))!;
   worker.kill();
   const hits = readFileSync(path);
   for (const { file, name, failure } of baselines) {
@@ -172,7 +184,10 @@ async function firstRun(): Promise<{ baselines: Baseline[]; reaching: (mutant: n
   );
   const order = [...baselines.keys()].filter((i) => baselines[i]!.failure === undefined);
   order.sort((a, b) => baselines[a]!.ms - baselines[b]!.ms);
-  return { baselines, reaching: (mutant) => order.filter((i) => hits[i * mutants.length + mutant] === 1) };
+  const reaching = (mutant: number): number[] => order.filter((i) => hits[i * mutants.length + mutant] === 1);
+  const isLoadedOnly = (mutant: number): boolean =>
+    hits[baselines.length * mutants.length + mutant] === 1 && reaching(mutant).length === 0;
+  return { baselines, reaching, isLoadedOnly };
 }
 
 async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
@@ -223,7 +238,7 @@ function attempt(worker: ChildProcess, { id }: Mutant): Promise<Verdict | undefi
 }
 
 async function startWorker(): Promise<ChildProcess> {
-  const worker = fork(join(copy, 'test/mutation/worker.ts'), [values.tests], {
+  const worker = fork(join(copy, 'test/mutation/worker.ts'), [values.tests, String(mutants.length)], {
     cwd: copy,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -249,8 +264,18 @@ function ask<T>(worker: ChildProcess, order: Order): Promise<T | undefined> {
   });
 }
 
+/** Names reasons for mutants that are gone, because the line has changed or moved to another file. */
+function refuseOutdated(): void {
+  const keys = new Set(mutants.map(keyOf));
+  for (const each of known.filter((each) => !keys.has(keyOf(each)))) {
+    say(
+      `${each.file}: ${short(each.before)}  =>  ${short(each.after)}  is no longer there: remove its reason`,
+    );
+    process.exitCode = 1;
+  }
+}
+
 function report(): void {
-  const known = readSurvivors();
   const reasonOf = (mutant: Mutant): string | undefined =>
     known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
   const tried = chosen.filter((mutant) => verdicts.has(mutant) || reaching(mutant.id).length === 0);
@@ -281,7 +306,42 @@ function report(): void {
     const rows = tried.map((mutant) => ({ ...mutant, ...verdicts.get(mutant), reason: reasonOf(mutant) }));
     writeFileSync(values.json, JSON.stringify(rows, null, 1));
   }
+  if (values.write) {
+    if (tried.length < mutants.filter(({ isStatic, id }) => !isStatic && !isLoadedOnly(id)).length)
+      throw new Error('this run is not whole, so it draws no table');
+    draw(tried, new Set(survivors));
+  }
   if (unknown.length > 0) process.exitCode = 1;
+}
+
+/** Draws what was tried and what survived, folder by folder. */
+function draw(tried: readonly Mutant[], survivors: ReadonlySet<Mutant>): void {
+  const page = join(root, 'docs/evidence/searches.md');
+  const rest = 'other files of `src`';
+  const row = (name: string, of: readonly Mutant[]): string[] => {
+    const left = of.filter((mutant) => survivors.has(mutant)).length;
+    return [
+      name,
+      grouped(of.length),
+      `${((100 * (of.length - left)) / of.length).toFixed(1)} %`,
+      grouped(left),
+    ];
+  };
+  const folderOf = ({ file }: Mutant): string =>
+    file.split('/').length > 2 ? code(file.slice(0, file.lastIndexOf('/'))) : rest;
+  const folders = [...new Set(tried.map(folderOf))].sort((a, b) => Number(a === rest) - Number(b === rest));
+  const rows = folders.map((name) =>
+    row(
+      name,
+      tried.filter((mutant) => folderOf(mutant) === name),
+    ),
+  );
+  const drawn = table(
+    ['changes in', 'tried', 'noticed', 'survive, with a reason'],
+    [...rows, row('all', tried)],
+  );
+  const when = `On ${new Date().toISOString().slice(0, 10)}, with Node.js ${process.versions.node}.`;
+  writeFileSync(page, withParts(readFileSync(page, 'utf8'), { mutants: `${drawn}\n\n${when}` }));
 }
 
 function short(code: string): string {

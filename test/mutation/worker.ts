@@ -5,9 +5,12 @@ import state from './state.ts';
 import { startFile, type Test, tests } from './uvu.ts';
 import { addVectors } from './vectors.ts';
 
-/** What the parent asks: either to run all tests and to write which mutants each of them reaches, or to try a mutant. */
+/**
+ * What the parent asks: either to run all tests and to write to `hits` which mutants each of them reaches, and last those that
+ * loading them reaches, or to try a mutant.
+ */
 export type Order =
-  | { readonly mutants: number; readonly hits: string }
+  | { readonly hits: string }
   | { readonly mutant: number; readonly tests: readonly number[]; readonly limits: readonly Limits[] };
 
 /** How long a test may take. */
@@ -50,21 +53,26 @@ const usesPackage = (path: string): boolean =>
   /from 'hub-protocol/.test(readFileSync(new URL(path, folder), 'utf8'));
 const isTest = (path: string): boolean =>
   path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path) && !usesPackage(path);
+const mutants = Number(process.argv[3]);
+const loaded = new Uint8Array(mutants);
+state.hits = loaded;
 for (const file of files.filter(isTest).sort()) {
   startFile(file);
   await import(new URL(file, folder).href);
 }
 addVectors((path) => wanted.test(path));
+state.hits = undefined;
 // What a mutant throws later, and nobody awaits, is no answer to the test that runs then.
 process.on('unhandledRejection', () => {});
 process.on('uncaughtException', () => {});
 process.on('message', async (order: Order) => {
-  process.send!('hits' in order ? await baseline(order.mutants, order.hits) : await attempt(order));
+  process.send!('hits' in order ? await baseline(order.hits) : await attempt(order));
 });
 process.send!('ready');
 
-async function baseline(mutants: number, path: string): Promise<Baseline[]> {
-  const hits = new Uint8Array(tests.length * mutants);
+async function baseline(path: string): Promise<Baseline[]> {
+  const hits = new Uint8Array((tests.length + 1) * mutants);
+  hits.set(loaded, tests.length * mutants);
   const results: Baseline[] = [];
   for (const [i, test] of tests.entries()) {
     state.hits = hits.subarray(i * mutants, (i + 1) * mutants);
