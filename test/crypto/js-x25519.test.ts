@@ -1,11 +1,13 @@
 /** The X25519 in doubles beside OpenSSL's. js-x25519-proof.test.ts proves its arithmetic, noise/known-answers.test.ts has the RFC's values. */
-import { randomBytes } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import { jsX25519 } from '../../src/crypto/js-x25519.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { hex, toHex } from '../vectors.ts';
+import { Random } from '../world/random.ts';
+
+const random = new Random(25519);
 
 const P = 2n ** 255n - 19n;
 
@@ -19,12 +21,12 @@ function compare(privateKey: Uint8Array, publicKey: Uint8Array): void {
 }
 
 test('computes the shared secrets of random keys as OpenSSL does', () => {
-  for (let i = 0; i < 1000; i++) compare(randomBytes(32), randomBytes(32));
+  for (let i = 0; i < 1000; i++) compare(random.bytes(32), random.bytes(32));
 });
 
 test('computes the public keys of random keys as OpenSSL does', () => {
   for (let i = 0; i < 200; i++) {
-    const privateKey = randomBytes(32);
+    const privateKey = random.bytes(32);
     assert.equal(jsX25519.publicKey(privateKey), nodeCrypto.x25519.publicKey(privateKey));
   }
 });
@@ -33,13 +35,13 @@ test('computes the shared secrets of public keys near 0, p and 2^255 as OpenSSL 
   for (const middle of [0n, P, 2n ** 255n]) {
     for (let offset = -20n; offset <= 20n; offset++) {
       const value = middle + offset;
-      if (value >= 0n) compare(randomBytes(32), encoded(value));
+      if (value >= 0n) compare(random.bytes(32), encoded(value));
     }
   }
 });
 
 test('computes the shared secrets of keys with one bit, and with all but one, as OpenSSL does', () => {
-  const key = randomBytes(32);
+  const key = random.bytes(32);
   for (let bit = 0n; bit < 256n; bit++) {
     for (const value of [1n << bit, (2n ** 256n - 1n) ^ (1n << bit)]) {
       compare(key, encoded(value));
