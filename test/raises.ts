@@ -13,11 +13,13 @@ export function raisesRemote(call: () => unknown, code: RemoteCode): RemoteError
   return raises(call, RemoteError, code) as RemoteError;
 }
 
-/** Asserts that a call throws a LocalError whose message starts with this name of an argument, in quotes. */
+/** Asserts that a call throws a LocalError whose message starts with this name of an argument, in quotes, and has no gap. */
 export function raisesAbout(name: string, call: () => unknown): void {
   const caught = thrownBy(call);
   assert.instance(caught, LocalError);
-  assert.is((caught as LocalError).message.indexOf(`"${name}" `), 0, (caught as LocalError).message);
+  const { message } = caught as LocalError;
+  assert.is(message.indexOf(`"${name}" `), 0, message);
+  assert.not.match(message, /""|expected ,| {2}/);
 }
 
 function raises(call: () => unknown, kind: typeof LocalError | typeof RemoteError, code: string): unknown {
