@@ -3,7 +3,7 @@
  * also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a
  * process exits early.
  *
- *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths below test/
+ *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths of test files below test/
  *
  * Many tests read the output of a build. This builds if nothing has been built yet; to test changes, build first.
  */
@@ -45,6 +45,9 @@ const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 /** How long a file may run, in milliseconds. The slowest takes a minute and a half on a busy machine. */
 const LIMIT = 300_000;
 
+/** What a test file's name ends with. */
+const IS_TEST = /\.(?:test|browser|interop|mqtt|package)\.ts$/;
+
 const TESTS = new URL('../test/', import.meta.url);
 const BUILT = new URL('../dist/.inputs', import.meta.url);
 const self = fileURLToPath(import.meta.url);
@@ -58,7 +61,7 @@ async function runAll(): Promise<void> {
   const isSerial = process.argv[2] === '--serial';
   const pattern = new RegExp(process.argv[isSerial ? 3 : 2]!);
   const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
-    .filter((file) => pattern.test(file) && !file.includes('node_modules'))
+    .filter((file) => IS_TEST.test(file) && pattern.test(file) && !file.includes('node_modules'))
     .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
   let [passed, total, failed] = [0, 0, 0];
   const report = (file: string, seconds: number, { failures, ...counts }: Report): void => {
