@@ -130,10 +130,17 @@ test('hangs up on a hub that never closes its side', async () => {
   });
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const started = performance.now();
-  await run(['inspect', url, '--identity', identity, '--allow-plaintext']);
-  await ended;
-  assert.ok(performance.now() - started < 20_000, 'ws itself waits for 30 s');
+  const { setTimeout } = globalThis;
+  // The time after which ws itself would give up never comes.
+  const patient = (call: () => void, delay?: number): NodeJS.Timeout =>
+    setTimeout(call, delay === 30_000 ? 0x7fffffff : delay);
+  globalThis.setTimeout = Object.assign(patient, setTimeout);
+  try {
+    await run(['inspect', url, '--identity', identity, '--allow-plaintext']);
+    await ended;
+  } finally {
+    globalThis.setTimeout = setTimeout;
+  }
   for (const socket of sockets) socket.terminate();
   server.close();
 });
