@@ -16,53 +16,6 @@ import {
   types,
 } from '../world/pair.ts';
 
-test('an upgrade refused with 401 or 403 is a refusal of access', () => {
-  for (const status of [401, 403]) {
-    const events = newClient().closed({ status });
-    assert.equal(outcomeOf(events), ['ended', 'refused', 'later', 'access-refused']);
-  }
-});
-
-test('an upgrade refused with any other status asks for a pause', () => {
-  for (const status of [400, 404, 408, 429, 500, 502, 503, 504]) {
-    for (const code of [undefined, 1006, 1008]) {
-      const events = newClient().closed({ status, code });
-      assert.equal(outcomeOf(events), ['ended', 'dropped', 'later', 'unavailable']);
-    }
-  }
-});
-
-test('the close reason connection_limit asks for a pause, with any code and in any state', () => {
-  for (const code of [undefined, 1008, 1013]) {
-    for (const state of CLIENT_STATES) {
-      const { client } = pairWithClientIn(state, KK);
-      const events = client.closed({ code, reason: 'connection_limit' });
-      assert.equal(types(events), ['ended']);
-      assert.equal(outcomeOf(events), ['ended', 'dropped', 'later', 'unavailable']);
-    }
-  }
-});
-
-test('no HTTP status touches pin or PSK, in any state', () => {
-  for (const status of [401, 403, 503]) {
-    for (const state of CLIENT_STATES) {
-      const events = pairWithClientIn(state, KK).client.closed({ status });
-      assert.equal(types(events), ['ended'], `${status} in ${state}`);
-    }
-  }
-});
-
-test('any other close reason changes nothing', () => {
-  for (const reason of ['', 'bye', 'connection_limit ', 'Connection_Limit']) {
-    assert.equal(outcomeOf(newClient().closed({ code: 1008, reason })), [
-      'ended',
-      'refused',
-      'later',
-      'access-refused',
-    ]);
-  }
-});
-
 test('a code alone and a code in an object mean the same, in every state', () => {
   for (const code of [undefined, 1006, 1008]) {
     for (const state of CLIENT_STATES) {

@@ -17,67 +17,9 @@ const AES: Suite = '25519_AESGCM_SHA256';
 /** Names that every JavaScript object has. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
 
-test('selects the client’s first suite that the hub offers, whatever the hub’s order', () => {
-  const patterns = ['XXpsk2'];
-  const choose = (offered: string[], own: Suite[]) =>
-    selectNoise({ patterns, suites: offered }, { suites: own, pinned: false }).suite;
-  assert.is(choose([CHACHA, AES], [CHACHA, AES]), CHACHA);
-  assert.is(choose([AES, CHACHA], [CHACHA, AES]), CHACHA);
-  assert.is(choose([CHACHA, AES], [AES, CHACHA]), AES);
-  assert.is(choose([CHACHA], [AES, CHACHA]), CHACHA);
-  assert.is(choose([AES], [CHACHA, AES]), AES);
-});
-
-test('selects KKpsk0 only if the hub is pinned and offers it', () => {
-  const choose = (patterns: string[], pinned: boolean) =>
-    selectNoise({ patterns, suites: [CHACHA] }, { suites: [CHACHA], pinned }).pattern;
-  assert.is(choose(['XXpsk2', 'KKpsk0'], true), 'KKpsk0');
-  assert.is(choose(['KKpsk0', 'XXpsk2'], true), 'KKpsk0');
-  assert.is(choose(['KKpsk0'], true), 'KKpsk0');
-  assert.is(choose(['XXpsk2', 'KKpsk0'], false), 'XXpsk2');
-  assert.is(choose(['KKpsk0', 'XXpsk2'], false), 'XXpsk2');
-  assert.is(choose(['XXpsk2'], true), 'XXpsk2');
-});
-
-test('skips names that it does not know', () => {
-  const unknown = ['XX', 'KKpsk2', '', 'xxpsk2', 'XXpsk2 ', ...INHERITED];
-  const offer = {
-    patterns: [...unknown, 'XXpsk2', ...unknown],
-    suites: [...unknown, '448_ChaChaPoly_BLAKE2b', AES, ...unknown],
-  };
-  assert.equal(selectNoise(offer, { suites: [CHACHA, AES], pinned: true }), {
-    pattern: 'XXpsk2',
-    suite: AES,
-  });
-});
-
-for (const suites of [[], [AES], ['25519_chachapoly_sha256'], INHERITED]) {
-  test(`finds no suite in common with ${JSON.stringify(suites)}`, () => {
-    const offer = { patterns: ['XXpsk2', 'KKpsk0'], suites };
-    raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: true }), 'no-common-suite');
-  });
-}
-
 test('finds no suite in common if it has none itself', () => {
   const offer = { patterns: ['XXpsk2'], suites: [CHACHA, AES] };
   raisesRemote(() => selectNoise(offer, { suites: [], pinned: false }), 'no-common-suite');
-});
-
-for (const patterns of [[], ['KKpsk0'], ['XX'], INHERITED]) {
-  test(`finds no pattern in common with ${JSON.stringify(patterns)} while nothing is pinned`, () => {
-    const offer = { patterns, suites: [CHACHA] };
-    raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: false }), 'no-common-pattern');
-  });
-}
-
-test('finds no pattern in common if the hub is pinned and offers neither', () => {
-  const offer = { patterns: ['IKpsk1'], suites: [CHACHA] };
-  raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: true }), 'no-common-pattern');
-});
-
-test('reports the suite first if neither is in common', () => {
-  const offer = { patterns: [], suites: [] };
-  raisesRemote(() => selectNoise(offer, { suites: [CHACHA], pinned: false }), 'no-common-suite');
 });
 
 test('refuses offers and suites that are not lists of strings', () => {

@@ -17,17 +17,13 @@ import {
   HUB_STATES,
   KK,
   LATER,
-  newClient,
-  newHub,
   OFFER,
   OFFER_PAYLOAD,
-  outcomeOf,
   Pair,
   type PairOptions,
   pairWithClientIn,
   pairWithHubIn,
   readyPair,
-  textOf,
   types,
 } from '../world/pair.ts';
 
@@ -236,45 +232,6 @@ test('the whole handshake may arrive again as text once the session is ready, an
   }
 });
 
-test('a hub on MQTT that greets a client which is ready has lost the session', () => {
-  const pair = readyPair();
-  const [close] = pair.client.receive(bytesOf(newHub().start().map(textOf)[0]!));
-  assert.is(close?.type === 'close' && close.error.code, 'text-after-ready');
-  assert.equal(outcomeOf(pair.client.closed()), ['ended', 'dropped', 'now', 'text-after-ready']);
-});
-
-test('a transport message that starts like JSON is opened', () => {
-  const pair = readyPair();
-  const seen = new Set<number>();
-  for (let i = 0; i < 5000 && seen.size < 2; i++) {
-    const [message] = pair.hub.sendBinary(new Uint8Array(3));
-    assert.equal(types(pair.client.receive(message!)), ['message']);
-    if (message![0] === 0x7b || message![0] === 0x20) seen.add(message![0]);
-  }
-  assert.is(seen.size, 2);
-});
-
-test('any other readable envelope ends an encrypted session, as text and as bytes', () => {
-  for (const text of [envelope('bus', {}), envelope('speak', { utterance: 'x'.repeat(70_000) })]) {
-    for (const form of [...AS_TEXT, ...AS_BYTES]) {
-      for (const session of [
-        readyPair().client,
-        readyPair().hub,
-        pairWithHubIn('awaiting-first-message').hub,
-      ]) {
-        assert.is(codeOf(session.receive(form(text))), 'text-after-ready');
-      }
-    }
-  }
-});
-
-test('HELLOs alone start no handshake', () => {
-  const client = newClient();
-  client.start();
-  for (let i = 0; i < 3; i++) assert.equal(client.receive(HELLO), []);
-  assert.is(client.state, 'awaiting-offer');
-});
-
 test('a HELLO and an offer that come late are not bound into the prologue', () => {
   // Two pairs were queued: the first starts the handshake and is bound, the second changes nothing.
   const late = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
@@ -284,23 +241,11 @@ test('a HELLO and an offer that come late are not bound into the prologue', () =
   converses(pair.run());
 });
 
-test('the latest HELLO before the offer counts', () => {
-  const pair = new Pair({
-    wire: (to, data, count) =>
-      to === 'client' && count === 1 ? [envelope('hello', { node_id: 'stale' }), data] : [data],
-  });
-  converses(pair.run());
-});
-
 test('a hub that waits for message 3 ignores message 1 again and again', () => {
   const pair = pairWithHubIn('awaiting-message-3');
   const [, , message1] = pair.sent;
   for (let i = 0; i < 3; i++) assert.equal(pair.hub.receive(message1!.data), []);
   converses(pair.release());
-});
-
-test('a client connects with KKpsk0 again and again, each time with a new session', () => {
-  for (let i = 0; i < 3; i++) readyPair(KK);
 });
 
 test.run();
