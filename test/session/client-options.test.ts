@@ -2,10 +2,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/index.ts';
-import { MAX_ENVELOPE, MAX_MESSAGE } from '../../src/limits.ts';
+import { MAX_MESSAGE } from '../../src/limits.ts';
 import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
-import { bytesOf, clientOptions, envelope, fails, find, HELLO, newClient, Pair } from '../world/pair.ts';
+import { clientOptions, find, HELLO, newClient, Pair } from '../world/pair.ts';
 
 /** For every option of a session and every field of its keyring, values of a wrong type. */
 const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & KeyringFields>]: unknown[] } =
@@ -113,20 +113,6 @@ test('each option is read once', () => {
   new ClientSession(counting);
   assert.ok(Object.keys(reads).length > 6);
   for (const [name, count] of Object.entries(reads)) assert.is(count, 1, name);
-});
-
-/** A HELLO envelope of so many bytes, with characters of two bytes. */
-function helloOf(length: number): string {
-  const empty = envelope('hello', { node_id: NODE_ID, pad: '' });
-  const rest = length - empty.length;
-  return empty.replace('"pad":""', `"pad":"${'é'.repeat(rest >> 1)}${'x'.repeat(rest & 1)}"`);
-}
-
-test('a cleartext envelope may be 256 KiB long, and no longer', () => {
-  for (const form of [(text: string) => text, bytesOf]) {
-    assert.equal(newClient().receive(form(helloOf(MAX_ENVELOPE))), []);
-    fails(newClient(), form(helloOf(MAX_ENVELOPE + 1)), 'envelope-too-large');
-  }
 });
 
 test.run();

@@ -7,57 +7,12 @@ import * as assert from 'uvu/assert';
 import {
   createKeyring,
   type Keyring,
-  LocalError,
   parseKeyring,
   serializeKeyring,
   updateKeyring,
 } from '../../src/index.ts';
-import { CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_PSK, NODE_ID } from '../world/keys.ts';
-import {
-  envelope,
-  fieldsOf,
-  find,
-  HELLO,
-  KK,
-  newClient,
-  OFFER,
-  Pair,
-  type PairOptions,
-  readyPair,
-  types,
-} from '../world/pair.ts';
-
-test('a fresh static key is reported to a pinned hub, and the session goes on', () => {
-  const { client, clientEvents } = new Pair({
-    ...KK,
-    client: { ...KK.client, staticKeyIsFresh: true },
-  }).run();
-  assert.equal(types(clientEvents), ['static-key-fresh', 'transmit', 'transmit', 'ready']);
-  const { nodeId, error } = find(clientEvents, 'static-key-fresh');
-  assert.is(nodeId, NODE_ID);
-  assert.instance(error, LocalError);
-  assert.is(error.code, 'static-key-fresh');
-  assert.is(client.state, 'ready');
-});
-
-test('a fresh static key is reported before the PSK is asked for, even if only XXpsk2 may be used', () => {
-  for (const patterns of [undefined, ['XXpsk2' as const]]) {
-    const client = newClient({ pins: [HUB_PIN], psks: [], staticKeyIsFresh: true, patterns });
-    client.receive(HELLO);
-    assert.equal(types(client.receive(OFFER)), ['static-key-fresh', 'psk-needed']);
-  }
-});
-
-test('no fresh static key is reported if the hub is unknown, the key was used before, or no handshake follows', () => {
-  const first = new Pair({ client: { staticKeyIsFresh: true } }).run();
-  assert.equal(types(first.clientEvents), ['transmit', 'pin', 'transmit', 'transmit', 'ready']);
-  const used = new Pair({ ...KK, client: { ...KK.client, staticKeyIsFresh: false } }).run();
-  assert.equal(types(used.clientEvents), ['transmit', 'transmit', 'ready']);
-  const client = newClient({ pins: [HUB_PIN], staticKeyIsFresh: true });
-  client.receive(HELLO);
-  const noise = { patterns: [], suites: [] };
-  assert.equal(types(client.receive(envelope('shake', { max_protocol_version: 3, noise }))), ['close']);
-});
+import { CLIENT_STATIC, HUB_KEY, HUB_PSK } from '../world/keys.ts';
+import { fieldsOf, find, KK, Pair, type PairOptions, readyPair, types } from '../world/pair.ts';
 
 /** A keyring after a connection, and what the hub sent at its end. */
 function after(

@@ -6,20 +6,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, HubSession } from '../../src/index.ts';
 import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, PSK } from '../world/keys.ts';
-import {
-  codeOf,
-  envelope,
-  find,
-  HELLO,
-  KK,
-  newClient,
-  newHub,
-  OFFER_PAYLOAD,
-  Pair,
-  readyPair,
-  textOf,
-  types,
-} from '../world/pair.ts';
+import { find, KK, newHub, Pair, textOf } from '../world/pair.ts';
 
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 
@@ -28,13 +15,6 @@ function offered(options: Partial<HubOptions>): { patterns: string[]; suites: st
   const [, offer] = newHub(options).start();
   return JSON.parse(textOf(offer)).payload.noise;
 }
-
-test('KKpsk0 is offered only to a client whose key the hub has pinned', () => {
-  assert.equal(offered({}).patterns, ['XXpsk2']);
-  assert.equal(offered({ clientKey: CLIENT_KEY }).patterns, ['XXpsk2', 'KKpsk0']);
-  assert.equal(offered({ clientKey: CLIENT_KEY, patterns: ['XXpsk2'] }).patterns, ['XXpsk2']);
-  assert.equal(offered({ patterns: ['KKpsk0', 'XXpsk2'] }).patterns, ['XXpsk2']);
-});
 
 test('the suites that the crypto supports are offered, or those of them that are given', () => {
   assert.equal(offered({}).suites, SUITES);
@@ -57,18 +37,6 @@ for (const [what, options] of Object.entries(INCOMPLETE)) {
     raisesLocal(() => newHub(options), 'bad-argument');
   });
 }
-
-test('a client refuses an offer of KKpsk0 alone, or of AESGCM alone, even if it could use it', () => {
-  const { patterns, suites } = OFFER_PAYLOAD.noise;
-  for (const noise of [
-    { patterns: ['KKpsk0'], suites },
-    { patterns, suites: ['25519_AESGCM_SHA256'] },
-  ]) {
-    const client = newClient(KK.client);
-    client.receive(HELLO);
-    assert.is(codeOf(client.receive(envelope('shake', { ...OFFER_PAYLOAD, noise }))), 'bad-offer');
-  }
-});
 
 const BAD: { readonly [name: string]: unknown[] } = {
   crypto: [null, undefined, {}],
@@ -133,18 +101,6 @@ test('the session keeps a copy of a key pair, and leaves the array of the caller
   assert.equal(find(pair.clientEvents, 'ready').hubKey, HUB_KEY);
   pair.hub.closed();
   assert.equal(staticKey.privateKey, new Uint8Array(32).fill(7));
-});
-
-test('some older clients need handshake: true in the offer, and the session binds it', () => {
-  const { hubEvents } = readyPair({ hub: { handshake: { handshake: true } } });
-  assert.is(JSON.parse(textOf(hubEvents[1])).payload.handshake, true);
-});
-
-test('a client that speaks AESGCM alone connects to a hub that offers both', () => {
-  const aesOnly = { ...nodeCrypto, ciphers: { AESGCM: nodeCrypto.ciphers.AESGCM! } };
-  const { clientEvents } = readyPair({ client: { crypto: aesOnly } });
-  assert.is(find(clientEvents, 'ready').suite, '25519_AESGCM_SHA256');
-  assert.equal(types(newClient({ crypto: aesOnly }).start()), ['transmit']);
 });
 
 test.run();

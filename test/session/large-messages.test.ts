@@ -1,8 +1,32 @@
-/** Messages that are larger than the memory of a client: a lower cap, and decryption in place. */
+/** Messages at the edges of chunks, a lower cap, and decryption in place. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { bytesOf, HELLO, readyPair, types } from '../world/pair.ts';
+
+test('messages of every size at the edges of chunks arrive whole, both ways, as JSON and binary', () => {
+  const pair = readyPair();
+  const ways = [
+    [pair.client, (messages: Uint8Array[]) => pair.toHub(messages)],
+    [pair.hub, (messages: Uint8Array[]) => pair.toClient(messages)],
+  ] as const;
+  for (const size of [0, 1, 2, 3, 64999, 65000, 65001, 129999, 130000, 130001, 200000]) {
+    const bytes = new Uint8Array(size).map((_, i) => i);
+    // A string of `size` bytes that is JSON: a number, or characters of two bytes and one.
+    const text =
+      size < 3 ? '1'.repeat(Math.max(1, size)) : `"${'é'.repeat((size - 2) >> 1)}${'x'.repeat(size & 1)}"`;
+    const frames = Math.max(1, Math.ceil(size / 65000));
+    for (const [sender, receive] of ways) {
+      const binary = sender.sendBinary(bytes);
+      assert.is(binary.length, frames);
+      assert.is(Buffer.concat(binary).length, size + frames * 17); // a marker and a tag each
+      assert.equal(receive(binary) as unknown, [{ type: 'message', kind: 'binary', bytes }]);
+      const json = sender.sendJson(text);
+      assert.is(json.length, frames);
+      assert.equal(receive(json) as unknown, [{ type: 'message', kind: 'json', text }]);
+    }
+  }
+});
 
 test('a message that is longer than maxMessage is dropped, and the session goes on', () => {
   const pair = readyPair({ client: { maxMessage: 1000 } });

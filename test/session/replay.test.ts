@@ -1,0 +1,44 @@
+/** Message 1 of KKpsk0, replayed: nothing in it depends on the connection, so anyone who recorded it can send it again. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { raisesLocal } from '../raises.ts';
+import { find, KK, newHub, readyPair, types } from '../world/pair.ts';
+
+/** The message 1 of an earlier connection. */
+function recordedMessage1(): string {
+  return readyPair(KK).sent[2]!.data as string;
+}
+
+test('a replayed message 1 of KKpsk0 does not make a hub ready', () => {
+  const hub = newHub(KK.hub);
+  hub.start();
+  assert.equal(types(hub.receive(recordedMessage1())), ['transmit']);
+  assert.is(hub.state, 'awaiting-first-message');
+  raisesLocal(() => hub.sendJson({}), 'wrong-state');
+  raisesLocal(() => hub.sendBinary(new Uint8Array(1)), 'wrong-state');
+});
+
+test('a client that replayed message 1 cannot go on: its next message ends the session, without ready', () => {
+  const recorded = readyPair(KK).sent;
+  for (const next of [recorded[4]!.data, new Uint8Array(20), new Uint8Array(100)]) {
+    const hub = newHub(KK.hub);
+    hub.start();
+    hub.receive(recorded[2]!.data);
+    const events = hub.receive(next);
+    assert.equal(types(events), ['close']);
+    assert.is(find(events, 'close').error.code, 'not-authentic');
+    assert.is(find(events, 'close').code, 1002);
+    assert.is(hub.state, 'failed');
+  }
+});
+
+test('a hub that received a replay ends like one whose client has left', () => {
+  const hub = newHub(KK.hub);
+  hub.start();
+  hub.receive(recordedMessage1());
+  const ended = find(hub.closed('timeout'), 'ended');
+  assert.equal([ended.reason, ended.retry, ended.error.code], ['timeout', 'never', 'timeout']);
+  assert.match(ended.error.message, 'awaiting-first-message');
+});
+
+test.run();
