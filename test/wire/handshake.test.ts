@@ -1,166 +1,15 @@
+/** Envelopes and payloads: what vectors/envelopes.json and session.json cannot say. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  assertProtocolVersion,
-  composePayload,
-  isStringArray,
-  mergeFields,
-  readMessage1Payload,
-  readMessage2Payload,
-  readNodeId,
-  readNoise,
-  readNoiseMessage,
-  readOffer,
-} from '../../src/wire/handshake.ts';
+import { MAX_ENVELOPE } from '../../src/limits.ts';
+import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
+import { composePayload, isStringArray, mergeFields } from '../../src/wire/handshake.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
 const object = (text: string): JsonObject => parseJson(text) as JsonObject;
-const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
-
-const NOISE = '"noise":{"patterns":["XXpsk2"],"suites":["25519_AESGCM_SHA256"]}';
-
-test('reads the node id unchanged', () => {
-  for (const nodeId of ['hub', ' ', '__proto__', '-----BEGIN PUBLIC KEY-----\nMIIB\n', 'hüb 🏠']) {
-    assert.is(readNodeId({ node_id: nodeId }), nodeId);
-  }
-});
-
-test('refuses a HELLO without a node id', () => {
-  raisesRemote(() => readNodeId({}), 'missing-node-id');
-  raisesRemote(() => readNodeId({ nodeId: 'hub' }), 'missing-node-id');
-  raisesRemote(() => readNodeId(object('{"__proto__":{"node_id":"hub"}}')), 'missing-node-id');
-});
-
-test('refuses a node id that is empty or not a string', () => {
-  for (const nodeId of ['""', 'null', '1', '1.0', '["hub"]', '{}', 'true']) {
-    raisesRemote(() => readNodeId(object(`{"node_id":${nodeId}}`)), 'bad-node-id');
-  }
-});
-
-for (const version of ['3', '4', '3.0', '3e0', '3.5', '1000', '1e400']) {
-  test(`accepts protocol version ${version}`, () => {
-    assertProtocolVersion(object(`{"max_protocol_version":${version}}`));
-    assert.equal(readOffer(object(`{"max_protocol_version":${version},${NOISE}}`)).patterns, ['XXpsk2']);
-  });
-}
-
-for (const version of ['2', '0', '-3', '2.9', '-1e400', '"3"', 'true', 'null', '[3]', '{}', '""']) {
-  test(`refuses protocol version ${version}`, () => {
-    raisesRemote(
-      () => assertProtocolVersion(object(`{"max_protocol_version":${version}}`)),
-      'protocol-version',
-    );
-    raisesRemote(() => readOffer(object(`{"max_protocol_version":${version},${NOISE}}`)), 'protocol-version');
-  });
-}
-
-test('refuses a payload without max_protocol_version, whatever other version it has', () => {
-  raisesRemote(() => assertProtocolVersion({}), 'protocol-version');
-  raisesRemote(() => assertProtocolVersion({ min_protocol_version: 3, version: 3 }), 'protocol-version');
-});
-
-test('reads the patterns and suites of an offer, unknown ones included', () => {
-  const payload = object(
-    '{"max_protocol_version":3,"noise":{"patterns":["XXpsk2","Q"],"suites":[],"x":1.0},"y":null}',
-  );
-  assert.equal(readOffer(payload), { patterns: ['XXpsk2', 'Q'], suites: [] });
-});
-
-test('refuses an offer whose patterns or suites are not lists of strings', () => {
-  const offers = [
-    '{}',
-    '{"patterns":[]}',
-    '{"suites":[]}',
-    '{"patterns":"XXpsk2","suites":[]}',
-    '{"patterns":[],"suites":"a"}',
-    '{"patterns":[null],"suites":[]}',
-    '{"patterns":["XXpsk2",1],"suites":[]}',
-    '{"patterns":[],"suites":[["a"]]}',
-    '{"patterns":{"0":"XXpsk2","length":1},"suites":[]}',
-    '{"patterns":null,"suites":null}',
-  ];
-  for (const noise of offers) {
-    raisesRemote(() => readOffer(object(`{"max_protocol_version":3,"noise":${noise}}`)), 'bad-offer');
-  }
-});
-
-test('refuses an offer without noise', () => {
-  raisesRemote(() => readOffer({ max_protocol_version: 3 }), 'bad-offer');
-});
-
-test('refuses a noise field that is not an object', () => {
-  for (const noise of ['null', '[]', '"{}"', '1', '1.0', 'true']) {
-    raisesRemote(() => readNoise(object(`{"noise":${noise}}`)), 'bad-payload');
-    raisesRemote(() => readOffer(object(`{"max_protocol_version":3,"noise":${noise}}`)), 'bad-payload');
-  }
-});
-
-test('returns the noise object, or undefined where there is none', () => {
-  assert.equal(readNoise({ noise: { msg: '00' } }), { msg: '00' });
-  assert.is(readNoise({}), undefined);
-});
-
-test('reads a Noise message in hex of either case', () => {
-  assert.equal(readNoiseMessage({ noise: { msg: '00fFAb' } }), new Uint8Array([0, 255, 171]));
-  raisesRemote(() => readNoiseMessage({}), 'bad-hex');
-  assert.equal(readNoiseMessage({ noise: { msg: '' } }), new Uint8Array(0));
-});
-
-test('refuses a Noise message that is not a string of hex digits', () => {
-  for (const noise of ['{}', '{"msg":null}', '{"msg":10}', '{"msg":["00"]}', '{"msg":"0"}', '{"msg":"0g"}']) {
-    raisesRemote(() => readNoiseMessage(object(`{"noise":${noise}}`)), 'bad-hex');
-  }
-});
-
-test('reads the payload of message 1', () => {
-  const payload = bytes('{"binarize":true,"encodings":["JSON-HEX","X"],"more":1.0}');
-  assert.equal(readMessage1Payload(payload), { binarize: true, encodings: ['JSON-HEX', 'X'] });
-});
-
-test('uses the defaults for an empty payload, missing fields and null in message 1', () => {
-  for (const payload of ['', '{}', ' {} ', '{"binarize":null,"encodings":null}']) {
-    assert.equal(readMessage1Payload(bytes(payload)), { binarize: false, encodings: [] });
-  }
-});
-
-test('refuses fields of message 1 of the wrong type', () => {
-  for (const fields of [
-    '"binarize":1',
-    '"binarize":"true"',
-    '"encodings":"a"',
-    '"encodings":[1]',
-    '"encodings":{}',
-  ]) {
-    raisesRemote(() => readMessage1Payload(bytes(`{${fields}}`)), 'bad-handshake-payload');
-  }
-});
-
-test('reads the encoding of message 2, written as Python writes it', () => {
-  assert.equal(readMessage2Payload(bytes('{"encoding": "JSON-HEX"}')), { encoding: 'JSON-HEX' });
-});
-
-test('returns no encoding if message 2 names none', () => {
-  for (const payload of ['', '{}', '{"encoding":null}', '{"x":1}']) {
-    assert.equal(readMessage2Payload(bytes(payload)), { encoding: undefined });
-  }
-});
-
-test('refuses an encoding in message 2 that is not a string', () => {
-  for (const encoding of ['1', '1.0', 'true', '[]', '["JSON-HEX"]', '{}']) {
-    raisesRemote(() => readMessage2Payload(bytes(`{"encoding":${encoding}}`)), 'bad-handshake-payload');
-  }
-});
-
-test('refuses every payload of message 1, and reads none in message 2, that is not a JSON object', () => {
-  const payloads = ['null', '[]', '"{}"', '1', '1.0', '{', '{"a":1,"a":1}', '"\\ud800"', '['.repeat(65), ' '];
-  for (const payload of [...payloads.map(bytes), new Uint8Array([0xff])]) {
-    raisesRemote(() => readMessage1Payload(payload), 'bad-handshake-payload');
-    assert.is(readMessage2Payload(payload), undefined);
-  }
-});
 
 test('composes a payload of two objects, of which the second overrides the first', () => {
   assert.equal(composePayload({ a: 1, b: 2 }, { b: 3, c: [4] }), { a: 1, b: 3, c: [4] });
@@ -212,6 +61,28 @@ test('refuses to compose a payload that JSON cannot represent', () => {
   raisesLocal(() => composePayload({}, { a: undefined as unknown as Json }), 'not-json');
   raisesLocal(() => composePayload({ a: Number.NaN }, {}), 'unsafe-number');
   raisesLocal(() => composePayload({ '\ud800': 1 }, {}), 'lone-surrogate');
+});
+
+test('refuses an envelope that is too large without parsing it', () => {
+  raisesRemote(() => parseEnvelope('['.repeat(MAX_ENVELOPE + 1)), 'envelope-too-large');
+  raisesRemote(() => parseEnvelope(new Uint8Array(MAX_ENVELOPE + 1).fill(0xff)), 'envelope-too-large');
+});
+
+test('reads an envelope of 256 KiB in characters of any length, and refuses a byte more', () => {
+  for (const character of ['x', 'é', '€', '😀']) {
+    const size = Buffer.byteLength(character);
+    const room = MAX_ENVELOPE - '{"msg_type":"hello","payload":{"a":""}}'.length;
+    const text = character.repeat(Math.floor(room / size)) + '.'.repeat(room % size);
+    for (const form of [String, Buffer.from]) {
+      const envelope = (a: string) => form(`{"msg_type":"hello","payload":{"a":"${a}"}}`);
+      assert.is(parseEnvelope(envelope(text)).type, 'hello');
+      raisesRemote(() => parseEnvelope(envelope(`${text}.`)), 'envelope-too-large');
+    }
+  }
+});
+
+test('refuses to write a payload that JSON cannot represent', () => {
+  raisesLocal(() => writeEnvelope('hello', { a: undefined as unknown as Json }), 'not-json');
 });
 
 test('tells a list of strings from anything else', () => {
