@@ -14,7 +14,6 @@ import type { EndedEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
 import { seeded } from '../world/random.ts';
 
-const MOST = (length: number): Uint8Array => new Uint8Array(length).fill(0xff);
 const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);
 
 function newPolicy(options: Partial<PolicyOptions> = {}): ConnectionPolicy {
@@ -37,75 +36,6 @@ function ended(fields: Partial<EndedEvent> = {}): EndedEvent {
 
 const READY = { type: 'ready' } as SessionEvent;
 
-test('announces the first connection with both patterns, and drops a pin whose KKpsk0 failed, as in the spec', () => {
-  assert.equal(newPolicy().begin(0), { onKkFailure: 'unpin' });
-});
-
-test('keeps such a pin if that is asked for', () => {
-  const policy = newPolicy({ onKkFailure: 'keep-pin' });
-  assert.equal(policy.begin(0), { onKkFailure: 'keep-pin' });
-  policy.take(ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0' }), 1);
-  assert.equal(policy.begin(1), { patterns: ['XXpsk2'], onKkFailure: 'keep-pin' });
-  raisesLocal(() => newPolicy({ onKkFailure: 'drop' as never }), 'bad-argument');
-});
-
-const DIFFERS = ended({
-  reason: 'refused',
-  retry: 'later',
-  pattern: 'XXpsk2',
-  error: new RemoteError('psk-differs', 'another password'),
-});
-const PSK_NEEDED = { type: 'psk-needed' } as SessionEvent;
-
-/** What follows connections that end because the PSK differs: `fresh` if it was derived, or `ready` in between. */
-function afterDiffering(
-  policy: ConnectionPolicy,
-  steps: readonly ('fresh' | 'stored' | 'ready')[],
-): string[] {
-  return steps.map((step, index) => {
-    policy.begin(index * 1e6);
-    if (step === 'fresh') policy.take(PSK_NEEDED, index * 1e6);
-    if (step === 'ready') policy.take(READY, index * 1e6);
-    return policy.take(step === 'ready' ? ended() : DIFFERS, index * 1e6)!.do;
-  });
-}
-
-test('asks a person when the PSK differs a second time, although it was derived for that connection', () => {
-  assert.equal(afterDiffering(newPolicy(), ['fresh', 'fresh']), ['dial', 'ask']);
-  assert.equal(afterDiffering(newPolicy(), ['stored', 'fresh']), ['dial', 'ask']);
-});
-
-test('does not ask while only a stored PSK differs, since anybody can make it seem so', () => {
-  assert.equal(afterDiffering(newPolicy(), ['stored', 'stored', 'stored']), ['dial', 'dial', 'dial']);
-  assert.equal(afterDiffering(newPolicy(), ['fresh', 'stored']), ['dial', 'dial']);
-});
-
-test('does not ask if a connection was ready in between, or a person has acted', () => {
-  assert.equal(afterDiffering(newPolicy(), ['fresh', 'ready', 'fresh']), ['dial', 'dial', 'dial']);
-  const policy = newPolicy();
-  afterDiffering(policy, ['fresh', 'fresh']);
-  policy.resume();
-  assert.equal(afterDiffering(policy, ['fresh']), ['dial']);
-});
-
-test('takes a close with 1000 for a refusal of the client’s key only if it comes early', () => {
-  const refused = ended({
-    reason: 'client-key-refused',
-    retry: 'never',
-    pattern: 'XXpsk2',
-    error: new RemoteError('client-key-refused', 'another key'),
-  });
-  for (const [after, decision] of [
-    [29_999, 'ask'],
-    [30_000, 'dial'],
-  ] as const) {
-    const policy = newPolicy();
-    policy.begin(0);
-    policy.take(READY, 10);
-    assert.is(policy.take(refused, 10 + after)?.do, decision);
-  }
-});
-
 test('goes on dialling if the clock is set back, however often', () => {
   const policy = newPolicy({ basePause: 60_000 });
   let now = 1e9;
@@ -114,67 +44,6 @@ test('goes on dialling if the clock is set back, however often', () => {
     policy.take(ended(), now);
     now -= 3_600_000;
   }
-});
-
-test('allows one connection at a time', () => {
-  const policy = newPolicy();
-  policy.begin(0);
-  assert.is(policy.begin(1), undefined);
-  policy.take(READY, 2);
-  assert.is(policy.begin(3), undefined);
-});
-
-test('dials after a random pause whose limit doubles up to the highest', () => {
-  const policy = newPolicy();
-  let now = 0;
-  const pauses = Array.from({ length: 12 }, () => {
-    assert.ok(policy.begin(now));
-    const decision = policy.take(ended(), now);
-    assert.ok(decision?.do === 'dial');
-    now += decision.after;
-    return decision.after;
-  });
-  const highest = 300_000;
-  assert.equal(pauses, [
-    1000,
-    2000,
-    4000,
-    8000,
-    16_000,
-    32_000,
-    64_000,
-    128_000,
-    256_000,
-    ...Array(3).fill(highest),
-  ]);
-});
-
-test('never waits as long as the limit of the pause', () => {
-  const policy = newPolicy({ randomBytes: MOST, basePause: 1, maxPause: 1 });
-  policy.begin(0);
-  assert.equal(policy.take(ended(), 0), { do: 'dial', after: 0, tell: undefined });
-});
-
-test('asks a person, and goes on after resume', () => {
-  const policy = newPolicy();
-  const error = new RemoteError('hub-key-changed', 'another key');
-  policy.begin(0);
-  assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
-  assert.is(policy.begin(1e9), undefined);
-  policy.resume();
-  assert.ok(policy.begin(1e9));
-});
-
-test('uses XXpsk2 at once after a KKpsk0 that was refused, until a connection is ready', () => {
-  const policy = newPolicy();
-  const error = new RemoteError('kk-refused', 'refused');
-  policy.begin(0);
-  const refused = ended({ reason: 'refused', retry: 'later', pattern: 'KKpsk0', error });
-  assert.equal(policy.take(refused, 5), { do: 'dial', after: 0, tell: undefined });
-  assert.equal(policy.begin(5), { patterns: ['XXpsk2'], onKkFailure: 'unpin' });
-  policy.take(READY, 6);
-  policy.take(ended(), 7);
-  assert.equal(policy.begin(10_000), { onKkFailure: 'unpin' });
 });
 
 test('names its state', () => {
@@ -186,25 +55,6 @@ test('names its state', () => {
   assert.is(policy.state, 'ready');
   policy.goodbye();
   assert.is(policy.state, 'leaving');
-});
-
-test('is ready after a ready event and no other', () => {
-  const policy = newPolicy();
-  policy.begin(0);
-  for (const type of ['transmit', 'pin', 'message', 'dropped']) policy.take({ type } as SessionEvent, 1);
-  assert.is(policy.state, 'connecting');
-});
-
-test('gives each state of the session that waits for the hub a deadline, which does not restart within it', () => {
-  const policy = newPolicy({ deadlines: { 'awaiting-offer': 500 } });
-  policy.begin(1000);
-  assert.is(policy.deadline('awaiting-hello', 1200), 29_800);
-  assert.is(policy.deadline('awaiting-offer', 2000), 500);
-  assert.is(policy.deadline('awaiting-offer', 2400), 100);
-  assert.is(policy.deadline('awaiting-offer', 9000), 0);
-  for (const state of ['awaiting-psk', 'sealing-message-1', 'ready', 'failed', 'closed', 'constructor']) {
-    assert.is(policy.deadline(state, 9000), undefined, state);
-  }
 });
 
 test('refuses options of the wrong type, out of range and unknown ones', () => {

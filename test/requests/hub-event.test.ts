@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert';
 import { readDisplayItems } from '../../src/requests/display-items.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
+import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
 
@@ -15,16 +16,6 @@ const SPOKEN = {
   },
 };
 
-test('reads an unsolicited event', () => {
-  assert.equal(readHubEvent(JSON.stringify(SPOKEN)), {
-    type: 'speak',
-    data: { utterance: 'Your timer has ended.' },
-    requestId: undefined,
-    sessionId: 'n:kitchen',
-    payload: SPOKEN.payload,
-  });
-});
-
 test('reads a message that was parsed before', () => {
   const text = JSON.stringify(SPOKEN);
   for (const parse of [JSON.parse, parseJson]) assert.equal(readHubEvent(parse(text)), readHubEvent(text));
@@ -35,26 +26,6 @@ test('returns numbers in ids as they are written', () => {
   const event = readHubEvent(text)!;
   assert.is(event.requestId, '7.0');
   assert.is(event.sessionId, '12');
-});
-
-test('returns empty data if the hub sends none, or anything but an object', () => {
-  for (const payload of [
-    { type: 'x' },
-    { type: 'x', data: null },
-    { type: 'x', data: ['y'], context: 'z' },
-  ]) {
-    const { data, requestId, sessionId } = readHubEvent({ msg_type: 'bus', payload })!;
-    assert.equal([data, requestId, sessionId], [{}, undefined, undefined]);
-  }
-});
-
-test('returns undefined for messages that are not events', () => {
-  const payload = { type: 'speak' };
-  const messages = ['', 'null', '[]', '{}', '{"msg_type":"bus"}', '{"msg_type":"bus","payload":{"type":7}}'];
-  for (const message of messages) assert.is(readHubEvent(message), undefined, message);
-  assert.is(readHubEvent({ msg_type: 'query', payload }), undefined);
-  assert.is(readHubEvent({ msg_type: 'bus', payload: JSON.stringify(payload) }), undefined);
-  assert.is(readHubEvent({ msg_type: 'bus', payload: Object.assign([], payload) }), undefined);
 });
 
 test('takes a field called `undefined` for none of the names', () => {
@@ -81,6 +52,14 @@ test('does not throw at values that are not JSON', () => {
   }
   assert.is(readHubEvent({ msg_type: 'bus', payload: withThrowing('type') as never }), undefined);
   assert.is(readRefusal({ type: 'hive.policy.denied', data: withThrowing('code') as never }), null);
+});
+
+test('a session matches nothing if an id is missing or blank', () => {
+  for (const none of [undefined, null, 7, '', ' ', '\u00a0', {}]) {
+    assert.is(sessionIdsMatch(none as string, none as string), false);
+    assert.is(sessionIdsMatch('abc', none as string), false);
+    assert.is(sessionIdsMatch(none as string, 'abc'), false);
+  }
 });
 
 test.run();

@@ -7,18 +7,6 @@ const denied = (data: Json): Json => ({ type: 'hive.policy.denied', data });
 const quotaOf = (policy: Json) =>
   readRefusal(denied({ code: 'intent_quota_exceeded', data: policy }))!.quota!;
 
-test('reads why a message was refused', () => {
-  const policy = { allowed: ['speak'], limit: 5 };
-  const data = { denied_type: 'x', code: 'acl_disallowed_type', reason: 'no', data: policy };
-  assert.equal(readRefusal(denied(data)), {
-    deniedType: 'x',
-    code: 'acl_disallowed_type',
-    reason: 'no',
-    allowed: ['speak'],
-    quota: null,
-  });
-});
-
 test('returns null for anything but a refusal', () => {
   for (const payload of [null, undefined, 'hive.policy.denied', [], {}, { type: 'speak' }]) {
     assert.is(readRefusal(payload as Json), null);
@@ -55,13 +43,6 @@ test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anythin
 
 test('reads a negative zero as 0', () => {
   assert.ok(Object.is(quotaOf({ limit: -0 }).limit, 0));
-});
-
-test('returns zeros if the policy is not an object', () => {
-  for (const policy of [null, 7, 'daily', ['daily']]) {
-    assert.equal(quotaOf(policy), { period: '', limit: 0, used: 0, resetAfter: 0 });
-  }
-  assert.equal(readRefusal({ type: 'hive.policy.denied' })!.allowed, []);
 });
 
 test('tells decisions of policy from the faults that hubs report as refusals', () => {

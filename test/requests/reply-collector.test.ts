@@ -6,7 +6,7 @@ import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
 import { raisesLocal } from '../raises.ts';
-import { find, readyPair } from '../world/pair.ts';
+import { readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
 
 const OWN = { request_id: 'req-1' };
@@ -45,14 +45,6 @@ test('collects the reply to a request over a session', () => {
   });
 });
 
-test('matches a reply without a request id by the session of the connection', () => {
-  const { sessionId } = find(readyPair().clientEvents, 'ready');
-  const collector = new ReplyCollector({ requestId: 'req-1', sessionId });
-  const session = { session_id: `n:${sessionId}` };
-  assert.is(collector.push(speak('One.', { session }), true), 'speaking');
-  assert.is(collector.reply.text, 'One.');
-});
-
 test('takes an event that was read before', () => {
   const collector = collect();
   assert.is(collector.push(readHubEvent(speak('One.'))!, true), 'speaking');
@@ -75,30 +67,6 @@ test('accepts numbers as ids and as speech', () => {
   const spoken = event('speak', { utterance: 12 }, { request_id: 'x' }).replace('"x"', '7.0');
   collector.push(spoken, true);
   assert.is(collector.reply.text, '12');
-});
-
-test('has no ending while speech may follow', () => {
-  const collector = collect(event('ovos.intent.unmatched'));
-  assert.is(collector.state, 'unmatched');
-  assert.is(collector.push(speak('After all.'), true), 'speaking');
-  assert.is(collector.ending, undefined);
-  assert.is(collector.push(HANDLED, true), 'done');
-  assert.is(collector.ending, 'handled');
-});
-
-test('ignores a refusal without a request id unless the request is the sole one in flight', () => {
-  const collector = collect();
-  assert.is(collector.push(DENIED, false), 'waiting');
-  assert.is((collector.push as (message: string) => string).call(collector, DENIED), 'waiting');
-  assert.is(collector.push(DENIED, true), 'done');
-  assert.is(collector.reply.policyDenied, true);
-});
-
-test('does not blame policy if the hub’s bus is down', () => {
-  const data = { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' };
-  const collector = collect(event('hive.policy.denied', data, {}));
-  assert.is(collector.ending, 'denied');
-  assert.is(collector.reply.policyDenied, false);
 });
 
 test('counts the same words twice in a row once, whatever their type', () => {
