@@ -55,6 +55,20 @@ test('shows no value in an error', () => {
   assert.not.match(error.stack!.split('\n    at')[0]!, 'S3cr3t');
 });
 
+test('refuses an address formed from fields of the wrong type once it is needed', () => {
+  for (const field of [
+    { host: {} },
+    { host: 'hub', port: {} },
+    { host: 'hub', port: '0443' },
+    { host: 'hub', path: [] },
+  ]) {
+    raisesLocal(() => select(field), 'bad-endpoint');
+    assert.is(select({ ...field, endpoints: { wss: 'wss://hub' } }).url, 'wss://hub');
+  }
+  raisesLocal(() => select({ host: 'hub', endpoints: { wss: 7 } }), 'bad-endpoint');
+  raisesLocal(() => select({ mqtt: { ...BROKER, endpoint: 7 } }), 'bad-endpoint');
+});
+
 test('no-endpoint names the fields that have addresses, and unknown ones, but nothing that could be a secret', () => {
   const messageOf = (fields: object): string => {
     try {
@@ -69,6 +83,22 @@ test('no-endpoint names the fields that have addresses, and unknown ones, but no
   assert.not.match(messageOf({ url: 'wss://secret.example' }), 'secret');
   assert.not.match(messageOf({ 'a secret\n': 1 }), /secret|Unknown/);
   assert.not.match(messageOf({}), 'Unknown');
+});
+
+test('authorizedUrl() leaves out every authorization of the query, however its name is written', () => {
+  const names = [
+    'authorization=x',
+    'authorization=',
+    'authorization',
+    '%61uthorization=z',
+    'authorizatio%6E',
+    '%61%75thorization==',
+  ];
+  for (const name of names) {
+    assert.is(authorizedUrl(`wss://h/p?${name}&c=d`, 'a', 'b'), 'wss://h/p?c=d&authorization=YTpi', name);
+    assert.is(authorizedUrl(`wss://h/p?c=d&${name}`, 'a', 'b'), 'wss://h/p?c=d&authorization=YTpi', name);
+  }
+  assert.is(authorizedUrl(`wss://h/p?${names.join('&')}`, 'a', 'b'), 'wss://h/p?authorization=YTpi');
 });
 
 test('authorizedUrl() refuses arguments of the wrong type, and a colon in the user agent', () => {

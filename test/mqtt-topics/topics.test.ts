@@ -119,6 +119,28 @@ test('shows no value in an error', () => {
   }
 });
 
+test('derives each topic that was not issued from one that was, or from prefix, hub id and key', () => {
+  for (const topics of [today('x/ak'), earlier('x', 'ak')]) {
+    const mqtt = { access_key: 'ak', c2s_topic: topics.publish, s2c_topic: topics.subscribe };
+    assert.equal(deriveTopics(mqtt), topics);
+  }
+  refuses({ access_key: 'ak', c2s_topic: 'ak/up', s2c_topic: 'ak/out' }, 'no-topics');
+  refuses({ access_key: 'ak' }, 'no-topics');
+  refuses({ hub_id: 'hub' }, 'no-topics');
+  assert.equal(
+    deriveTopics({ topic_prefix: 'a/hub', hub_id: 'hub', access_key: 'ak' }),
+    earlier('a/hub', 'ak'),
+  );
+});
+
+test('brokerEndpoint() reads an IPv6 address, the path of a WebSocket and the flag for TLS', () => {
+  const endpoint = (url: string, tls?: boolean) => brokerEndpoint({ endpoint: url, tls });
+  assert.is(endpoint('mqtts://[2001:db8::1]:8884').host, '2001:db8::1');
+  assert.is(endpoint('wss://b/mqtt/').url, 'wss://b/mqtt');
+  assert.equal(endpoint('mqtt://b', true), { url: 'mqtts://b', host: 'b', port: 8883, tls: true });
+  raisesLocal(() => endpoint('ws://b'), 'plaintext-endpoint');
+});
+
 test('brokerEndpoint() refuses arguments of the wrong type, and an address of the wrong type', () => {
   for (const mqtt of [undefined, null, 'mqtt://b', 1, []]) {
     raisesLocal(() => brokerEndpoint(mqtt as object), 'identity-field');

@@ -3,7 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
-import { composePayload, isStringArray, mergeFields } from '../../src/wire/handshake.ts';
+import {
+  composePayload,
+  isStringArray,
+  mergeFields,
+  readMessage1Payload,
+  readMessage2Payload,
+} from '../../src/wire/handshake.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
@@ -61,6 +67,20 @@ test('refuses to compose a payload that JSON cannot represent', () => {
   raisesLocal(() => composePayload({}, { a: undefined as unknown as Json }), 'not-json');
   raisesLocal(() => composePayload({ a: Number.NaN }, {}), 'unsafe-number');
   raisesLocal(() => composePayload({ '\ud800': 1 }, {}), 'lone-surrogate');
+});
+
+test('reads a sealed payload as an object, or not at all', () => {
+  const bytes = (text: string) => new Uint8Array(Buffer.from(text));
+  for (const payload of ['null', '[]', '{', ' ', '"{}"']) {
+    raisesRemote(() => readMessage1Payload(bytes(payload)), 'bad-handshake-payload');
+    assert.is(readMessage2Payload(bytes(payload)), undefined);
+  }
+  for (const payload of ['', '{}', '{"binarize":null,"encodings":null,"encoding":null}']) {
+    assert.equal(readMessage1Payload(bytes(payload)), { binarize: false, encodings: [] });
+    assert.equal(readMessage2Payload(bytes(payload)), { encoding: undefined });
+  }
+  raisesRemote(() => readMessage1Payload(bytes('{"encodings":[1]}')), 'bad-handshake-payload');
+  raisesRemote(() => readMessage2Payload(bytes('{"encoding":7}')), 'bad-handshake-payload');
 });
 
 test('refuses an envelope that is too large without parsing it', () => {

@@ -1,8 +1,11 @@
-/** Message 1 of KKpsk0, replayed: nothing in it depends on the connection, so anyone who recorded it can send it again. */
+/**
+ * The client's first message to a hub. Under KKpsk0 the hub waits for it before it is ready: nothing in message 1 depends on the
+ * connection, so anyone who recorded it can send it again.
+ */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { raisesLocal } from '../raises.ts';
-import { find, KK, newHub, readyPair, types } from '../world/pair.ts';
+import { find, KK, newHub, type Pair, readyPair, transportOf, types } from '../world/pair.ts';
 
 /** The message 1 of an earlier connection. */
 function recordedMessage1(): string {
@@ -39,6 +42,29 @@ test('a hub that received a replay ends like one whose client has left', () => {
   const ended = find(hub.closed('timeout'), 'ended');
   assert.equal([ended.reason, ended.retry, ended.error.code], ['timeout', 'never', 'timeout']);
   assert.match(ended.error.message, 'awaiting-first-message');
+});
+
+/** A pair that is ready, and whose hub takes the next message for the client's first. */
+function withoutHello(): Pair {
+  const pair = readyPair();
+  const { side } = (pair.hub as unknown as { channel: { side: { expectsHello: boolean } } }).channel;
+  side.expectsHello = true;
+  return pair;
+}
+
+test('a first message that is not a HELLO is reported and delivered, and the session goes on', () => {
+  for (const [frame, what] of [
+    [Buffer.from('\0{"msg_type":"bus","payload":{}}'), 'message'],
+    [Buffer.from('\0"text"'), 'message'],
+    [Uint8Array.of(1, 2, 3), 'message'],
+    [Uint8Array.of(0, 0xff), 'dropped'],
+  ] as const) {
+    const { client, hub } = withoutHello();
+    const events = hub.receive(transportOf(client).encrypt(frame));
+    assert.equal(types(events), ['hello', what]);
+    assert.is(find(events, 'hello').error!.code, 'no-hello');
+    assert.is(hub.state, 'ready');
+  }
 });
 
 test.run();
