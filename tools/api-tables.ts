@@ -92,61 +92,6 @@ export function providersTable(): string {
   ].join('\n\n');
 }
 
-// Which provider to take?
-
-export function choiceTable(): string {
-  return [
-    table(
-      ['Provider', 'Take it', 'Constant time', 'X25519, Node 20 and Bun', 'gzip', 'Audits'],
-      [
-        [
-          '`nodeCrypto`',
-          'in Node.js, Bun and Deno',
-          'OpenSSL’s; for short messages that of `jsCrypto`',
-          '40 µs',
-          '–',
-          'OpenSSL’s; none of what is of `jsCrypto`',
-        ],
-        [
-          '`jsCrypto`',
-          'in browsers, workers and React Native, wherever JavaScript is compiled',
-          'yes, where it is compiled',
-          '150 and 290 µs',
-          '5.3 KB',
-          'none; a [test](../../../test/crypto/js-x25519-proof.test.ts) proves the arithmetic for all keys',
-        ],
-        [
-          '`nobleCrypto`',
-          'where an audit counts for more than time does',
-          'not X25519, which uses BigInt',
-          '1,100 and 420 µs',
-          '11.3 KB',
-          'of earlier versions of noble, by Cure53 and others; ChaCha20 is the library’s own',
-        ],
-        [
-          '`nobleCryptoWithAesGcm`',
-          'where a peer has AES-GCM only',
-          'neither X25519 nor AES',
-          'as `nobleCrypto`',
-          '14.2 KB',
-          'as `nobleCrypto`',
-        ],
-        [
-          '`deviceCrypto`',
-          'where JavaScript is interpreted and there is BigInt',
-          'no, since BigInt takes none',
-          '800 µs in Node 20',
-          'in its file',
-          'none',
-        ],
-      ],
-    ),
-    'Times are those of one Diffie-Hellman on one machine. Each provider passes the vectors of Wycheproof and of the RFCs, and is ' +
-      'compared with OpenSSL. [SECURITY.md](../../../SECURITY.md#what-javascript-cannot-promise) says what constant time means in ' +
-      'JavaScript.',
-  ].join('\n\n');
-}
-
 // Which lengths?
 
 /** The lengths in bytes of the messages of a handshake with empty payloads, from the first vector of a pattern. */

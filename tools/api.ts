@@ -2,7 +2,7 @@
  * Writes docs/reference/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
  * index; the lengths; and which single file has which name.
  */
-import { choiceTable, filesTable, lengthsTable, providersTable } from './api-tables.ts';
+import { filesTable, lengthsTable, providersTable } from './api-tables.ts';
 import { type Doc, type Member, oneLine, type PublicName, publicNames } from './declared.ts';
 import { type Drawn, table } from './draw.ts';
 import { codes } from './errors.ts';
@@ -77,7 +77,9 @@ const AREAS: { readonly [page: string]: Area } = {
   crypto: {
     title: 'Cryptography',
     sources: /^crypto\/|^bytes/,
-    introduction: 'Cryptography is passed in: one of the providers below, or your own.',
+    introduction:
+      'Cryptography is passed in: one of the providers below, or your own. ' +
+      '[install.md](../install.md#which-provider) compares the providers.',
   },
   noise: {
     title: 'Noise',
@@ -301,10 +303,7 @@ function areaPage(page: string): string {
     linkTo(name).replace(`${page}.md`, ''),
     cell(firstSentence(doc)),
   ]);
-  const extra =
-    page === 'crypto'
-      ? ['## Which provider to take', choiceTable(), '## Which suites has which provider', providersTable()]
-      : [];
+  const extra = page === 'crypto' ? ['## Which suites has which provider', providersTable()] : [];
   return (
     [`# ${title}`, introduction, NOTE, table(['Name', ''], list), ...extra, ...symbols.map(section)]
       .join('\n\n')
