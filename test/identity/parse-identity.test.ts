@@ -74,6 +74,17 @@ const SECRETIVE: [unknown, LocalCode][] = [
   [{ access_key: [SECRET], password: SECRET }, 'identity-access-key'],
   [{ access_key: SECRET, password: [SECRET] }, 'identity-password'],
 ];
+test('takes a blank address of the broker for none, and one of another type for one that cannot be used', () => {
+  const endpoints = { mqtt: 'mqtts://elsewhere' };
+  for (const [endpoint, expected] of [
+    [' ', 'mqtts://elsewhere'],
+    [7, ''],
+  ]) {
+    const { mqtt } = identityOf({ endpoints, mqtt: { endpoint, username: 'user', password: 'pw' } });
+    assert.is(mqtt?.endpoint, expected);
+  }
+});
+
 test('shows no value in an error', () => {
   for (const [input, code] of SECRETIVE) {
     const error = raisesLocal(() => parseIdentity(input as object), code);

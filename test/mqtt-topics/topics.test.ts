@@ -133,6 +133,13 @@ test('derives each topic that was not issued from one that was, or from prefix, 
   );
 });
 
+test('accepts issued topics below a prefix that names no client only if they name this one, or are a single level', () => {
+  const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak' };
+  for (const topic of ['hivemind/hub/up', 'hivemind/hub/ak/in', 'hivemind/hub/c2s/ak'])
+    assert.is(deriveTopics({ ...mqtt, c2s_topic: topic }).publish, topic);
+  refuses({ ...mqtt, c2s_topic: 'hivemind/hub/other/in' }, 'topic-out-of-scope');
+});
+
 test('brokerEndpoint() reads an IPv6 address, the path of a WebSocket and the flag for TLS', () => {
   const endpoint = (url: string, tls?: boolean) => brokerEndpoint({ endpoint: url, tls });
   assert.is(endpoint('mqtts://[2001:db8::1]:8884').host, '2001:db8::1');
