@@ -1,10 +1,10 @@
 /**
- * Measures the library beside its peers, and prints one table. Each benchmark has a process of its own: what V8 learned about a
+ * Measures the library against its peers, and prints one table. Each benchmark has a process of its own: what V8 learned about a
  * function in one would slow it down in the next.
  *
  *     npm run bench
  *     npm run bench -- --only TEXT        only what has this in its name
- *     npm run bench -- --before FOLDER    handshakes and argon2id beside an earlier build, too, whose dist/ this is
+ *     npm run bench -- --before FOLDER    compares handshakes and argon2id with an earlier build, too, whose dist/ this is
  *     npm run --silent bench -- --json    prints JSON instead, from which bench/draw.ts makes what docs/evidence/scale.md shows
  */
 import { fork } from 'node:child_process';

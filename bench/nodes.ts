@@ -63,7 +63,7 @@ function measureAll(): void {
       return `**${ratio}** ${takes}`;
     }),
   ]);
-  const drawn = table(['', 'beside', ...VERSIONS.map((version) => `Node ${version}`)], rows);
+  const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
   console.log(drawn);
   if (values.write) writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { nodes: drawn }));
 }

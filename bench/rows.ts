@@ -81,7 +81,7 @@ export const COLUMNS = [
   '',
   'takes',
   'a second',
-  'beside',
+  'compared with',
   'which takes',
   'ratio',
   'middle half',

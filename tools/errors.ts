@@ -117,12 +117,12 @@ const MOST_MESSAGES = 3;
 
 const INTRODUCTION = `# Errors
 
-Whatever goes wrong is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from the closed lists below, which programs read,
-and a \`message\` for a person; in the files for devices the message is the code, with the argument where there is one, as in
+Every error is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from the closed lists below, for programs, and a
+\`message\`, for people. In the files for devices the message is the code, with the name of an argument if there is one, as in
 \`bad-argument: crypto\`. \`cause\` holds what injected code threw.
 
-- **LocalError**: the caller's mistake, or a fault of this side.
-- **RemoteError**: what the peer sent or did, or somebody in between.
+- **LocalError**: the caller made a mistake, or this side has a fault.
+- **RemoteError**: the peer, or somebody between the two, sent or did something wrong.
 
 Functions throw errors. A session does not throw for what its peer sends: it returns the event \`close\` with the \`error\`, and
 \`closed()\` returns \`ended\` with the same one, or with what the end of the connection means

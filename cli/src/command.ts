@@ -82,7 +82,7 @@ Exit status
   0  done, and nothing is wrong
   1  something is wrong, and the output names it
   2  the command could not run: its arguments, a file, or its input
-  3  something is wrong, and the command cannot tell what
+  3  something is wrong, and the command cannot find the cause
 `;
 
 export function helpOf({ usage, help, options }: Command): string {

@@ -18,7 +18,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const HELP = `\
 hub-protocol COMMAND [arguments]
 
-Commands for HiveMind protocol 3: a hub to try, questions to a hub, and what is needed next to a device.
+Commands for HiveMind protocol 3: run a hub to try things on, ask a hub, provision devices, and find out why they fail.
 
 ${table(COMMANDS.map(({ name, summary }) => [name, summary]))}
   hub-protocol COMMAND --help    shows what a command does, with examples

@@ -32,7 +32,7 @@ async function readLine(input: Input): Promise<string> {
     chunks.push(Buffer.from(chunk));
     length += chunk.length;
     if (length > LONGEST)
-      throw new CannotRun(`standard input has more than ${LONGEST} bytes, so it is no password`);
+      throw new CannotRun(`standard input has more than ${LONGEST} bytes, which is too long for a password`);
   }
   const text = bytesToUtf8(Buffer.concat(chunks));
   if (text === undefined) throw new CannotRun('the password on standard input is not UTF-8');

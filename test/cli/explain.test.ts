@@ -98,7 +98,7 @@ test('a wrong password at the client, from the right one', () => {
   assert.match(blames({ client, password: PASSWORD }, 'psk-stale', 'likely'), /stored/);
   assert.match(
     blames({ client, password: PASSWORD, clientPsk: wrongPsk }, 'psk-stale'),
-    /not that of the password/,
+    /not derived from the password/,
   );
 });
 
@@ -117,7 +117,7 @@ test('a wrong password at the hub, from the right one, which the client has', ()
   const evidence = { client, clientPsk: psk, password: PASSWORD };
   blames(evidence, 'psk-differs', 'likely');
   const { checked } = why(evidence);
-  assert.ok(checked.includes('the PSK of the client is that of the password'));
+  assert.ok(checked.includes('the PSK of the client was derived from the password'));
   assert.ok(checked.some((text) => text.startsWith('the hub uses none of 1 PSKs')));
 });
 

@@ -20,7 +20,7 @@ const OPTIONS: Options = {
   ca: {
     type: 'string',
     argument: 'FILE',
-    help: 'a certificate authority to trust, as PEM (default: ca.pem beside the identity, if it is there)',
+    help: 'a certificate authority to trust, as PEM (default: ca.pem next to the identity, if it exists)',
   },
   'allow-plaintext': { type: 'boolean', help: 'talk to a hub without TLS' },
 };

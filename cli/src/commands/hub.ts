@@ -29,7 +29,7 @@ unless you name another. Start it again with the same folder, and its clients kn
 
 FOLDER/identity.json   what a client needs. It is a secret, as every identity is
 FOLDER/ca.pem          the certificate authority, which a client has to trust; "ask" and "chat" find it there
-FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to begin anew
+FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to start over
 `,
   options: {
     port: { type: 'string', argument: 'NUMBER', help: 'the port, at the first start (default 5679)' },

@@ -32,8 +32,8 @@ export const INSPECT: Command = {
   usage: 'inspect [URL] --identity FILE [options]',
   help: `\
 Connects to a hub, shows what it says before the handshake, says which pattern and suite a client would choose, and hangs
-up. Without URL it connects to the address in the identity. The hub sees a connection that ends before message 1; one that
-allows a single connection for each access key may end that of the device.
+up. Without URL it connects to the address in the identity. The hub sees a connection that ends before message 1. A hub that
+allows one connection for each access key may close the device's.
 
   hub-protocol inspect --identity kiosk.json
   hub-protocol inspect wss://hub.local:5678 --identity kiosk.json --keyring kiosk.keyring.json --ca hub.pem

@@ -242,7 +242,7 @@ export function comparePsks(examined: Case): Cause | undefined {
     const psk = pskOf(examined, role);
     if (psk === undefined || derived === undefined) continue;
     if (equalBytes(psk, derived)) {
-      checked.push(`the PSK of the ${role} is that of the password`);
+      checked.push(`the PSK of the ${role} was derived from the password`);
       continue;
     }
     const all = evidence.mistakenPsks(password!, examined.nodeId!);
@@ -254,7 +254,7 @@ export function comparePsks(examined: Case): Cause | undefined {
     return {
       name: role === 'client' && evidence.client?.foundPsk ? 'psk-stale' : 'psk-differs',
       certainty: 'certain',
-      text: `the PSK of the ${role} is not that of the password at this hub: it belongs to another password or another hub, or was derived in a way that is not known here`,
+      text: `the PSK of the ${role} was not derived from the password for this hub: it belongs to another password or another hub, or was derived in an unknown way`,
     };
   }
   if (clientPsk === undefined || hubPsk === undefined) return undefined;

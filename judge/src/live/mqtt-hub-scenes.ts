@@ -135,7 +135,7 @@ const OWN: readonly MqttScene[] = [
   }),
   choice({
     name: 'after-silence',
-    comment: 'After that it makes one attempt with XXpsk2, which tells what was wrong.',
+    comment: 'After that it makes one attempt with XXpsk2, which shows what was wrong.',
     async play(hub, connection) {
       const talk = await hub.greet(connection, { patterns: ['XXpsk2', 'KKpsk0'] });
       await talk.expectEcho('json', 20);

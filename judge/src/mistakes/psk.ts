@@ -59,7 +59,7 @@ const PARAMETERS: readonly Mistake[] = [
     change: ({ salt }) => ({ salt: salt.slice(0, 16) }),
   },
   {
-    cause: 'psk: the salt is the SHA-256 of the password; it is that of the node id',
+    cause: 'psk: the salt is the SHA-256 of the password; it must be the SHA-256 of the node id',
     change: (_right, password) => ({ salt: sha256(password) }),
   },
   ...[1, 2, 4].map((passes) => ({

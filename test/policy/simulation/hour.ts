@@ -33,13 +33,15 @@ export function cellOf(reports: readonly Report[]): string {
   const [first] = reports;
   const dials = rangeOf(reports.map(({ dials }) => dials));
   const share = rangeOf(reports.map(({ readyFor }) => Math.round((100 * readyFor) / HOUR)));
-  const parts = [`${dials} dials`];
+  const parts = [counted(dials, 'dial')];
   if (first!.derivations > 0)
-    parts.push(`${rangeOf(reports.map(({ derivations }) => derivations))} derivations`);
+    parts.push(counted(rangeOf(reports.map(({ derivations }) => derivations)), 'derivation'));
   if (share !== '0') parts.push(`ready ${share} %`);
   if (first!.asked !== undefined) parts.push(`asks: \`${first!.asked}\``);
   return parts.join(', ');
 }
+
+const counted = (range: string, noun: string): string => `${range} ${noun}${range === '1' ? '' : 's'}`;
 
 function rangeOf(values: readonly number[]): string {
   const [least, most] = [Math.min(...values), Math.max(...values)];
