@@ -6,7 +6,7 @@ import { jsCrypto } from '../../src/crypto/js.ts';
 import * as bytes from '../../src/crypto/keystream-bytes.ts';
 import * as words from '../../src/crypto/keystream-words.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesAbout } from '../raises.ts';
 import { Random } from '../world/random.ts';
 import { openSslSeal } from './openssl.ts';
 
@@ -42,13 +42,15 @@ test('a word of the keystream is applied byte by byte as it is with DataView', (
   }
 });
 
-test('js refuses a nonce that is not 12 bytes long', () => {
+test('js refuses a nonce that is not 12 bytes long, and a key that is not 32', () => {
   const cipher = jsCrypto.ciphers.ChaChaPoly!(new Uint8Array(32));
   for (const length of [0, 8, 11, 13]) {
     const nonce = new Uint8Array(length);
-    raisesLocal(() => cipher.seal(nonce, new Uint8Array(0), new Uint8Array(3)), 'bad-length');
-    raisesLocal(() => cipher.open(nonce, new Uint8Array(0), new Uint8Array(19)), 'bad-length');
+    raisesAbout('nonce', () => cipher.seal(nonce, new Uint8Array(0), new Uint8Array(3)));
+    raisesAbout('nonce', () => cipher.open(nonce, new Uint8Array(0), new Uint8Array(19)));
   }
+  const short = jsCrypto.ciphers.ChaChaPoly!(new Uint8Array(31));
+  raisesAbout('key', () => short.seal(new Uint8Array(12), new Uint8Array(0), new Uint8Array(3)));
 });
 
 test('js authenticates associated data of every length up to 1 KiB as OpenSSL does', () => {

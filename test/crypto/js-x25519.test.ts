@@ -5,6 +5,7 @@ import { copyBytes } from '../../src/bytes.ts';
 import { jsX25519 } from '../../src/crypto/js-x25519.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { hex, toHex } from '../vectors.ts';
+import { wipedIn } from '../wiped.ts';
 import { Random } from '../world/random.ts';
 
 const random = new Random(25519);
@@ -48,6 +49,15 @@ test('computes the shared secrets of keys with one bit, and with all but one, as
       compare(encoded(value), key);
     }
   }
+});
+
+test('wipes the scalar that it makes of a private key', () => {
+  const privateKey = random.bytes(32);
+  const clamped = copyBytes(privateKey);
+  clamped[0]! &= 248;
+  clamped[31] = (clamped[31]! & 127) | 64;
+  const wiped = wipedIn(() => jsX25519.sharedSecret(privateKey, encoded(9n)));
+  assert.ok(wiped.includes(toHex(clamped)));
 });
 
 // Three minutes. noise/known-answers.test.ts has a thousand.

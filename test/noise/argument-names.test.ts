@@ -17,6 +17,9 @@ const TOO_LONG = new Uint8Array(65_536);
 /** What is wrong with the options of a HandshakeState, by the name that the error starts with. */
 const HANDSHAKE_FAULTS: [name: string, changes: Changes][] = [
   ['options.unknown', { unknown: 1 } as never],
+  ['role', { role: 'client' }],
+  ['pattern', { pattern: 'XX' }],
+  ['suite', { suite: '25519_ChaChaPoly_BLAKE2s' }],
   ['prologue', { prologue: 'aa' }],
   ['psk', { psk: key(1).subarray(1) }],
   ['staticKey', { staticKey: key(0) }],
@@ -54,6 +57,7 @@ test('protocolName() names a pattern that cannot be written', () => {
 
 test('HandshakeState names what its methods are given', () => {
   raisesAbout('payload', () => create('initiator', 'XXpsk2').writeMessage(NOT_BYTES));
+  raisesAbout('payload', () => create('initiator', 'XXpsk2').writeMessage(TOO_LONG));
   raisesAbout('message', () => create('responder', 'XXpsk2').readMessage(NOT_BYTES));
   const state = new HandshakeState({
     ...optionsOf('initiator', 'KKpsk0'),
@@ -62,6 +66,7 @@ test('HandshakeState names what its methods are given', () => {
   });
   state.writeMessage();
   raisesAbout('sharedSecret', () => state.resume(NOT_BYTES));
+  raisesAbout('sharedSecret', () => state.resume(new Uint8Array(31)));
 });
 
 test('Transport names what its methods are given', () => {
@@ -71,6 +76,7 @@ test('Transport names what its methods are given', () => {
   raisesAbout('plaintext', () => transport.encrypt(TOO_LONG));
   raisesAbout('buffer', () => transport.encryptInPlace(NOT_BYTES));
   raisesAbout('buffer', () => transport.encryptInPlace(TOO_LONG));
+  raisesAbout('buffer', () => transport.encryptInPlace(new Uint8Array(15)));
   raisesAbout('message', () => transport.decrypt(NOT_BYTES));
 });
 
@@ -96,6 +102,7 @@ const DERIVATION_FAULTS: [name: string, changes: object][] = [
   ['crypto.argon2id', { crypto: { argon2id: 1 } }],
   ['password', { password: 1 }],
   ['salt', { salt: 'salt' }],
+  ['salt', { salt: new Uint8Array(7) }],
   ['passes', { passes: 0 }],
   ['memoryKiB', { memoryKiB: 7 }],
   ['parallelism', { parallelism: 0 }],
