@@ -47,6 +47,14 @@ test('has fields that a program may replace and delete, as those of an Error', (
   }
 });
 
+test('has a detail that it was given, and none that is undefined', () => {
+  const error = new RemoteError('unknown-hub', 'what', { nodeId: 'hub-1', hubKey: undefined });
+  assert.equal(
+    ['nodeId', 'hubKey'].filter((field) => field in error),
+    ['nodeId'],
+  );
+});
+
 test('keeps the cause it was given', () => {
   const cause = new TypeError('beneath');
   assert.is(new LocalError('crypto-failed', 'what', cause).cause, cause);

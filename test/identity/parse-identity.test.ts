@@ -85,6 +85,19 @@ test('takes a blank address of the broker for none, and one of another type for 
   }
 });
 
+test('leaves out fields that were not issued, and reads no flag from a list', () => {
+  const identity = identityOf({ protocols: { https: ['on'] }, mqtt: { ...BROKER, tls: ['on'] } });
+  assert.equal('siteId' in identity, true);
+  assert.equal(
+    ['cryptoKey', 'publicKey', 'defaultMaster'].filter((name) => name in identity),
+    [],
+  );
+  assert.equal([identity.protocols.https, identity.mqtt?.tls], [false, false]);
+  const { unreadableFields, unknownFields } = redactIdentity(identity);
+  assert.equal([unreadableFields, unknownFields], [['protocols.https', 'mqtt.tls'], undefined]);
+  assert.equal(redactIdentity(identityOf({ unknown: 1 })).unknownFields, ['unknown']);
+});
+
 test('shows no value in an error', () => {
   for (const [input, code] of SECRETIVE) {
     const error = raisesLocal(() => parseIdentity(input as object), code);

@@ -140,12 +140,39 @@ test('accepts issued topics below a prefix that names no client only if they nam
   refuses({ ...mqtt, c2s_topic: 'hivemind/hub/other/in' }, 'topic-out-of-scope');
 });
 
+test('refuses topics where nothing names the client, another client’s, and those outside of the hub’s levels', () => {
+  const issued = ({ publish, subscribe, status }: Topics) => ({
+    c2s_topic: publish,
+    s2c_topic: subscribe,
+    status_topic: status,
+  });
+  refuses(issued(today('x/ak')), 'topic-out-of-scope');
+  refuses({ access_key: '', username: '', ...issued(today('x/ak')) }, 'topic-out-of-scope');
+  refuses({ hub_id: 'hub', ...issued(earlier('hivemind/hub', 'ak')) }, 'topic-out-of-scope');
+  refuses({ access_key: 'ak', c2s_topic: 'up', s2c_topic: 'ak/out' }, 'topic-out-of-scope');
+  for (const topic of ['hivemind/hub/up', 'hivemind/hub/c2s/other', 'other/hub/c2s/ak'])
+    refuses({ hub_id: 'hub', access_key: 'ak', c2s_topic: topic }, 'topic-out-of-scope');
+  for (const value of ['#', '+', '+/a', '#/a']) refuses({ topic_prefix: value }, 'bad-topic');
+});
+
+test('adds the hub’s id to a prefix that does not have it as a level, and finds the direction at any level', () => {
+  const mqtt = { hub_id: 'hub', access_key: 'ak' };
+  for (const prefix of ['hub', 'a/hub', 'a/hub/b'])
+    assert.equal(deriveTopics({ ...mqtt, topic_prefix: prefix }), earlier(prefix, 'ak'));
+  assert.equal(deriveTopics({ ...mqtt, topic_prefix: 'a/hub1' }), earlier('a/hub1/hub', 'ak'));
+  assert.equal(deriveTopics({ ...mqtt, topic_prefix: 'ak/b' }), earlier('ak/b/hub', 'ak'));
+  const direct = { access_key: 'ak', c2s_topic: 'c2s/ak/in', s2c_topic: 's2c/ak' };
+  assert.is(deriveTopics(direct).status, 'status/ak/in');
+});
+
 test('brokerEndpoint() reads an IPv6 address, the path of a WebSocket and the flag for TLS', () => {
   const endpoint = (url: string, tls?: boolean) => brokerEndpoint({ endpoint: url, tls });
   assert.is(endpoint('mqtts://[2001:db8::1]:8884').host, '2001:db8::1');
   assert.is(endpoint('wss://b/mqtt/').url, 'wss://b/mqtt');
   assert.equal(endpoint('mqtt://b', true), { url: 'mqtts://b', host: 'b', port: 8883, tls: true });
   raisesLocal(() => endpoint('ws://b'), 'plaintext-endpoint');
+  const plain = brokerEndpoint({ endpoint: 'ws://b/mqtt' }, { allowPlaintext: true });
+  assert.is(plain.url, 'ws://b/mqtt');
 });
 
 test('brokerEndpoint() refuses arguments of the wrong type, and an address of the wrong type', () => {

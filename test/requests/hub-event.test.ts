@@ -28,6 +28,11 @@ test('returns numbers in ids as they are written', () => {
   assert.is(event.sessionId, '12');
 });
 
+test('returns undefined for a payload that is not an object, and for a type that is not a string', () => {
+  for (const payload of ['speak', 7, null, Object.assign([], { type: 'speak' }), { type: 7 }, {}])
+    assert.is(readHubEvent({ msg_type: 'bus', payload } as never), undefined);
+});
+
 test('takes a field called `undefined` for none of the names', () => {
   const context = { undefined: 'req-1' };
   const event = readHubEvent({ msg_type: 'bus', payload: { type: 'speak', context } })!;

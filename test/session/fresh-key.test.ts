@@ -11,7 +11,7 @@ import {
   serializeKeyring,
   updateKeyring,
 } from '../../src/index.ts';
-import { CLIENT_STATIC, HUB_KEY, HUB_PSK } from '../world/keys.ts';
+import { CLIENT_STATIC, HUB_KEY, HUB_PSK, NODE_ID } from '../world/keys.ts';
 import { fieldsOf, find, KK, Pair, type PairOptions, readyPair, types } from '../world/pair.ts';
 
 /** A keyring after a connection, and what the hub sent at its end. */
@@ -47,7 +47,11 @@ test('a key that the hub refuses stays fresh, and the next connection warns', ()
     client: { ...fieldsOf(keyring), psks: [HUB_PSK] },
     hub: { clientKey: HUB_KEY },
   }).run();
-  assert.is(next.clientEvents[0]?.type, 'static-key-fresh');
+  const { nodeId, error } = find(next.clientEvents, 'static-key-fresh');
+  assert.equal(
+    [next.clientEvents[0]?.type, nodeId, error.code],
+    ['static-key-fresh', NODE_ID, 'static-key-fresh'],
+  );
 });
 
 test('any message of the hub proves that it accepted the key', () => {

@@ -138,6 +138,12 @@ both('says before which byte the fault is', () => {
   assert.match(raisesRemote(() => parseJson('1 2'), 'bad-json').message, / after 2 bytes$/);
 });
 
+both('refuses an escaped surrogate at either edge of its range that has no other half', () => {
+  for (const lone of ['\\udc00\\udc00', '\\udc00', '\\udfff', '\\ud800\\ue000', '\\udbff\\udbff'])
+    raisesRemote(() => parseJson(`"${lone}"`), 'lone-surrogate');
+  assert.is(parseJson('"\\ud800\\udc00\\udbff\\udfff"'), '\u{10000}\u{10ffff}');
+});
+
 both('refuses a pair of surrogates of which one half is escaped', () => {
   for (const half of ['\ud83d\\ude00', '\\uD83D\ude00']) {
     raisesRemote(() => parseJson(`"${half}"`), 'lone-surrogate');
