@@ -38,15 +38,10 @@ import {
   splitMessage,
 } from '../src/index.ts';
 import { raisesAbout } from './raises.ts';
-
-/** An object whose every use throws. */
-function unreadable(): never {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy as never;
-}
+import { detached, revoked } from './world/hostile.ts';
 
 const given = (fields: object): never => fields as never;
+const unreadable = (): never => given(revoked({}));
 const UNKNOWN = given({ unknown: 1 });
 const MQTT = { endpoint: 'mqtts://broker.example' };
 const TEXT = { requestId: 'r1', text: 'Hello' };
@@ -74,7 +69,7 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['token', () => new JsonNumber('one')],
   ['text', () => parseJson(given([]))],
   ['text', () => parseJson(unreadable())],
-  ['text', () => parseJson(transferred())],
+  ['text', () => parseJson(detached(1))],
   ['protocolName', () => buildPrologue({}, {}, '')],
   ['kind', () => splitMessage(given(['json']), new Uint8Array(0))],
   ['payload', () => splitMessage('json', given(['a']))],
@@ -169,13 +164,6 @@ const FAULTS: [name: string, call: () => unknown][] = [
 ];
 
 const DENIED = { type: 'hive.policy.denied', requestId: undefined };
-
-/** Bytes whose memory is elsewhere. */
-function transferred(): Uint8Array {
-  const bytes = new Uint8Array(1);
-  structuredClone(bytes, { transfer: [bytes.buffer] });
-  return bytes;
-}
 
 /** An object with a field that cannot be read. */
 function hostile(field: string): never {

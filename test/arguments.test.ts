@@ -4,20 +4,7 @@ import * as assert from 'uvu/assert';
 import { assertBytes, assertFlag, assertString } from '../src/arguments.ts';
 import { kindOf } from '../src/errors-table.ts';
 import { raisesLocal } from './raises.ts';
-
-/** A Proxy whose every use throws a TypeError. */
-function revoked(): object {
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
-  return proxy;
-}
-
-/** An array whose memory was transferred to another thread. */
-function detached(length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  structuredClone(bytes, { transfer: [bytes.buffer] });
-  return bytes;
-}
+import { detached, revoked } from './world/hostile.ts';
 
 test('refuses bytes whose memory was transferred', () => {
   raisesLocal(() => assertBytes(detached(4), 'key'), 'bad-argument');
@@ -44,7 +31,7 @@ test('refuses bytes that are one too short or one too long', () => {
 
 test('accepts a non-empty string as an argument, and nothing else', () => {
   assertString('a', 'name');
-  for (const value of ['', undefined, null, 1, ['a'], {}, revoked()]) {
+  for (const value of ['', undefined, null, 1, ['a'], {}, revoked({})]) {
     raisesLocal(() => assertString(value, 'name'), 'bad-argument');
   }
 });
@@ -62,13 +49,13 @@ test('takes a missing flag for false, and only a boolean for a flag', () => {
     [undefined, false, true].map((value) => assertFlag(value, 'flag')),
     [false, false, true],
   );
-  for (const value of [null, 0, 1, 'true', {}, revoked()]) {
+  for (const value of [null, 0, 1, 'true', {}, revoked({})]) {
     raisesLocal(() => assertFlag(value, 'flag'), 'bad-argument');
   }
 });
 
 test('names the kind of a value, not the value', () => {
-  const kinds = [null, undefined, [1], {}, 'secret', 7, true, revoked()].map(kindOf);
+  const kinds = [null, undefined, [1], {}, 'secret', 7, true, revoked({})].map(kindOf);
   assert.equal(kinds, [
     'null',
     'undefined',

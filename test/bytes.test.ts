@@ -22,6 +22,7 @@ import {
 import { engine } from '../src/engine.ts';
 import { bothWays, withoutEngine } from './both-ways.ts';
 import { raisesLocal } from './raises.ts';
+import { detached, revoked } from './world/hostile.ts';
 
 const both = bothWays(test);
 
@@ -62,13 +63,6 @@ test('takes no other value for bytes', () => {
   for (const value of [...NOT_BYTES, new Uint16Array(2), new Int8Array(2)]) assert.is(isBytes(value), false);
 });
 
-/** A Proxy whose every use throws a TypeError. */
-function revoked(target: object): object {
-  const { proxy, revoke } = Proxy.revocable(target, {});
-  revoke();
-  return proxy;
-}
-
 const IMPOSTORS = [
   Object.create(Uint8Array.prototype),
   { [Symbol.toStringTag]: 'Uint8Array', length: 2 },
@@ -94,13 +88,6 @@ test('recognizes bytes on an engine without ArrayBuffer.isView', () => {
     ArrayBuffer.isView = isView;
   }
 });
-
-/** An array whose memory was transferred to another thread. */
-function detached(length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  structuredClone(bytes, { transfer: [bytes.buffer] });
-  return bytes;
-}
 
 test('copies bytes into memory of their own', () => {
   const original = Buffer.from([1, 2, 3]).subarray(1);

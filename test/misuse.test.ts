@@ -5,22 +5,11 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LocalError } from '../src/errors.ts';
 import { LOCAL } from './fuzz/targets/values.ts';
+import { detached, revoked } from './world/hostile.ts';
 
 const boom = (): never => {
   throw new TypeError('a trap threw');
 };
-
-function revoked(target: object): object {
-  const { proxy, revoke } = Proxy.revocable(target, {});
-  revoke();
-  return proxy;
-}
-
-function transferred(): Uint8Array {
-  const bytes = new Uint8Array(32);
-  structuredClone(bytes, { transfer: [bytes.buffer] });
-  return bytes;
-}
 
 function circular(): object {
   const object: { [field: string]: unknown } = { access_key: 'ak', password: 'pw' };
@@ -49,7 +38,7 @@ const HOSTILE: { readonly [what: string]: () => unknown } = {
   'other typed arrays': () => new Uint16Array(32),
   'an object that only inherits from Uint8Array': () => Object.create(Uint8Array.prototype),
   'a proxy of bytes': () => new Proxy(new Uint8Array(32), {}),
-  'bytes that were transferred': transferred,
+  'bytes that were transferred': () => detached(32),
   'an invalid Date': () => new Date(Number.NaN),
   'a Map': () => new Map([['access_key', 'ak']]),
   'a revoked proxy': () => revoked({}),

@@ -1,5 +1,6 @@
 /** Values that no caller should pass, and some do. */
 
+import { detached, revoked } from '../world/hostile.ts';
 import type { Random } from '../world/random.ts';
 import { anyJson, anyText } from './mutate.ts';
 
@@ -12,19 +13,6 @@ const TRAPS = [
 
 function throwing(target: object): object {
   return new Proxy(target, Object.fromEntries(TRAPS.map((trap) => [trap, boom])));
-}
-
-function revoked(target: object): object {
-  const { proxy, revoke } = Proxy.revocable(target, {});
-  revoke();
-  return proxy;
-}
-
-/** An array whose memory was transferred elsewhere. */
-function detached(length: number): Uint8Array {
-  const array = new Uint8Array(length);
-  structuredClone(array.buffer, { transfer: [array.buffer] });
-  return array;
 }
 
 function nested(depth: number): unknown {

@@ -12,6 +12,7 @@ import {
 } from '../../src/index.ts';
 import type { EndedEvent } from '../../src/parts.ts';
 import { raisesLocal } from '../raises.ts';
+import { revoked } from '../world/hostile.ts';
 import { seeded } from '../world/random.ts';
 
 const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);
@@ -91,8 +92,6 @@ test('refuses a time that is no number, and an event that is no object', () => {
 test('refuses an event that cannot be read, and changes nothing', () => {
   const policy = newPolicy();
   policy.begin(0);
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
   const events = ['type', 'retry', 'error'].map((name) =>
     Object.defineProperty({ type: 'ended' }, name, {
       get() {
@@ -100,7 +99,8 @@ test('refuses an event that cannot be read, and changes nothing', () => {
       },
     }),
   );
-  for (const event of [proxy, ...events]) raisesLocal(() => policy.take(event as never, 0), 'bad-argument');
+  for (const event of [revoked({}), ...events])
+    raisesLocal(() => policy.take(event as never, 0), 'bad-argument');
   assert.is(policy.state, 'connecting');
 });
 
