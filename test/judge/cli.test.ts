@@ -51,9 +51,17 @@ function judge(code: string, ...options: string[]): Promise<Run> {
   return run('--report', folder, ...options, '--', process.execPath, '-e', adapter);
 }
 
-function report(): { passed: boolean; summary: { passed: number; failed: number; declined: number }[] } {
-  return JSON.parse(readFileSync(join(folder, 'judge.json'), 'utf8'));
+interface Report {
+  passed: boolean;
+  summary: { passed: number; failed: number; declined: number }[];
+  verdicts: { result: string; failure?: { difference: { got: string } } }[];
 }
+
+const report = (): Report => JSON.parse(readFileSync(join(folder, 'judge.json'), 'utf8'));
+
+/** What the report says that it got, for each test that failed. */
+const failures = (): string[] =>
+  report().verdicts.flatMap(({ result, failure }) => (result === 'failed' ? [failure!.difference.got] : []));
 
 const COUNT = JSON.parse(
   readFileSync(new URL('../../vectors/negotiation.json', import.meta.url), 'utf8'),
@@ -67,6 +75,12 @@ const RIGHT = `
   if (!suite) say({ error: 'no-common-suite' });
   else if (!pattern) say({ error: 'no-common-pattern' });
   else say({ pattern, suite, protocolName: 'Noise_' + pattern + '_' + suite });`;
+
+/** Answers the requests after the first as these lines of code do, and the others right. */
+function answering(codes: readonly string[]): string {
+  const cases = codes.map((code, i) => `case ${i + 2}: { ${code} break; }`);
+  return `switch (request.id) { ${cases.join(' ')} default: { ${RIGHT} } }`;
+}
 
 test('passes an adapter that is right, and exits with 0', async () => {
   const { code, stdout, stderr } = await judge(RIGHT, ...SELECT);
@@ -127,7 +141,8 @@ test('shows no control character of an adapter, in text or in the report', async
   }
 });
 
-for (const [what, code, fault] of [
+/** Lines that are no response, and what the report says of each. */
+const WRONG_LINES: readonly [what: string, code: string, fault: RegExp][] = [
   [
     'that never ends',
     `process.stdout.write('x'.repeat(2 ** 24 + 1));`,
@@ -147,16 +162,16 @@ for (const [what, code, fault] of [
   ['that is not JSON', `console.log('oops');`, /not JSON: oops/],
   ['that is not an object', `console.log('[1]');`, /not a JSON object/],
   ['with another id', `say({ id: 'x' });`, /id "x" to request/],
-] as const) {
-  test(`fails a test whose response is a line ${what}`, async () => {
-    const { code: status, stdout } = await judge(
-      `if (request.id !== 2) { ${RIGHT} } else { ${code} }`,
-      ...SELECT,
-    );
-    assert.is(status, 1);
-    assert.match(stdout, fault);
-  });
-}
+];
+
+test('fails exactly the tests whose response is a line that is wrong', async () => {
+  const { code } = await judge(answering(WRONG_LINES.map(([, each]) => each)), ...SELECT);
+  assert.is(code, 1);
+  assert.is(failures().length, WRONG_LINES.length);
+  for (const [i, [what, , fault]] of WRONG_LINES.entries()) {
+    assert.match(failures()[i]!, fault, what);
+  }
+});
 
 test('exits with 2 if the command cannot be started, and says how to find out why', async () => {
   const { code, stderr } = await run('--report', folder, '--', 'no-such-command');
@@ -295,17 +310,13 @@ test('--connect fails every scene if there is no hub, and shows each scene as it
   assert.match(stderr, / 1\/\d+ failed +first-contact\n/);
 });
 
-test('--help explains how to begin, on standard output', async () => {
+test('--help explains how to begin, with the adapter of the README, on standard output', async () => {
   const { code, stdout } = await run('--help');
   assert.is(code, 0);
   assert.match(stdout, /hub-protocol-judge \[options\] -- COMMAND/);
   for (const { name } of OPERATIONS) assert.ok(stdout.includes(`    ${name} `), name);
-});
-
-test('--help begins with the adapter of the README', async () => {
   const readme = readFileSync(new URL('../../judge/README.md', import.meta.url), 'utf8');
   const adapter = /```python\n([\s\S]*?)```/.exec(readme)![1]!;
-  const { stdout } = await run('--help');
   assert.ok(stdout.replace(/^ {4}/gm, '').includes(adapter));
 });
 
