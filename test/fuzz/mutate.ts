@@ -116,7 +116,7 @@ export function anyJson(random: Random, depth = 3): unknown {
   }
 }
 
-export function anyKey(random: Random): string {
+function anyKey(random: Random): string {
   return random.oneIn(6) ? anyText(random, 4) : random.pick(KEYS);
 }
 
