@@ -53,6 +53,7 @@ test('has a detail that it was given, and none that is undefined', () => {
     ['nodeId', 'hubKey'].filter((field) => field in error),
     ['nodeId'],
   );
+  assert.ok(Object.keys(error).includes('nodeId'));
 });
 
 test('keeps the cause it was given', () => {

@@ -161,6 +161,13 @@ test('wipes keys and hash when it is destroyed', () => {
   assertDead(one, failure, other);
 });
 
+test('says that it is destroyed before it says that an argument is too long or too short', () => {
+  const [one] = pair();
+  one.destroy();
+  raisesLocal(() => one.encrypt(new Uint8Array(65536)), 'wrong-state');
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(15)), 'wrong-state');
+});
+
 test('still throws its first failure after it is destroyed, which can be done twice', () => {
   const [one, other] = pair();
   const failure = raisesRemote(() => other.decrypt(new Uint8Array(20)), 'not-authentic');

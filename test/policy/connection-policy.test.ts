@@ -47,6 +47,16 @@ test('goes on dialling if the clock is set back, however often', () => {
   }
 });
 
+test('refuses the timer of a pause that was cut short in the moment in which it began', () => {
+  const policy = newPolicy({ basePause: 60_000 });
+  policy.begin(0);
+  const cutShort = policy.take(ended(), 0);
+  assert.ok(policy.begin(0));
+  policy.take(ended(), 0);
+  assert.ok(cutShort?.do === 'dial');
+  assert.is(policy.begin(cutShort.after), undefined);
+});
+
 test('names its state', () => {
   const policy = newPolicy();
   assert.is(policy.state, 'idle');
@@ -142,6 +152,16 @@ test('a connection that was ready for long is no failure, so its end tells a per
     const decision = policy.take(ended({ error: new RemoteError('dropped', 'lost') }), at + 60_000);
     assert.is(decision?.do === 'dial' && decision.tell, undefined);
   }
+});
+
+test('a failure after a connection that was ready for long is the first with its code', () => {
+  const policy = newPolicy();
+  policy.begin(0);
+  policy.take(READY, 0);
+  policy.take(ended(), 60_000);
+  policy.begin(100_000);
+  const decision = policy.take(ended(), 100_000);
+  assert.is(decision?.do === 'dial' && decision.tell, undefined);
 });
 
 test('takes an ended event without an error, as one that was written by hand may be', () => {

@@ -427,6 +427,7 @@ test('what is wrong with message 2 is told from resume() as it is from receive()
 
 test('a paced session needs the public key of its static key', () => {
   raisesLocal(() => newClient({ paced: true }), 'bad-argument');
+  raisesLocal(() => newClient({ paced: true, staticKey: { privateKey: CLIENT_STATIC } }), 'bad-argument');
   raisesLocal(() => newClient({ ...PACED, paced: 1 as never }), 'bad-argument');
 });
 

@@ -18,6 +18,8 @@ import {
 import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { raisesLocal } from '../raises.ts';
+import { toHex } from '../vectors.ts';
+import { wipedIn } from '../wiped.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
 import { fieldsOf, HELLO, KK, LATER, newClient, OFFER, Pair, readyPair, types } from '../world/pair.ts';
 
@@ -253,6 +255,11 @@ test('arguments that could not be stored are refused', () => {
   }
   raisesLocal(() => updateKeyring(FULL, undefined as never), 'bad-argument');
   raisesLocal(() => updateKeyring(FULL, {} as never), 'bad-argument');
+});
+
+test('the copy of the static key from which its public key is computed is wiped', () => {
+  const create = () => createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC, crypto: nodeCrypto });
+  assert.ok(wipedIn(create).includes(toHex(CLIENT_STATIC)));
 });
 
 test('a static key of zeros is refused', () => {

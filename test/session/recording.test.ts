@@ -186,6 +186,14 @@ test('looks the pin up under the node id of the HELLO, whatever the HANDSHAKE sa
   assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
 });
 
+test('records no look-up if the connection ends before the offer', () => {
+  const { client, hub, clientLines } = record({ pins: [] });
+  client.receive(textOf(hub.start()[0]!));
+  client.closed(1006);
+  assert.equal(linesWith(clientLines, 'lookedUp'), []);
+  assert.is(parse(clientLines)[0]!.hasPins, false);
+});
+
 test('records nothing as looked up before the offer has arrived', () => {
   const { client, hub, clientLines } = record();
   const [hello] = hub.start().map(textOf);
@@ -243,6 +251,13 @@ test('records the length of a dropped message', () => {
 
 test('records cleartext after the handshake by its length', () => {
   const { client, clientLines } = ready();
+  assert.equal(client.receive(HELLO), []);
+  assert.equal(parse(clientLines).at(-1), {
+    call: 'receive',
+    state: 'ready',
+    isText: true,
+    length: HELLO.length,
+  });
   client.receive('{"msg_type":"bus","payload":{"say":"plaintext"}}');
   assert.equal(parse(clientLines).slice(-2), [
     { call: 'receive', state: 'ready', isText: true, length: 48 },
@@ -461,18 +476,19 @@ test('wipes its copy of the ephemeral key once a message of the peer has arrived
   assert.ok(wipedIn(() => client.receive(message!)).includes(hex(EPHEMERAL)));
 });
 
-test('records no ephemeral key if the first transport message opens and breaks the rules', () => {
-  const lines: string[] = [];
-  const client = recordClientSession(clientOptions(), {
-    write: (line) => lines.push(line),
-    ephemeralKey: true,
+for (const plaintext of [Uint8Array.of(9), new Uint8Array(0), Uint8Array.of(4)])
+  test(`records no ephemeral key if the first transport message opens and is ${plaintext[0]}`, () => {
+    const lines: string[] = [];
+    const client = recordClientSession(clientOptions(), {
+      write: (line) => lines.push(line),
+      ephemeralKey: true,
+    });
+    const hub = newHub();
+    connect({ client, hub, clientLines: [], hubLines: [] });
+    client.receive(transportOf(hub).encrypt(plaintext));
+    assert.is(client.state, 'failed');
+    assert.equal(linesWith(lines, 'ephemeralKey'), []);
   });
-  const hub = newHub();
-  connect({ client, hub, clientLines: [], hubLines: [] });
-  client.receive(transportOf(hub).encrypt(Uint8Array.of(9)));
-  assert.is(client.state, 'failed');
-  assert.equal(linesWith(lines, 'ephemeralKey'), []);
-});
 
 test('records no ephemeral key once a transport message has opened', () => {
   const { client, hub, clientLines, hubLines } = ready({}, {}, { ephemeralKey: true });
