@@ -14,6 +14,10 @@ function littleEndian(value: bigint, length: number): string {
   return Buffer.from(hex, 'hex').reverse().toString('hex');
 }
 
+test('computes powers of two', () => {
+  for (const exponent of [0, 1, 2, 22, 52, 255]) assert.is(power(exponent), 2 ** exponent);
+});
+
 for (const [name, { positions, excess }] of Object.entries(LAYOUTS)) {
   const limbs = positions.length - 1;
   const units = positions.slice(0, -1).map(power);

@@ -96,6 +96,7 @@ test('leaves out fields that were not issued, and reads no flag from a list', ()
   const { unreadableFields, unknownFields } = redactIdentity(identity);
   assert.equal([unreadableFields, unknownFields], [['protocols.https', 'mqtt.tls'], undefined]);
   assert.equal(redactIdentity(identityOf({ unknown: 1 })).unknownFields, ['unknown']);
+  assert.equal(redactIdentity(identityOf({ site_id: 7 })).unreadableFields, ['site_id']);
 });
 
 test('shows no value in an error', () => {

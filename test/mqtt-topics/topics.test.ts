@@ -127,6 +127,8 @@ test('derives each topic that was not issued from one that was, or from prefix, 
   refuses({ access_key: 'ak', c2s_topic: 'ak/up', s2c_topic: 'ak/out' }, 'no-topics');
   refuses({ access_key: 'ak' }, 'no-topics');
   refuses({ hub_id: 'hub' }, 'no-topics');
+  refuses({ hub_id: 'hub', hash_topics: true }, 'no-topics');
+  assert.is(deriveTopics({ topic_prefix: 'a/b', c2s_topic: 'a/b/x/y' }).publish, 'a/b/x/y');
   assert.equal(
     deriveTopics({ topic_prefix: 'a/hub', hub_id: 'hub', access_key: 'ak' }),
     earlier('a/hub', 'ak'),

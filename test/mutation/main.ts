@@ -309,39 +309,29 @@ function report(): void {
   if (values.write) {
     if (tried.length < mutants.filter(({ isStatic, id }) => !isStatic && !isLoadedOnly(id)).length)
       throw new Error('this run is not whole, so it draws no table');
-    draw(tried, new Set(survivors));
+    draw(tried, survivors, unknown);
   }
   if (unknown.length > 0) process.exitCode = 1;
 }
 
 /** Draws what was tried and what survived, folder by folder. */
-function draw(tried: readonly Mutant[], survivors: ReadonlySet<Mutant>): void {
+function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: readonly Mutant[]): void {
   const page = join(root, 'docs/evidence/searches.md');
   const rest = 'other files of `src`';
-  const row = (name: string, of: readonly Mutant[]): string[] => {
-    const left = of.filter((mutant) => survivors.has(mutant)).length;
-    return [
-      name,
-      grouped(of.length),
-      `${((100 * (of.length - left)) / of.length).toFixed(1)} %`,
-      grouped(left),
-    ];
-  };
   const folderOf = ({ file }: Mutant): string =>
     file.split('/').length > 2 ? code(file.slice(0, file.lastIndexOf('/'))) : rest;
   const folders = [...new Set(tried.map(folderOf))].sort((a, b) => Number(a === rest) - Number(b === rest));
-  const rows = folders.map((name) =>
-    row(
-      name,
-      tried.filter((mutant) => folderOf(mutant) === name),
-    ),
-  );
-  const drawn = table(
-    ['changes in', 'tried', 'noticed', 'survive, with a reason'],
-    [...rows, row('all', tried)],
-  );
+  const rows = [...folders, 'all'].map((name) => {
+    const [all, left, without] = [tried, survivors, unknown].map(
+      (mutants) => mutants.filter((mutant) => name === 'all' || folderOf(mutant) === name).length,
+    ) as [number, number, number];
+    const noticed = `${((100 * (all - left)) / all).toFixed(1)} %`;
+    return [name, grouped(all), noticed, grouped(left - without), grouped(without)];
+  });
+  const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without'];
   const when = `On ${new Date().toISOString().slice(0, 10)}, with Node.js ${process.versions.node}.`;
-  writeFileSync(page, withParts(readFileSync(page, 'utf8'), { mutants: `${drawn}\n\n${when}` }));
+  const drawn = { mutants: `${table(head, rows)}\n\n${when}` };
+  writeFileSync(page, withParts(readFileSync(page, 'utf8'), drawn));
 }
 
 function short(code: string): string {

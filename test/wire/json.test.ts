@@ -85,6 +85,10 @@ both(
   },
 );
 
+both('refuses a number with a letter that is nearly E', () => {
+  for (const text of ['1D5', '1d5', '1F5', '1\u00055']) raisesRemote(() => parseJson(text), 'bad-json');
+});
+
 both('keeps hundreds of tokens in their places, also beside keys that objects reorder', () => {
   const tokens = Array.from({ length: 1200 }, (_, i) => `${i}.${'0'.repeat(1 + (i % 20))}`);
   const text = `{"é😀":[${tokens.join()}],"7":1.0,"a":2.0,"3":[3.0,{"4":4.00}]}`;
