@@ -21,6 +21,8 @@ export interface HubOptions {
   answer?: ((utterance: string) => string) | undefined;
   /** Called when the static key of a client is pinned, to store it. */
   pinned?: (accessKey: string) => void;
+  /** Called with the cause when a connection ends before it is ready. */
+  refused?: (error: Error & { code?: string }) => void;
   /** Called with an error that was thrown while a message was handled. The error ends only that connection. */
   fault?: (error: unknown) => void;
 }
@@ -38,7 +40,10 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   // No WebSocket message is longer than the maximum of a cleartext envelope.
   const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
   sockets.on('connection', (socket, request) => serve(socket, accessKeyOf(request.url ?? ''), options));
-  await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    sockets.on('listening', resolve).on('error', reject); // events of the server, such as a port that is in use
+    server.listen(options.port ?? 0, '127.0.0.1');
+  });
   const { port } = server.address() as AddressInfo;
   const cut = (): void => {
     for (const socket of sockets.clients) socket.terminate();
@@ -62,11 +67,12 @@ export function pin(client: { clientKey?: Uint8Array }, key: Uint8Array): boolea
 
 /** Serves one connection. */
 export function serve(socket: WebSocket, accessKey: string, options: HubOptions): void {
-  const { nodeId, staticKey, clients, hear, answer, pinned, fault } = options;
+  const { nodeId, staticKey, clients, hear, answer, pinned, refused, fault } = options;
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = clients.get(accessKey);
   if (client === undefined) {
     socket.close(1008);
+    refused?.(new Error('this hub does not know its access key'));
     return;
   }
   const { psk, clientKey } = client;
@@ -79,6 +85,7 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
     clientKey,
   });
 
+  let isReady = false;
   const assistant = new Assistant(session, hear, answer);
   const handle = (events: HubSessionEvent[]): void => {
     try {
@@ -98,6 +105,8 @@ export function serve(socket: WebSocket, accessKey: string, options: HubOptions)
         return;
       } else if (event.type === 'pin') pinned?.(accessKey);
       else if (event.type === 'close') socket.close(event.code);
+      else if (event.type === 'ready') isReady = true;
+      else if (event.type === 'ended' && !isReady) refused?.(event.error);
       for (const message of assistant.handle(event)) socket.send(message);
     }
   };

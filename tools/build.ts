@@ -35,6 +35,7 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 /** The inputs of a build: files, and folders with everything in them. */
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
+  ...['assistant', 'certificate', 'derive', 'hub'].map((name) => `examples/${name}.ts`), // parts of the commands
   ...['client/src', 'client/package.json', 'client/tsconfig.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
 ];

@@ -1,5 +1,5 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/src/atomic-file.ts';
 import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
@@ -104,6 +104,15 @@ export function readKeyFile(path: string, what: string): Uint8Array {
   const key = hexToBytes(text) ?? new Uint8Array(Buffer.from(text, 'base64'));
   if (key.length === 32) return key;
   throw new CannotRun(`${path} is not ${what}: expected 32 bytes, in hex or base64`);
+}
+
+/** Makes a folder that only its owner may use, unless it exists. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new CannotRun(`cannot write to ${path}: ${reasonOf(error)}`);
+  }
 }
 
 const OTHERS = 0o077; // the permissions of group and others

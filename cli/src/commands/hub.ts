@@ -1,14 +1,14 @@
 /** `hub`: runs a hub on this machine, for a first conversation and for tests. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { localhostCertificate } from '../../../examples/certificate.ts';
 import { derive } from '../../../examples/derive.ts';
-import { startHub } from '../../../examples/hub.ts';
+import { type HubOptions, startHub } from '../../../examples/hub.ts';
 import { printable } from '../../../judge/src/printable.ts';
 import { answerTo } from '../answers.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { show } from '../derive.ts';
-import { assertPrivate, readFile, writePrivate } from '../files.ts';
+import { assertPrivate, makeFolder, readFile, writePrivate } from '../files.ts';
 import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes, utf8ToBytes } from '../protocol.ts';
 import { shown } from '../shown.ts';
 
@@ -32,7 +32,7 @@ FOLDER/ca.pem          the certificate authority, which a client has to trust; "
 FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to start over
 `,
   options: {
-    port: { type: 'string', argument: 'NUMBER', help: 'the port, at the first start (default 5679)' },
+    port: { type: 'string', argument: 'NUMBER', help: 'the port, from now on (default 5679)' },
   },
   run: hub,
 };
@@ -56,39 +56,58 @@ async function hub(args: Arguments): Promise<Result> {
   const [folder = 'hub', second] = args.positionals;
   if (second !== undefined) throw new CannotRun('expected at most one folder: see --help');
   const path = (name: string): string => join(folder, name);
-  if (!existsSync(path('hub.json'))) await create(folder, portOf(args.text('port')));
-  else if (args.text('port') !== undefined) {
-    throw new CannotRun(`${path('hub.json')} has a port already: leave --port out, or name another folder`);
-  }
-  let stored = readStored(path('hub.json'));
-  const client = {
-    psk: hexToBytes(stored.psk)!,
-    ...(stored.clientKey && { clientKey: hexToBytes(stored.clientKey)! }),
-  };
+  const requested = portOf(args.text('port'));
+  let stored = existsSync(path('hub.json')) ? readStored(path('hub.json')) : undefined;
+  const port = requested ?? stored?.port ?? DEFAULT_PORT;
+  const keys = stored ?? (await newKeys());
+  const staticKey = hexToBytes(keys.staticKey)!;
+  const clients: HubOptions['clients'] = new Map(); // empty until the files are written
+  // Pages of any origin may connect: they are clients too, and learn nothing without the access key.
   const server = await startHub({
-    tls: stored.tls,
-    port: stored.port,
+    tls: keys.tls,
+    port,
     nodeId: NODE_ID,
-    staticKey: hexToBytes(stored.staticKey)!,
-    clients: new Map([[stored.accessKey, client]]),
-    pinned() {
-      stored = { ...stored, clientKey: bytesToHex(client.clientKey!) };
+    staticKey,
+    clients,
+    pinned(accessKey) {
+      const { clientKey } = clients.get(accessKey)!;
+      stored = { ...stored!, clientKey: bytesToHex(clientKey!) };
       writePrivate(path('hub.json'), JSON.stringify(stored), true);
-      say(`pinned the client with the key ${fingerprint(client.clientKey!)}`);
+      say(`pinned the client with the key ${fingerprint(clientKey!)}`);
     },
     answer(utterance) {
       const answer = answerTo(utterance);
       say(`heard ${shown(utterance)}, and answered ${shown(answer)}`);
       return answer;
     },
+    refused({ code, message }) {
+      const isOtherKey = code === 'client-key-changed';
+      const remedy = `to admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
+      say(`a client could not connect: ${message}${isOtherKey ? `; ${remedy}` : ''}`);
+    },
     fault: () => say('ended a connection that sent something it could not handle'),
   }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') throw error;
+    if (error.syscall !== 'listen') throw error;
     throw new CannotRun(
-      `port ${stored.port} is in use: end the program that has it, or name another folder and --port`,
+      error.code === 'EADDRINUSE'
+        ? `port ${port} is in use: end the other hub or program that uses it, or choose another with --port`
+        : `cannot listen on port ${port} (${error.code}): choose another with --port`,
     );
   });
-  const key = fingerprint(new Uint8Array(nodeCrypto.x25519.publicKey(hexToBytes(stored.staticKey)!)));
+  try {
+    // A hub that cannot listen writes nothing.
+    if (stored === undefined) stored = await create(folder, port, keys as NewKeys);
+    else if (stored.port !== port) stored = move(folder, port, stored);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  const { accessKey, psk, clientKey } = stored;
+  clients.set(accessKey, {
+    psk: hexToBytes(psk)!,
+    ...(clientKey !== undefined && { clientKey: hexToBytes(clientKey)! }),
+  });
+  const key = fingerprint(new Uint8Array(nodeCrypto.x25519.publicKey(staticKey)));
   say(`the hub ${NODE_ID} is at ${server.url}, and its key is ${key}\n`);
   say(`the identity of its client is in ${path('identity.json')}. In another terminal:\n`);
   say(`    npx hub-protocol-cli ask ${path('identity.json')} "What time is it?"`);
@@ -104,54 +123,86 @@ function say(text: string): void {
   process.stdout.write(printable(`${text}\n`));
 }
 
-function portOf(text = String(DEFAULT_PORT)): number {
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65535)
     throw new CannotRun(`--port expects 1 to 65535, got ${text}`);
   return port;
 }
 
-/** Makes the keys of a hub and the identity of its client. */
-async function create(folder: string, port: number): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+/** The keys of a hub that listens with them before anything is stored. */
+interface NewKeys extends Pick<Stored, 'staticKey' | 'tls'> {
+  readonly ca: string;
+}
+
+async function newKeys(): Promise<NewKeys> {
+  const { ca, ...tls } = await localhostCertificate();
+  return { ca, tls, staticKey: bytesToHex(randomBytes(32)) };
+}
+
+/** Stores the keys of a hub, and makes the identity of its client. */
+async function create(folder: string, port: number, { ca, ...keys }: NewKeys): Promise<Stored> {
+  makeFolder(folder);
   const path = (name: string): string => join(folder, name);
   for (const name of ['identity.json', 'ca.pem', 'hub.json']) assertPrivate(path(name), false);
   const [accessKey, password] = [newSecret(), newSecret()];
-  const { ca, ...tls } = await localhostCertificate();
   const salt = nodeCrypto.sha256(utf8ToBytes(NODE_ID));
   const psk = await derive(password, salt, (progress) => show(progress, 'deriving the PSK'));
   const identity = {
     access_key: accessKey,
     password,
     site_id: SITE_ID,
-    data_plane_endpoints: { wss: `wss://localhost:${port}` },
+    data_plane_endpoints: { wss: addressAt(port) },
   };
-  const stored: Stored = {
-    port,
-    accessKey,
-    psk: bytesToHex(psk),
-    staticKey: bytesToHex(randomBytes(32)),
-    tls,
-  };
+  const stored: Stored = { port, accessKey, psk: bytesToHex(psk), ...keys };
   writePrivate(path('identity.json'), `${JSON.stringify(identity, undefined, 2)}\n`, false);
   writePrivate(path('ca.pem'), ca, false);
   writePrivate(path('hub.json'), JSON.stringify(stored), false); // last: with it, the folder is complete
+  return stored;
+}
+
+/** Stores another port, also in the identity of the client. */
+function move(folder: string, port: number, stored: Stored): Stored {
+  const path = join(folder, 'identity.json');
+  if (existsSync(path)) {
+    const identity = readJson(path, 'the identity');
+    const moved = { ...identity, data_plane_endpoints: { wss: addressAt(port) } };
+    writePrivate(path, `${JSON.stringify(moved, undefined, 2)}\n`, true);
+  }
+  const moved = { ...stored, port };
+  writePrivate(join(folder, 'hub.json'), JSON.stringify(moved), true);
+  say(`the hub has moved from port ${stored.port} to ${port}: copies of its identity have the old address\n`);
+  return moved;
+}
+
+function addressAt(port: number): string {
+  return `wss://localhost:${port}`;
 }
 
 function newSecret(): string {
   return Buffer.from(randomBytes(18)).toString('base64url');
 }
 
-function readStored(path: string): Stored {
-  const text = readFile(path, 'the hub');
+function readJson(path: string, what: string): object | undefined {
+  const text = Buffer.from(readFile(path, what)).toString();
   try {
-    const stored = JSON.parse(Buffer.from(text).toString()) as Stored;
-    const keys = [stored.psk, stored.staticKey, stored.clientKey ?? stored.psk].map((key) => hexToBytes(key));
-    if (keys.every((key) => key?.length === 32) && typeof stored.accessKey === 'string') return stored;
+    return JSON.parse(text);
   } catch {
-    // It is not JSON, or lacks a field.
+    throw damaged(path);
   }
-  throw new CannotRun(
+}
+
+function readStored(path: string): Stored {
+  const stored = readJson(path, 'the hub') as Stored | null;
+  const keys = [stored?.psk, stored?.staticKey, stored?.clientKey ?? stored?.psk];
+  const areKeys = keys.every((key) => typeof key === 'string' && hexToBytes(key)?.length === 32);
+  if (stored !== null && areKeys && typeof stored.accessKey === 'string') return stored;
+  throw damaged(path);
+}
+
+function damaged(path: string): CannotRun {
+  return new CannotRun(
     `${path} is not what this command has written: name another folder, or remove this one`,
   );
 }

@@ -1,9 +1,8 @@
 /** `inspect`: shows a hub's messages before the handshake, and a client's choice. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../../client/src/atomic-file.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { readAs, readFile, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
+import { makeFolder, readAs, readFile, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
 import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
 import { hiding, hidingInJson } from '../hidden.ts';
 import {
@@ -100,8 +99,8 @@ function readUrl(url: string): string {
 }
 
 function save(folder: string, { hello, offer }: Greeting): void {
+  makeFolder(folder);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (hello !== undefined) writeFileAtomically(join(folder, 'hello.json'), hello.text, true);
     if (offer !== undefined) writeFileAtomically(join(folder, 'offer.json'), offer.text, true);
   } catch (error) {
