@@ -18,7 +18,6 @@ import { Assistant } from '../examples/assistant.ts';
 const PASSWORD = 'correct horse';
 const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
 const STATIC_KEY = randomBytes(32);
-const MIB = 1024 * 1024;
 
 /** What a server answers: a status and a body, or the members of a JSON object with the status 200. */
 type Response = { status: number; body: string } | Record<string, unknown>;
@@ -145,6 +144,19 @@ test('asks a hub that it polls', async () => {
   assert.equal(hub.requests.slice(0, 3), ['disconnect', 'connect', 'get_messages']);
 });
 
+test('polls for texts in the handshake, and for bytes once the session is ready', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  let polledBefore: string[] = [];
+  client.on('connect', () => {
+    polledBefore = hub.requests.splice(0);
+  });
+  await client.ask('hello');
+  assert.not.ok(polledBefore.includes('get_binary_messages'));
+  assert.ok(hub.requests.includes('get_binary_messages'));
+  assert.not.ok(hub.requests.includes('get_messages'));
+});
+
 test('sends what was sent before end(), and takes its leave', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
@@ -195,10 +207,11 @@ const responses: [string, Response, string?][] = [
   ['nothing', { status: 200, body: '' }],
   ['JSON that is no object', { status: 200, body: 'null' }],
   ['no list', {}],
-  ['a list of numbers', { messages: [1, 2] }, 'bad-envelope'],
+  ['a list of numbers', { messages: [1, 2] }],
   ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
-  ['more than a hub keeps', { status: 200, body: `{"messages": ["${'x'.repeat(32 * MIB)}"]}` }],
-  ['millions of messages', { messages: new Array(8 * MIB).fill('') }, 'bad-json'],
+  ['257 messages', { messages: new Array(257).fill('{}') }],
+  ['256 messages that are no envelopes', { messages: new Array(256).fill('') }, 'bad-json'],
+  ['more than two envelopes', { messages: ['x'.repeat(600 * 1024)] }],
 ];
 for (const [what, response, expected = 'dropped'] of responses) {
   test(`ends the connection if a poll brings ${what}`, async () => {

@@ -20,8 +20,14 @@ export type * from './options.ts';
 const SHORTEST_PAUSE = 50;
 /** How long a request may take, in milliseconds. */
 const REQUEST_TIMEOUT = 15_000;
-/** The longest response: a hub keeps 256 messages of up to 65,552 bytes in base64. */
-const MAX_RESPONSE = 32 * 1024 * 1024;
+/** The longest response but the next, in bytes: HELLO and HANDSHAKE, at most 256 KiB each, in JSON. */
+const MAX_RESPONSE = 600 * 1024;
+/** The most messages in a response: a hub keeps no more. */
+const MAX_MESSAGES = 256;
+/** The longest response with transport messages, which have up to 65,535 bytes, in base64. */
+const MAX_TRANSPORT_RESPONSE = MAX_MESSAGES * 88 * 1024;
+/** The most bytes of a response outside of strings: three for each message, and room for spaces. */
+const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 
 /**
  * Connects to the hub of an identity, polls it, and stays connected until `end` is called.
@@ -47,8 +53,13 @@ export function connect(options: NodeOptions): Client {
     return address;
   }
 
-  /** Makes a request. Returns the members of the response, or the failure. */
-  function call(method: 'GET' | 'POST', path: string, fields: Record<string, string> = {}): Promise<Answer> {
+  /** Makes a request. Rejects if no response comes, or one that is longer than `maxLength` bytes. */
+  function call(
+    method: 'GET' | 'POST',
+    path: string,
+    fields: Record<string, string> = {},
+    maxLength = MAX_RESPONSE,
+  ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
@@ -59,7 +70,7 @@ export function connect(options: NodeOptions): Client {
         response.on('data', (part: Buffer) => {
           parts.push(part);
           length += part.length;
-          if (length > MAX_RESPONSE) response.destroy(new Error('the response is too long'));
+          if (length > maxLength) response.destroy(new Error('the response is too long'));
         });
         response.on('error', reject);
         response.on('end', () => resolve(read(response.statusCode!, Buffer.concat(parts))));
@@ -103,11 +114,11 @@ export function connect(options: NodeOptions): Client {
       await call('POST', 'disconnect');
     }
 
-    /** The hub's messages for the client. No text comes once the session is ready. */
+    /** The hub's messages for the client: texts in the handshake, and bytes afterwards. */
     async function poll(): Promise<(string | Uint8Array)[]> {
-      const texts = session.state === 'ready' ? [] : check(await call('GET', 'get_messages')).messages;
-      const bytes = check(await call('GET', 'get_binary_messages')).b64_messages;
-      return [...stringsOf(texts), ...stringsOf(bytes).map((text) => Buffer.from(text, 'base64'))];
+      if (session.state !== 'ready') return stringsOf(check(await call('GET', 'get_messages')).messages);
+      const answer = check(await call('GET', 'get_binary_messages', {}, MAX_TRANSPORT_RESPONSE));
+      return stringsOf(answer.b64_messages).map((text) => Buffer.from(text, 'base64'));
     }
 
     earlier = earlier.then(carry).catch((error: unknown) => {
@@ -130,7 +141,7 @@ export function connect(options: NodeOptions): Client {
   return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
 }
 
-/** The status of a response, and the members of its JSON object. */
+/** The status of a response, and the members that a hub's JSON object can have. */
 interface Answer {
   readonly status: number;
   readonly error?: unknown;
@@ -151,11 +162,28 @@ class Refusal extends Error {
 function read(status: number, body: Buffer): Answer {
   let members: unknown;
   try {
-    members = JSON.parse(body.toString());
+    if (lengthOutsideStrings(body) <= MAX_OUTSIDE_STRINGS) members = JSON.parse(body.toString());
   } catch {
     // A proxy answered with a page. The status says what happened.
   }
-  return { ...(members as object), status };
+  const { error, messages, b64_messages } = (members ?? {}) as Partial<Answer>;
+  return { status, error, messages, b64_messages };
+}
+
+const QUOTATION_MARK = 0x22;
+const REVERSE_SOLIDUS = 0x5c;
+
+/** Counts the bytes of JSON outside of strings, since `JSON.parse` takes seconds and a gigabyte for millions of small values. */
+function lengthOutsideStrings(json: Buffer): number {
+  let length = 0;
+  let isInside = false;
+  for (let i = 0; i < json.length; i++) {
+    const byte = json[i];
+    if (!isInside) length++;
+    if (byte === QUOTATION_MARK) isInside = !isInside;
+    else if (byte === REVERSE_SOLIDUS && isInside) i++;
+  }
+  return length;
 }
 
 /**
@@ -170,8 +198,10 @@ function check(answer: Answer): Answer {
 }
 
 function stringsOf(list: unknown): string[] {
-  if (!Array.isArray(list)) throw new Error('the response is not that of a hub');
-  return list.map(String);
+  const isOfHub =
+    Array.isArray(list) && list.length <= MAX_MESSAGES && list.every((item) => typeof item === 'string');
+  if (!isOfHub) throw new Error('the response is not that of a hub');
+  return list as string[];
 }
 
 function formOf(data: string | Uint8Array): Record<string, string> {
