@@ -34,7 +34,10 @@ test.after(() => hub.stop());
 
 const accounts = new Map<string, Account>();
 
-/** Connects a client that the hub knows. */
+/**
+ * Connects a client that the hub knows, and waits until the hub has its HELLO. A client is ready when it has sent its last
+ * handshake message, but the hub forwards to it only after its HELLO. An answer shows that the hub has read that.
+ */
 async function connect(accessKey: string): Promise<Connection> {
   const account = accounts.get(accessKey) ?? {
     url: authorizedUrl(`wss://localhost:${hub.port}`, 'interop', accessKey),
@@ -46,8 +49,13 @@ async function connect(accessKey: string): Promise<Connection> {
   accounts.set(accessKey, account);
   const connection = new Connection(account);
   await connection.first('ready');
+  connection.sendJson(UTTERANCE);
+  await envelopesUntil(connection, isHandled);
   return connection;
 }
+
+const isHandled = (envelope: JsonObject): boolean =>
+  readHubEvent(envelope)?.type === 'ovos.utterance.handled';
 
 /** The envelopes that arrive, up to the first for which `isLast` holds. */
 async function envelopesUntil(
@@ -123,7 +131,7 @@ check('a bus message inside is for the hub of the site that it names', async () 
   const connection = await connect('second');
   for (const type of ['propagate', 'escalate'] as const) {
     connection.sendJson(wrap(type, UTTERANCE, { targetSiteId: SITE }));
-    await envelopesUntil(connection, (envelope) => readHubEvent(envelope)?.type === 'ovos.utterance.handled');
+    await envelopesUntil(connection, isHandled);
   }
   await connection.close();
   return undefined;
