@@ -9,7 +9,6 @@
  * nothing was found, above 10 they differ. It cannot show that there is no difference, and it says nothing about other engines.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { equalBytes, isZero } from '../dist/bytes.js';
 import { deviceCrypto } from '../dist/crypto/device.js';
@@ -17,7 +16,8 @@ import { jsCrypto } from '../dist/crypto/js.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto } from '../dist/crypto/node.js';
 import type { Crypto } from '../dist/index.js';
-import { table, withParts } from '../tools/draw.ts';
+import { table } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 
 interface Case {
   readonly what: string;
@@ -167,10 +167,8 @@ const rows = CASES.map((one) => {
   return row;
 });
 if (values.write) {
-  const page = new URL('../docs/evidence/searches.md', import.meta.url);
   const heading = COLUMNS.map((column) => column.split('|').join('\\|'));
-  const drawn = { 'constant-time': table(heading, rows) };
-  writeFileSync(page, withParts(readFileSync(page, 'utf8'), drawn));
+  writeMeasured('docs/evidence/searches.md', { 'constant-time': table(heading, rows) });
 }
 if (isSurprising) {
   console.log(

@@ -5,14 +5,13 @@
  *     node --import tsx bench/draw.ts bench.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { withParts } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 import type { Report } from './main.ts';
 import { COLUMNS, cells, type Row } from './rows.ts';
 import { type Axis, type Series, svg } from './svg.ts';
 
 const report = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
 const DOCS = new URL('../docs/evidence/', import.meta.url);
-const PAGE = new URL('scale.md', DOCS);
 
 /** The benchmarks that are curves, and do not stand in the table. */
 const CURVES = ['message size', 'sessions in one process'];
@@ -150,8 +149,8 @@ function arithmetic(): { core: string; million: string } {
 }
 
 const parts = {
-  machine: `Measured on ${report.date}, on ${report.machine}.`,
+  machine: `The machine has ${report.machine}.`,
   ...arithmetic(),
   table: table(),
 };
-writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
+writeMeasured('docs/evidence/scale.md', parts, report.measured);

@@ -6,13 +6,13 @@
  *     npm run bench -- engines [MIB]        the size of that message, 32 by default
  *     npm run bench -- engines --write      also measures what blocks the loop longest; writes all into docs/reference/devices.md
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
-import { withParts } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 import { measureBlocking } from './engines-blocking.ts';
 import { drawBlocking, drawComputed, drawMemory, drawSmall, type Seen } from './engines-draw.ts';
 import { measureLarge } from './engines-large.ts';
@@ -52,7 +52,6 @@ const SMALL_CEILING = 38 * KB;
 
 /** The row of the highest peak, to which the ceiling belongs. */
 const HIGHEST = 'XXpsk2 handshake';
-const PAGE = new URL('../docs/reference/devices.md', import.meta.url);
 const ROUNDS = 40;
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -124,7 +123,7 @@ if (values.write) {
     'steps of XS': drawComputed(seen),
     blocking: drawBlocking(await measureBlocking(ROUNDS)),
   };
-  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
+  writeMeasured('docs/reference/devices.md', parts);
 }
 
 async function measureSession(engine: Metered, bare: number, isXs: boolean): Promise<void> {

@@ -11,6 +11,7 @@ import { fork } from 'node:child_process';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { MEASURED } from '../tools/measured.ts';
 import { derivation } from './argon2id.ts';
 import { handshakes } from './handshakes.ts';
 import { json } from './json.ts';
@@ -22,7 +23,8 @@ import { slowEngines } from './slow-engines.ts';
 
 /** What --json prints. */
 export interface Report {
-  readonly date: string;
+  /** At which commit, and when. */
+  readonly measured: string;
   readonly machine: string;
   readonly benchmarks: { readonly name: string; readonly rows: readonly Row[] }[];
 }
@@ -74,7 +76,7 @@ async function measureAll(chosen: readonly Benchmark[]): Promise<void> {
   say('Ratios come from measurements that follow each other; times depend on what else the machine does.\n');
   if (!values.json) say(line(COLUMNS));
 
-  const report: Report = { date: new Date().toISOString().slice(0, 10), machine, benchmarks: [] };
+  const report: Report = { measured: MEASURED, machine, benchmarks: [] };
   for (const [i, { name }] of chosen.entries()) {
     const rows = await inProcess(name, `${i + 1} of ${chosen.length}`);
     report.benchmarks.push({ name, rows });

@@ -7,14 +7,14 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { jsCrypto } from '../dist/crypto/js.js';
 import { nobleCrypto } from '../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../dist/crypto/node.js';
 import type { CipherFactory, Crypto, Pattern } from '../dist/index.js';
-import { table, withParts } from '../tools/draw.ts';
+import { table } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
 import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts';
 import { calls, progress } from './paired.ts';
@@ -22,7 +22,6 @@ import { libsodium, sodiumNative } from './peers/index.js';
 import { cells, compare, type Row } from './rows.ts';
 
 const VERSIONS = ['20', '22', '24', '26'];
-const PAGE = new URL('../docs/evidence/scale.md', import.meta.url);
 const self = fileURLToPath(import.meta.url);
 const nodeOf = (version: string): string =>
   fileURLToPath(new URL(`../test/package/runtimes/node_modules/node-${version}/bin/node`, import.meta.url));
@@ -65,7 +64,7 @@ function measureAll(): void {
   ]);
   const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
   console.log(drawn);
-  if (values.write) writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { nodes: drawn }));
+  if (values.write) writeMeasured('docs/evidence/scale.md', { nodes: drawn });
 }
 
 /** What a process pays until its code is compiled. */

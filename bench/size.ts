@@ -4,11 +4,12 @@
  *     npm run size
  *     npm run size -- --write      also writes them into docs/reference/devices.md
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { FILES } from '../tools/bundles.ts';
-import { code, grouped, table, withParts } from '../tools/draw.ts';
+import { code, grouped, table } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 
 /** What a change may not exceed without a reason that is worth the flash of every device, in bytes when gzipped. */
 const CEILINGS: { readonly [name: string]: number } = {
@@ -20,7 +21,6 @@ const CEILINGS: { readonly [name: string]: number } = {
 };
 
 const DIST = new URL('../dist/', import.meta.url);
-const PAGE = new URL('../docs/reference/devices.md', import.meta.url);
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
 
 const row = (...cells: (string | number)[]): void =>
@@ -46,5 +46,5 @@ for (const { name } of FILES) {
 }
 if (values.write) {
   const sizes = table(['file', 'minified', 'gzipped', 'ceiling, gzipped'], rows);
-  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { sizes }));
+  writeMeasured('docs/reference/devices.md', { sizes });
 }

@@ -13,12 +13,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
-import { code, table, withParts } from '../tools/draw.ts';
+import { code, table } from '../tools/draw.ts';
+import { writeMeasured } from '../tools/measured.ts';
 import { CASES, type Case, MUTANTS, type Mutant } from './cases.ts';
 import { textOf } from './model.ts';
 
 const VERIFIER = fileURLToPath(new URL('verifier/target/release/verifier', import.meta.url));
-const PAGE = new URL('../docs/evidence/proofs.md', import.meta.url);
 const DURATIONS = new URL('durations.json', import.meta.url);
 
 const { values: options } = parseArgs({
@@ -82,7 +82,7 @@ else if (options.write && total === CASES.length + MUTANTS.length) {
     cases: table(['case', 'runs', 'no attack found on', 'attack found on', 'seconds'], CASES.map(rowOf)),
     mutants: table(['mistake', 'in', 'attack found on'], MUTANTS.map(mutantRowOf)),
   };
-  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), drawn));
+  writeMeasured('docs/evidence/proofs.md', drawn);
   const taken = [...seconds].map(([name, duration]) => [ids.get(name), Number(duration.toFixed(1))]);
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(taken), undefined, 2)}\n`);
 }

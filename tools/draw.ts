@@ -33,10 +33,14 @@ export function grouped(value: number): string {
 }
 
 /** A page with its generated parts up to date. A part is between `<!-- drawn: its name -->` and `<!-- end -->`. */
-export function withParts(page: string, parts: { readonly [name: string]: string }): string {
+export function withParts(
+  page: string,
+  parts: { readonly [name: string]: string },
+  kind: 'drawn' | 'measured' = 'drawn',
+): string {
   let result = page;
   for (const [name, text] of Object.entries(parts)) {
-    const [start, end] = [`<!-- drawn: ${name} -->`, '<!-- end -->'];
+    const [start, end] = [`<!-- ${kind}: ${name} -->`, '<!-- end -->'];
     const from = result.indexOf(start);
     const to = result.indexOf(end, from);
     if (from < 0 || to < 0) throw new Error(`the page has no place for the ${name}`);

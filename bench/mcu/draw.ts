@@ -5,13 +5,15 @@
  *     node --import tsx bench/mcu/draw.ts mcu.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { grouped, withParts } from '../../tools/draw.ts';
+import { grouped } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
 import { escaped, STYLE, WIDTH } from '../svg.ts';
 import type { Report } from './main.ts';
 
-const { date, versions, rows, shares, least } = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Report;
+const { measured, versions, rows, shares, least } = JSON.parse(
+  readFileSync(process.argv[2]!, 'utf8'),
+) as Report;
 const DOCS = new URL('../../docs/evidence/', import.meta.url);
-const PAGE = new URL('mcu.md', DOCS);
 const MILLION = 1e6;
 
 /** Millions of instructions of a row. */
@@ -161,8 +163,8 @@ const shared = markdown([
     }),
 ]);
 
-const parts = { versions: `Counted on ${date}, with ${versions}.`, counted, shared, times, memory };
-writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), parts));
+const parts = { versions: `Counted with ${versions}.`, counted, shared, times, memory };
+writeMeasured('docs/evidence/mcu.md', parts, measured);
 
 /** Who provides what, and the rows that begin and end so. */
 const PROVIDERS: readonly (readonly [name: string, rows: string])[] = [
@@ -187,6 +189,5 @@ const boards = markdown([
     ]),
   ),
 ]);
-const DEVICES = new URL('../reference/devices.md', DOCS);
-writeFileSync(DEVICES, withParts(readFileSync(DEVICES, 'utf8'), { boards }));
+writeMeasured('docs/reference/devices.md', { boards }, measured);
 writeFileSync(new URL('mcu.svg', DOCS), bars());

@@ -12,6 +12,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../dist/index.js';
+import { MEASURED } from '../../tools/measured.ts';
 import { hex, Peer } from '../engines-peer.ts';
 import { type Memory, type Recorded, runMachine, type Step } from './machine.ts';
 
@@ -44,7 +45,8 @@ export interface Least extends Memory {
 
 /** What --json prints. */
 export interface Report {
-  readonly date: string;
+  /** At which commit, and when. */
+  readonly measured: string;
   readonly versions: string;
   readonly rows: readonly Row[];
   readonly shares: readonly Share[];
@@ -278,5 +280,5 @@ for (const { lengths, chunks, slots, stack, cStack, first, again } of found) {
       `first contact ${millions(first)}, reconnect ${millions(again)} M instructions`,
   );
 }
-const report: Report = { date: new Date().toISOString().slice(0, 10), versions, rows, shares, least: found };
+const report: Report = { measured: MEASURED, versions, rows, shares, least: found };
 if (values.json) console.log(JSON.stringify(report, null, 2));

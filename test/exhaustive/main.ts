@@ -5,18 +5,16 @@
  *     npm run search -- explore --acts 3 --minutes 10 --scenario 'known hub' --workers 1
  *     npm run search -- explore --acts 3 --minutes 10 --write
  */
-import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { code, grouped, table, withParts } from '../../tools/draw.ts';
+import { code, grouped, table } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
 import { bundled } from '../bundled.ts';
 import { allRows } from './coverage.ts';
 import { SCENARIOS } from './scenarios.ts';
 import type { Found } from './search.ts';
 import type { Answer, Task } from './worker.ts';
-
-const PAGE = new URL('../../docs/evidence/searches.md', import.meta.url);
 
 const { values: options } = parseArgs({
   options: {
@@ -60,7 +58,7 @@ const total = (count: (found: Found) => number): string =>
   grouped(found.reduce((sum, own) => sum + count(own), 0));
 const summary =
   `${total(({ explored }) => sumOf(explored))} states explored, ${total(({ transitions }) => transitions)} steps, ` +
-  `in ${Math.ceil((Date.now() - started) / 60_000)} minutes on ${new Date().toISOString().slice(0, 10)}. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
+  `in ${Math.ceil((Date.now() - started) / 60_000)} minutes. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
   (unused.length === 0 ? '.' : `, all but: ${unused.map(code).join(', ')}.`);
 console.log(summary);
 const isBroken = found.some(({ violation }) => violation !== undefined);
@@ -68,8 +66,8 @@ if (options.write && !isBroken) {
   const order = (name: string): number => SCENARIOS.findIndex((scenario) => scenario.name === name);
   const sorted = found.sort((a, b) => order(a.scenario) - order(b.scenario)).map(rowOf);
   const heads = Array.from({ length: Number(options.acts) + 1 }, (_, i) => (i === 1 ? '1 act' : `${i} acts`));
-  const drawn = `${table(['begins with', ...heads, 'depth', 'back in', 'a person is asked'], sorted)}\n\n${summary}`;
-  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { exploration: drawn }));
+  const exploration = `${table(['begins with', ...heads, 'depth', 'back in', 'a person is asked'], sorted)}\n\n${summary}`;
+  writeMeasured('docs/evidence/searches.md', { exploration });
 }
 process.exit(isBroken ? 1 : 0);
 

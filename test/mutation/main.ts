@@ -24,7 +24,8 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { code, grouped, table, withParts } from '../../tools/draw.ts';
+import { code, grouped, table } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
 import { type Mutant, mutated } from './mutants.ts';
 import { isMutated, keyOf, readSurvivors } from './survivors.ts';
 import type { Baseline, Order, Verdict } from './worker.ts';
@@ -316,7 +317,6 @@ function report(): void {
 
 /** Draws what was tried and what survived, folder by folder. */
 function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: readonly Mutant[]): void {
-  const page = join(root, 'docs/evidence/searches.md');
   const rest = 'other files of `src`';
   const folderOf = ({ file }: Mutant): string =>
     file.split('/').length > 2 ? code(file.slice(0, file.lastIndexOf('/'))) : rest;
@@ -329,9 +329,9 @@ function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: r
     return [name, grouped(all), noticed, grouped(left - without), grouped(without)];
   });
   const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without'];
-  const when = `On ${new Date().toISOString().slice(0, 10)}, with Node.js ${process.versions.node}.`;
-  const drawn = { mutants: `${table(head, rows)}\n\n${when}` };
-  writeFileSync(page, withParts(readFileSync(page, 'utf8'), drawn));
+  writeMeasured('docs/evidence/searches.md', {
+    mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.`,
+  });
 }
 
 function short(code: string): string {

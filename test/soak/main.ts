@@ -6,16 +6,15 @@
  *     npm run search -- soak --write
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { randomBytes } from 'hub-protocol/node';
-import { grouped, table, withParts } from '../../tools/draw.ts';
+import { grouped, table } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
 import { Client, clients, reset, type Transport } from './client.ts';
 import type { HubReport, HubTask } from './hub.ts';
 import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
 import { week } from './week.ts';
 
-const PAGE = new URL('../../docs/evidence/searches.md', import.meta.url);
 const MIB = 2 ** 20;
 /** By how much the memory in use may grow, in bytes. What leaks 8 bytes with each message is found in a million. */
 const SLACK = 4 * MIB;
@@ -59,8 +58,8 @@ for (const over of options.over) {
   if (Number(options.days) > 0) await days(over, Number(options.days));
 }
 if (options.write) {
-  const drawn = `${table(['what', 'over', '', 'memory'], rows)}\n\nOn ${new Date().toISOString().slice(0, 10)}, with Node.js ${process.versions.node}.`;
-  writeFileSync(PAGE, withParts(readFileSync(PAGE, 'utf8'), { soak: drawn }));
+  const soak = `${table(['what', 'over', '', 'memory'], rows)}\n\nWith Node.js ${process.versions.node}.`;
+  writeMeasured('docs/evidence/searches.md', { soak });
 }
 process.exit();
 

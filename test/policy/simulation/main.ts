@@ -3,13 +3,14 @@
  *
  *     npm run search -- simulate
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { table, withParts } from '../../../tools/draw.ts';
+import { writeFileSync } from 'node:fs';
+import { table } from '../../../tools/draw.ts';
+import { writeMeasured } from '../../../tools/measured.ts';
 import { restartChart } from './chart.ts';
 import { cellOf, hoursWithPolicy, hourWithRetry } from './hour.ts';
 import { TROUBLES } from './hubs.ts';
 
-const DOCS = new URL('../../../docs/reference/', import.meta.url);
+const CHART = new URL('../../../docs/reference/restart.svg', import.meta.url);
 console.log('This simulates some 60 hours and takes about four minutes.');
 
 const rows: string[][] = [];
@@ -26,7 +27,6 @@ for (const trouble of TROUBLES) {
     rows.push(row);
   }
 }
-const page = new URL('policy.md', DOCS);
 const simulation = table(['the hub', 'over', 'obeys `retry`', '`ConnectionPolicy`'], rows);
-writeFileSync(page, withParts(readFileSync(page, 'utf8'), { simulation }));
-writeFileSync(new URL('restart.svg', DOCS), restartChart());
+writeMeasured('docs/reference/policy.md', { simulation });
+writeFileSync(CHART, restartChart());
