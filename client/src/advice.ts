@@ -3,6 +3,9 @@
 import type { ErrorCode } from 'hub-protocol';
 import { fingerprint, type Keyring } from 'hub-protocol';
 
+/** The sentences of a transport, by the code of the error. */
+export type Advice = { readonly [code in ErrorCode]?: string };
+
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'access-refused': (key) =>
@@ -13,11 +16,21 @@ const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string 
     `The password is wrong: the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
 };
 
-/** @returns a sentence, with the fingerprint of this client’s key if an operator needs it */
-export function sentenceFor(error: Error & { code?: string }, keyring: Keyring): string {
-  const tell = TO_THE_OPERATOR[error.code as ErrorCode];
-  const { publicKey } = keyring.staticKey;
+/**
+ * @param keyring - `undefined` if it cannot be read
+ * @param advice - the sentences of the transport, which come before all others
+ * @returns a sentence, with the fingerprint of this client’s key if an operator needs it
+ */
+export function sentenceFor(
+  error: Error & { code?: string },
+  keyring: Keyring | undefined,
+  advice: Advice = {},
+): string {
+  const code = error.code as ErrorCode;
+  if (advice[code] !== undefined) return advice[code];
+  const tell = TO_THE_OPERATOR[code];
+  const publicKey = keyring?.staticKey.publicKey;
   if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
-  const { message } = error;
+  const message = error.message || `the client failed without a message (${error.name})`;
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }

@@ -11,6 +11,7 @@ import {
   type FinishDecision,
   type HubEvent,
   type JsonObject,
+  type Keyring,
   type PolicyDecision,
   pinHub,
   type RemoteError,
@@ -168,11 +169,13 @@ export class Client {
   }
 
   #sentence(error: Error): string {
+    let keyring: Keyring | undefined;
     try {
-      return sentenceFor(error, this.keyring.load());
+      keyring = this.keyring.load();
     } catch {
-      return error.message; // the keyring cannot be read
+      // It cannot be read, which may be the error.
     }
+    return sentenceFor(error, keyring, this.#platform.advice);
   }
 
   /** Disconnects because of an error that the policy does not know, such as a full disk, and asks a person. */

@@ -1,7 +1,8 @@
 /** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/reference/mqtt.md has the reasons for the order of things. */
 import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket } from 'mqtt';
+import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
+import type { Advice } from './advice.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -11,6 +12,15 @@ import type { Connection, NodeOptions, Transport } from './options.ts';
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
 export type * from './options.ts';
+
+/** The longest packet that the client receives, in bytes: an envelope of 256 KiB, and room for its topic. */
+const MAX_PACKET = 512 * 1024;
+
+/** Over MQTT only the broker refuses a client: a hub stays silent. */
+const advice: Advice = {
+  'access-refused':
+    'The broker refuses this client. Ask its operator to check the account’s user name and password, and its access to the topics.',
+};
 
 /**
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
@@ -35,7 +45,9 @@ export function connect(options: NodeOptions): Client {
       clean: true, // this session cannot use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
+      wsOptions: { maxPayload: MAX_PACKET },
     });
+    limitPackets(broker);
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
     const pings = setInterval(() => {
@@ -53,15 +65,16 @@ export function connect(options: NodeOptions): Client {
       closed(isAccount || error instanceof ErrorWithSubackPacket ? 1008 : undefined);
     };
     broker.on('connect', () => announce().catch(fail));
-    broker.on('message', (_topic, data, { retain }) => {
-      if (!retain) received(data); // a retained message belongs to no session
+    broker.on('message', (topic, data, { retain }) => {
+      if (topic === topics.subscribe && !retain) received(data); // a retained message belongs to no session
     });
     broker.on('error', fail);
     broker.on('close', () => {
-      clearInterval(pings);
+      clearTimeout(lastWait);
       closed();
     });
     let isClosing = false;
+    let lastWait: ReturnType<typeof setTimeout> | undefined;
     return {
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
@@ -71,15 +84,28 @@ export function connect(options: NodeOptions): Client {
       close() {
         if (isClosing) return;
         isClosing = true;
+        clearInterval(pings);
         if (!broker.connected) return void broker.end(true);
         say(offline).then(
           () => broker.end(),
           () => {},
         );
-        setTimeout(() => broker.stream.destroy(), 1000); // if the broker does not answer, it publishes the will
+        lastWait = setTimeout(() => broker.stream.destroy(), 1000); // if the broker does not answer, it publishes the will
       },
     };
   }
 
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
+}
+
+/** Ends the connection to a broker that sends a longer packet. MQTT.js would buffer it, up to 256 MiB. */
+function limitPackets(broker: MqttClient): void {
+  let length = 0; // of what has arrived since the last packet
+  broker.on('packetreceive', () => {
+    length = 0;
+  });
+  broker.stream.on('data', (part: Uint8Array) => {
+    length += part.length;
+    if (length > MAX_PACKET) broker.stream.destroy();
+  });
 }

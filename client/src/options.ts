@@ -18,6 +18,7 @@ import type {
 } from 'hub-protocol';
 import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
 import type { ActionRequest, CodeRequest, ReadyEvent, UtteranceRequest } from 'hub-protocol/parts';
+import type { Advice } from './advice.ts';
 
 /** The options of all transports. */
 export interface ConnectOptions {
@@ -155,6 +156,8 @@ export interface Platform {
   readonly readBinary: ReadBinary;
   readonly derive: Derive;
   readonly keyring: KeyringStore;
+  /** Sentences of this transport for people. */
+  readonly advice?: Advice | undefined;
   /** Opens a transport. It does not call any function of the connection before it has returned. */
   open(connection: Connection): Transport;
 }

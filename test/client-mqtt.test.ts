@@ -1,0 +1,131 @@
+/** The client over MQTT at a broker that does what no broker should: a socket to which the test writes packets. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { type Client, connect } from 'hub-protocol-client/mqtt';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const MIB = 1024 * 1024;
+const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
+const SUBSCRIBE = 8;
+
+const servers: Server[] = [];
+const sockets: Socket[] = [];
+const clients: Client[] = [];
+test.after.each(() => {
+  for (const client of clients.splice(0)) client.end();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** The length of the rest of a packet, as MQTT writes it. */
+function lengthOf(rest: number): number[] {
+  return rest < 128 ? [rest] : [(rest % 128) + 128, ...lengthOf(Math.floor(rest / 128))];
+}
+
+/** The first bytes of a PUBLISH, up to its payload. */
+function publish(topic: string, payloadLength: number, flags = 0): Buffer {
+  const { length } = topic;
+  const rest = lengthOf(2 + length + payloadLength);
+  return Buffer.concat([Buffer.from([0x30 | flags, ...rest, length >> 8, length & 255]), Buffer.from(topic)]);
+}
+
+/** A broker that answers CONNECT, and calls a function when a client has subscribed to a topic. */
+async function broker(
+  subscribed: (socket: Socket, topic: string) => void,
+  connack: Uint8Array = ACCEPTED,
+): Promise<string> {
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.on('data', (packet) => {
+      if (packet[0]! >> 4 === 1) socket.write(connack);
+      if (packet[0]! >> 4 !== SUBSCRIBE) return;
+      socket.write(Buffer.from([0x90, 3, packet[2]!, packet[3]!, 0]));
+      const length = packet.readUInt16BE(4);
+      subscribed(socket, packet.subarray(6, 6 + length).toString());
+    });
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function dial(endpoint: string): Client {
+  const identity = parseIdentity({
+    access_key: 'kiosk-7',
+    password: 'correct horse',
+    mqtt: { endpoint, username: 'kiosk-7', password: 'secret', topic_prefix: 'hivemind/hub-1' },
+  });
+  let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  const update = (change: (keyring: Keyring) => Keyring): void => {
+    stored = change(stored);
+  };
+  const keyring = { load: () => stored, update };
+  const client = connect({ identity, keyring, allowPlaintext: true, derive: async () => randomBytes(32) });
+  clients.push(client);
+  return client;
+}
+
+/** What a client receives until it closes the connection, and the code of its error. */
+function outcome(client: Client): Promise<{ received: string[]; code: string; tell: string }> {
+  const received: string[] = [];
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'received')
+      received.push(Buffer.from(what.data as Uint8Array).toString());
+  });
+  return new Promise((resolve) =>
+    client.on('close', ({ error, tell }) => {
+      client.end();
+      resolve({ received, code: error.code, tell });
+    }),
+  );
+}
+
+test('buffers no more than half a megabyte of a packet', async () => {
+  let written = 0;
+  const url = await broker(async (socket, topic) => {
+    socket.write(publish(topic, 250 * MIB));
+    const part = Buffer.alloc(64 * 1024, 'x');
+    for (; !socket.destroyed && written < 250 * MIB; written += part.length) {
+      await new Promise((resolve) => socket.write(part, resolve));
+    }
+  });
+  const { received, code } = await outcome(dial(url));
+  assert.equal([received, code], [[], 'dropped']);
+  assert.ok(written < 16 * MIB, `${written} bytes were written`); // most of them are in the buffers of the system
+});
+
+test('takes many packets that are longer together', async () => {
+  const text = 'x'.repeat(100_000);
+  const url = await broker((socket, topic) => {
+    for (let i = 0; i < 20; i++) {
+      socket.write(publish('elsewhere', text.length));
+      socket.write(text);
+    }
+    socket.write(Buffer.concat([publish(topic, 2), Buffer.from('{}')]));
+  });
+  const { received } = await outcome(dial(url));
+  assert.equal(received, ['{}']);
+});
+
+test('takes no message of another topic, and no retained one', async () => {
+  const url = await broker((socket, topic) => {
+    socket.write(Buffer.concat([publish('hivemind/hub-1/s2c/kiosk-8', 2), Buffer.from('{}')]));
+    socket.write(Buffer.concat([publish(topic, 2, 1), Buffer.from('{}')]));
+    socket.write(Buffer.concat([publish(topic, 4), Buffer.from('here')]));
+  });
+  const { received, code } = await outcome(dial(url));
+  assert.equal([received, code], [['here'], 'bad-json']);
+});
+
+test('says that the broker refuses the account, not the hub', async () => {
+  const url = await broker(() => {}, Buffer.from([0x20, 2, 0, 5]));
+  const { code, tell } = await outcome(dial(url));
+  assert.is(code, 'access-refused');
+  assert.match(tell, /^The broker refuses/);
+});
+
+test.run();
