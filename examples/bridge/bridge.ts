@@ -87,7 +87,10 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
     } else if (event !== undefined) {
       if (event.type === 'close' || event.type === 'psk-needed') socket?.close(1000);
       if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
-      if (event.type === 'ended') socket = undefined;
+      if (event.type === 'ended') {
+        socket?.close(1000); // the device ended the session, if the hub did not
+        socket = undefined;
+      }
       waitFor(event.state);
       take(event);
       if (event.type === 'psk-needed') options.ask('psk-needed');

@@ -9,7 +9,9 @@
  * of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
  * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
- * lists of {nodeId, key}. Keys are in hexadecimal.
+ * lists of {nodeId, key}. Keys are in hexadecimal. This program never writes it: Storage erases a file before it writes the
+ * new one, so a loss of power or a full Storage would destroy the static key. Later pins are in `hub.pins0` and `hub.pins1`,
+ * written in turn: if one is lost, the other still has the pins before the change. Erase both when you provision again.
  */
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
@@ -19,6 +21,7 @@ const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
 const record = storage.readJSON('hub.json');
+const PIN_FILES = ['hub.pins0', 'hub.pins1'];
 const REQUEST = {
   msg_type: 'bus',
   payload: { type: 'recognizer_loop:utterance', data: { utterances: ['hello'] }, context: {} },
@@ -79,6 +82,34 @@ const crypto = {
   },
 };
 
+/** A text with its SHA-256 in front, which shows whether all of it was written. */
+function withHash(text) {
+  return toHex(sha256([bytesOf(text)])) + text;
+}
+
+/** The pins in a file, with the count of the change that wrote them; `undefined` if the file is missing or damaged. */
+function readPins(name) {
+  const stored = storage.read(name);
+  const text = stored === undefined ? '' : stored.substr(64);
+  return withHash(text) === stored ? JSON.parse(text) : undefined;
+}
+
+let pins = { count: 0, list: record.pins };
+PIN_FILES.forEach((name) => {
+  const stored = readPins(name);
+  if (stored !== undefined && stored.count > pins.count) pins = stored;
+});
+
+/** Stores a changed list of pins in the older file. Throws if the file cannot be read back. */
+function storePins(list) {
+  const changed = { count: pins.count + 1, list: list };
+  const text = withHash(JSON.stringify(changed));
+  const name = PIN_FILES[changed.count % 2];
+  storage.write(name, text); // returns false, or throws, if Storage is full
+  if (storage.read(name) !== text) throw new Error(name + ' was not stored');
+  pins = changed;
+}
+
 function fromRecord(entries) {
   return entries.map((entry) => ({ nodeId: entry.nodeId, key: fromHex(entry.key) }));
 }
@@ -98,7 +129,7 @@ function connecting(options) {
     siteId: record.site_id,
     keyring: {
       staticKey: fromHex(record.static_key),
-      pins: fromRecord(record.pins),
+      pins: fromRecord(pins.list),
       psks: fromRecord(record.psks),
     },
     randomBytes: randomBytes,
@@ -124,13 +155,40 @@ function report(event) {
   Serial1.println('event ' + JSON.stringify(told));
 }
 
+/**
+ * Stores what an event changes.
+ * @param {import('hub-protocol.core.es5').SessionEvent} event
+ * @returns whether the session may go on
+ */
+function remember(event) {
+  if (event.type !== 'pin' && event.type !== 'unpin') return true;
+  const list = pins.list.filter((pin) => pin.nodeId !== event.nodeId);
+  if (event.type === 'pin') list.push({ nodeId: event.nodeId, key: toHex(event.key) });
+  try {
+    storePins(list);
+    return true;
+  } catch (error) {
+    console.log('the pins were not stored: ' + error);
+    return event.type === 'unpin'; // then the old pin stays
+  }
+}
+
+/**
+ * Handles events in their order. Message 3 comes after the pin: it must not be sent if the pin was not stored.
+ * @param {import('hub-protocol.core.es5').SessionEvent[]} events
+ */
+function run(events) {
+  for (let i = 0; i < events.length; i++) {
+    if (!remember(events[i])) {
+      run(session.closed());
+      return;
+    }
+    handle(events[i]);
+  }
+}
+
 /** @param {import('hub-protocol.core.es5').SessionEvent} event */
 function handle(event) {
-  if (event.type === 'pin' || event.type === 'unpin') {
-    record.pins = record.pins.filter((pin) => pin.nodeId !== event.nodeId);
-    if (event.type === 'pin') record.pins.push({ nodeId: event.nodeId, key: toHex(event.key) });
-    storage.writeJSON('hub.json', record); // before message 3 is sent
-  }
   if (event.type === 'transmit') write(event.data);
   else report(event);
   if (event.type === 'ready') session.sendJson(REQUEST).forEach(write);
@@ -139,7 +197,7 @@ function handle(event) {
   if (event.type === 'psk-needed') console.log('no PSK for this hub: provision the device again');
   // The PSK is provisioned, so it stays: nothing on the device could replace it.
   if (event.type === 'psk-suspect') console.log('the PSK of this hub is wrong: provision the device again');
-  if (event.type === 'close' || event.type === 'psk-needed') session.closed().forEach(handle);
+  if (event.type === 'close' || event.type === 'psk-needed') run(session.closed());
 }
 
 /** The JSON in a line; `undefined` if the line was damaged. */
@@ -160,11 +218,11 @@ function received(message) {
   if (word === 'hello') Serial1.println('start');
   else if (word === 'connecting') options && connecting(options);
   else if (session === undefined || word === 'connected') return;
-  else if (word === 'disconnected') options && session.closed(options).forEach(handle);
+  else if (word === 'disconnected') options && run(session.closed(options));
   else {
     // Once the session is encrypted, bytes are transport messages, and an envelope is text.
     const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
-    session.receive(data).forEach(handle);
+    run(session.receive(data));
   }
 }
 

@@ -68,10 +68,20 @@ function connect() {
     set('ping', ping, PING_EVERY);
   };
   const closed = (closing) => run(session.closed(closing));
+  /** Stores what an event changes. Returns whether the session may go on. */
+  const remember = (event) => {
+    try {
+      store.update(hub.updateKeyring(store.keyring, event));
+      return true;
+    } catch (error) {
+      trace(`the keyring was not stored: ${error}\n`);
+      return event.type === 'unpin'; // then the old pin stays
+    }
+  };
   /** @param {hub.SessionEvent[]} events */
   const run = (events) => {
     for (const event of events) {
-      store.update(hub.updateKeyring(store.keyring, event)); // before message 3 is sent
+      if (!remember(event)) return closed(); // before message 3 is sent
       if ('error' in event) trace(`${event.type}: ${event.error.code}\n`);
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'waiting') Timer.set(() => run(session.resume()), 0);

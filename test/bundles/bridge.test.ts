@@ -2,23 +2,20 @@
  * The bridge between the example for Espruino and the example hub, over a serial line and a WebSocket. The device runs in Node
  * with stand-ins for Espruino's modules, which shows only that it uses the library and the line rightly.
  */
-import { readFileSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import { parseIdentity } from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { type BridgeOptions, eventIn, lineOf, startBridge } from '../../examples/bridge/bridge.ts';
-import { type Hub, startHub } from '../../examples/hub.ts';
+import { type Hub, serve, startHub } from '../../examples/hub.ts';
+import { bootEspruino } from './espruino.ts';
+import { Flash } from './flash.ts';
 
 const test = suite('the bridge');
 const NODE_ID = 'hub-1';
 const PSK = randomBytes(32);
-const SOURCE = readFileSync(new URL('../../examples/espruino/main.js', import.meta.url), 'utf8');
-const core = { exports: {} };
-const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
-new Function('module', readFileSync(file, 'utf8'))(core);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 /** A serial line: what one end writes, the other reads, in pieces of 20 bytes. */
@@ -40,7 +37,7 @@ function serialLine(onData: (text: string) => void): {
 }
 
 interface Device {
-  files: { [name: string]: string };
+  flash: Flash;
   logged: string[];
   line: Duplex;
   /** What the bridge has written. */
@@ -50,40 +47,16 @@ interface Device {
 
 function newDevice(psks = [{ nodeId: NODE_ID, key: hex(PSK) }]): Device {
   const record = { site_id: 'lobby', static_key: hex(randomBytes(32)), psks, pins: [] };
-  const files: Device['files'] = { 'hub.json': JSON.stringify(record) };
+  const flash = new Flash([['hub.json', JSON.stringify(record)]]);
   const logged: string[] = [];
-  const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
-  const modules: { readonly [name: string]: unknown } = {
-    'hub-protocol.core.es5': core.exports,
-    'hub-crypto': {
-      ...nodeCrypto.x25519,
-      seal: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).seal(...rest),
-      open: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).open(...rest),
-    },
-    crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
-    Storage: {
-      readJSON: (name: string) => JSON.parse(files[name]!),
-      writeJSON: (name: string, value: unknown) => {
-        files[name] = JSON.stringify(value);
-      },
-    },
-  };
+  const log = (...all: unknown[]) => logged.push(all.join(' '));
   let onData: (data: string) => void = () => {};
   const { near, write, lines } = serialLine((text) => onData(text));
-  const serial = {
-    setup: (_baud: number, options: object) => assert.equal(options, { flow: 'xon' }),
-    on: (_event: 'data', callback: typeof onData) => {
-      onData = callback;
-    },
-    println: (text: string) => write(`${text}\r\n`),
-  };
-  const chip = { hwRand: () => randomBytes(1)[0] };
-  const log = (...all: unknown[]) => logged.push(all.join(' '));
   const boot = (): void => {
-    const run = new Function('require', 'Serial1', 'E', 'console', SOURCE);
-    run((name: string) => modules[name], serial, chip, { log });
+    onData = () => {};
+    onData = bootEspruino(flash, (text) => write(`${text}\r\n`), log);
   };
-  return { files, logged, line: near, lines, boot };
+  return { flash, logged, line: near, lines, boot };
 }
 
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
@@ -142,7 +115,7 @@ test('a device makes first contact, gets its answer, and stores the pin', async 
   await bridge.next('message');
   assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
   assert.match(device.logged[0]!, 'You said: hello');
-  assert.is(JSON.parse(device.files['hub.json']!).pins[0].nodeId, 'hub-1');
+  assert.match(device.flash.get('hub.pins1')!, '"nodeId":"hub-1"');
   assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"unpin"}', 'connected']);
 });
 
@@ -160,6 +133,27 @@ test('after a loss it connects again with the stored pin, and so does a device t
   device.boot();
   await again;
   assert.equal(bridge.asked, []);
+});
+
+test('a device that cannot store the pin has the bridge hang up, and connects after a pause', async () => {
+  const device = newDevice();
+  device.flash.fault = { at: 1, how: 'full: throws when it is erased' };
+  const { port } = new URL(hub.url);
+  await hub.stop();
+  const server = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
+  server.on('connection', (socket) => serve(socket, 'sensor-1', { nodeId: NODE_ID, staticKey, clients }));
+  try {
+    const bridge = bridgeFor(device);
+    device.boot();
+    await bridge.next('ended');
+    assert.match(device.logged[0]!, 'the pins were not stored');
+    await bridge.next('message');
+    assert.equal(bridge.seen.slice(0, 5), ['ended dropped', 'dial', 'pin', 'ready', 'message']);
+    assert.is(server.clients.size, 1);
+  } finally {
+    for (const socket of server.clients) socket.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  }
 });
 
 test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked if the pin is kept', async () => {
@@ -218,7 +212,7 @@ test('a hub that sends a line of the bridge is hung up on, and the device keeps 
   const bridge = bridgeFor(device);
   device.boot();
   await bridge.next('message');
-  const kept = device.files['hub.json'];
+  const kept = [...device.flash.texts];
   const { port } = new URL(hub.url);
   await hub.stop();
   const impostor = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
@@ -230,7 +224,7 @@ test('a hub that sends a line of the bridge is hung up on, and the device keeps 
     await bridge.next('dial');
     assert.not.ok(device.lines.some((line) => line.includes('"KKpsk0"')));
     assert.is(device.lines.at(-1), 'disconnected {}');
-    assert.is(device.files['hub.json'], kept);
+    assert.equal([...device.flash.texts], kept);
   } finally {
     for (const socket of impostor.clients) socket.terminate();
     await new Promise((resolve) => impostor.close(resolve));

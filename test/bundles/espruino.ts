@@ -1,0 +1,52 @@
+/** Runs the example for Espruino in Node.js, with stand-ins for Espruino's modules and its serial line. */
+import { readFileSync } from 'node:fs';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import * as assert from 'uvu/assert';
+import type { Flash } from './flash.ts';
+
+const SOURCE = readFileSync(new URL('../../examples/espruino/main.js', import.meta.url), 'utf8');
+const core = { exports: {} };
+const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
+new Function('module', readFileSync(file, 'utf8'))(core);
+const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
+
+/**
+ * Starts the program as at power-up.
+ * @param println - takes what it writes to the serial line
+ * @returns a function that passes it characters of the serial line
+ */
+export function bootEspruino(
+  flash: Flash,
+  println: (text: string) => void,
+  log: (...all: unknown[]) => void,
+): (data: string) => void {
+  const modules: { readonly [name: string]: unknown } = {
+    'hub-protocol.core.es5': core.exports,
+    'hub-crypto': {
+      ...nodeCrypto.x25519,
+      seal: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).seal(...rest),
+      open: (key: Uint8Array, ...rest: [Uint8Array, Uint8Array, Uint8Array]) => cipher(key).open(...rest),
+    },
+    crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
+    Storage: {
+      read: (name: string) => flash.get(name),
+      readJSON: (name: string) => JSON.parse(flash.get(name)!),
+      write: (name: string, text: string) => flash.set(name, text),
+      writeJSON: (name: string, value: unknown) => flash.set(name, JSON.stringify(value)),
+    },
+  };
+  let onData: (data: string) => void = () => {};
+  const serial = {
+    setup: (_baud: number, options: object) => assert.equal(options, { flow: 'xon' }),
+    on: (_event: 'data', callback: typeof onData) => {
+      onData = callback;
+    },
+    println: (text: string) => {
+      if (!flash.isOff) println(text);
+    },
+  };
+  const chip = { hwRand: () => randomBytes(1)[0] };
+  const run = new Function('require', 'Serial1', 'E', 'console', SOURCE);
+  run((name: string) => modules[name], serial, chip, { log });
+  return (data) => onData(data);
+}

@@ -1,0 +1,235 @@
+/**
+ * What the examples for devices store, on flash that fails in each step of each write. Whatever it does, the device keeps its
+ * static key, sends message 3 only if it will still know the pin, and connects once the flash works again.
+ */
+import {
+  createKeyring,
+  HubSession,
+  type HubSessionEvent,
+  type Keyring,
+  pinHub,
+  serializeKeyring,
+} from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bootEspruino } from './espruino.ts';
+import { FAULTS, type Fault, Flash, PowerCut } from './flash.ts';
+import { bundled, forgetClient, home, IDENTITY, PSK, provisioned, startModdable } from './moddable.ts';
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const STATIC_KEY = new Uint8Array(32).fill(1);
+const HUB_KEYS = [new Uint8Array(32).fill(2), new Uint8Array(32).fill(3)];
+
+const DEADLINE = 30_000; // milliseconds, of a state; the pauses are shorter
+
+/** The outcome of one connection, at the hub. */
+interface Outcome {
+  readonly pattern: string | undefined;
+  /** The client's public key. */
+  readonly clientKey: string | undefined;
+  /** Copies of the flash when message 3 had arrived. */
+  readonly atMessage3: Flash[];
+}
+
+class Watch {
+  readonly flash: Flash;
+  pattern: string | undefined;
+  clientKey: string | undefined;
+  readonly atMessage3: Flash[] = [];
+
+  constructor(flash: Flash) {
+    this.flash = flash;
+  }
+
+  see(event: HubSessionEvent): void {
+    if (event.type !== 'ready') return;
+    this.pattern = event.pattern;
+    this.clientKey = hex(event.clientKey);
+    if (event.pattern === 'XXpsk2') this.atMessage3.push(new Flash(this.flash.texts));
+  }
+}
+
+type Connect = () => Promise<Outcome>;
+
+/** A device that starts anew for each connection, as Espruino does when its bridge has lost it. */
+function espruino(flash: Flash): Connect {
+  return async () => {
+    const watch = new Watch(flash);
+    const hub = new HubSession({
+      crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } },
+      nodeId: 'hub-1',
+      staticKey: home.hubKey,
+      randomBytes,
+      psk: PSK,
+      clientKey: home.clientKey,
+    });
+    const toHub: string[] = [];
+    const receive = bootEspruino(
+      flash,
+      (line) => toHub.push(line),
+      () => {},
+    );
+    const handle = (events: HubSessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'pin') home.clientKey = event.key;
+        watch.see(event);
+        if (event.type === 'transmit') {
+          receive(`${typeof event.data === 'string' ? event.data : hex(event.data)}\n`);
+        }
+        if (event.type === 'close') receive('disconnected {"code":1008}\n');
+      }
+    };
+    try {
+      receive('connecting {"onKkFailure":"unpin"}\nconnected\n');
+      handle(hub.start());
+      for (let line = toHub.shift(); line !== undefined; line = toHub.shift()) {
+        if (line.startsWith('{')) handle(hub.receive(line));
+        else if (/^[0-9a-f]+$/.test(line)) handle(hub.receive(new Uint8Array(Buffer.from(line, 'hex'))));
+      }
+    } catch (error) {
+      assert.instance(error, PowerCut);
+    }
+    return watch;
+  };
+}
+
+/** A device that connects again by itself, unless it restarts. */
+function moddable(flash: Flash): Connect {
+  let device: Awaited<ReturnType<typeof startModdable>> | undefined;
+  let watch = new Watch(flash);
+  return async () => {
+    watch = new Watch(flash);
+    if (device === undefined) device = await startModdable(flash, true, (event) => watch.see(event));
+    else {
+      device.sockets.at(-1)!.onclose?.({ code: 1006 }); // unless the session has ended
+      await device.fire((wait) => wait < DEADLINE);
+    }
+    const isWaiting = device.timers.length === 0; // for a person, after a pin that could not be removed
+    if (flash.isOff || device.crashes.length > 0 || isWaiting) device = undefined;
+    return watch;
+  };
+}
+
+const record = {
+  site_id: 'lobby',
+  static_key: hex(STATIC_KEY),
+  psks: [{ nodeId: 'hub-1', key: hex(PSK) }],
+  pins: [],
+};
+const DEVICES: readonly { name: string; boot: (flash: Flash) => Connect; texts: () => [string, string][] }[] =
+  [
+    { name: 'Espruino', boot: espruino, texts: () => [['hub.json', JSON.stringify(record)]] },
+    { name: 'Moddable', boot: moddable, texts: () => [...provisioned(STATIC_KEY)] },
+  ];
+
+/** Connects to a hub that gets a new key, until each has answered. @returns how many writes there were */
+async function live({ boot, texts }: (typeof DEVICES)[number], fault?: Flash['fault']): Promise<number> {
+  const flash = new Flash(texts());
+  flash.fault = fault;
+  forgetClient();
+  let connect = boot(flash);
+  for (const hubKey of HUB_KEYS) {
+    home.hubKey = hubKey;
+    let isReady = false;
+    for (let attempt = 0; attempt < 6 && !isReady; attempt++) {
+      const { pattern, clientKey, atMessage3 } = await connect();
+      isReady = pattern !== undefined && !flash.isOff;
+      if (pattern !== undefined) assert.is(clientKey, hex(nodeCrypto.x25519.publicKey(STATIC_KEY)));
+      for (const copy of atMessage3) assert.is((await boot(copy)()).pattern, 'KKpsk0');
+      if (!flash.isOff) continue;
+      flash.isOff = false;
+      connect = boot(flash);
+    }
+    assert.ok(isReady, 'it does not connect any more');
+  }
+  return flash.writes;
+}
+
+for (const device of DEVICES) {
+  test(`the ${device.name} example pins a hub, and its new key, in at least three writes`, async () => {
+    assert.ok((await live(device)) >= 3); // a pin, its removal, and another pin
+  });
+
+  for (const how of FAULTS) {
+    test(`the ${device.name} example survives a write that fails: ${how}`, async () => {
+      const count = await live(device);
+      for (let at = 1; at <= count; at++) await live(device, { at, how });
+    });
+  }
+}
+
+interface Store {
+  keyring: Keyring;
+  update(keyring: Keyring): void;
+}
+
+const fresh = createKeyring({ accessKey: IDENTITY.access_key, staticKey: STATIC_KEY });
+const pinned = pinHub(fresh, 'hub-1', HUB_KEYS[0]!);
+
+async function openStore(flash: Flash): Promise<Store> {
+  const preference = {
+    get: (_domain: string, name: string) => flash.get(name),
+    set: (_domain: string, name: string, text: string) => flash.set(name, text),
+  };
+  const script = await bundled('hub-keyring', ['preference']);
+  const { KeyringStore } = new Function('modules', `${script}; return bundle;`)({ preference });
+  return new KeyringStore(IDENTITY.access_key);
+}
+
+/** The flash after the first pin: `keyring` is as provisioned, and `keyring2` has the pin. */
+async function withPin(): Promise<Flash> {
+  const flash = new Flash([['keyring', serializeKeyring(fresh)]]);
+  (await openStore(flash)).update(pinned);
+  return flash;
+}
+
+for (const [what, slot, change, pins] of [
+  ['the newer one is torn', 'keyring2', (text: string) => text.slice(0, 150), 0],
+  ['the newer one has only its count', 'keyring2', () => '1 ', 0],
+  ['the newer one is empty', 'keyring2', () => '', 0],
+  ['the older one is damaged', 'keyring', () => '\0\0garbage', 1],
+  ['the older one is empty', 'keyring', () => '', 1],
+] as const) {
+  test(`the Moddable example reads the better of two keyrings: ${what}`, async () => {
+    const flash = await withPin();
+    flash.texts.set(slot, change(flash.get(slot)!));
+    assert.is((await openStore(flash)).keyring.pins.length, pins);
+  });
+}
+
+test('the Moddable example reads the newest keyring after many changes', async () => {
+  const flash = await withPin();
+  for (let round = 0; round < 12; round++) {
+    const store = await openStore(flash);
+    store.update(pinHub(store.keyring, `hub-${round}`, HUB_KEYS[1]!));
+    assert.is((await openStore(flash)).keyring.pins.at(-1)!.nodeId, `hub-${round}`);
+  }
+});
+
+test('the Moddable example does not take a keyring for stored when the write failed', async () => {
+  for (const how of FAULTS.filter((how) => !how.startsWith('cut'))) {
+    const flash = new Flash([['keyring', serializeKeyring(fresh)]]);
+    const store = await openStore(flash);
+    flash.fault = { at: 1, how: how as Fault };
+    assert.throws(() => store.update(pinned));
+    assert.is(store.keyring.pins.length, 0);
+    store.update(pinned);
+    assert.is((await openStore(flash)).keyring.pins.length, 1);
+  }
+});
+
+test('the Moddable example says that no keyring can be read', async () => {
+  for (const texts of [
+    [],
+    [['keyring', '{}']],
+    [
+      ['keyring', '1 '],
+      ['keyring2', 'x'],
+    ],
+  ] as [string, string][][]) {
+    assert.instance(await openStore(new Flash(texts)).catch((error: unknown) => error), Error);
+  }
+});
+
+test.run();
