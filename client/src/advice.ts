@@ -1,6 +1,6 @@
 /** Sentences for people. */
 
-import type { ErrorCode } from 'hub-protocol';
+import type { ErrorCode, FinishDecision } from 'hub-protocol';
 import { fingerprint, type Keyring } from 'hub-protocol';
 
 /** The sentences of a transport, by the code of the error. */
@@ -33,4 +33,26 @@ export function sentenceFor(
   if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
   const message = error.message || `the client failed without a message (${error.name})`;
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+}
+
+/** @returns a sentence that says why an answer is missing or incomplete; `undefined` if it is complete */
+export function sentenceForAnswer({ ending, isTruncated, reply }: FinishDecision): string | undefined {
+  if (isTruncated) return 'The answer is too long: a part of it was left out.';
+  switch (ending) {
+    case 'handled':
+    case 'spoken':
+      return undefined;
+    case 'unanswered':
+      return 'The hub did not understand the question.';
+    case 'denied':
+      return reply.policyDenied
+        ? 'The hub does not allow this client to ask that. Ask its operator to allow it.'
+        : 'The hub could not process the question. Ask its operator whether the hub’s agent is running.';
+    case 'query-timeout':
+      return 'The hub asked others, and none of them answered in time.';
+    case 'timeout':
+      return 'The hub did not answer in time.';
+    case 'closed':
+      return 'The connection ended before the answer was complete.';
+  }
 }

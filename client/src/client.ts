@@ -8,7 +8,6 @@ import {
   buildUtterance,
   ClientSession,
   ConnectionPolicy,
-  type FinishDecision,
   type HubEvent,
   type JsonObject,
   type Keyring,
@@ -23,6 +22,7 @@ import type { EndedEvent, PskNeededEvent } from 'hub-protocol/parts';
 import { sentenceFor } from './advice.ts';
 import { Listeners } from './listeners.ts';
 import type {
+  Answer,
   AskEvent,
   ClientEvent,
   Connection,
@@ -83,10 +83,11 @@ export class Client {
   }
 
   /**
-   * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, and
-   * `reply.text` is the answer. Rejects with the cause if there is no connection and none is being made.
+   * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, `reply.text` is
+   * the answer, and `tell` says why it is missing or incomplete. Rejects with the error of the `close` event if the connection
+   * ends before the hub has answered anything, and with the cause if there is no connection and none is being made.
    */
-  async ask(question: Question): Promise<FinishDecision> {
+  async ask(question: Question): Promise<Answer> {
     const requests = this.#requests ?? (await this.#untilReady());
     const requestId = this.#platform.randomBytes(16).join('.');
     const said = typeof question === 'string' ? { text: question } : question;
@@ -287,9 +288,9 @@ export class Client {
       run(session.closed());
     } else if (event.type === 'ended') {
       transport.close(1000);
-      this.#requests?.closed();
-      this.#requests = undefined;
       const isOwnWish = this.#policy.state === 'leaving';
+      this.#requests?.closed(isOwnWish ? this.#failure! : event.error);
+      this.#requests = undefined;
       if (!isOwnWish) this.#emit({ type: 'close', error: event.error, tell: this.#sentence(event.error) });
     }
     const decision = this.#policy.take(event, performance.now());

@@ -4,6 +4,7 @@ import type {
   ClientSession,
   Closing,
   Crypto,
+  FinishDecision,
   HubEvent,
   Identity,
   JsonObject,
@@ -76,6 +77,12 @@ export type Question =
   | WithoutId<ActionRequest>
   | WithoutId<CodeRequest>;
 type WithoutId<Request> = Omit<Request, 'requestId'>;
+
+/** How a request ended. `ending` is `closed` only if the connection ended after the hub had given a part of the answer. */
+export interface Answer extends FinishDecision {
+  /** A sentence for a person if the answer is missing or incomplete, such as a truncated one; otherwise `undefined`. */
+  readonly tell: string | undefined;
+}
 
 /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
 export interface AskEvent {

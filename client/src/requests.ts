@@ -7,9 +7,11 @@ import {
   RequestScheduler,
   type SchedulerOptions,
 } from 'hub-protocol';
+import { sentenceForAnswer } from './advice.ts';
+import type { Answer } from './options.ts';
 
 interface Waiting {
-  resolve(finished: FinishDecision): void;
+  resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
@@ -19,6 +21,8 @@ export class Requests {
   readonly #handle: (event: HubEvent) => void;
   readonly #waiting = new Map<string, Waiting>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Why the connection has ended. */
+  #reason: Error | undefined;
 
   /**
    * @param send - sends an envelope with `sendJson`
@@ -34,9 +38,10 @@ export class Requests {
     this.#handle = handle;
   }
 
-  /** Resolves when the request has ended. `ending` says how: with a reply, without one, or because the connection ended. */
-  request(requestId: string, envelope: JsonObject): Promise<FinishDecision> {
+  /** Resolves when the request has ended. Rejects if the connection ends before the hub has answered anything. */
+  request(requestId: string, envelope: JsonObject): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#reason !== undefined) throw this.#reason;
       const decisions = this.#scheduler.request(envelope, performance.now());
       this.#waiting.set(requestId, { resolve, reject });
       this.#carryOut(decisions);
@@ -54,8 +59,12 @@ export class Requests {
     this.#carryOut(this.#scheduler.receive(text, performance.now()));
   }
 
-  /** Ends all requests, because the connection has ended. */
-  closed(): void {
+  /**
+   * Ends all requests, because the connection has ended.
+   * @param reason - why
+   */
+  closed(reason: Error): void {
+    this.#reason = reason;
     this.#carryOut(this.#scheduler.closed());
   }
 
@@ -63,15 +72,22 @@ export class Requests {
     for (const decision of decisions) {
       if (decision.do === 'send') this.#sendOne(decision.requestId, decision.envelope);
       else if (decision.do === 'handle') this.#handle(decision.event);
-      else {
-        this.#waiting.get(decision.requestId)?.resolve(decision);
-        this.#waiting.delete(decision.requestId);
-      }
+      else this.#finish(decision);
     }
     clearTimeout(this.#timer);
     const wait = this.#scheduler.nextDeadline(performance.now());
     if (wait === undefined) return;
     this.#timer = setTimeout(() => this.#carryOut(this.#scheduler.expire(performance.now())), wait);
+  }
+
+  /** A part of an answer is delivered even if the connection has ended. */
+  #finish(decision: FinishDecision): void {
+    const { requestId, ending, reply } = decision;
+    const waiting = this.#waiting.get(requestId);
+    this.#waiting.delete(requestId);
+    const isEmpty = reply.text === '' && reply.displayItems.length === 0;
+    if (ending === 'closed' && isEmpty) waiting?.reject(this.#reason);
+    else waiting?.resolve({ ...decision, tell: sentenceForAnswer(decision) });
   }
 
   /** A request that cannot be sent, such as one that is too long, fails alone. */

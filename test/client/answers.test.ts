@@ -1,0 +1,95 @@
+/** How the promise of `ask` ends: with an answer, with a sentence that says what is missing, or with an error. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endWorlds, newWorld, until } from './world.ts';
+
+test.after.each(endWorlds);
+
+const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
+
+test('a question rejects with the error of the connection that ended before an answer', async () => {
+  const world = newWorld();
+  world.clientKey = new Uint8Array(32).fill(9); // the hub knows this client by another key
+  const client = world.start();
+  assert.is(await client.ask('hello').catch(codeOf), 'client-key-refused');
+  await until(() => world.types.includes('ask'));
+});
+
+test('a question that waits for its turn rejects, too', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const answers = [client.ask('one'), client.ask('two')];
+  await until(() => world.questions === 1);
+  world.drop();
+  assert.equal(await Promise.all(answers.map((answer) => answer.catch(codeOf))), ['dropped', 'dropped']);
+});
+
+test('a question rejects when end is called before an answer', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const answer = client.ask('hello').catch(codeOf);
+  await until(() => world.questions === 1);
+  client.end();
+  assert.match(String(await answer), 'end() was called');
+});
+
+test('a part of an answer is delivered when the connection ends, and is called a part', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const answer = client.ask('hello');
+  await until(() => world.questions === 1);
+  world.tell('speak', { utterance: 'One moment.' });
+  await new Promise(setImmediate);
+  world.drop();
+  const { ending, reply, tell } = await answer;
+  assert.equal(
+    [ending, reply.text, tell],
+    ['closed', 'One moment.', 'The connection ended before the answer was complete.'],
+  );
+});
+
+test('an answer that is too long is called truncated', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const answer = client.ask('hello');
+  await until(() => world.questions === 1);
+  world.tell('speak', { utterance: 'x'.repeat(5 * 1024 * 1024) });
+  world.tell('ovos.utterance.handled');
+  const { ending, reply, isTruncated, tell } = await answer;
+  assert.equal([ending, reply.text, isTruncated], ['handled', '', true]);
+  assert.match(tell!, 'too long');
+});
+
+for (const [type, data, sentence] of [
+  ['complete_intent_failure', {}, 'did not understand'],
+  ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'does not allow'],
+  ['hive.query.timeout', {}, 'none of them answered'],
+] as const) {
+  test(`an answer that ends with ${type} has a sentence for a person`, async () => {
+    const world = newWorld();
+    world.isMute = true;
+    const client = world.start({ requests: { deadlines: { unmatched: 10 } } });
+    const answer = client.ask('hello');
+    await until(() => world.questions === 1);
+    world.tell(type, data);
+    assert.match((await answer).tell!, sentence);
+  });
+}
+
+test('a question that the hub does not answer has a sentence for a person', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start({ requests: { deadlines: { waiting: 10 } } });
+  const { ending, tell } = await client.ask('hello');
+  assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
+});
+
+test('a complete answer has no sentence', async () => {
+  assert.is((await newWorld().start().ask('hello')).tell, undefined);
+});
+
+test.run();

@@ -1,0 +1,163 @@
+/** A client over a transport in memory, a store of its keyring, and a hub for each connection. */
+import {
+  createKeyring,
+  derivePsk,
+  HubSession,
+  type HubSessionEvent,
+  type Identity,
+  type JsonObject,
+  type Keyring,
+  parseIdentity,
+} from 'hub-protocol';
+import { binaryReader } from 'hub-protocol/binary';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Client } from '../../client/src/client.ts';
+import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/src/options.ts';
+import { Assistant } from '../../examples/assistant.ts';
+
+export const PASSWORD = 'correct horse';
+export const PSK: Uint8Array = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
+const HUB_STATIC = randomBytes(32);
+export const identity: Identity = parseIdentity({
+  access_key: 'kiosk-7',
+  password: PASSWORD,
+  site_id: 'lobby',
+});
+export const POLICY = { basePause: 5, maxPause: 5 };
+
+export class Store implements KeyringStore {
+  keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  /** What the next update throws, as a full disk does. */
+  fault: Error | undefined;
+
+  load(): Keyring {
+    return this.keyring;
+  }
+
+  update(change: (stored: Keyring) => Keyring): void {
+    const changed = change(this.keyring);
+    if (changed === this.keyring) return;
+    if (this.fault !== undefined) throw this.fault;
+    this.keyring = changed;
+  }
+}
+
+/** A hub in memory, to which each connection of a client goes. */
+export class World {
+  readonly store: Store = new Store();
+  readonly events: ClientEvent[] = [];
+  derivations = 0;
+  dials = 0;
+  /** How many questions the hub has heard. */
+  questions = 0;
+  #asked: JsonObject = {};
+  /** Whether the hub answers no question by itself. */
+  isMute = false;
+  /** Whether connections end before anything arrives. */
+  isDown = false;
+  hub: HubSession | undefined;
+  clientKey: Uint8Array | undefined;
+  #carryOut: (events: HubSessionEvent[]) => void = () => {};
+  #drop: () => void = () => {};
+  readonly #clients: Client[] = [];
+
+  start(options: Partial<ConnectOptions> = {}, platform: Partial<Platform> = {}): Client {
+    const client = new Client(
+      { identity, policy: POLICY, ...options },
+      {
+        crypto,
+        randomBytes,
+        readBinary: binaryReader(),
+        keyring: this.store,
+        derive: async () => {
+          this.derivations++;
+          return PSK;
+        },
+        open: (connection) => this.#open(connection),
+        ...platform,
+      },
+    );
+    for (const type of ['connect', 'close', 'reconnect', 'ask', 'end'] as const) {
+      client.on(type, (event) => this.events.push(event));
+    }
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** The types of the events so far. */
+  get types(): string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  /** Says something unasked. */
+  say(utterance: string): void {
+    this.tell('speak', { utterance }, {});
+  }
+
+  /** Sends an event of the hub's bus, by default in answer to the latest question. */
+  tell(type: string, data: JsonObject = {}, context: JsonObject = this.#asked): void {
+    for (const message of this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } })) {
+      this.#send(message);
+    }
+  }
+
+  drop(): void {
+    this.#drop();
+  }
+
+  end(): void {
+    for (const client of this.#clients) client.end();
+  }
+
+  #send: (data: string | Uint8Array) => void = () => {};
+
+  #open({ received, closed }: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
+    this.dials++;
+    const hub = new HubSession({
+      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_STATIC, psk: PSK },
+      clientKey: this.clientKey,
+    });
+    this.hub = hub;
+    const assistant = new Assistant(hub);
+    const send = (data: string | Uint8Array): void => queueMicrotask(() => received(data));
+    const carryOut = (events: HubSessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'transmit') send(event.data);
+        else if (event.type === 'pin') this.clientKey = event.key;
+        else if (event.type === 'close') queueMicrotask(() => closed(event.code));
+        else if (event.type === 'message' && event.kind === 'json') {
+          this.#asked = JSON.parse(event.text).payload.context;
+          this.questions++;
+        }
+        if (!this.isMute) assistant.handle(event).forEach(send);
+      }
+    };
+    this.#send = send;
+    this.#carryOut = carryOut;
+    this.#drop = () => closed(1006);
+    if (this.isDown) queueMicrotask(() => closed({ status: 503 }));
+    else queueMicrotask(() => carryOut(hub.start()));
+    return {
+      write: (data) => this.#carryOut(hub.receive(data)),
+      close() {},
+    };
+  }
+}
+
+/** Waits until something holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const worlds: World[] = [];
+
+/** A world that ends with the test, if `endWorlds` is called after each. */
+export function newWorld(): World {
+  const world = new World();
+  worlds.push(world);
+  return world;
+}
+
+export function endWorlds(): void {
+  for (const world of worlds.splice(0)) world.end();
+}
