@@ -1,8 +1,10 @@
 import { deflateSync, inflateSync } from 'node:zlib';
+
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readBinary as readBinaryOfClient } from '../../client/src/inflate-on-node.ts';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
-import type { MessageEvent } from '../../src/parts.ts';
+import type { DroppedEvent, MessageEvent } from '../../src/parts.ts';
 import { raisesAbout, raisesLocal } from '../raises.ts';
 import { find, Pair } from '../world/pair.ts';
 
@@ -52,6 +54,21 @@ test('a hub reads binary messages, too', () => {
   const [event] = pair.hub.receive(data!) as [MessageEvent];
   assert.ok(event.kind === 'binary');
   assert.is(event.bin_type, 'raw_audio');
+});
+
+test('the client drops a compressed envelope of more than 1 MiB, but no speech', () => {
+  const options = { readBinary: readBinaryOfClient };
+  const compressed = (length: number): Uint8Array =>
+    Uint8Array.from([0x83, 0, ...deflateSync(JSON.stringify({ text: 'x'.repeat(length - 11) }))]);
+  assert.is((received(compressed(2 ** 20), options)[0] as MessageEvent).kind, 'json');
+  const [dropped] = received(compressed(2 ** 20 + 1), options) as [DroppedEvent];
+  assert.equal([dropped.type, dropped.error!.code], ['dropped', 'bad-compression']);
+
+  const [metadata, payload] = [deflateSync('{"lang":"en"}'), Buffer.alloc(5 * 2 ** 20)];
+  const hex = `099${Buffer.of(metadata.length).toString('hex')}${metadata.toString('hex')}6${payload.toString('hex')}`;
+  const [event] = received(Uint8Array.from(Buffer.from(hex, 'hex')), options) as [MessageEvent];
+  assert.ok(event.kind === 'binary');
+  assert.equal([event.bin_type, event.bytes.length], ['tts_audio', payload.length]);
 });
 
 test('a session drops what cannot be read, says why, and goes on', () => {
