@@ -1,4 +1,5 @@
 /** `hub-protocol-client/browser`: a client in a page, with the browser's WebSocket, and the keyring in localStorage. */
+import { LocalError } from 'hub-protocol';
 import type { Client } from './client.ts';
 import { deriveInWorker } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
@@ -17,10 +18,18 @@ export interface BrowserOptions extends ConnectOptions {
 
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
- * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; DOMException if the browser
+ * @throws LocalError if the hub must not be used, `bad-argument` for the path of a keyring and for `ca`, `keyring-…` if the keyring cannot be read; DOMException if the browser
  *   stores nothing
  */
 export function connect(options: BrowserOptions): Client {
+  if ('ca' in options)
+    throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
+  if (typeof options.keyring === 'string') {
+    throw new LocalError(
+      'bad-argument',
+      'keyring: a page has no files, so pass an object with load and update',
+    );
+  }
   const { keyring = new KeyringStorage(options.identity.accessKey), derive = deriveInWorker } = options;
   return connectByWebSocket(options, { keyring, derive });
 }

@@ -26,6 +26,7 @@ export function connectByWebSocket(
       else if (session.state === 'ready') send(PING);
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
+    socket.onerror = () => closed(); // nothing follows if the page's Content-Security-Policy blocks the connection
     socket.onclose = ({ code, reason }) => closed({ code, reason });
     return {
       write: (data) => socket.send(data as Uint8Array<ArrayBuffer>),

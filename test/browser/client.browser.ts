@@ -6,13 +6,46 @@ import * as assert from 'uvu/assert';
 import { startHub } from '../../examples/hub.ts';
 import { runPage } from './run-page.ts';
 
+/** What goes wrong first in a page with the client. */
+async function failureOf(
+  scripts: string[],
+  policy?: string,
+): Promise<{ type: string; code?: string; tell: string }> {
+  const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
+  const hub = await startHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  try {
+    return (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`, policy)) as never;
+  } finally {
+    await hub.stop();
+  }
+}
+
+const WORKER = '../../client/dist/derive-worker-in-browser.js';
+
+test('a page whose policy does not allow the hub reports the end of the connection', async () => {
+  const { type, code } = await failureOf(['failing-page.js', WORKER], "default-src 'self'");
+  assert.equal([type, code], ['close', 'dropped']);
+});
+
+test('a page names the worker that it cannot load', async () => {
+  const { type, tell } = await failureOf(['failing-page.js']);
+  assert.is(type, 'ask');
+  assert.match(tell, 'derive-worker-in-browser.js');
+});
+
+test('a page names the worker that its policy does not allow', async () => {
+  const { type, tell } = await failureOf(['failing-page.js', WORKER], "worker-src 'none'");
+  assert.is(type, 'ask');
+  assert.match(tell, 'derive-worker-in-browser.js');
+});
+
 test('a page derives the PSK in a worker, asks, and reconnects with the keyring that it stored', async () => {
   const nodeId = 'hub-1';
   const psk = derivePsk({ crypto, password: 'correct horse', nodeId });
   const clients = new Map([['kiosk-7', { psk }]]);
   const hub = await startHub({ nodeId, staticKey: randomBytes(32), clients });
   try {
-    const scripts = ['client-page.js', '../../client/dist/derive-worker-in-browser.js'];
+    const scripts = ['client-page.js', WORKER];
     const visits = (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`)) as { progress: number }[];
     const answered = { ending: 'handled', text: 'You said: hello' };
     assert.equal(visits, [

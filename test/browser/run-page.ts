@@ -43,17 +43,19 @@ export async function resultOf(files: Files, query: string, browser: Browser): P
   }
 }
 
-/** A page that loads a module. */
-export function pageOf(script: string): string {
-  return `<!doctype html><script type="module" src="${script}"></script>`;
+/** A page that loads a module, with a Content-Security-Policy or without. */
+export function pageOf(script: string, policy?: string): string {
+  const meta = policy === undefined ? '' : `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
+  return `<!doctype html>${meta}<script type="module" src="${script}"></script>`;
 }
 
 /**
  * Opens a page in Chromium, and returns what it posts to /result.
  * @param scripts - the paths of modules, each bundled into one; the page loads the first
  * @param query - of the page's URL
+ * @param policy - the page's Content-Security-Policy
  */
-export async function runPage(scripts: string[], query = ''): Promise<unknown> {
+export async function runPage(scripts: string[], query = '', policy?: string): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: scripts.map((script) => fileURLToPath(new URL(script, import.meta.url))),
     outdir: '/',
@@ -66,7 +68,7 @@ export async function runPage(scripts: string[], query = ''): Promise<unknown> {
   const files = new Map<string, string | Uint8Array>(
     outputFiles.map(({ path, contents }) => [path, contents]),
   );
-  files.set('/index.html', pageOf(basename(outputFiles[0]!.path)));
+  files.set('/index.html', pageOf(basename(outputFiles[0]!.path), policy));
   const tab = await Tab.open();
   try {
     return await resultOf(files, query, tab);
