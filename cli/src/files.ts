@@ -18,6 +18,8 @@ import {
   parseKeyring,
 } from './protocol.ts';
 
+const OTHERS = 0o077; // the permissions of group and others
+
 /**
  * Reads a file, or standard input if the path is `-`.
  * @param what - the kind of file, for the message: `the identity`
@@ -63,6 +65,25 @@ export function readAs<T>(path: string, read: () => T): T {
 export function readIdentityFile(path: string): Identity {
   const contents = readFile(path, 'the identity');
   return readAs(path, () => parseIdentity(contents));
+}
+
+/**
+ * Reads the certificate authority to trust. The command `hub` writes one next to the identity. That one is trusted unasked
+ * if it is private and next to the private keys of that hub, so it is not a file that the user has downloaded.
+ * @param given - the path that the user has given
+ * @param identity - the path of the identity
+ * @returns PEM; `undefined` for the public authorities
+ */
+export function readAuthority(given: string | undefined, identity: string): string | undefined {
+  const [ca, hub] = ['ca.pem', 'hub.json'].map((name) => join(dirname(identity), name)) as [string, string];
+  const path = given ?? (isPrivate(ca) && isPrivate(hub) ? ca : undefined);
+  return path === undefined ? undefined : bytesToUtf8(readFile(path, 'the certificate authority'));
+}
+
+/** Whether this user, and nobody else, may read and write a file. */
+function isPrivate(path: string): boolean {
+  const there = lstatSync(path, { throwIfNoEntry: false });
+  return there?.isFile() === true && there.uid === process.getuid?.() && (there.mode & OTHERS) === 0;
 }
 
 /** @param accessKey - of the identity that the keyring must belong to */
@@ -115,17 +136,17 @@ export function makeFolder(path: string): void {
   }
 }
 
-const OTHERS = 0o077; // the permissions of group and others
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
 
 /**
  * Checks that a secret may be written to this path. Called before anything slow, and again by `writePrivate`.
  * @param mayReplace - whether an existing file may be replaced
+ * @param what - the kind of file, for the message
  * @returns the path without symbolic links, except one whose target does not exist
  */
-export function assertPrivate(path: string, mayReplace: boolean): string {
-  const place = placeOf(path);
+export function assertPrivate(path: string, mayReplace: boolean, what: string = path): string {
+  const place = placeOf(path, what);
   assertOthersMayNotWrite(dirname(place));
   const there = lstatSync(place, { throwIfNoEntry: false });
   if (there === undefined) return place;
@@ -145,7 +166,7 @@ export function assertPrivate(path: string, mayReplace: boolean): string {
 }
 
 /** The real path of a file that may not exist yet. */
-function placeOf(path: string): string {
+function placeOf(path: string, what: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -155,7 +176,7 @@ function placeOf(path: string): string {
   try {
     return join(realpathSync(directory), basename(path));
   } catch (error) {
-    throw new CannotRun(`cannot write to the directory ${directory}: ${reasonOf(error)}`);
+    throw new CannotRun(`cannot write ${what} to the directory ${directory}: ${reasonOf(error)}`);
   }
 }
 

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { printable } from '../../judge/src/printable.ts';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
-import { ASK, CHAT } from './commands/ask.ts';
+import { ASK } from './commands/ask.ts';
+import { CHAT } from './commands/chat.ts';
 import { EXPLAIN } from './commands/explain.ts';
 import { HUB } from './commands/hub.ts';
 import { INSPECT } from './commands/inspect.ts';

@@ -32,8 +32,23 @@ export async function run(args: readonly string[], input?: string): Promise<Run>
 }
 
 export function runProgram(args: readonly string[], input = ''): Promise<Run> {
+  return runChild(process.execPath, [CLI, ...args], input);
+}
+
+/** Keys to type on a terminal, after a text has appeared there. */
+export type Step = readonly [text: string, keys: string];
+
+/** Runs the program on a pseudo-terminal. Returns what that received as `stdout`. */
+export function runOnTerminal(args: readonly string[], steps: readonly Step[], columns = 80): Promise<Run> {
+  const given = [TERMINAL, String(columns), JSON.stringify(steps), process.execPath, CLI, ...args];
+  return runChild('python3', given, '');
+}
+
+const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
+
+function runChild(program: string, args: readonly string[], input: string): Promise<Run> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [CLI, ...args], { env: UNCOUNTED });
+    const child = spawn(program, args, { env: UNCOUNTED });
     const output = { stdout: '', stderr: '' };
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));

@@ -1,77 +1,79 @@
-/** `hub-protocol hub`, `ask` and `chat`: a conversation in three commands, in an empty folder. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+/** `hub-protocol hub` and `ask`: a conversation in two commands, in an empty folder. */
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes } from '../../cli/src/protocol.ts';
-import { UNCOUNTED } from '../uncounted.ts';
-import { CLI, Folder, run, runProgram } from './run.ts';
+import { fingerprint, hexToBytes, nodeCrypto } from '../../cli/src/protocol.ts';
+import { freePort, HubProgram } from './hub-program.ts';
+import { Folder, run, runProgram } from './run.ts';
 
 const test = suite('a conversation');
 const folder = new Folder();
 const identity = folder.at('hub/identity.json');
-let hub: ChildProcess | undefined;
-let printed = '';
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
-
-/** Starts the hub, and waits until it says where it is. */
-async function startHub(...options: string[]): Promise<void> {
-  hub = spawn(process.execPath, [CLI, 'hub', folder.at('hub'), ...options], { env: UNCOUNTED });
-  printed = '';
-  await new Promise<void>((resolve) => {
-    hub!.stdout!.on('data', (data) => {
-      printed += data;
-      if (printed.includes('Ctrl+C')) resolve();
-    });
-  });
-}
-
-async function stopHub(): Promise<number> {
-  const ended = once(hub!, 'close');
-  hub!.kill('SIGINT');
-  hub = undefined;
-  return (await ended)[0];
-}
+const hub = new HubProgram(folder.at('hub'));
 
 const port = await freePort();
 test.after(async () => {
-  hub?.kill('SIGKILL');
+  hub.kill();
   folder.remove();
 });
 
 test('a hub makes an identity, answers, and is the same one when it is started again', async () => {
-  await startHub('--port', String(port));
+  await hub.start('--port', String(port));
   for (const file of ['identity.json', 'hub.json']) {
     assert.is(statSync(folder.at(`hub/${file}`)).mode & 0o777, 0o600);
   }
   const asked = await runProgram(['ask', identity, 'What day is it?']);
   assert.is(asked.code, 0, asked.stderr);
   assert.match(asked.stdout, /^Today is \w+/);
-  assert.is(await stopHub(), 0);
-  await startHub();
+  assert.is(await hub.stop(), 0);
+  await hub.start();
   const again = await runProgram(['ask', identity, 'parrot', '--json']);
   assert.equal(JSON.parse(again.stdout), { ending: 'handled', text: 'You said: parrot' });
 });
 
-test('chat answers line by line, and ends with its input', async () => {
-  const { code, stdout } = await runProgram(['chat', identity], 'hello\nhelp\n');
-  assert.is(code, 0);
-  assert.match(stdout, /connected to hub\.localhost[\s\S]*Hello\.[\s\S]*I know the time/);
+test('ask takes a question without quotes, and one on standard input', async () => {
+  const words = await runProgram(['ask', identity, 'two', 'parrots']);
+  assert.equal([words.code, words.stdout], [0, 'You said: two parrots\n']);
+  const piped = await runProgram(['ask', identity, '-'], 'parrots\n');
+  assert.equal([piped.code, piped.stdout], [0, 'You said: parrots\n']);
+});
+
+test('ask tells a client with another key than the pinned one what to do', async () => {
+  for (let attempt = 1; attempt <= 2; attempt++) {
+    const { code, stdout } = await runProgram([
+      'ask',
+      identity,
+      'hi',
+      '--keyring',
+      folder.at('another.json'),
+    ]);
+    assert.is(code, 1);
+    assert.match(stdout, /^The hub knows this client by another key\. .*the key [0-9a-f]{16}\.\n$/);
+  }
+});
+
+test('the authority next to an identity is trusted only as the hub has written it', async () => {
+  const [ca, stored] = [folder.at('hub/ca.pem'), folder.at('hub/hub.json')];
+  const isTrusted = async (): Promise<boolean> => {
+    const { stdout } = await runProgram(['ask', identity, 'parrot']);
+    return stdout === 'You said: parrot\n';
+  };
+  assert.ok(await isTrusted());
+  for (const path of [ca, stored]) {
+    chmodSync(path, 0o644); // as a browser stores a file
+    assert.not.ok(await isTrusted());
+    chmodSync(path, 0o600);
+  }
+  renameSync(stored, `${stored}.away`);
+  assert.not.ok(await isTrusted());
+  renameSync(`${stored}.away`, stored);
+  assert.ok(await isTrusted());
 });
 
 test('the hub shows what it heard without the characters that move a cursor', async () => {
   await runProgram(['ask', identity, 'a\u001b[2Jb']);
-  assert.ok(printed.includes('heard "a\\u001b[2Jb"'));
-  assert.not.ok(printed.includes('\u001b'));
+  assert.ok(hub.printed.includes('heard "a\\u001b[2Jb"'));
+  assert.not.ok(hub.printed.includes('\u001b'));
 });
 
 test('a hub whose port is in use says so, and writes nothing', async () => {
@@ -102,19 +104,19 @@ test('a hub that cannot write its files ends, and does not listen any more', asy
 });
 
 test('a hub with another --port moves there, with its identity', async () => {
-  await stopHub();
+  await hub.stop();
   const issued = JSON.parse(readFileSync(identity, 'utf8'));
   writeFileSync(identity, JSON.stringify({ ...issued, site_id: 'kitchen' }));
   const moved = await freePort();
-  await startHub('--port', String(moved));
-  assert.match(printed, new RegExp(`moved from port ${port} to ${moved}`));
+  await hub.start('--port', String(moved));
+  assert.match(hub.printed, new RegExp(`moved from port ${port} to ${moved}`));
   const { site_id, data_plane_endpoints } = JSON.parse(readFileSync(identity, 'utf8'));
   assert.equal([site_id, data_plane_endpoints.wss], ['kitchen', `wss://localhost:${moved}`]);
   const { code, stdout } = await runProgram(['ask', identity, 'parrot']);
   assert.equal([code, stdout], [0, 'You said: parrot\n']);
-  await stopHub();
-  await startHub(); // which remembers the port
-  assert.match(printed, new RegExp(`is at wss://localhost:${moved},`));
+  await hub.stop();
+  await hub.start(); // which remembers the port
+  assert.match(hub.printed, new RegExp(`is at wss://localhost:${moved},`));
 });
 
 test('the hub says why a client could not connect, and how to admit another key', async () => {
@@ -122,10 +124,10 @@ test('the hub says why a client could not connect, and how to admit another key'
   const ca = folder.at('hub/ca.pem');
   const stranger = folder.write('stranger.json', { ...issued, access_key: 'of-another-hub' });
   await runProgram(['ask', stranger, 'hello', '--ca', ca]);
-  assert.match(printed, /could not connect: this hub does not know its access key/);
+  assert.match(hub.printed, /could not connect: this hub does not know its access key/);
   await runProgram(['ask', identity, 'hello', '--keyring', folder.at('lost.json')]);
   assert.match(
-    printed,
+    hub.printed,
     /could not connect: the client has a different static key [^\n]*remove clientKey from /,
   );
 });
@@ -142,27 +144,28 @@ test('ask says that the password is wrong, with the fingerprint that the operato
 });
 
 test('ask shows both fingerprints when the hub has another key, and connects to it no more', async () => {
-  await stopHub();
-  const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
-  writeFileSync(
-    folder.at('hub/hub.json'),
-    JSON.stringify({ ...stored, staticKey: bytesToHex(randomBytes(32)) }),
-  );
-  await startHub();
+  await hub.stop();
+  hub.changeKey();
+  await hub.start();
   const { code, stdout } = await runProgram(['ask', identity, 'hello']);
   assert.is(code, 1);
   assert.match(stdout, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
 });
 
 test('ask says when no hub is there', async () => {
-  await stopHub();
+  await hub.stop();
   const { code, stdout } = await runProgram(['ask', identity, 'hello']);
   assert.is(code, 1);
   assert.match(stdout, /^The connection was lost/);
 });
 
 for (const [what, args, message] of [
-  ['ask without a question', ['ask', 'x.json'], /one question in quotes/],
+  ['ask without a question', ['ask', 'x.json'], /an identity and a question/],
+  [
+    'a keyring in a folder that is not there',
+    ['ask', identity, 'hello', '--keyring', '/nowhere/keyring.json'],
+    /cannot write the keyring to the directory \/nowhere: there is no such file/,
+  ],
   ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
   ['a port that is none', ['hub', folder.at('other'), '--port', '70000'], /1 to 65535/],
   ['two folders', ['hub', 'a', 'b'], /at most one folder/],

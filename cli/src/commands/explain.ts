@@ -1,7 +1,7 @@
 /** `explain`: why did this handshake fail? */
 import { mistakenPsks } from '../../../judge/src/mistakes/psk.ts';
 import { type Arguments, CannotRun, type Command, type Result, type Status } from '../command.ts';
-import { deriveWithProgress, show } from '../derive.ts';
+import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';
 import { type Explanation, explain } from '../explain/explain.ts';
 import { type Recording, readRecording } from '../explain/recording.ts';
@@ -55,7 +55,7 @@ Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is
 async function explainRecordings(args: Arguments): Promise<Result> {
   const evidence = await evidenceOf(args);
   const explanation = explain(evidence);
-  if (evidence.onAttempt !== undefined) show(1, '');
+  if (evidence.onAttempt !== undefined) draw(1, '');
   const status = STATUS[explanation.verdict];
   return { status, text: toText(explanation), json: { ...explanation, cause: explanation.cause ?? null } };
 }
@@ -82,7 +82,7 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     return path === undefined ? undefined : readKeyFile(path, what);
   };
   const derive = (password: string, nodeId: string): Uint8Array =>
-    deriveWithProgress(password, nodeId, 'deriving the PSK');
+    deriveAtOnce(password, nodeId, 'deriving the PSK');
   const hello = payload('hello', 'the HELLO');
   const offer = payload('offer', 'the HANDSHAKE');
   const keyringPath = args.text('keyring');
@@ -104,7 +104,7 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     hubPsk: key('hub-psk', 'the PSK'),
     clientStatic: key('client-key', 'a private key') ?? keyring?.staticKey.privateKey,
     hubStatic: key('hub-key', 'a private key'),
-    onAttempt: (done, total) => show(done / total, 'trying PSKs'),
+    onAttempt: (done, total) => draw(done / total, 'trying PSKs'),
   };
 }
 

@@ -2,14 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { localhostCertificate } from '../../../examples/certificate.ts';
-import { derive } from '../../../examples/derive.ts';
 import { type HubOptions, startHub } from '../../../examples/hub.ts';
 import { printable } from '../../../judge/src/printable.ts';
 import { answerTo } from '../answers.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { show } from '../derive.ts';
+import { deriveWithProgress } from '../derive.ts';
 import { assertPrivate, makeFolder, readFile, writePrivate } from '../files.ts';
-import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes, utf8ToBytes } from '../protocol.ts';
+import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes } from '../protocol.ts';
 import { shown } from '../shown.ts';
 
 export const HUB: Command = {
@@ -147,8 +146,7 @@ async function create(folder: string, port: number, { ca, ...keys }: NewKeys): P
   const path = (name: string): string => join(folder, name);
   for (const name of ['identity.json', 'ca.pem', 'hub.json']) assertPrivate(path(name), false);
   const [accessKey, password] = [newSecret(), newSecret()];
-  const salt = nodeCrypto.sha256(utf8ToBytes(NODE_ID));
-  const psk = await derive(password, salt, (progress) => show(progress, 'deriving the PSK'));
+  const psk = await deriveWithProgress(password, NODE_ID, 'deriving the PSK');
   const identity = {
     access_key: accessKey,
     password,

@@ -85,7 +85,7 @@ and a client with another one is locked out until their operators reset it. What
   run: provision,
 };
 
-function provision(args: Arguments): Result {
+async function provision(args: Arguments): Promise<Result> {
   const source = args.only('file of an identity');
   const out = args.text('out');
   if (out === undefined) throw new CannotRun('expected --out FILE: where to write the keyring');
@@ -107,7 +107,7 @@ function provision(args: Arguments): Result {
   assertPrivate(out, isForced); // before the slow part
   if (connection !== undefined) assertPrivate(connection.path, isForced);
   for (const nodeId of hubs) {
-    const psk = deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
+    const psk = await deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
   }
   if (connection !== undefined) writePrivate(connection.path, connection.text, isForced);

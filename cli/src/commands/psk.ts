@@ -54,7 +54,7 @@ async function psk(args: Arguments): Promise<Result> {
     identity === undefined
       ? await readPassword(`Password of the client at ${shown(nodeId)}`)
       : readIdentityFile(identity).password;
-  const derived = encode(deriveWithProgress(password, nodeId, 'deriving the PSK'));
+  const derived = encode(await deriveWithProgress(password, nodeId, 'deriving the PSK'));
   return { status: 0, text: `${derived}\n`, json: { node_id: nodeId, format, psk: derived } };
 }
 

@@ -1,0 +1,110 @@
+/** `chat`: a person at a terminal talks to a hub. */
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import { createInterface } from 'node:readline/promises';
+import { printable } from '../../../judge/src/printable.ts';
+import type { Arguments, Command, Result } from '../command.ts';
+import { show } from '../derive.ts';
+import {
+  answerAt,
+  FILES,
+  linesOf,
+  onOneLine,
+  type Shown,
+  shownOf,
+  startTalk,
+  TALK_OPTIONS,
+} from '../talk.ts';
+
+export const CHAT: Command = {
+  name: 'chat',
+  summary: 'talk to a hub',
+  usage: 'chat IDENTITY [options]',
+  help: `\
+Connects to the hub of an identity over WebSocket, and stays connected: each line
+that you type is a question. What the hub says unasked is shown, too. Ctrl+C or
+Ctrl+D ends it.
+
+  hub-protocol chat hub/identity.json
+  hub-protocol chat hub/identity.json < questions.txt > answers.txt
+
+${FILES}`,
+  options: TALK_OPTIONS,
+  run: chat,
+};
+
+async function chat(args: Arguments): Promise<Result> {
+  const { stdin: input, stdout: output, stderr } = process;
+  const isTerminal = input.isTTY && output.isTTY;
+  const terminal = createInterface({ input, output, terminal: isTerminal, prompt: isTerminal ? '> ' : '' });
+  /** Writes a line above the prompt and above what was typed. */
+  const write = (stream: NodeJS.WritableStream, text: string): void => {
+    if (isTerminal) {
+      moveCursor(output, 0, -terminal.getCursorPos().rows);
+      cursorTo(output, 0);
+      clearScreenDown(output);
+    }
+    stream.write(printable(`${text}\n`));
+    if (isTerminal && !isOver) terminal.prompt(true);
+  };
+  const tell = (text: string): void => write(stderr, text);
+  const say = (text: string): void => write(args.flag('json') ? stderr : output, text);
+
+  let isOver = false;
+  /** The only reader of the terminal asks. What was typed before the question does not count. */
+  const askPerson = async (question: string): Promise<string> => {
+    if (isTerminal) {
+      terminal.write(null, { ctrl: true, name: 'e' }); // to the end of the line, which
+      terminal.write(null, { ctrl: true, name: 'u' }); // is removed
+    }
+    const answer = await answerAt(terminal, question);
+    if (!isOver) terminal.prompt();
+    return answer;
+  };
+  const { client, failure } = startTalk(args.only('identity'), args, askPerson);
+  client.on('connect', ({ nodeId }) => tell(`connected to ${onOneLine(nodeId)}`));
+  let told = '';
+  client.on('close', (event) => {
+    told = event.tell;
+    tell(told);
+  });
+  client.on('ask', (event) => {
+    if (event.tell !== told) tell(event.tell); // such as a full disk, which ends no connection
+  });
+  client.on('reconnect', ({ after }) => {
+    tell(`connecting again${after > 0 ? ` in ${Math.ceil(after / 1000)} s` : ''}`);
+  });
+  client.on('deriving', ({ progress }) => {
+    show(progress, 'deriving the pre-shared key');
+    if (progress === 1 && isTerminal) terminal.prompt(true);
+  });
+  client.on('message', ({ message: { data } }) => {
+    if (typeof data.utterance === 'string') say(`hub: ${onOneLine(data.utterance)}`);
+  });
+  const end = (): void => {
+    isOver = true;
+    client.end(); // a question that waits for its answer ends, too
+  };
+  terminal.on('SIGINT', () => terminal.close());
+  if (isTerminal) terminal.on('close', end);
+
+  const answers: (Shown & { question: string })[] = [];
+  let isAnyUnanswered = false;
+  terminal.prompt();
+  for await (const line of terminal) {
+    const question = line.trim();
+    if (question === '') {
+      terminal.prompt();
+      continue;
+    }
+    const answer: Shown = await client
+      .ask(question)
+      .then(shownOf, (error: Error) => ({ ending: 'closed', text: '', message: failure() || error.message }));
+    if (isOver) break;
+    for (const line of linesOf(answer)) (line === answer.message ? tell : say)(line);
+    if (answer.message !== undefined) isAnyUnanswered = true;
+    if (args.flag('json')) answers.push({ question, ...answer });
+  }
+  end();
+  if (isTerminal) output.write('\n');
+  return { status: isAnyUnanswered ? 1 : 0, text: '', json: { answers } };
+}

@@ -1,0 +1,141 @@
+/** The parts that `ask` and `chat` share: options, a client of an identity, and the question whether to trust another key. */
+import { existsSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Answer, type AskEvent, type Client, connect } from 'hub-protocol-client';
+import { derive } from '../../examples/derive.ts';
+import { printable } from '../../judge/src/printable.ts';
+import { type Arguments, CannotRun, type Options } from './command.ts';
+import { assertPrivate, readAuthority, readIdentityFile, reasonOf } from './files.ts';
+import { LocalError } from './protocol.ts';
+
+export const TALK_OPTIONS: Options = {
+  keyring: {
+    type: 'string',
+    argument: 'FILE',
+    help: 'the keyring of the client (default: IDENTITY.keyring)',
+  },
+  ca: {
+    type: 'string',
+    argument: 'FILE',
+    help: 'a certificate authority to trust, as PEM (default: ca.pem next to the identity, if "hub" has written it)',
+  },
+  'allow-plaintext': { type: 'boolean', help: 'talk to a hub without TLS' },
+};
+
+export const FILES = `\
+The identity is the file that the operator of the hub gave you. The keyring is
+created at first contact: it holds the key of this client and of its hubs, so
+keep it. If the hub has another key than before, you are shown both, and asked.
+`;
+
+/**
+ * Asks the person at the terminal. Returns an empty answer if there is none.
+ * @param tell - what happened, which every `close` event has told before
+ */
+export type AskPerson = (question: string, tell: string) => Promise<string>;
+
+export interface Talk {
+  readonly client: Client;
+  /** Why the last connection ended, for a person; empty if none has. */
+  failure(): string;
+  /** Waits for a person who is being asked, and returns whether the client connects again. */
+  isRetried(): Promise<boolean>;
+}
+
+/** Starts a client. */
+export function startTalk(path: string, args: Arguments, ask: AskPerson): Talk {
+  const identity = readIdentityFile(path);
+  const keyring = args.text('keyring') ?? `${path.replace(/\.json$/, '')}.keyring.json`;
+  if (!existsSync(keyring)) assertPrivate(keyring, false, 'the keyring');
+  const ca = readAuthority(args.text('ca'), path);
+  const allowPlaintext = args.flag('allow-plaintext');
+  const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
+  const client = connectOr(keyring, () => {
+    return connect({ identity, keyring, ca, allowPlaintext, policy, derive, userAgent: 'hub-protocol-cli' });
+  });
+  let failure = '';
+  client.on('close', (event) => {
+    failure = event.tell;
+  });
+  let decision = Promise.resolve(false);
+  client.on('ask', (event) => {
+    failure = event.tell;
+    decision = decide(event, client, ask);
+  });
+  return { client, failure: () => failure, isRetried: () => decision };
+}
+
+/** @returns whether the client connects again */
+async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<boolean> {
+  if ((event.error as { code?: string }).code !== 'hub-key-changed' || !process.stdin.isTTY) return false;
+  const answer = await ask('Is this the new key of your hub? Type yes to trust it: ', event.tell);
+  if (answer !== 'yes') return false;
+  client.trust(event);
+  return true;
+}
+
+const TYPED_BEFORE = 50; // milliseconds in which the terminal delivers it
+
+/** Asks at a terminal that nothing else reads. What was typed before the question does not count. */
+export async function askOnce(question: string, tell: string): Promise<string> {
+  const { stdin, stderr } = process;
+  stdin.setRawMode(true); // so that half a line is discarded, too
+  stdin.resume();
+  await pause(TYPED_BEFORE);
+  stdin.setRawMode(false);
+  stderr.write(printable(`${tell}\n`));
+  const terminal = createInterface({ input: stdin, output: stderr });
+  const answer = await answerAt(terminal, question);
+  terminal.close();
+  if (answer === '') stderr.write('\n');
+  return answer;
+}
+
+/** @returns the line that a person types; empty at Ctrl+C and Ctrl+D */
+export function answerAt(terminal: Interface, question: string): Promise<string> {
+  return new Promise((resolve) => {
+    terminal.once('close', () => resolve(''));
+    terminal.question(question).then(resolve, () => resolve(''));
+  });
+}
+
+/** Turns errors of the library and the system into CannotRun. */
+function connectOr(keyring: string, start: () => Client): Client {
+  try {
+    return start();
+  } catch (error) {
+    if (error instanceof LocalError) {
+      throw new CannotRun(
+        error.code === 'plaintext-endpoint'
+          ? 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'
+          : `${error.message} (${error.code})`,
+      );
+    }
+    throw new CannotRun(`cannot use the keyring ${keyring}: ${reasonOf(error)}`);
+  }
+}
+
+/** What to show a person of an answer. */
+export interface Shown {
+  readonly ending: string;
+  /** The answer of the hub; empty if it said nothing. */
+  readonly text: string;
+  /** A sentence, if the answer is missing or incomplete. */
+  readonly message?: string;
+}
+
+export function shownOf({ ending, reply: { text }, tell }: Answer): Shown {
+  return { ending, text, ...(tell !== undefined && { message: tell }) };
+}
+
+/** The lines for a person: an action may have no text, and is done. */
+export function linesOf({ text, message }: Shown): string[] {
+  if (text === '' && message === undefined) return ['The hub has done that, and says nothing.'];
+  return [text, message ?? ''].filter((line) => line !== '');
+}
+
+/** On one line: the text of a hub must not look like a line of this program. */
+export function onOneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}

@@ -1,0 +1,172 @@
+/** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
+import type { AddressInfo } from 'node:net';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocketServer } from 'ws';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { HubSession } from '../../src/index.ts';
+import { freePort, HubProgram } from './hub-program.ts';
+import { Folder, IDENTITY, runOnTerminal, runProgram } from './run.ts';
+
+const test = suite('chat');
+const folder = new Folder();
+const identity = folder.at('hub/identity.json');
+const hub = new HubProgram(folder.at('hub'));
+await hub.start('--port', String(await freePort()));
+test.after(() => {
+  hub.kill();
+  folder.remove();
+});
+
+/** What is on the lines of a terminal, without escape sequences. */
+function linesOf(received: string): string[] {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences
+  return received.replace(/\u001b\[[0-9;?]*[A-Za-z]/g, '\r').split(/[\r\n]+/);
+}
+
+test('a progress bar is shorter than a line of the terminal, and drawn when it has changed', async () => {
+  const { code, stdout } = await runOnTerminal(['ask', identity, 'parrot'], [], 30);
+  assert.is(code, 0, stdout);
+  const bars = linesOf(stdout).filter((line) => /[█░]/.test(line));
+  assert.ok(bars.length > 1 && bars.length <= 21, String(bars.length));
+  for (const bar of bars) assert.is(bar.length, 29);
+});
+
+test('Ctrl+C removes the progress bar, and ends the program', async () => {
+  const keyring = folder.at('cancelled.json');
+  const steps = [['█', '\u0003']] as const;
+  const { code, stdout } = await runOnTerminal(['ask', identity, 'x', '--keyring', keyring], steps);
+  assert.is(code, 128 + 2);
+  assert.ok(stdout.endsWith('\r\u001b[K'));
+});
+
+test('chat answers line by line, and ends with its input', async () => {
+  const { code, stdout, stderr } = await runProgram(['chat', identity], 'hello\n\nhelp\n');
+  assert.is(code, 0);
+  assert.match(stdout, /^Hello\. [^\n]*\nI know the time[^\n]*\n$/);
+  assert.is(stderr, 'connected to hub.localhost\n');
+});
+
+test('chat --json prints the answers as JSON, and nothing else', async () => {
+  const { code, stdout } = await runProgram(['chat', identity, '--json'], 'parrot\n');
+  assert.is(code, 0);
+  const answers = [{ question: 'parrot', ending: 'handled', text: 'You said: parrot' }];
+  assert.equal(JSON.parse(stdout), { answers });
+});
+
+test('chat prints what happens above the prompt, which keeps what was typed', async () => {
+  const { code, stdout } = await runOnTerminal(
+    ['chat', identity],
+    [
+      ['> ', 'par'],
+      ['connected to hub.localhost', 'rot\r'],
+      ['You said: parrot', '\u0004'],
+    ],
+  );
+  assert.is(code, 0);
+  const lines = linesOf(stdout);
+  const at = lines.indexOf('connected to hub.localhost');
+  assert.match(lines.slice(at + 1).join('|'), /^> (?:par)?\|.*rot\|You said: parrot\|> \|/);
+});
+
+test('chat fails if a question was not answered', async () => {
+  const elsewhere = folder.write('elsewhere.json', {
+    ...IDENTITY,
+    data_plane_endpoints: { wss: `ws://127.0.0.1:${await freePort()}` },
+  });
+  const { code, stdout, stderr } = await runProgram(['chat', elsewhere, '--allow-plaintext'], 'hello\n');
+  assert.equal([code, stdout], [1, '']);
+  assert.match(stderr, /connecting again/);
+});
+
+test('chat shows each thing that a hub says on one line', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  server.on('connection', (socket) => {
+    const options = { crypto: nodeCrypto, randomBytes, nodeId: 'hub\n1', staticKey: randomBytes(32) };
+    const session = new HubSession({ ...options, psk: new Uint8Array(32) });
+    const handle = (events: ReturnType<HubSession['receive']>): void => {
+      for (const event of events) {
+        if (event.type === 'transmit') socket.send(event.data);
+        if (event.type !== 'ready') continue;
+        const data = { utterance: 'one\n> \r\u2028Is this the new key?\u0085\ttwo' };
+        const speech = { msg_type: 'bus', payload: { type: 'speak', data, context: {} } };
+        for (const message of session.sendJson(speech)) socket.send(message);
+        setTimeout(() => socket.terminate(), 500);
+      }
+    };
+    socket.on('message', (data, isBinary) =>
+      handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
+    );
+    handle(session.start());
+  });
+  await new Promise((resolve) => server.once('listening', resolve));
+  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const there = folder.write('there.json', { ...IDENTITY, data_plane_endpoints: { wss } });
+  folder.write('there.keyring.json', {
+    version: 1,
+    access_key: IDENTITY.access_key,
+    static_key: '11'.repeat(32),
+    static_key_is_fresh: true,
+    pins: [],
+    psks: [{ node_id: 'hub\n1', key: '00'.repeat(32), is_provisioned: true }],
+  });
+  const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  for (const socket of server.clients) socket.terminate();
+  server.close();
+  assert.is(stdout, 'hub: one > Is this the new key? two\n');
+  assert.match(stderr, /^connected to hub 1$/m);
+});
+
+const QUESTION = 'Type yes to trust it: ';
+
+test('only a yes that is typed after the question makes ask trust another key', async () => {
+  await hub.stop();
+  hub.changeKey();
+  await hub.start();
+  for (const keys of ['y\r', 'YES\r', 'yes please\r', 'no\r', '\r', '\u0003', '\u0004']) {
+    const { code, stdout } = await runOnTerminal(['ask', identity, 'hello'], [[QUESTION, keys]]);
+    assert.is(code, 1, keys);
+    assert.match(stdout, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
+    assert.not.match(stdout, /Hello\./);
+  }
+  const piped = await runProgram(['ask', identity, 'hello'], 'yes\n');
+  assert.is(piped.code, 1);
+});
+
+test('a yes that is typed for the hub does not make chat trust another key', async () => {
+  const { code, stdout } = await runOnTerminal(
+    ['chat', identity],
+    [
+      ['> ', 'yes'],
+      [QUESTION, '\r'],
+      ['> ', 'hello\r'],
+      ['presents the key', '\u0004'],
+    ],
+  );
+  assert.is(code, 1);
+  assert.not.match(stdout, /Hello\.|yyee|connected/);
+});
+
+test('yes makes chat trust another key, and is not a question for the hub', async () => {
+  const { code, stdout } = await runOnTerminal(
+    ['chat', identity],
+    [
+      [QUESTION, 'yes\r'],
+      ['connected', 'hello\r'],
+      ['Hello.', '\u0004'],
+    ],
+  );
+  assert.is(code, 0);
+  assert.not.match(stdout, /You said: yes|yyee/);
+});
+
+test('yes makes ask trust another key, and ask again', async () => {
+  await hub.stop();
+  hub.changeKey();
+  await hub.start();
+  const { code, stdout } = await runOnTerminal(['ask', identity, 'parrot'], [[QUESTION, 'yes\r']]);
+  assert.is(code, 0);
+  assert.match(stdout, /You said: parrot\r\n$/);
+});
+
+test.run();

@@ -1,0 +1,61 @@
+/** The command `hub`, as a program. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { bytesToHex, randomBytes } from '../../cli/src/protocol.ts';
+import { UNCOUNTED } from '../uncounted.ts';
+import { CLI } from './run.ts';
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+export class HubProgram {
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+  /** What it has printed since it was started. */
+  printed = '';
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Starts the hub, and waits until it says where it is. */
+  async start(...options: string[]): Promise<void> {
+    const child = spawn(process.execPath, [CLI, 'hub', this.#folder, ...options], { env: UNCOUNTED });
+    this.#child = child;
+    this.printed = '';
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (data) => {
+        this.printed += data;
+        if (this.printed.includes('Ctrl+C')) resolve();
+      });
+      child.stderr.on('data', (data) => reject(new Error(String(data))));
+    });
+  }
+
+  /** @returns its exit status */
+  async stop(): Promise<number> {
+    const ended = once(this.#child!, 'close');
+    this.#child!.kill('SIGINT');
+    this.#child = undefined;
+    return (await ended)[0];
+  }
+
+  kill(): void {
+    this.#child?.kill('SIGKILL');
+  }
+
+  /** Gives the stopped hub another static key. */
+  changeKey(): void {
+    const path = join(this.#folder, 'hub.json');
+    const stored = JSON.parse(readFileSync(path, 'utf8'));
+    writeFileSync(path, JSON.stringify({ ...stored, staticKey: bytesToHex(randomBytes(32)) }));
+  }
+}
