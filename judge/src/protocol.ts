@@ -7,7 +7,6 @@ export {
   hexToBytes,
   utf8ToBytes,
 } from '../../src/bytes.ts';
-export { CheckedCrypto } from '../../src/crypto/checked.ts';
 export type { Cipher } from '../../src/crypto/crypto.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 export { LocalError, RemoteError } from '../../src/errors.ts';
@@ -23,7 +22,6 @@ export {
   type Suite,
   type Token,
 } from '../../src/noise/patterns.ts';
-export { SymmetricState } from '../../src/noise/symmetric-state.ts';
 export type { Transport } from '../../src/noise/transport.ts';
 export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';

@@ -7,8 +7,9 @@ import * as assert from 'uvu/assert';
 import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
 import { readRecording } from '../../cli/src/explain/recording.ts';
 import { replay } from '../../cli/src/explain/replay.ts';
-import { handshakeWith, sealWith } from '../../judge/src/mistakes/noise.ts';
+import { handshakeWith } from '../../judge/src/mistakes/noise.ts';
 import { MISTAKES, type Mistake } from '../../judge/src/mistakes/noise-mistakes.ts';
+import { sealWith } from '../../judge/src/mistakes/noise-with-mistake.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
@@ -181,9 +182,9 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
 const SWAPPED = 'keys: es and se are taken for one another';
 
 for (const [what, pattern, play, expected] of [
-  ['client under XXpsk2', 'XXpsk2', faultyClient, 32],
+  ['client under XXpsk2', 'XXpsk2', faultyClient, 33],
   ['hub under XXpsk2', 'XXpsk2', faultyHub, 23],
-  ['client under KKpsk0', 'KKpsk0', faultyClient, 39],
+  ['client under KKpsk0', 'KKpsk0', faultyClient, 40],
   ['hub under KKpsk0', 'KKpsk0', faultyHub, 12],
 ] as const) {
   test(`names the mistakes of a ${what} that show, and no others`, () => {

@@ -9,11 +9,10 @@ import {
   mistakesInMessage,
   mistakesInSealing,
   mistakesInTransport,
-  type Side,
-  sealWith,
   type Transcript,
 } from '../../judge/src/mistakes/noise.ts';
 import { MISTAKES, type Mistake } from '../../judge/src/mistakes/noise-mistakes.ts';
+import { type Side, sealWith } from '../../judge/src/mistakes/noise-with-mistake.ts';
 import { PSK_MISTAKES } from '../../judge/src/mistakes/psk-mistakes.ts';
 import type { Causes } from '../../judge/src/verdict.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -87,10 +86,9 @@ for (const mistake of MISTAKES) {
 /** What the judge says about the second transport message, if this mistake changes it. */
 function transportMistakes(mistake: Mistake, side: Side, transcript: Transcript): Causes {
   const seal = (mistake: Partial<Mistake>): Uint8Array => {
-    const { sendKey, hash } = handshakeWith(mistake, side, transcript);
+    const { sendKey, transportData } = handshakeWith(mistake, side, transcript);
     const counter = mistake.nonce === 'never-advanced' ? 0n : 1n;
-    const associatedData = mistake.associatedData === 'in-transport' ? hash : new Uint8Array(0);
-    return sealWith(mistake, transcript.suite, sendKey, counter, associatedData, hex('00ff'));
+    return sealWith(mistake, transcript.suite, sendKey, counter, transportData, hex('00ff'));
   };
   const sealed = seal(mistake);
   if (toHex(sealed) === toHex(seal({}))) return [];

@@ -10,10 +10,10 @@ import {
   mistakesInSealing,
   mistakesInTransport,
   preventsOpening,
-  type Side,
   spares,
   type Transcript,
 } from '../mistakes/noise.ts';
+import type { Side } from '../mistakes/noise-with-mistake.ts';
 import { hexToBytes, type Suite } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Causes, checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';

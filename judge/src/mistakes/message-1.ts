@@ -8,17 +8,15 @@ import {
   concatBytes,
   hexToBytes,
   type JsonObject,
-  nodeCrypto,
   ownField,
   parseEnvelope,
   protocolName,
-  SUITES,
   type Suite,
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
+import { NoiseWithMistake } from './noise-with-mistake.ts';
 
-const { sha256, hmacSha256 } = nodeCrypto;
 const EPHEMERAL = 32;
 
 /** The payloads that the hub sent, in order. */
@@ -98,12 +96,12 @@ export function mistakesInMessage1(received: readonly { text?: unknown }[], got:
     const suite = noise.suite as Suite;
     const name = utf8ToBytes(protocolName('XXpsk2', suite));
     const fits = (...parts: Uint8Array[]): boolean =>
-      payloadOf(message, concatBytes(parts), name, suite) !== undefined;
+      payloadOf(message, concatBytes(parts), suite) !== undefined;
     if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
       return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
     }
     const prologue = concatBytes([canonicalJson(last(hellos)), canonicalJson(last(offers)), name]);
-    const payload = payloadOf(message, prologue, name, suite);
+    const payload = payloadOf(message, prologue, suite);
     if (payload !== undefined) return mistakesInPayload(payload);
     const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
     return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
@@ -121,18 +119,9 @@ function mistakesInPayload(payload: Uint8Array): Causes {
 }
 
 /** The payload of message 1, if it opens under this prologue. */
-function payloadOf(
-  message: Uint8Array,
-  prologue: Uint8Array,
-  name: Uint8Array,
-  suite: Suite,
-): Uint8Array | undefined {
-  const start = name.length > 32 ? sha256(name) : concatBytes([name, new Uint8Array(32 - name.length)]);
-  const ephemeral = message.slice(0, EPHEMERAL);
-  const hash = sha256(sha256(start, prologue), ephemeral);
-  const secret = hmacSha256(start, ephemeral);
-  const first = hmacSha256(secret, Uint8Array.of(1));
-  const key = hmacSha256(secret, first, Uint8Array.of(2));
-  const cipher = nodeCrypto.ciphers[SUITES[suite]]!(key);
-  return cipher.open(new Uint8Array(12), hash, message.slice(EPHEMERAL));
+function payloadOf(message: Uint8Array, prologue: Uint8Array, suite: Suite): Uint8Array | undefined {
+  const noise = new NoiseWithMistake({}, 'XXpsk2', suite);
+  noise.mixHash(prologue);
+  noise.mixEphemeral(message.slice(0, EPHEMERAL));
+  return noise.decryptAndHash(message.slice(EPHEMERAL));
 }
