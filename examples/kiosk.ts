@@ -35,7 +35,7 @@ terminal.on('line', async (line) => {
   else if (asked !== undefined) client.resume();
   else {
     const answer = await client.ask(line).catch((error: Error) => error);
-    console.log('ending' in answer ? answer.reply.text || `No answer: ${answer.ending}.` : answer.message);
+    console.log('ending' in answer ? answer.reply.text || answer.tell : answer.message);
   }
 });
 terminal.on('close', () => client.end());

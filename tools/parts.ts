@@ -33,7 +33,7 @@ export function manifestOf(folder: string): Manifest {
 /** The names of the third-party packages in one of ours. */
 export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
   if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
-  if (folder === 'client') return []; // users install its peers
+  if (folder === 'client') return Object.keys(manifestOf(folder).dependencies!); // users install its peers
   const { metafile } = await build({
     absWorkingDir: ROOT,
     entryPoints: [`${folder}/src/cli.ts`],

@@ -29,6 +29,11 @@ function lines(code: string): string[] {
     .filter((line) => line !== '');
 }
 
+/** What guides in JavaScript leave out of an example in TypeScript. */
+function withoutTypes(example: string): string {
+  return example.replace(/(?<=import \{ )type \w+, |: (?:AskEvent \| undefined|Error)(?=[;)])/g, '');
+}
+
 /** Whether all lines of an excerpt follow each other in a text, however far they are indented. */
 function quotes(text: string, excerpt: string): boolean {
   return lines(text).join('\n').includes(lines(excerpt).join('\n'));
@@ -52,7 +57,8 @@ function faultIn(line: string): string | undefined {
   if (script !== undefined) return script in scripts ? undefined : `there is no script ${script}`;
   const [, program] = /^node --import tsx (\S+)/.exec(line) ?? [];
   if (program !== undefined) return existsSync(new URL(program, ROOT)) ? undefined : `there is no ${program}`;
-  if (/^npm install hub-protocol/.test(line)) return undefined; // package/client.package.ts installs it
+  if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
+  if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it
   if (/^npx hub-protocol-judge /.test(line)) return undefined; // judge/cli.test.ts has its options
   if (/^(?:pip|hivemind-core) /.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
   const [, command, rest = ''] = /^npx hub-protocol-cli (\w+)(.*)$/.exec(line) ?? [];
@@ -71,13 +77,19 @@ test('tells a quotation, and a command that is there', () => {
   assert.ok(faultIn('npx hub-protocol-cli psk --nothing'));
 });
 
+test('the pieces of code in the guide to the kiosk are the whole example', () => {
+  const pieces = fences(PAGES.get('kiosk.md')!, 'js').flatMap(({ code }) => lines(code));
+  const example = withoutTypes(readFileSync(new URL('examples/kiosk.ts', ROOT), 'utf8'));
+  assert.equal(pieces, lines(example.slice(example.search(/^import /m))));
+});
+
 for (const [name, text] of PAGES) {
   test(`${name}: its JavaScript and JSON are quoted from the example that it names`, () => {
     if (name === 'hivemind-hub.md') return; // interop/hivemind-guide.interop.ts writes its JSON to a file, and uses it
     if (name === 'porting.md') return; // its JSON is one line of the vectors
     for (const { code, before } of [...fences(text, 'js'), ...fences(text, 'json')]) {
       const [, path] = [...before.matchAll(/\]\((\.\.\/\.\.\/examples\/[^)#]+)\)/g)].pop()!;
-      const example = readFileSync(new URL(path!, GUIDES), 'utf8');
+      const example = withoutTypes(readFileSync(new URL(path!, GUIDES), 'utf8'));
       for (const part of code.startsWith('{') ? lines(code).slice(1, -1) : [code]) {
         assert.ok(quotes(example, part.replace(/[,{}[\]]+$/, '')), `${path}: ${part}`);
       }

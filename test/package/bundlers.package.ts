@@ -14,7 +14,7 @@ import { Firefox } from '../browser/firefox.ts';
 import { type Files, pageOf, resultOf } from '../browser/run-page.ts';
 import type { Browser } from '../browser/start-browser.ts';
 import { Tab } from '../browser/tab.ts';
-import { emptyFolder, install, library, tarballOf } from './packed.ts';
+import { emptyFolder, install } from './packed.ts';
 import { BROWSER_PROGRAM, SINGLE_FILE_PROGRAM } from './readme.ts';
 
 const test = suite('in browsers');
@@ -73,7 +73,7 @@ const built = new Map<string, Files>();
 const folder = emptyFolder('bundled');
 
 test.before(async () => {
-  await install(folder, await library(), await tarballOf('hub-protocol-client'));
+  await install(folder, 'hub-protocol', 'hub-protocol-client');
   cpSync(join(root, PAGE), join(folder, PAGE), { recursive: true });
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const outdir = join(folder, `by-${name}`);

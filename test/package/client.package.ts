@@ -1,10 +1,10 @@
 /**
- * The client and the commands where users run them, from the tarballs alone: the kiosk of examples/ in each Node.js that
- * `engines` names, Bun and Deno, over WebSocket and over MQTT, strictly typed; and a conversation in three commands.
+ * The client where users run it: the kiosk of examples/ in each Node.js that `engines` names, Bun and Deno, over WebSocket
+ * and over MQTT, strictly typed.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
@@ -16,7 +16,8 @@ import { localhostCertificate } from '../../examples/certificate.ts';
 import { startHub } from '../../examples/hub.ts';
 import { startBroker } from '../../examples/mqtt/broker.ts';
 import { startHub as startMqttHub } from '../../examples/mqtt/hub.ts';
-import { emptyFolder, install, library, run, TOOLS, tarballOf } from './packed.ts';
+import manifest from '../../package.json' with { type: 'json' };
+import { emptyFolder, install, run, TOOLS } from './packed.ts';
 
 const test = suite('the client');
 const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url));
@@ -50,8 +51,8 @@ const hubs = [
 ] as const;
 
 test.before(async () => {
-  await install(folder, await library(), await tarballOf('hub-protocol-client'));
-  for (const name of ['ws', 'mqtt']) symlinkSync(join(packages, name), inFolder(`node_modules/${name}`));
+  const types = `@types/node@${manifest.devDependencies['@types/node']}`;
+  await install(folder, 'hub-protocol', 'hub-protocol-client', 'mqtt', types);
   writeFileSync(inFolder('ca.pem'), tls.ca);
   for (const [file, code] of [
     ['kiosk.js', KIOSK],
@@ -107,7 +108,6 @@ for (const [name, ...command] of RUNTIMES) {
 test('the kiosk compiles strictly, over either transport, with the oldest compiler and the newest', async () => {
   writeFileSync(inFolder('kiosk.ts'), KIOSK);
   writeFileSync(inFolder('kiosk-mqtt.ts'), OVER_MQTT);
-  symlinkSync(join(packages, '@types'), inFolder('node_modules/@types'));
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
   for (const compiler of [`${TOOLS}typescript-5.4/`, `${packages}typescript/`]) {
     await run(folder, process.execPath, [
@@ -117,26 +117,6 @@ test('the kiosk compiles strictly, over either transport, with the oldest compil
       'kiosk.ts',
       'kiosk-mqtt.ts',
     ]).catch(({ stdout }: { stdout: string }) => assert.unreachable(`${compiler}: ${stdout}`));
-  }
-});
-
-test('a conversation takes three commands in an empty folder', async () => {
-  const empty = emptyFolder('conversation');
-  await install(empty, await tarballOf('hub-protocol-cli'));
-  const program = join(empty, 'node_modules/.bin/hub-protocol');
-  const hub = spawn(program, ['hub', '--port', '5681'], { cwd: empty });
-  let printed = '';
-  await new Promise<void>((resolve) => {
-    hub.stdout.on('data', (data) => {
-      printed += data;
-      if (printed.includes('Ctrl+C')) resolve();
-    });
-  });
-  try {
-    const { stdout } = await run(empty, program, ['ask', 'hub/identity.json', 'What time is it?']);
-    assert.match(stdout, /^It is \d\d:\d\d\.$/m);
-  } finally {
-    hub.kill('SIGINT');
   }
 });
 

@@ -2,9 +2,8 @@
  * The package where users run it, from README.md alone: its program, with both sides of a session, and its client over a WebSocket,
  * with either provider, in each Node.js that `engines` names, Bun, Deno and workerd. The hub is on loopback, with TLS.
  */
-import { copyFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
@@ -13,7 +12,7 @@ import * as assert from 'uvu/assert';
 import { localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, startHub } from '../../examples/hub.ts';
 import manifest from '../../package.json' with { type: 'json' };
-import { emptyFolder, install, library, run, TOOLS } from './packed.ts';
+import { emptyFolder, install, run, TOOLS } from './packed.ts';
 import {
   asCommonJs,
   CLIENT,
@@ -57,11 +56,7 @@ test.before(async () => {
   const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
   hub = await startHub({ tls, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   folder = emptyFolder('runtimes');
-  await install(folder, await library());
-  symlinkSync(
-    fileURLToPath(new URL('../../node_modules/ws', import.meta.url)),
-    join(folder, 'node_modules/ws'),
-  );
+  await install(folder, 'hub-protocol', 'ws');
   writeFileSync(join(folder, 'ca.pem'), tls.ca);
   env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'), DENO_CERT: join(folder, 'ca.pem') };
   newIdentity = (accessKey) => {

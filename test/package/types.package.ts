@@ -1,11 +1,12 @@
 /** The types of the package in strict programs, with the oldest compiler that it supports, later ones and the newest. */
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import manifest from '../../package.json' with { type: 'json' };
 import { fencesAsTypeScript } from './fences.ts';
-import { emptyFolder, install, library, run, TOOLS, tarballOf } from './packed.ts';
+import { emptyFolder, install, run, TOOLS } from './packed.ts';
 
 const test = suite('types');
 const packages = fileURLToPath(new URL('../../node_modules/', import.meta.url));
@@ -21,11 +22,10 @@ const folder = emptyFolder('types');
 const inFolder = (...path: string[]): string => join(folder, ...path);
 
 test.before(async () => {
-  await install(folder, await library(), await tarballOf('hub-protocol-client'));
-  mkdirSync(inFolder('node_modules/@types'));
-  for (const name of ['ws', '@types/ws', '@types/node']) {
-    symlinkSync(join(packages, name), inFolder('node_modules', name));
-  }
+  const types = (['@types/node', '@types/ws'] as const).map(
+    (name) => `${name}@${manifest.devDependencies[name]}`,
+  );
+  await install(folder, 'hub-protocol', 'hub-protocol-client', ...types);
   for (const name of ['first-contact.ts', 'no-cast.ts']) {
     copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
   }
@@ -36,8 +36,8 @@ test.before(async () => {
     copyFileSync(inFolder('node_modules/hub-protocol/dist', name), inFolder(name));
   }
   copyFileSync(new URL('programs/vendored.ts', import.meta.url), inFolder('vendored.ts'));
-  const types = readFileSync(inFolder('node_modules/hub-protocol/dist/index.d.ts'), 'utf8');
-  const exported = /^export \{ (.*) \} from/m.exec(types)![1]!.split(', ');
+  const index = readFileSync(inFolder('node_modules/hub-protocol/dist/index.d.ts'), 'utf8');
+  const exported = /^export \{ (.*) \} from/m.exec(index)![1]!.split(', ');
   for (const [name, code] of fencesAsTypeScript(exported)) writeFileSync(inFolder(name), code);
 });
 
