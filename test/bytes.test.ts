@@ -1,5 +1,4 @@
 import { runInNewContext } from 'node:vm';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertBytes } from '../src/arguments.ts';
@@ -21,6 +20,7 @@ import {
 } from '../src/bytes.ts';
 import { engine } from '../src/engine.ts';
 import { bothWays, withoutEngine } from './both-ways.ts';
+import { fc } from './property.ts';
 import { raisesLocal } from './raises.ts';
 import { detached, revoked } from './world/hostile.ts';
 

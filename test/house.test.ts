@@ -1,13 +1,17 @@
 /**
- * Who may import whom in src/, read from the syntax trees of all files. What the core may use of the language and its library
+ * Chance in tests, and who may import whom in src/, read from the syntax trees of all files. What the core may use of the language and its library
  * is held by the compiler (src/tsconfig.json) and by bundles/gates.test.ts.
  */
+import { webcrypto } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { randomBytes } from '../src/crypto/node.ts';
+import { fc } from './property.ts';
+import { seedProcess } from './world/seed.ts';
 
 /** Each room, with the rooms that it may import from. '' is src/ itself. */
 const ROOMS: { readonly [room: string]: readonly string[] } = {
@@ -129,6 +133,30 @@ test('CONTRIBUTING.md draws the rooms of the table', () => {
   assert.equal(arrows.sort(), allowed.sort());
   const drawn = [...text.matchAll(/^ +([\w-]+)\["\1\//gm)].map(([, room]) => room!);
   assert.equal(['', ...drawn].sort(), Object.keys(ROOMS).sort());
+});
+
+test('tests take fast-check from test/property.ts, which gives it the same seed in each run', () => {
+  const tests = fileURLToPath(new URL('./', import.meta.url));
+  const direct = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(
+    (file) =>
+      file.endsWith('.ts') &&
+      !file.includes('node_modules') &&
+      /(?:from|import\() ?'fast-check'/.test(readFileSync(join(tests, file), 'utf8')),
+  );
+  assert.equal(direct, ['property.ts']);
+});
+
+test('a test draws the same random numbers in each run', () => {
+  const draw = (): unknown[] => {
+    seedProcess();
+    return [
+      randomBytes(8),
+      webcrypto.getRandomValues(new Uint8Array(8)),
+      Math.random(),
+      fc.sample(fc.nat(), 3),
+    ];
+  };
+  assert.equal(draw(), draw());
 });
 
 test.run();

@@ -1,10 +1,10 @@
 /** Every public function, with each argument and each field of an argument replaced by what no caller should pass. */
 import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LocalError } from '../src/errors.ts';
 import { LOCAL } from './fuzz/targets/values.ts';
+import { fc, runs } from './property.ts';
 import { detached, revoked } from './world/hostile.ts';
 
 const boom = (): never => {
@@ -82,7 +82,7 @@ for (const [name, [call, args]] of Object.entries(LOCAL)) {
       fc.property(anything, (value) => {
         for (const [where, given] of replaced(args, () => value)) isHandled(call, given, where);
       }),
-      { numRuns: Number(process.env.FUZZ_RUNS ?? 10) },
+      runs(10),
     );
   });
 }

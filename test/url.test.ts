@@ -1,7 +1,7 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { splitUrl, trimSlashes } from '../src/url.ts';
+import { fc } from './property.ts';
 
 const NONE = { userinfo: '', port: undefined, path: '', query: '', fragment: '' };
 

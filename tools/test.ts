@@ -5,13 +5,18 @@
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths of test files below test/
  *
+ * What is random in tests comes from a seed, the same in each run. With FUZZ_RUNS=10000, tests of properties try that many
+ * inputs, from a new seed, which is printed; FUZZ_SEED sets it.
+ *
  * Many tests read the output of a build. This builds if nothing has been built yet; to test changes, build first.
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { seedProcess } from '../test/world/seed.ts';
 
 /** The result of one file. */
 interface Report {
@@ -42,8 +47,11 @@ const LONGEST = [
 /** The output of uvu while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 
-/** How long a file may run, in milliseconds. The slowest takes a minute and a half on a busy machine. */
-const LIMIT = 300_000;
+/**
+ * How long a test may run, in seconds, or what a file does before its first one. The slowest of `npm test` takes 4 s, and 20 s on
+ * a busy machine. Other tests install packages.
+ */
+const limitOf = (file: string): number => (file.endsWith('.test.ts') ? 60 : 300);
 
 /** What a test file's name ends with. */
 const IS_TEST = /\.(?:test|browser|interop|mqtt|package)\.ts$/;
@@ -57,6 +65,9 @@ else await runAll();
 
 async function runAll(): Promise<void> {
   if (!existsSync(BUILT)) await import('./build.ts');
+  const { FUZZ_RUNS, FUZZ_SEED } = process.env;
+  if (FUZZ_RUNS !== undefined && FUZZ_SEED === undefined) process.env.FUZZ_SEED = String(randomInt(2 ** 31));
+  if (FUZZ_RUNS !== undefined) console.log(`FUZZ_SEED=${process.env.FUZZ_SEED} FUZZ_RUNS=${FUZZ_RUNS}\n`);
   const began = performance.now();
   const isSerial = process.argv[2] === '--serial';
   const pattern = new RegExp(process.argv[isSerial ? 3 : 2]!);
@@ -90,6 +101,11 @@ function rank(file: string): number {
   return at < 0 ? LONGEST.length : at;
 }
 
+/** What a child sends when a test begins: its name, or nothing after the last. */
+interface Running {
+  readonly test: string;
+}
+
 /** Runs files in a process until none is left. If the process exits early, another one continues. */
 async function drain(
   files: string[],
@@ -97,25 +113,30 @@ async function drain(
 ): Promise<void> {
   let child: ChildProcess | undefined;
   let last = '';
+  let running = '';
   let isLate = false;
-  const died = (): Report => {
+  const died = (file: string): Report => {
     const how = child!.signalCode ?? `code ${child!.exitCode}`;
-    const what = isLate
-      ? `it ran for ${LIMIT / 1000} s, and was ended`
-      : `the process exited early, with ${how}`;
+    const what = isLate ? `ran for ${limitOf(file)} s, and was ended` : `exited early, with ${how}`;
     child = undefined;
-    return { passed: 0, total: 1, failures: `  ${what}\n` };
+    const where = running === '' ? 'the process, outside of its tests,' : `"${running}"`;
+    return { passed: 0, total: 1, failures: `  ${where} ${what}\n` };
   };
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
-    if (child && !child.connected) report(last, 0, died());
+    if (child && !child.connected) report(last, 0, died(last));
     const began = performance.now();
     child ??= fork(self, { env: { ...process.env, FORCE_COLOR: '0' } });
-    const running = child;
+    const current = child;
     const limit = setTimeout(() => {
       isLate = true;
-      running.kill('SIGKILL');
-    }, LIMIT);
-    const result = (await answerOf(child, file)) ?? died();
+      current.kill('SIGKILL');
+    }, 1000 * limitOf(file));
+    running = '';
+    const result =
+      (await answerOf(child, file, (test) => {
+        running = test;
+        limit.refresh();
+      })) ?? died(file);
     clearTimeout(limit);
     isLate = false;
     report(file, (performance.now() - began) / 1000, result);
@@ -125,18 +146,26 @@ async function drain(
   const limit = setTimeout(() => child!.kill(), 60_000); // removing installed packages takes long on a busy machine
   if (child?.exitCode === null) await once(child, 'exit');
   clearTimeout(limit);
-  if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
+  if (child !== undefined && child.exitCode !== 0) report(last, 0, died(last));
 }
 
 /** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
-function answerOf(child: ChildProcess, file: string): Promise<Report | undefined> {
+function answerOf(
+  child: ChildProcess,
+  file: string,
+  begins: (test: string) => void,
+): Promise<Report | undefined> {
   return new Promise((resolve) => {
-    const end = (): void => resolve(undefined);
-    child.once('exit', end);
-    child.once('message', (report: Report) => {
-      child.off('exit', end);
+    const end = (report?: Report): void => {
+      child.off('exit', exit).off('message', take);
       resolve(report);
-    });
+    };
+    const exit = (): void => end();
+    const take = (message: Report | Running): void => {
+      if ('test' in message) begins(message.test);
+      else end(message);
+    };
+    child.on('exit', exit).on('message', take);
     child.send(file);
   });
 }
@@ -148,6 +177,11 @@ function work(): void {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = ((data: string, ...rest: []) =>
     UVU_PRINTS.test(data) || write(data, ...rest)) as typeof write;
+  // uvu sets this field of its state when a test begins, and does not call anything else that is told which test it is.
+  Object.defineProperty(Object.prototype, '__test__', {
+    set: (test: string) => process.send!({ test } satisfies Running),
+    configurable: true,
+  });
   process.on('message', async (file: string) => {
     process.channel!.unref(); // the process then exits if a test waits for ever
     const report = await run(new URL(file, TESTS).href, queue);
@@ -157,6 +191,8 @@ function work(): void {
 }
 
 async function run(url: string, queue: Suite[][]): Promise<Report> {
+  // Interoperability and browsers are tested with keys that nobody has tried before.
+  if (url.endsWith('.test.ts')) seedProcess();
   const suites: Suite[] = [];
   queue[0] = suites;
   let [passed, total, failures] = [0, 0, ''];

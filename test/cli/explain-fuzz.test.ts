@@ -1,13 +1,13 @@
 /** `explain` reads recordings that are damaged, or that someone made up: it explains them or refuses them. */
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
 import { explain } from '../../cli/src/explain/explain.ts';
 import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
+import { fc, runs } from '../property.ts';
 import { CLIENT_STATIC, HUB_STATIC, KK, NODE_ID, PSK, play, replacing } from './faults.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 40);
+const RUNS = runs(40);
 
 const PLAYED = [
   play({ client: { psks: [{ nodeId: NODE_ID, key: new Uint8Array(32).fill(9) }] }, ephemeralKey: true })
@@ -65,7 +65,7 @@ test('explains or refuses damaged recordings', () => {
         assert.instance(error, CannotRun);
       }
     }),
-    { numRuns: RUNS },
+    RUNS,
   );
 });
 

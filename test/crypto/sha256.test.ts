@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fractionsOfRoots, sha256 } from '../../src/crypto/sha256.ts';
+import { fc } from '../property.ts';
 import { hex, readVectors, toHex } from '../vectors.ts';
 
 const digestOf = (message: Uint8Array): string => createHash('sha256').update(message).digest('hex');

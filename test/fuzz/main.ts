@@ -6,6 +6,7 @@
  *     npm run search -- fuzz --guided --minutes 60 --keep
  *     npm run search -- fuzz --replay sessions:123456
  */
+import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -28,7 +29,7 @@ const MEMORY = 512;
 const { values: options } = parseArgs({
   options: {
     minutes: { type: 'string', default: '1' },
-    seed: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     workers: { type: 'string', default: String(availableParallelism()) },
     target: { type: 'string', multiple: true, default: Object.keys(TARGETS) },
     guided: { type: 'boolean', default: false },
@@ -45,6 +46,7 @@ const only = given?.startsWith('x') ? Buffer.from(given.slice(1), 'hex') : Numbe
 const names = replayed === undefined ? options.target : [replayed];
 for (const name of names) if (TARGETS[name] === undefined) throw new Error(`no target is called ${name}`);
 
+if (replayed === undefined) console.log(`--seed ${options.seed}`);
 const started = Date.now();
 const until = started + Number(options.minutes) * 60_000;
 const instrument = new Instrument();

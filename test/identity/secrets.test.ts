@@ -3,7 +3,6 @@ import { type AssertionError, deepStrictEqual } from 'node:assert';
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { inspect, isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { selectEndpoint } from '../../src/identity/endpoint.ts';
@@ -14,11 +13,12 @@ import { createKeyring, storePsk, updateKeyring } from '../../src/keyring/keyrin
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 import { ClientSession } from '../../src/session/client-session.ts';
+import { fc, runs } from '../property.ts';
 import { NODE_ID } from '../world/keys.ts';
 import { clientOptions, HELLO, OFFER } from '../world/pair.ts';
 import { plain } from './plain.ts';
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+const RUNS = runs(100);
 
 /** How a secret can be written. */
 const FORMS: ((secret: string) => string)[] = [

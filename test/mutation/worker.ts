@@ -1,6 +1,5 @@
 /** Runs tests with one mutant after the other. Its parent is main.ts, which copied the project and mutated src/ in the copy. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import fc from 'fast-check';
 import state from './state.ts';
 import { startFile, type Test, tests } from './uvu.ts';
 import { addVectors } from './vectors.ts';
@@ -42,8 +41,6 @@ const LEFT_OUT =
   /^(?:browser|bundles|cli|docs|engines|external|interop|judge|mqtt|mutation|package|policy\/simulation|proxy)\/|^crypto\/js-.*-proof\.|^(?:client-.*|house|output|supply-chain|websocket|examples)\.|^issued\/aliases\./;
 
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
-
-fc.configureGlobal({ seed: 1 });
 
 const folder = new URL('../', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });

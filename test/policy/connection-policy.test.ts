@@ -1,5 +1,4 @@
 /** ConnectionPolicy: its calls, their arguments, and what no vector can show. The rules are in vectors/policy.json. */
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
@@ -11,6 +10,7 @@ import {
   type SessionEvent,
 } from '../../src/index.ts';
 import type { EndedEvent } from '../../src/parts.ts';
+import { fc, runs } from '../property.ts';
 import { raisesLocal } from '../raises.ts';
 import { revoked } from '../world/hostile.ts';
 import { seeded } from '../world/random.ts';
@@ -217,7 +217,7 @@ test('never allows two connections, nor any while a person is asked or after a g
         }
       }
     }),
-    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
+    runs(500),
   );
 });
 

@@ -1,10 +1,10 @@
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
+import { fc, runs } from '../property.ts';
 import { raisesLocal } from '../raises.ts';
 import { readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
@@ -142,7 +142,7 @@ test('refuses a message that is neither a string nor an event, and stays as it w
   assert.is(collector.reply.rawEvent, null);
 });
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+const RUNS = runs(100);
 
 /** An object with any of these fields. */
 function fields(names: string[], value: fc.Arbitrary<unknown>): fc.Arbitrary<object> {

@@ -1,5 +1,4 @@
 /** The scheduler's rules are in the vectors; here is what they leave out: misuse, a session, and any course of events. */
-import fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
@@ -11,6 +10,7 @@ import {
   type SchedulerOptions,
 } from '../../src/requests/request-scheduler.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
+import { fc, runs } from '../property.ts';
 import { raisesLocal } from '../raises.ts';
 import { find, readyPair } from '../world/pair.ts';
 import { UNREADABLE, withThrowing } from './hostile.ts';
@@ -155,7 +155,7 @@ test('ignores messages that cannot be read', () => {
   }
 });
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? 100) };
+const RUNS = runs(100);
 const IDS = ['a', 'b', 'c', '__proto__'];
 const id = fc.constantFrom(...IDS);
 const session = fc.constantFrom(undefined, 's', 't', '__proto__');

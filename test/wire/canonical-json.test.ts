@@ -1,5 +1,4 @@
 // What is expected comes from vectors that Python's json wrote, from JSON.stringify, and from Buffer.compare.
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
@@ -8,6 +7,7 @@ import { parseJson } from '../../src/wire/parse-json.ts';
 import { buildPrologue } from '../../src/wire/prologue.ts';
 import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
 import { bothWays } from '../both-ways.ts';
+import { fc } from '../property.ts';
 import { raisesLocal } from '../raises.ts';
 import { readVectors, toHex } from '../vectors.ts';
 

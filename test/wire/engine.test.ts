@@ -1,11 +1,11 @@
 // What the engine's TextEncoder and TextDecoder help with is compared with the library's own code, over generated input.
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { utf8ToBytes } from '../../src/bytes.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
 import { canonicalJson } from '../../src/wire/write-json.ts';
 import { withoutEngine } from '../both-ways.ts';
+import { fc } from '../property.ts';
 
 test('writes long strings as the library’s own code does', () => {
   const unit = fc.constantFrom(...'abcdefgh"\\\u0000\u001f\n\u007fé汉😀\u2028'.match(/./gsu)!);

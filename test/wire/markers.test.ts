@@ -1,8 +1,8 @@
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MessageKind } from '../../src/wire/markers.ts';
 import { countFrames, frameAt, splitMessage } from '../../src/wire/markers.ts';
+import { fc } from '../property.ts';
 import { raisesLocal } from '../raises.ts';
 
 /** Bytes that repeat every 251, of which 65000 is not a multiple: no two chunks are alike. */

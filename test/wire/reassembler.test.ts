@@ -1,6 +1,5 @@
 // Frames are written out here: marker, then payload. Spec, "Data-plane transport framing".
 import { inspect } from 'node:util';
-import * as fc from 'fast-check';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RemoteCode } from '../../src/errors.ts';
@@ -8,6 +7,7 @@ import { splitMessage } from '../../src/wire/markers.ts';
 import type { Reassembled } from '../../src/wire/reassembler.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
 import { bothWays } from '../both-ways.ts';
+import { fc } from '../property.ts';
 import { raisesLocal, raisesRemote } from '../raises.ts';
 
 const both = bothWays(test);

@@ -13,10 +13,10 @@ import { eventIn, lineOf } from '../../../examples/bridge/bridge.ts';
 import { accessKeyOf, serve } from '../../../examples/hub.ts';
 import { AdapterError, parseResponse } from '../../../judge/src/adapter.ts';
 import { printable } from '../../../judge/src/printable.ts';
-import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
+import { nodeCrypto } from '../../../src/crypto/node.ts';
 import { ClientSession, ConnectionPolicy, HubSession } from '../../../src/index.ts';
 import { recordClientSession } from '../../../src/recording/recording.ts';
-import type { Random } from '../../world/random.ts';
+import { type Random, seeded } from '../../world/random.ts';
 import { ask, breach, tally } from '../law.ts';
 import { anyJson, anyText, mutatedJson, mutatedText } from '../mutate.ts';
 
@@ -24,6 +24,8 @@ const PSK = new Uint8Array(32).fill(5);
 const OTHER_PSK = new Uint8Array(32).fill(6);
 const HUB_STATIC = new Uint8Array(32).fill(2);
 const NODE_ID = 'hub-1';
+/** The same in each run, so that a case can be run again. */
+const randomBytes = seeded(1);
 const CLIENT = {
   crypto: nodeCrypto,
   siteId: 'lobby',
