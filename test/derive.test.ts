@@ -30,7 +30,12 @@ test('lets timers fire while it derives in slices', async () => {
 
 test('reports the progress of a worker', async () => {
   const progress: number[] = [];
-  const derived = await deriveInWorker(password, hex(salt), (done) => progress.push(done));
+  const derived = await deriveInWorker(
+    password,
+    hex(salt),
+    (done) => progress.push(done),
+    new AbortController().signal,
+  );
   assert.is(toHex(derived), psk);
   assert.ok(isNative ? progress.length >= 1 : progress.length > 10);
   assert.is(progress.at(-1), 1);

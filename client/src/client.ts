@@ -11,6 +11,7 @@ import {
   type HubEvent,
   type JsonObject,
   type Keyring,
+  type LocalError,
   type PolicyDecision,
   pinHub,
   type RemoteError,
@@ -18,8 +19,10 @@ import {
   updateKeyring,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
-import type { EndedEvent, PskNeededEvent } from 'hub-protocol/parts';
+import type { DialOptions, EndedEvent } from 'hub-protocol/parts';
+import { cannotOpen } from './address.ts';
 import { sentenceFor } from './advice.ts';
+import { Derivations } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
   Answer,
@@ -33,6 +36,27 @@ import type {
   Transport,
 } from './options.ts';
 import { Requests } from './requests.ts';
+
+/** A connection, as the client sees it. */
+interface Line extends Connection {
+  /** `undefined` until the platform has opened it. */
+  transport: Transport | undefined;
+  /** Whether the event `ended` has come, after which nothing is carried out. */
+  isOver: boolean;
+  /** Whether the keyring marks the static key as fresh. */
+  isKeyFresh: boolean;
+}
+
+/** The end of a connection whose session could not be made. */
+const NEVER_BEGUN = {
+  type: 'ended',
+  reason: 'dropped',
+  retry: 'never',
+  pattern: undefined,
+  code: undefined,
+  status: undefined,
+  closeReason: undefined,
+} as const;
 
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
@@ -50,11 +74,9 @@ export class Client {
   #hangUp: () => void = () => {};
   /** Seals a binary message and writes it. */
   #sendBinary: (message: Uint8Array) => void = () => {};
-  /**
-   * Not stored: any server can name a node id. Kept in case the connection is lost before the hub has proved that it
-   * knows the PSK.
-   */
-  #unproved: { nodeId: string; psk: Promise<Uint8Array> } | undefined;
+  readonly #derivations: Derivations;
+  /** Whether `end` was called, and `resume` was not called since. */
+  #hasEnded = false;
 
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
   constructor(options: ConnectOptions, platform: Platform) {
@@ -62,6 +84,10 @@ export class Client {
     this.#platform = platform;
     this.keyring = platform.keyring;
     this.#policy = new ConnectionPolicy({ randomBytes: platform.randomBytes, ...options.policy });
+    const { identity, derive = platform.derive } = options;
+    this.#derivations = new Derivations(identity.password, derive, (progress) =>
+      this.#emit({ type: 'deriving', progress }),
+    );
     queueMicrotask(() => this.#connect());
   }
 
@@ -132,12 +158,15 @@ export class Client {
   /** Connects again immediately: after a person has acted, when the network is back, or after `end`. */
   resume(): void {
     if (this.#policy.state === 'waiting') this.#hangUp(); // which stops the timer of the pause
+    this.#hasEnded = false;
     this.#policy.resume();
     this.#connect();
   }
 
-  /** Ends the connection for good. */
+  /** Ends the connection for good. May be called in any listener. */
   end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
     this.#leave(new Error('the client has left, because end() was called'));
     this.#emit({ type: 'end' });
   }
@@ -149,6 +178,7 @@ export class Client {
   #leave(reason: Error): void {
     this.#policy.goodbye();
     this.#fail(reason);
+    this.#derivations.stop();
     this.#hangUp();
   }
 
@@ -186,59 +216,70 @@ export class Client {
   }
 
   #connect(): void {
-    const session = this.#begin();
-    if (session === undefined) return;
+    const begun = this.#begin();
+    if (begun === undefined) return;
+    const { session } = begun;
     this.#failure = undefined;
-    this.#emit({ type: 'connecting' });
     let deadline: ReturnType<typeof setTimeout> | undefined;
     const run = (events: SessionEvent[]): void => {
       let failure: unknown;
       for (const event of events) {
+        if (line.isOver) break; // a listener has called `end`
         // After a failure to store, nothing is sent.
-        if (failure === undefined || event.type === 'ended') {
-          try {
-            this.#carryOut(event, connection, transport);
-          } catch (error) {
-            failure = error;
-          }
+        if (failure !== undefined && event.type !== 'ended') continue;
+        try {
+          this.#carryOut(event, line);
+        } catch (error) {
+          failure = error;
         }
       }
       clearTimeout(deadline);
-      const wait = this.#policy.deadline(session.state, performance.now());
-      if (wait !== undefined) deadline = setTimeout(connection.closed, wait, 'timeout');
+      const wait = line.isOver ? undefined : this.#policy.deadline(session.state, performance.now());
+      if (wait !== undefined) deadline = setTimeout(line.closed, wait, 'timeout');
       if (failure !== undefined) this.#giveUp(failure as Error);
     };
     const write = (sealed: Uint8Array<ArrayBuffer>[]): void => {
       for (const data of sealed) {
         this.#emit({ type: 'trace', what: { type: 'transmit', data } });
-        transport.write(data);
+        if (!line.isOver) line.transport!.write(data);
       }
     };
     this.#sendBinary = (message) => write(session.sendBinary(message));
-    const connection: Connection = {
-      session,
+    const line: Line = {
+      ...begun,
+      transport: undefined,
+      isOver: false,
       run,
       send: (envelope) => {
         write(session.sendJson(envelope));
         this.#emit({ type: 'trace', what: { type: 'sent', envelope } });
       },
       received: (data) => {
+        if (line.isOver) return;
         this.#emit({ type: 'trace', what: { type: 'received', data } });
-        run(session.receive(data));
+        if (!line.isOver) run(session.receive(data));
       },
       closed: (closing) => run(session.closed(closing)),
     };
-    const transport = this.#platform.open(connection);
-    this.#hangUp = connection.closed; // without a code: the hub did not close
+    this.#hangUp = line.closed; // without a code: the hub did not close
+    this.#emit({ type: 'connecting' });
+    if (line.isOver) return;
+    try {
+      line.transport = this.#platform.open(line);
+    } catch (error) {
+      this.#giveUp(cannotOpen(error));
+      return;
+    }
     run([]); // sets the first deadline
   }
 
   /** The session of the next connection, if it is due. */
-  #begin(): ClientSession | undefined {
+  #begin(): Pick<Line, 'session' | 'isKeyFresh'> | undefined {
     const { crypto, randomBytes, readBinary } = this.#platform;
+    let dialOptions: DialOptions | undefined;
     try {
       const keyring = this.keyring.load();
-      const dialOptions = this.#policy.begin(performance.now());
+      dialOptions = this.#policy.begin(performance.now());
       if (dialOptions === undefined) return undefined; // there is a connection, or an old timer called
       const { siteId } = this.#options.identity;
       const options = {
@@ -250,51 +291,87 @@ export class Client {
         ...this.#options.session,
         ...dialOptions,
       };
-      return new ClientSession(options);
+      return { session: new ClientSession(options), isKeyFresh: keyring.staticKeyIsFresh };
     } catch (error) {
+      if (dialOptions !== undefined) this.#rest({ ...NEVER_BEGUN, error: error as LocalError });
       this.#giveUp(error as Error);
       return undefined;
     }
   }
 
-  #carryOut(event: SessionEvent, connection: Connection, transport: Transport): void {
-    const { session, send, run } = connection;
-    const isStorable = event.type !== 'transmit' && event.type !== 'ended';
-    if (isStorable) this.keyring.update((stored) => updateKeyring(stored, event)); // before anything more is sent
+  /** Lets the policy rest after the end of a connection that it cannot decide about. */
+  #rest(event: EndedEvent): void {
+    this.#policy.goodbye();
+    this.#policy.take(event, performance.now());
+  }
+
+  #carryOut(event: SessionEvent, line: Line): void {
+    const { session, send, run, transport } = line;
+    this.#store(event, line); // before anything more is sent
     this.#emit({ type: 'trace', what: event });
-    if (event.type === 'transmit') transport.write(event.data);
+    if (line.isOver) return;
+    if (event.type === 'transmit') transport!.write(event.data);
     else if (event.type === 'psk-needed') {
-      this.#answer(connection, async () => session.providePsk(await this.#pskFor(event)));
+      this.#answer(line, async () => session.providePsk(await this.#derivations.pskFor(event)));
     } else if (event.type === 'waiting') {
       const { publicKey } = event;
-      this.#answer(connection, async () =>
+      this.#answer(line, async () =>
         session.resume(publicKey && (await this.#options.sharedSecret!(publicKey))),
       );
-    } else if (event.type === 'psk' || event.type === 'psk-suspect') this.#unproved = undefined;
+    } else if (event.type === 'psk' || event.type === 'psk-suspect') this.#derivations.forget();
     else if (event.type === 'ready') {
       const { sessionId, nodeId, hubKey, pattern, suite } = event;
       const requests = new Requests({ ...this.#options.requests, sessionId }, send, (message) =>
         this.#emit({ type: 'message', message }),
       );
       this.#requests = requests;
-      transport.ready?.();
+      transport!.ready?.();
       for (const { resolve } of this.#waiting.splice(0)) resolve(requests);
       this.#emit({ type: 'connect', nodeId, hubKey, pattern, suite });
     } else if (event.type === 'message') {
       if (event.kind === 'json') this.#requests!.receive(event.text);
       else this.#emit({ ...event, type: 'bytes' });
     } else if (event.type === 'close') {
-      transport.close(event.code);
+      transport!.close(event.code);
       run(session.closed());
     } else if (event.type === 'ended') {
-      transport.close(1000);
-      const isOwnWish = this.#policy.state === 'leaving';
-      this.#requests?.closed(isOwnWish ? this.#failure! : event.error);
-      this.#requests = undefined;
-      if (!isOwnWish) this.#emit({ type: 'close', error: event.error, tell: this.#sentence(event.error) });
+      this.#ended(event, line);
+      return;
     }
-    const decision = this.#policy.take(event, performance.now());
-    if (decision !== undefined) this.#follow(decision, (event as EndedEvent).error);
+    if (!line.isOver) this.#policy.take(event, performance.now());
+  }
+
+  /** Stores what an event changes in the keyring. A ready session changes nothing, so messages do not touch the disk. */
+  #store(event: SessionEvent, line: Line): void {
+    const update = (): void => this.keyring.update((stored) => updateKeyring(stored, event));
+    const { type } = event;
+    if (type === 'pin' || type === 'unpin' || type === 'psk' || type === 'psk-suspect') update();
+    const isProof =
+      type === 'message' || type === 'dropped' || (type === 'ready' && event.pattern === 'KKpsk0');
+    if (!isProof || !line.isKeyFresh) return;
+    line.isKeyFresh = false;
+    try {
+      update();
+    } catch {
+      // The key stays marked as fresh in the store. No message is held up for that: the next connection tries again.
+    }
+  }
+
+  #ended(event: EndedEvent, line: Line): void {
+    line.isOver = true;
+    line.transport?.close(1000);
+    const isOwnWish = this.#policy.state === 'leaving';
+    this.#requests?.closed(isOwnWish ? this.#failure! : event.error);
+    this.#requests = undefined;
+    if (!isOwnWish) this.#emit({ type: 'close', error: event.error, tell: this.#sentence(event.error) });
+    let decision: PolicyDecision | undefined;
+    try {
+      decision = this.#policy.take(event, performance.now());
+    } catch (error) {
+      this.#rest(event); // there was no randomness for a pause
+      throw error;
+    }
+    this.#follow(decision!, event.error);
   }
 
   /** Carries out the policy's decision after the end of a connection. */
@@ -313,24 +390,11 @@ export class Client {
   }
 
   /** Answers the session's question, which may take a while. */
-  async #answer({ session, run }: Connection, compute: () => Promise<SessionEvent[]>): Promise<void> {
+  async #answer({ session, run }: Line, compute: () => Promise<SessionEvent[]>): Promise<void> {
     try {
       run(await compute());
     } catch (error) {
       if (session.state !== 'closed') this.#giveUp(error as Error); // such as: no memory
     }
-  }
-
-  #pskFor({ nodeId, salt }: PskNeededEvent): Promise<Uint8Array> {
-    if (this.#unproved?.nodeId !== nodeId) {
-      const { identity, derive = this.#platform.derive } = this.#options;
-      const onProgress = (progress: number): void => this.#emit({ type: 'deriving', progress });
-      const psk = derive(identity.password, salt, onProgress);
-      this.#unproved = { nodeId, psk };
-      psk.catch(() => {
-        this.#unproved = undefined;
-      });
-    }
-    return this.#unproved!.psk;
   }
 }

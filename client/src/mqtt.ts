@@ -2,6 +2,7 @@
 import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
+import { assertAddress } from './address.ts';
 import type { Advice } from './advice.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
@@ -30,6 +31,7 @@ const advice: Advice = {
 export function connect(options: NodeOptions): Client {
   const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = options;
   const { url } = selectEndpoint(identity, { requested: 'mqtt', allowPlaintext });
+  assertAddress(url);
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);

@@ -54,12 +54,14 @@ export interface NodeOptions extends ConnectOptions {
 /**
  * @param salt - 32 bytes
  * @param onProgress - called with the progress, from 0 to 1
+ * @param signal - aborted when nobody needs the PSK any more: then stop, and reject. No other derivation starts before that
  * @returns the PSK, 32 bytes
  */
 export type Derive = (
   password: string,
   salt: Uint8Array,
   onProgress: (progress: number) => void,
+  signal: AbortSignal,
 ) => Promise<Uint8Array>;
 
 /** A store of a keyring. */

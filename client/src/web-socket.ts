@@ -2,6 +2,7 @@
 import { authorizedUrl, selectEndpoint } from 'hub-protocol';
 import { binaryReader } from 'hub-protocol/binary';
 import { jsCrypto as crypto } from 'hub-protocol/js';
+import { assertAddress } from './address.ts';
 import { Client } from './client.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
 
@@ -15,6 +16,7 @@ export function connectByWebSocket(
 ): Client {
   const { identity, allowPlaintext, pingEvery = 60_000, userAgent = 'hub-protocol-client' } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+  assertAddress(url);
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
 
   function open({ session, send, received, closed }: Connection): Transport {

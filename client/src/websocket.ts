@@ -2,6 +2,7 @@
 import { authorizedUrl, selectEndpoint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
+import { assertAddress } from './address.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -20,6 +21,7 @@ export type * from './options.ts';
 export function connect(options: NodeOptions): Client {
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
+  assertAddress(url);
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const keyring = KeyringFile.of(options.keyring, identity.accessKey);

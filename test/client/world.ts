@@ -9,7 +9,7 @@ import {
   type Keyring,
   parseIdentity,
 } from 'hub-protocol';
-import { binaryReader } from 'hub-protocol/binary';
+import { binaryReader, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Client } from '../../client/src/client.ts';
 import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/src/options.ts';
@@ -17,7 +17,7 @@ import { Assistant } from '../../examples/assistant.ts';
 
 export const PASSWORD = 'correct horse';
 export const PSK: Uint8Array = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
-const HUB_STATIC = randomBytes(32);
+export const HUB_STATIC: Uint8Array = randomBytes(32);
 export const identity: Identity = parseIdentity({
   access_key: 'kiosk-7',
   password: PASSWORD,
@@ -61,22 +61,20 @@ export class World {
   #drop: () => void = () => {};
   readonly #clients: Client[] = [];
 
+  readonly platform: Platform = {
+    crypto,
+    randomBytes,
+    readBinary: binaryReader(),
+    keyring: this.store,
+    derive: async () => {
+      this.derivations++;
+      return PSK;
+    },
+    open: (connection) => this.#open(connection),
+  };
+
   start(options: Partial<ConnectOptions> = {}, platform: Partial<Platform> = {}): Client {
-    const client = new Client(
-      { identity, policy: POLICY, ...options },
-      {
-        crypto,
-        randomBytes,
-        readBinary: binaryReader(),
-        keyring: this.store,
-        derive: async () => {
-          this.derivations++;
-          return PSK;
-        },
-        open: (connection) => this.#open(connection),
-        ...platform,
-      },
-    );
+    const client = new Client({ identity, policy: POLICY, ...options }, { ...this.platform, ...platform });
     for (const type of ['connect', 'close', 'reconnect', 'ask', 'end'] as const) {
       client.on(type, (event) => this.events.push(event));
     }
@@ -99,6 +97,17 @@ export class World {
     for (const message of this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } })) {
       this.#send(message);
     }
+  }
+
+  /** Sends bytes. */
+  sendBytes(): void {
+    const message = encodeBinary({
+      msg_type: 'bin',
+      bin_type: 'file',
+      metadata: {},
+      payload: Uint8Array.of(1),
+    });
+    for (const data of this.hub!.sendBinary(message)) this.#send(data);
   }
 
   drop(): void {

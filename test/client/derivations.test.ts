@@ -1,0 +1,119 @@
+/** Derivations of the PSK: one at a time, since each takes 64 MiB, and none that nobody needs. */
+import { HubSession } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { deriveInWorker } from '../../client/dist/derive-on-node.js';
+import type { Derive, Platform } from '../../client/src/options.ts';
+import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
+
+test.after.each(endWorlds);
+
+/** Derivations that take until they are finished by hand. */
+class Slow {
+  running = 0;
+  most = 0;
+  started = 0;
+  finish: () => void = () => {};
+  readonly #heedsSignal: boolean;
+
+  constructor(heedsSignal: boolean) {
+    this.#heedsSignal = heedsSignal;
+  }
+
+  readonly derive: Derive = (_password, _salt, _onProgress, signal) => {
+    this.started++;
+    this.running++;
+    this.most = Math.max(this.most, this.running);
+    return new Promise<Uint8Array>((resolve, reject) => {
+      this.finish = () => {
+        this.running--;
+        resolve(PSK);
+      };
+      if (!this.#heedsSignal) return;
+      signal.addEventListener('abort', () => {
+        this.running--;
+        reject(signal.reason);
+      });
+    });
+  };
+}
+
+/** Opens connections to a server that names a new node id each time, without any secret. */
+class Impostor {
+  dials = 0;
+  #closed: Parameters<Platform['open']>[0]['closed'] = () => {};
+
+  readonly open: Platform['open'] = ({ received, closed }) => {
+    const nodeId = `hub ${this.dials++}`;
+    this.#closed = closed;
+    const hub = new HubSession({ crypto, randomBytes, nodeId, staticKey: HUB_STATIC, psk: PSK });
+    queueMicrotask(() => {
+      for (const event of hub.start()) if (event.type === 'transmit') received(event.data);
+    });
+    return { write: () => {}, close: () => {} };
+  };
+
+  drop(): void {
+    this.#closed(1006);
+  }
+}
+
+for (const heedsSignal of [true, false]) {
+  test(`one derivation at a time, with a function that ${heedsSignal ? 'stops' : 'does not stop'} when told`, async () => {
+    const world = newWorld();
+    const slow = new Slow(heedsSignal);
+    const impostor = new Impostor();
+    world.start({ derive: slow.derive }, { open: impostor.open });
+    for (let i = 1; i <= 5; i++) {
+      await until(() => impostor.dials === i);
+      await until(() => slow.started === (heedsSignal ? i : 1));
+      impostor.drop();
+    }
+    await until(() => impostor.dials === 6);
+    assert.is(slow.most, 1);
+    if (!heedsSignal) slow.finish();
+    await until(() => slow.started === (heedsSignal ? 6 : 2)); // the one that is needed
+    assert.is(slow.most, 1);
+  });
+}
+
+test('a derivation stops when the client ends, and starts again after resume', async () => {
+  const world = newWorld();
+  const slow = new Slow(true);
+  const client = world.start({ derive: slow.derive });
+  await until(() => slow.running === 1);
+  client.end();
+  await until(() => slow.running === 0);
+  client.resume();
+  await until(() => slow.running === 1);
+  slow.finish();
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('a PSK that the hub has not proved yet is kept when the client ends', async () => {
+  const world = newWorld();
+  world.store.fault = new Error('the disk is full');
+  const client = world.start();
+  await until(() => world.types.includes('ask'));
+  world.store.fault = undefined;
+  client.end();
+  client.resume();
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is(world.derivations, 1);
+});
+
+test('the worker on Node.js ends when its derivation is stopped', async () => {
+  const stopper = new AbortController();
+  const began = performance.now();
+  const derived = deriveInWorker('correct horse', new Uint8Array(32), () => stopper.abort(), stopper.signal);
+  setTimeout(() => stopper.abort(), 50);
+  await derived.then(
+    () => assert.unreachable(),
+    () => {},
+  );
+  assert.ok(performance.now() - began < 20_000);
+  assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
+});
+
+test.run();

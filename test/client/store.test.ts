@@ -1,0 +1,82 @@
+/** How often the client reads and writes its keyring. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createKeyring, type Keyring } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { endWorlds, newWorld, until } from './world.ts';
+
+test.after.each(endWorlds);
+
+/** A store that counts what a disk would do. */
+class CountingStore {
+  #keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  count = 0;
+  fault: Error | undefined;
+
+  load(): Keyring {
+    this.count++;
+    return this.#keyring;
+  }
+
+  update(change: (stored: Keyring) => Keyring): void {
+    this.count++;
+    if (this.fault !== undefined) throw this.fault;
+    this.#keyring = change(this.#keyring);
+  }
+}
+
+test('a ready client neither reads nor writes its keyring until something changes', async () => {
+  const world = newWorld();
+  const store = new CountingStore();
+  const client = world.start({}, { keyring: store });
+  await client.ask('hello'); // the first message of the hub proves that it accepts the new static key
+  assert.is(store.load().staticKeyIsFresh, false);
+  store.count = 0;
+  for (let i = 0; i < 20; i++) await client.ask('hello');
+  let heard = 0;
+  client.on('message', () => heard++);
+  for (let i = 0; i < 20; i++) world.say('something');
+  await until(() => heard === 20);
+  assert.is(store.count, 0);
+  world.drop();
+  await until(() => world.types.filter((type) => type === 'connect').length === 2);
+  await client.ask('hello'); // under KKpsk0
+  store.count = 0;
+  for (let i = 0; i < 20; i++) await client.ask('hello');
+  assert.is(store.count, 0);
+});
+
+test('messages flow although the store fails after the client was ready', async () => {
+  const world = newWorld();
+  const store = new CountingStore();
+  const client = world.start({}, { keyring: store });
+  client.on('connect', () => {
+    store.fault = new Error('the disk is gone');
+  });
+  for (let i = 0; i < 3; i++) assert.is((await client.ask('hello')).ending, 'handled');
+  assert.equal(world.types, ['connect']);
+  store.fault = undefined;
+  world.drop();
+  await until(() => world.types.filter((type) => type === 'connect').length === 2);
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is(store.load().staticKeyIsFresh, false);
+});
+
+test('messages flow after the file of the keyring was removed', async () => {
+  const world = newWorld();
+  const folder = mkdtempSync(join(tmpdir(), 'client-store-'));
+  const path = join(folder, 'keyring.json');
+  const client = world.start({}, { keyring: new KeyringFile(path, 'kiosk-7') });
+  client.on('connect', () => rmSync(folder, { recursive: true }));
+  for (let i = 0; i < 3; i++) assert.is((await client.ask('hello')).ending, 'handled');
+  assert.equal(world.types, ['connect']);
+  world.drop(); // the next connection needs the keyring
+  await until(() => world.types.includes('ask'));
+  assert.is(await client.ask('hello').catch(({ code }) => code), 'ENOENT');
+});
+
+test.run();
