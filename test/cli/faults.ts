@@ -52,6 +52,8 @@ export interface Setup {
   /** Sees each message on its way, and returns what arrives in its place. Messages of a side are counted from 1. */
   wire?: (from: Role, data: Data, count: number) => Data[];
   ephemeralKey?: boolean;
+  /** Whether the client sends a HELLO first, before the hub has a session. */
+  isMqtt?: boolean;
   /** Takes the place of the client, or changes what a side does when something arrives. */
   standIn?: Side;
   around?: Partial<Record<Role, (receive: () => ReturnType<Side['receive']>) => ReturnType<Side['receive']>>>;
@@ -84,6 +86,7 @@ export function play(setup: Setup = {}): {
     { crypto: nodeCrypto, nodeId: NODE_ID, staticKey: HUB_STATIC, randomBytes, psk: PSK, ...setup.hub },
     { write: (line) => lines.hub.push(line), ephemeralKey },
   );
+  if (setup.isMqtt) client.start();
   const sides: Record<Role, Side> = { client: setup.standIn ?? client, hub };
   const other = { client: 'hub', hub: 'client' } as const;
   const counts = { client: 0, hub: 0 };

@@ -2,7 +2,7 @@
 import { equalBytes } from '../protocol.ts';
 import { payloadDifference } from './differences.ts';
 import type { Case, Cause } from './evidence.ts';
-import type { Passed, Recording } from './recording.ts';
+import { ENCRYPTED, OVER, type Passed, type Recording } from './recording.ts';
 
 const EPHEMERAL_KEY = 32; // bytes
 
@@ -45,48 +45,153 @@ export function changedMessage(examined: Case): Cause | undefined {
           text: `${name} was changed on the way, from byte ${offset} on`,
         };
   }
-  const cause = missing(hub, client) ?? missing(client, hub);
-  if (cause === undefined)
+  const [toClient, toHub] = [deliver(hub, client), deliver(client, hub)];
+  const cause = undelivered(toClient) ?? undelivered(toHub) ?? sealed(client, hub) ?? sealed(hub, client);
+  if (cause === undefined && toClient.isWhole && toHub.isWhole)
     examined.agree('messages', 'the cleartext messages arrived as they were sent, and in that order');
   return cause;
 }
 
-/** A message that did not arrive, or not before a later one. */
-function missing(writer: Recording, reader: Recording): Cause | undefined {
-  const arrived = arrivals(writer, reader);
-  const last = [...arrived].reduce((last, index) => Math.max(last, index), -1);
-  const at = writer.sent.findIndex((_, index) => !arrived.has(index));
-  const isWaiting = reader.failure !== undefined && !reader.failure.isOwn;
-  if (at < 0 || !(at < last || isWaiting)) return undefined;
-  const message = describe(writer.sent[at]!);
-  return reader.failure?.isOwn
-    ? {
-        name: 'message-order',
-        certainty: 'certain',
-        text: `a message of the ${writer.role} had not arrived when the next one did: ${message}`,
-      }
-    : {
-        name: 'message-lost',
-        certainty: 'certain',
-        text: `a message of the ${writer.role} never arrived while the ${reader.role} waited: ${message}`,
-      };
+/** The cleartext that one side sent, compared with what arrived at the other. */
+interface Delivery {
+  readonly writer: Recording;
+  readonly reader: Recording;
+  /** The first message that did not arrive. */
+  readonly missing: Passed | undefined;
+  /** Whether a later one arrived. */
+  readonly isOvertaken: boolean;
+  /** The length in bytes of what the reader received last, if the writer did not send that. */
+  readonly foreign: number | undefined;
+  /** Whether everything that the reader received was sent, in that order, and the reader waited for nothing more. */
+  readonly isWhole: boolean;
 }
 
-/** The indexes of received messages among the sent ones. Equal messages are matched one to one. */
-function arrivals(writer: Recording, reader: Recording): Set<number> {
-  const places = new Map<string, number[]>(); // the indexes of each text, the last first
+function deliver(writer: Recording, reader: Recording): Delivery {
+  const places = new Map<string, number[]>(); // the indexes of each content, the last first
   for (let index = writer.sent.length - 1; index >= 0; index--) {
-    const { text } = writer.sent[index]!;
-    const others = places.get(text);
-    if (others === undefined) places.set(text, [index]);
+    const { content } = writer.sent[index]!;
+    const others = places.get(content);
+    if (others === undefined) places.set(content, [index]);
     else others.push(index);
   }
   const arrived = new Set<number>();
-  for (const { text } of reader.received) {
-    const index = places.get(text)?.pop();
-    if (index !== undefined) arrived.add(index);
+  let [last, isWhole] = [-1, true];
+  let foreign: number | undefined;
+  for (const { content, text } of reader.received) {
+    const indexes = places.get(content);
+    const index = indexes?.pop();
+    foreign = indexes === undefined ? byteLength(text) : undefined;
+    isWhole &&= index === undefined ? indexes !== undefined : index > last;
+    if (index === undefined) continue;
+    arrived.add(index);
+    last = Math.max(last, index);
   }
-  return arrived;
+  // Bytes that are not UTF-8, where cleartext is due.
+  const unreadable = reader.hidden.find(
+    ({ isText, state }) => !isText && !ENCRYPTED.includes(state) && !OVER.includes(state),
+  );
+  foreign = unreadable?.length ?? foreign;
+  const at = writer.sent.findIndex(
+    // Over MQTT a client sends a HELLO before the hub has a session.
+    ({ type }, index) => !arrived.has(index) && !(writer.role === 'client' && type === 'hello'),
+  );
+  const isOvertaken = at >= 0 && at < last;
+  const isDue = at >= 0 && (isOvertaken || isWaiting(reader));
+  return {
+    writer,
+    reader,
+    missing: writer.sent[at],
+    isOvertaken,
+    foreign,
+    isWhole: isWhole && unreadable === undefined && !isDue,
+  };
+}
+
+/** A message that arrived changed, or not before a later one, or not at all. */
+function undelivered({ writer, reader, missing, isOvertaken, foreign }: Delivery): Cause | undefined {
+  const { failure } = reader;
+  const isOwn = failure?.isOwn === true && !ENCRYPTED.includes(failure.state);
+  if (foreign !== undefined && (isOwn || (missing !== undefined && isWaiting(reader)))) {
+    return notSent(writer, reader, missing, foreign);
+  }
+  if (missing === undefined) return undefined;
+  const what = describe(missing);
+  if (isOwn && isOvertaken) {
+    return {
+      name: 'message-order',
+      certainty: 'certain',
+      text: `a message of the ${writer.role} had not arrived when the next one did, so it was lost or overtaken: ${what}`,
+    };
+  }
+  return isWaiting(reader) ? neverArrived(writer, reader, what) : undefined;
+}
+
+/** The reader received something that the writer did not send. */
+function notSent(writer: Recording, reader: Recording, missing: Passed | undefined, foreign: number): Cause {
+  const isSealed = writer.sealedLengths.includes(foreign);
+  const isAsLong = missing !== undefined && byteLength(missing.text) === foreign;
+  const what = missing === undefined ? 'the next message' : describe(missing);
+  if (isSealed && missing !== undefined) {
+    return {
+      name: 'message-order',
+      certainty: isAsLong ? 'likely' : 'certain',
+      text: `an encrypted message of the ${writer.role} arrived before a cleartext one, which was lost or overtaken: ${what}${isAsLong ? '. Or that one was changed on the way, since it has the same length' : ''}`,
+    };
+  }
+  return {
+    name: 'message-changed',
+    certainty: 'certain',
+    text: `the ${reader.role} received ${foreign} bytes that the ${writer.role} did not send, where ${what} was due: it was changed on the way, or somebody sent another message`,
+  };
+}
+
+function neverArrived(writer: Recording, reader: Recording, what: string): Cause {
+  const { closeCode, status } = writer.failure ?? {};
+  const isRefused = writer.role === 'client' && (closeCode === REFUSED || status !== undefined);
+  const text = `a message of the ${writer.role} never arrived while the ${reader.role} waited: ${what}`;
+  return isRefused
+    ? { name: 'message-lost', certainty: 'likely', text: `${text}. Or the hub closed before it could arrive` }
+    : { name: 'message-lost', certainty: 'certain', text };
+}
+
+/** The code with which a hub closes a connection that it refuses. */
+const REFUSED = 1008;
+
+/** Compares the transport messages, of which the recordings have the lengths. */
+function sealed(writer: Recording, reader: Recording): Cause | undefined {
+  if (reader.failure === undefined) return undefined;
+  const sent = writer.sealedLengths;
+  const arrived = reader.hidden.filter(({ isText, state }) => !isText && ENCRYPTED.includes(state));
+  const at = arrived.findIndex(({ length }, index) => length !== sent[index]);
+  if (at < 0) {
+    const isLost = isWaiting(reader) && reader.isReady && arrived.length < sent.length;
+    return isLost ? neverArrived(writer, reader, transportMessage(arrived.length)) : undefined;
+  }
+  const { length } = arrived[at]!;
+  if (!reader.failure.isOwn) return undefined;
+  return sent.includes(length)
+    ? {
+        name: 'message-order',
+        certainty: 'likely',
+        text: `where ${transportMessage(at)} of the ${writer.role} was due, another one of it arrived: one was lost, repeated or overtaken on the way. Or it was changed, and happens to have the length of the other`,
+      }
+    : {
+        name: 'message-changed',
+        certainty: 'certain',
+        text: `${transportMessage(at)} of the ${writer.role} was changed on the way: no message that it sent has the ${length} bytes that arrived`,
+      };
+}
+
+function transportMessage(index: number): string {
+  return `the transport message number ${index + 1}`;
+}
+
+function isWaiting({ failure }: Recording): boolean {
+  return failure !== undefined && !failure.isOwn;
+}
+
+function byteLength(text: string): number {
+  return Buffer.byteLength(text);
 }
 
 function describe({ type }: Passed): string {

@@ -4,7 +4,7 @@
  */
 import { ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
-import { codeThatSpeaks, SPEAKING } from './codes.ts';
+import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
 import { comparePsks, otherPair, PASSWORD, tryMistakes } from './trials.ts';
@@ -166,7 +166,12 @@ function leftOver(
 ): Cause | undefined {
   const { evidence } = examined;
   const { code, isOwn, state, closeCode, status } = failure;
-  const likely = (name: CauseName, text: string): Cause => ({ name, certainty: 'likely', text });
+  /** Unless both recordings show the messages, one of them may be at fault. */
+  const likely = (name: CauseName, text: string): Cause => ({
+    name,
+    certainty: 'likely',
+    text: examined.agrees('messages') ? text : `${text}. Or ${ON_THE_WAY}`,
+  });
   if (isOwn && code === 'psk-differs' && !examined.agrees('psks')) {
     examined.wouldHelp.add(PASSWORD);
     return likely(
@@ -174,7 +179,7 @@ function leftOver(
       'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',
     );
   }
-  if (isOwn && code === 'static-key-not-authentic' && role === 'client' && evidence.hub !== undefined) {
+  if (isOwn && code === 'static-key-not-authentic' && role === 'client' && examined.agrees('messages')) {
     return likely(
       'noise-mistake',
       'message 2 arrived as it was sent, and its static key does not open: one side makes a mistake before the token s. hub-protocol-judge names it',
@@ -192,7 +197,7 @@ function leftOver(
     );
   }
   if (isOwn || role === 'hub' || isRefutedByHub(examined, code)) return undefined;
-  if (staticKeyIsFresh) {
+  if (staticKeyIsFresh && /^(?:kk|client-key)-refused$/.test(code)) {
     return likely(
       'client-key-lost',
       `${REMOTE_ERRORS['client-key-changed'].means}: the client warned that its key was new (static-key-fresh)`,
@@ -218,7 +223,7 @@ function leftOver(
   if (code === 'refused')
     return likely(
       'refused',
-      `the hub ${closed} after the handshake, before it sent anything: it may have revoked the access key`,
+      `the hub ${closed} after the handshake, before it sent anything: it may have revoked the access key, or it could not open the first message of the client`,
     );
   return undefined;
 }

@@ -2,6 +2,8 @@
 import { CannotRun } from '../command.ts';
 import {
   bytesToHex,
+  bytesToUtf8,
+  canonicalJson,
   hexToBytes,
   isJsonObject,
   type Json,
@@ -26,6 +28,16 @@ export interface Passed {
   /** `other` also for an envelope that cannot be read. */
   readonly type: 'hello' | 'offer' | 'message' | 'other';
   readonly payload: JsonObject;
+  /** Equal for envelopes that their reader reads alike, even if white space or the order of fields differs. */
+  readonly content: string;
+}
+
+/** Something that arrived and of which only the length was recorded: bytes, or what came after the end. */
+export interface Hidden {
+  /** Bytes, or characters of a text. */
+  readonly length: number;
+  readonly isText: boolean;
+  readonly state: string;
 }
 
 /** How this side's session ended, if it ended before both sides had heard each other. */
@@ -49,6 +61,9 @@ export interface Recording {
   readonly header: JsonObject;
   readonly sent: readonly Passed[];
   readonly received: readonly Passed[];
+  /** The lengths of the transport messages, in bytes, in the order in which they were sent. */
+  readonly sealedLengths: readonly number[];
+  readonly hidden: readonly Hidden[];
   /** This side's view of the hub's HELLO and HANDSHAKE. */
   readonly hello: Passed | undefined;
   readonly offer: Passed | undefined;
@@ -86,7 +101,10 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   }
   const publicKey = keyIn(path, header, 'publicKey');
   const sent = lines.filter((line) => line.event === 'transmit' && typeof line.text === 'string').map(passed);
-  const calls = lines.filter((line) => line.call === 'receive' && typeof line.text === 'string');
+  const calls = lines.filter(
+    (line) =>
+      line.call === 'receive' && typeof line.text === 'string' && !OVER.includes(nameIn(line, 'state')),
+  );
   const received = calls.map(passed);
   const fromHub = role === 'client' ? received : sent;
   const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
@@ -105,6 +123,8 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     header,
     sent,
     received,
+    sealedLengths: lines.flatMap(sealedIn),
+    hidden: lines.filter(isHidden).map(hiddenIn),
     hello: hellos.at(-1),
     offer: fromHub[offerAt],
     pattern: OFFERED_PATTERNS.find((pattern) => pattern === noise?.pattern),
@@ -182,11 +202,38 @@ function passed(line: JsonObject): Passed {
     const isShake = type === 'shake';
     const isMessage = isShake && ownField(readNoise(payload) ?? {}, 'msg') !== undefined;
     const kind = isMessage ? 'message' : isShake ? 'offer' : type === 'hello' ? 'hello' : 'other';
-    return { text: envelope, type: kind, payload };
+    const content = `${type} ${bytesToUtf8(canonicalJson(isMessage ? boundIn(payload) : payload))}`;
+    return { text: envelope, type: kind, payload, content };
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
-    return { text: envelope, type: 'other', payload: {} };
+    return { text: envelope, type: 'other', payload: {}, content: envelope };
   }
+}
+
+/** The fields of a Noise message that its reader uses. */
+function boundIn(payload: JsonObject): JsonObject {
+  const noise = readNoise(payload)!;
+  const fields: JsonObject = {};
+  for (const name of ['msg', 'pattern', 'suite']) fields[name] = ownField(noise, name) ?? null;
+  return { ...fields, max_protocol_version: ownField(payload, 'max_protocol_version') ?? null };
+}
+
+function sealedIn(line: JsonObject): number[] {
+  if (Array.isArray(line.lengths)) return line.lengths.filter((length) => typeof length === 'number');
+  const isSealed = line.event === 'transmit' && line.isText === false;
+  return isSealed && typeof line.length === 'number' ? [line.length] : [];
+}
+
+function isHidden(line: JsonObject): boolean {
+  return line.call === 'receive' && typeof line.length === 'number' && typeof line.isText === 'boolean';
+}
+
+function hiddenIn(line: JsonObject): Hidden {
+  return {
+    length: line.length as number,
+    isText: line.isText as boolean,
+    state: nameIn(line, 'state'),
+  };
 }
 
 /** The Noise messages, alternately of client and hub. */
@@ -216,7 +263,8 @@ function bytesOf({ payload }: Passed): Uint8Array | undefined {
   }
 }
 
-const ENCRYPTED = ['ready', 'awaiting-first-message'];
+export const ENCRYPTED: readonly string[] = ['ready', 'awaiting-first-message'];
+export const OVER: readonly string[] = ['failed', 'closed'];
 
 /** Transport messages that arrived and did not end the session. */
 function countOpened(lines: readonly JsonObject[]): number {
