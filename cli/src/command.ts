@@ -1,5 +1,6 @@
 /** The parts of a command: its options, its help, and its result. */
 import { parseArgs } from 'node:util';
+import { table } from '../../judge/src/table.ts';
 
 /** The command line, a file or an input that a command cannot use. The message says what to do next. */
 export class CannotRun extends Error {}
@@ -90,10 +91,4 @@ export function helpOf({ usage, help, options }: Command): string {
     return [`--${name} ${argument}`.trim(), help] as const;
   });
   return `hub-protocol ${usage}\n\n${help}\nOptions\n${table(rows)}\n${EXIT_STATUS}`;
-}
-
-/** Two columns. */
-export function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}\n`).join('');
 }

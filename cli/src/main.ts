@@ -1,7 +1,9 @@
 /** Runs a command: from the arguments to the output. */
 import { readFileSync } from 'node:fs';
+import { didYouMean } from '../../judge/src/closest.ts';
 import { printable } from '../../judge/src/printable.ts';
-import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf, table } from './command.ts';
+import { table } from '../../judge/src/table.ts';
+import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf } from './command.ts';
 import { ASK } from './commands/ask.ts';
 import { CHAT } from './commands/chat.ts';
 import { EXPLAIN } from './commands/explain.ts';
@@ -11,6 +13,7 @@ import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
+import { shown } from './shown.ts';
 
 const COMMANDS: readonly Command[] = [HUB, ASK, CHAT, PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
 
@@ -19,13 +22,15 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
 const HELP = `\
 hub-protocol COMMAND [arguments]
 
-Commands for HiveMind protocol 3: run a hub to try things on, ask a hub, provision devices, and find out why they fail.
+Commands for HiveMind protocol 3: run a hub to try things on, ask a hub,
+provision devices, and find out why they fail.
 
 ${table(COMMANDS.map(({ name, summary }) => [name, summary]))}
   hub-protocol COMMAND --help    shows what a command does, with examples
   hub-protocol --version
 
-No secret is ever an argument. Every command prints JSON with --json, and no escape codes unless on a terminal.
+No secret is ever an argument. Every command prints JSON with --json, and no
+escape codes unless on a terminal.
 
 ${EXIT_STATUS}`;
 
@@ -65,7 +70,8 @@ async function runCommand([name, ...args]: readonly string[]): Promise<Omit<Outc
 function find(name: string): Command {
   const command = COMMANDS.find((command) => command.name === name);
   if (command !== undefined) return command;
-  throw new CannotRun(`there is no such command; there are ${COMMANDS.map(({ name }) => name).join(', ')}`);
+  const names = COMMANDS.map((command) => command.name);
+  throw new CannotRun(`there is no command ${shown(name)}${didYouMean(name, names)}`);
 }
 
 function helpFor(name: string | undefined): string {

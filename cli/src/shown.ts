@@ -18,18 +18,3 @@ export function shownList(texts: readonly string[]): string {
     .map((text) => (/^\w+$/.test(text) && text.length <= LONGEST ? text : shown(text)));
   return [...all, ...(texts.length > MOST ? [`and ${texts.length - MOST} more`] : [])].join(', ');
 }
-
-const WIDTH = 110;
-
-/** Breaks a text into lines of at most 110 characters. The first line starts with `start`, the others are indented alike. */
-export function wrapped(start: string, text: string): string {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && start.length + line.length + 1 + word.length > WIDTH) {
-      lines.push(line);
-      line = word;
-    } else line += line === '' ? word : ` ${word}`;
-  }
-  return start + [...lines, line].join(`\n${' '.repeat(start.length)}`);
-}

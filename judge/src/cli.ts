@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { CannotRun, ProcessAdapter } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
+import { didYouMean } from './closest.ts';
 import { jsonLines } from './json-lines.ts';
 import { connectTo } from './live/connect.ts';
 import { type Credentials, credentialsOf } from './live/credentials.ts';
@@ -124,7 +125,7 @@ function checkOperations(only: readonly string[] | undefined): void {
   const names = OPERATIONS.map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown === undefined) return;
-  throw new CannotRun(`there is no operation ${unknown}; there are ${names.join(', ')}`);
+  throw new CannotRun(`there is no operation ${unknown}${didYouMean(unknown, names)}`);
 }
 
 /** Writes at the speed of the reader, until it stops reading: the lines are some megabytes. */

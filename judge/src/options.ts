@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { CannotRun } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
+import { table } from './table.ts';
 
 interface Option {
   readonly type: 'string' | 'boolean';
@@ -52,11 +53,6 @@ for line in sys.stdin:
     print(json.dumps({"id": request["id"], "declined": True}), flush=True)
 `;
 
-function table(rows: readonly (readonly [string, string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}\n`).join('');
-}
-
 const optionRows = Object.entries(OPTIONS).map(([name, option]: [string, Option]) => {
   const { argument = '', default: value, help } = option;
   return [`--${name} ${argument}`.trim(), value === undefined ? help : `${help} (${value})`] as const;
@@ -68,17 +64,21 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
   hub-protocol-judge [options] -- COMMAND [ARGUMENT…]
       Starts COMMAND, your adapter, and sends it every test vector.
   hub-protocol-judge --listen [options]
-      Plays a hub on loopback, well-behaved and hostile. Your client connects, once for each scene.
+      Plays a hub on loopback, well-behaved and hostile. Your client connects,
+      once for each scene.
   hub-protocol-judge --connect URL [options]
-      Plays a client, well-behaved and hostile. Your hub listens. Certificates are not checked.
+      Plays a client, well-behaved and hostile. Your hub listens. Certificates
+      are not checked.
   hub-protocol-judge --mqtt client|hub [options]
-      The same over MQTT: your client, or your hub, connects to a broker that the judge plays too.
+      The same over MQTT: your client, or your hub, connects to a broker that
+      the judge plays too.
   hub-protocol-judge --jsonl [--only NAME,…] [--spec-only]
       Prints the vectors, one test a line.
 
 Where to begin
-  An adapter reads one JSON request per line from its standard input and writes one JSON response per line to its
-  standard output. This one declines everything:
+  An adapter reads one JSON request per line from its standard input and writes
+  one JSON response per line to its standard output. This one declines
+  everything:
 
 ${SKELETON.replace(/^/gm, '    ').trimEnd()}
 
@@ -86,25 +86,26 @@ ${SKELETON.replace(/^/gm, '    ').trimEnd()}
 
     hub-protocol-judge -- python3 my_adapter.py
 
-  Then implement one operation after another, in this order, each with --only NAME until it passes:
+  Then implement one operation after another, in this order, each with
+  --only NAME until it passes:
 
-${table(OPERATIONS.map(({ name, shows }) => [name, shows]))
-  .replace(/^/gm, '  ')
-  .trimEnd()}
+${table(OPERATIONS.map(({ name, shows }) => [name, shows])).trimEnd()}
 
-  The fields of each request and response are in vectors/README.md, in this package and in the repository.
+  The fields of each request and response are in vectors/README.md, in this
+  package and in the repository.
 
 Live mode
-  Your side sends back every message it receives, JSON as JSON and binary as binary, and keeps its static key and its
-  pins from one connection to the next. A client connects again whenever its connection ends; a hub over MQTT stays.
+  Your side sends back every message it receives, JSON as JSON and binary as
+  binary, and keeps its static key and its pins from one connection to the next.
+  A client connects again whenever its connection ends; a hub over MQTT stays.
 
 Options
 ${table(optionRows)}
 Exit status
   0  something passed and nothing failed
   1  something failed
-  2  nothing could be tested: the command line is wrong, the adapter does not start, or it declined everything;
-     or the judge itself has a defect
+  2  nothing could be tested: the command line is wrong, the adapter does not
+     start, or it declined everything; or the judge itself has a defect
 `;
 
 export interface Options {

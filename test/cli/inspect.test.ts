@@ -24,11 +24,19 @@ const offer = (payload: object): string => JSON.stringify({ msg_type: 'shake', p
 
 /** Inspects a hub that does this with each connection. */
 async function inspect(greet: (socket: WebSocket) => void, ...args: string[]): Promise<Run> {
+  return inspectWith(identity, greet, ...args);
+}
+
+async function inspectWith(
+  identity: string,
+  greet: (socket: WebSocket) => void,
+  ...args: string[]
+): Promise<Run> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', greet);
   await new Promise((resolve) => server.once('listening', resolve));
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const result = await run(['inspect', url, '--identity', identity, '--allow-plaintext', ...args]);
+  const result = await run(['inspect', identity, url, '--allow-plaintext', ...args]);
   for (const socket of server.clients) socket.terminate();
   server.close();
   for (const secret of SECRETS) assert.not.ok((result.stdout + result.stderr).includes(secret));
@@ -62,8 +70,8 @@ test('shows what the hub says over TLS, and what would be chosen', async () => {
   });
   const ca = folder.write('ca.pem', tls.ca);
   const there = folder.write('there.json', { ...IDENTITY, data_plane_endpoints: { wss: hub.url } });
-  const { code, stdout, stderr } = await run(['inspect', '--identity', there, '--ca', ca]);
-  const untrusted = await run(['inspect', '--identity', there]);
+  const { code, stdout, stderr } = await run(['inspect', there, '--ca', ca]);
+  const untrusted = await run(['inspect', there]);
   await hub.stop();
   assert.is(code, 0, stderr);
   assert.match(stdout, /^node id {3}"hub-1"$/m);
@@ -136,7 +144,7 @@ test('hangs up on a hub that never closes its side', async () => {
     setTimeout(call, delay === 30_000 ? 0x7fffffff : delay);
   globalThis.setTimeout = Object.assign(patient, setTimeout);
   try {
-    await run(['inspect', url, '--identity', identity, '--allow-plaintext']);
+    await run(['inspect', identity, url, '--allow-plaintext']);
     await ended;
   } finally {
     globalThis.setTimeout = setTimeout;
@@ -233,7 +241,7 @@ test('hides the access key that a hub repeats with escapes of JSON, and as a num
   assert.match(JSON.parse(stdout).hello, /"x":"\[access key\]"/);
   const digits = folder.write('digits.json', { ...IDENTITY, access_key: '1234567890' });
   const text = hello('').replace('""', '[1234567890,12345678901.50,7]');
-  const second = await inspect(says(text, offer(OFFER_PAYLOAD)), '--json', '--identity', digits);
+  const second = await inspectWith(digits, says(text, offer(OFFER_PAYLOAD)), '--json');
   assert.match(JSON.parse(second.stdout).hello, /"x":\["\[access key\]","\[access key\]",7\]/);
 });
 
@@ -245,7 +253,7 @@ for (const [status, code] of [
     const server = createServer((_, response) => response.writeHead(status).end('AKEY-12345'));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { stdout } = await run(['inspect', url, '--identity', identity, '--allow-plaintext', '--json']);
+    const { stdout } = await run(['inspect', identity, url, '--allow-plaintext', '--json']);
     server.close();
     assert.is(JSON.parse(stdout).fault.code, code);
     assert.not.ok(stdout.includes('AKEY'));
@@ -253,29 +261,22 @@ for (const [status, code] of [
 }
 
 test('says that nothing listens', async () => {
-  const { code, stdout } = await run(['inspect', 'wss://127.0.0.1:1', '--identity', identity]);
+  const { code, stdout } = await run(['inspect', identity, 'wss://127.0.0.1:1']);
   assert.is(code, 1);
   assert.match(stdout, /nothing listens there/);
 });
 
 for (const [what, args, message] of [
-  ['no identity', ['wss://hub'], /expected --identity FILE/],
-  ['a URL with credentials', ['wss://AKEY-12345@hub', '--identity', identity], /contains credentials/],
-  [
-    'a URL with an authorization',
-    ['wss://hub?Authorization=AKEY', '--identity', identity],
-    /contains credentials/,
-  ],
-  ['a URL without TLS', ['ws://hub', '--identity', identity], /plaintext-endpoint/],
-  ['a URL for another protocol', ['https://hub', '--identity', identity], /bad-endpoint/],
-  ['what is no URL', ['hub', '--identity', identity], /expected a URL/],
-  ['a timeout that is no number', ['--identity', identity, '--timeout', 'soon'], /number of seconds/],
-  [
-    'a timeout that is longer than timers take',
-    ['--identity', identity, '--timeout', '1e99'],
-    /at most 86400/,
-  ],
-  ['a certificate that is missing', ['--identity', identity, '--ca', '/nowhere.pem'], /no such file/],
+  ['no identity', ['wss://hub'], /expected an identity/],
+  ['two URLs', [identity, 'wss://a', 'wss://b'], /at most one URL/],
+  ['a URL with credentials', [identity, 'wss://AKEY-12345@hub'], /contains credentials/],
+  ['a URL with an authorization', [identity, 'wss://hub?Authorization=AKEY'], /contains credentials/],
+  ['a URL without TLS', [identity, 'ws://hub'], /plaintext-endpoint/],
+  ['a URL for another protocol', [identity, 'https://hub'], /bad-endpoint/],
+  ['what is no URL', [identity, 'hub'], /expected a URL/],
+  ['a timeout that is no number', [identity, '--timeout', 'soon'], /number of seconds/],
+  ['a timeout that is longer than timers take', [identity, '--timeout', '1e99'], /at most 86400/],
+  ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
 ] as const) {
   test(`refuses ${what}`, async () => {
     const { code, stdout, stderr } = await run(['inspect', ...args]);

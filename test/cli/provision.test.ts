@@ -405,7 +405,7 @@ test('says which argument is missing', async () => {
 
 test('says why a file cannot be written', async () => {
   out = folder.at('nowhere/keyring.json');
-  assert.match((await provision()).stderr, /cannot write to the directory .*no such file/);
+  assert.match((await provision()).stderr, /cannot write \S+ to the directory .*no such file/);
   mkdirSync(folder.at('directory'));
   out = folder.at('directory');
   assert.match((await provision('--force')).stderr, /is not a file/);

@@ -21,6 +21,13 @@ test('--help lists the commands, and help on each has examples, options and exit
   }
 });
 
+test('help is no wider than a terminal', async () => {
+  for (const name of [undefined, ...NAMES]) {
+    const { stdout } = await run(['help', ...(name === undefined ? [] : [name])]);
+    for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `${name}: ${line}`);
+  }
+});
+
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
   assert.equal(await runProgram(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
@@ -28,11 +35,10 @@ test('--version prints the version of the package', async () => {
 
 for (const [what, args, message] of [
   ['no command', [], /expected a command: hub, /],
-  [
-    'an unknown command, which it does not repeat',
-    ['horse'],
-    /^hub-protocol: there is no such command; there are hub, /,
-  ],
+  ['an unknown command', ['horse'], /^hub-protocol: there is no command "horse"; there are hub, /],
+  ['a misspelt command', ['aks'], /^hub-protocol: there is no command "aks": did you mean ask\?\n$/],
+  ['the beginning of a command', ['prov'], /"prov": did you mean provision\?\n$/],
+  ['a long word', ['x'.repeat(100_000)], /"x{57}…"; there are hub, /],
   ['a password as an option', ['psk', '--password', 'x'], /a password is never an argument/],
   ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
 ] as const) {

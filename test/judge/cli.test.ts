@@ -282,7 +282,7 @@ test('--listen checks the names of scenes before it opens its port', async () =>
   const { code, stdout, stderr } = await run('--listen', '--only', 'first-contcat');
   assert.is(code, 2);
   assert.is(stdout, '');
-  assert.match(stderr, /no scene first-contcat; there are first-contact, /);
+  assert.match(stderr, /no scene first-contcat: did you mean first-contact\?/);
 });
 
 test('--mqtt refuses an access key that fits no topic, and does not repeat it', async () => {
@@ -314,10 +314,23 @@ test('--help explains how to begin, with the adapter of the README, on standard 
   const { code, stdout } = await run('--help');
   assert.is(code, 0);
   assert.match(stdout, /hub-protocol-judge \[options\] -- COMMAND/);
-  for (const { name } of OPERATIONS) assert.ok(stdout.includes(`    ${name} `), name);
+  for (const { name } of OPERATIONS) assert.ok(stdout.includes(`  ${name} `), name);
   const readme = readFileSync(new URL('../../judge/README.md', import.meta.url), 'utf8');
   const adapter = /```python\n([\s\S]*?)```/.exec(readme)![1]!;
   assert.ok(stdout.replace(/^ {4}/gm, '').includes(adapter));
+  for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
+});
+
+test('--only says which operation or scene was meant', async () => {
+  for (const [mode, only, meant] of [
+    ['--jsonl', 'canonical', 'canonical-json'],
+    ['--jsonl', 'clientid', 'client-id'],
+    ['--listen', 'first', 'first-contact'],
+  ] as const) {
+    const { code, stderr } = await run(mode, '--only', only);
+    assert.is(code, 2);
+    assert.match(stderr, new RegExp(` ${only}: did you mean ${meant}\\?\n$`));
+  }
 });
 
 test('--jsonl prints every test on a line of its own, with its file and its operation', async () => {
@@ -378,7 +391,7 @@ for (const [what, args, message] of [
   [
     'an unknown operation',
     ['--only', 'selekt', '--', 'x'],
-    /no operation selekt; there are canonical-json, /,
+    /no operation selekt: did you mean select\?/,
   ],
   ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
   ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],

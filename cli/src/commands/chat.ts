@@ -20,9 +20,9 @@ export const CHAT: Command = {
   summary: 'talk to a hub',
   usage: 'chat IDENTITY [options]',
   help: `\
-Connects to the hub of an identity over WebSocket, and stays connected: each line
-that you type is a question. What the hub says unasked is shown, too. Ctrl+C or
-Ctrl+D ends it.
+Connects to the hub of an identity over WebSocket, and stays connected: each
+line that you type is a question. What the hub says unasked is shown, too.
+Ctrl+C or Ctrl+D ends it.
 
   hub-protocol chat hub/identity.json
   hub-protocol chat hub/identity.json < questions.txt > answers.txt

@@ -1,5 +1,6 @@
 /** `explain`: why did this handshake fail? */
 import { mistakenPsks } from '../../../judge/src/mistakes/psk.ts';
+import { wrapped } from '../../../judge/src/table.ts';
 import { type Arguments, CannotRun, type Command, type Result, type Status } from '../command.ts';
 import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';
@@ -9,27 +10,32 @@ import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../file
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
 import { bytesToHex, findHub } from '../protocol.ts';
-import { wrapped } from '../shown.ts';
 
 export const EXPLAIN: Command = {
   name: 'explain',
   summary: 'find out why a handshake failed, from recordings of it',
   usage: 'explain RECORDING [RECORDING] [options]',
   help: `\
-Reads what one side recorded of a connection, or both, and whatever else you have, and names the cause: a password, a PSK
-derived wrongly, an offer changed on the way, a key that was replaced or lost, messages out of order, a mistake in the
-prologue or in Noise. Where it cannot tell, it says so, and what would help.
+Reads what one side recorded of a connection, or both, and whatever else you
+have, and names the cause: a password, a PSK derived wrongly, an offer changed
+on the way, a key that was replaced or lost, messages out of order, a mistake in
+the prologue or in Noise. Where it cannot tell, it says so, and what would help.
 
   hub-protocol explain client.jsonl
   hub-protocol explain client.jsonl hub.jsonl
-  hub-protocol explain client.jsonl --hello hello.json --offer offer.json      as the hub says that it sent them
-  hub-protocol explain hub.jsonl --password --hub-key hub.key                  asks for the password, and computes
+  hub-protocol explain client.jsonl --hello hello.json --offer offer.json
+      as the hub says that it sent them
+  hub-protocol explain hub.jsonl --password --hub-key hub.key
+      asks for the password, and computes
 
-A program records its sessions with recordClientSession or recordHubSession. Recordings contain no secret. With the option
-ephemeralKey, a recording of a failure has the key with which this command can compute the handshake again, together with
-the password or the PSK, and a static key: then it names about a hundred mistakes that implementations make.
+A program records its sessions with recordClientSession or recordHubSession.
+Recordings contain no secret. With the option ephemeralKey, a recording of a
+failure has the key with which this command can compute the handshake again,
+together with the password or the PSK, and a static key: then it names about a
+hundred mistakes that implementations make.
 
-Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is shown.
+Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is
+shown.
 `,
   options: {
     hello: { type: 'string', argument: 'FILE', help: 'HELLO as the side has it that made no recording' },
@@ -59,6 +65,8 @@ async function explainRecordings(args: Arguments): Promise<Result> {
   const status = STATUS[explanation.verdict];
   return { status, text: toText(explanation), json: { ...explanation, cause: explanation.cause ?? null } };
 }
+
+const WIDTH = 110; // characters
 
 const STATUS: { readonly [verdict in Explanation['verdict']]: Status } = {
   'no-fault': 0,
@@ -139,12 +147,12 @@ export function toText({
 }: Explanation): string {
   const lines: string[] = [];
   const list = (title: string, items: readonly string[]): void => {
-    if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item)));
+    if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item, WIDTH)));
   };
   if (verdict === 'no-fault') lines.push('Nothing failed in what was recorded.');
   else if (verdict === 'unfinished') lines.push('The recording ends in the middle of the handshake.');
   else if (cause === undefined) lines.push('I cannot tell why this handshake failed.');
-  else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`));
+  else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`, WIDTH));
   list('What happened', happened);
   list('What was checked', checked);
   list('What contradicts itself', contradictions);

@@ -16,19 +16,24 @@ export const HUB: Command = {
   summary: 'run a hub on this machine, to talk to',
   usage: 'hub [FOLDER] [options]',
   help: `\
-Runs a hub on this machine, with TLS, for a first conversation and for tests. It answers a few questions, and repeats
-everything else. Only programs on this machine can reach it.
+Runs a hub on this machine, with TLS, for a first conversation and for tests. It
+answers a few questions, and repeats everything else. Only programs on this
+machine can reach it.
 
-At the first start it makes an identity for one client and the keys of the hub, and stores them in FOLDER, which is "hub"
-unless you name another. Start it again with the same folder, and its clients know it. Ctrl+C ends it.
+At the first start it makes an identity for one client and the keys of the hub,
+and stores them in FOLDER, which is "hub" unless you name another. Start it
+again with the same folder, and its clients know it. Ctrl+C ends it.
 
   hub-protocol hub
-  hub-protocol ask hub/identity.json "What time is it?"          in another terminal
+  hub-protocol ask hub/identity.json "What time is it?"
+      in another terminal
   hub-protocol hub test/hub --port 6000
 
 FOLDER/identity.json   what a client needs. It is a secret, as every identity is
-FOLDER/ca.pem          the certificate authority, which a client has to trust; "ask" and "chat" find it there
-FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to start over
+FOLDER/ca.pem          the certificate authority, which a client has to trust;
+                       "ask", "chat" and "inspect" find it there
+FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to start
+                       over
 `,
   options: {
     port: { type: 'string', argument: 'NUMBER', help: 'the port, from now on (default 5679)' },

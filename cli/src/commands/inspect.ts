@@ -2,12 +2,11 @@
 import { join } from 'node:path';
 import { writeFileAtomically } from '../../../client/src/atomic-file.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { makeFolder, readAs, readFile, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
+import { makeFolder, readAs, readAuthority, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
 import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
 import { hiding, hidingInJson } from '../hidden.ts';
 import {
   authorizedUrl,
-  bytesToUtf8,
   findHub,
   type Identity,
   type Keyring,
@@ -28,26 +27,29 @@ const LONGEST_WAIT = 86_400; // seconds; timers of Node take no more than 25 day
 export const INSPECT: Command = {
   name: 'inspect',
   summary: "show a hub's HELLO and offer, and what would be chosen",
-  usage: 'inspect [URL] --identity FILE [options]',
+  usage: 'inspect IDENTITY [URL] [options]',
   help: `\
-Connects to a hub, shows what it says before the handshake, says which pattern and suite a client would choose, and hangs
-up. Without URL it connects to the address in the identity. The hub sees a connection that ends before message 1. A hub that
-allows one connection for each access key may close the device's.
+Connects to a hub, shows what it says before the handshake, says which pattern
+and suite a client would choose, and hangs up. Without URL it connects to the
+address in the identity. The hub sees a connection that ends before message 1. A
+hub that allows one connection for each access key may close the device's.
 
-  hub-protocol inspect --identity kiosk.json
-  hub-protocol inspect wss://hub.local:5678 --identity kiosk.json --keyring kiosk.keyring.json --ca hub.pem
-  hub-protocol inspect --identity kiosk.json --save seen      keeps both messages as files, for psk and explain
+  hub-protocol inspect kiosk.json
+  hub-protocol inspect kiosk.json wss://hub.local:5678 --ca hub.pem
+  hub-protocol inspect kiosk.json --keyring kiosk.keyring.json
+  hub-protocol inspect kiosk.json --save seen     keeps both messages as files,
+                                                  for psk and explain
 
-The access key is taken from the identity, and shown nowhere. Only WebSocket: a hub on MQTT greets a client when that
-publishes its own HELLO, which would end the session of the device.
+The access key is taken from the identity, and shown nowhere. Only WebSocket: a
+hub on MQTT greets a client when that publishes its own HELLO, which would end
+the session of the device.
 `,
   options: {
-    identity: { type: 'string', argument: 'FILE', help: 'the identity with which to connect' },
     keyring: { type: 'string', argument: 'FILE', help: 'its keyring, to say whether the hub is pinned' },
     ca: {
       type: 'string',
       argument: 'FILE',
-      help: "the certificate authority of the hub's certificate, as PEM",
+      help: 'a certificate authority to trust, as PEM (default: ca.pem next to the identity, if "hub" has written it)',
     },
     save: { type: 'string', argument: 'FOLDER', help: 'write hello.json and offer.json, as they came' },
     timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for the offer (10)' },
@@ -60,27 +62,27 @@ publishes its own HELLO, which would end the session of the device.
 };
 
 async function inspect(args: Arguments): Promise<Result> {
-  const path = args.text('identity');
-  if (path === undefined) throw new CannotRun('expected --identity FILE, which has the access key');
+  const [path, second, third] = args.positionals;
+  if (path === undefined || path.includes('://') || third !== undefined) {
+    throw new CannotRun(
+      'expected an identity, which has the access key, and after it at most one URL: see --help',
+    );
+  }
   const identity = readIdentityFile(path);
   const keyringPath = args.text('keyring');
   const keyring = keyringPath === undefined ? undefined : readKeyringFile(keyringPath, identity.accessKey);
-  const ca = args.text('ca');
+  const ca = readAuthority(args.text('ca'), path);
   const timeout = Number(args.text('timeout') ?? '10') * 1000;
   if (!(timeout > 0 && timeout <= LONGEST_WAIT * 1000)) {
     throw new CannotRun(`--timeout expects a number of seconds, at most ${LONGEST_WAIT}`);
   }
   const allowPlaintext = args.flag('allow-plaintext');
-  const given = args.positionals.length === 0 ? undefined : readUrl(args.only('URL'));
+  const given = second === undefined ? undefined : readUrl(second);
   const address =
     given ?? readAs(path, () => selectEndpoint(identity, { supported: ['wss'], allowPlaintext }).url);
   const url = readAs('URL', () => authorizedUrl(address, PROGRAM, identity.accessKey, { allowPlaintext }));
 
-  const greeting = await receiveGreeting({
-    url,
-    ca: ca === undefined ? undefined : bytesToUtf8(readFile(ca, 'the certificate authority')),
-    timeout,
-  });
+  const greeting = await receiveGreeting({ url, ca, timeout });
   const folder = args.text('save');
   if (folder !== undefined) save(folder, greeting);
   return report(greeting, identity, keyring);

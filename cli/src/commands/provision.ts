@@ -32,21 +32,30 @@ export const PROVISION: Command = {
   summary: 'make what a device stores: its keyring, and how it connects',
   usage: 'provision IDENTITY --out FILE [--hub ID]… [--pin ID=KEY]… [options]',
   help: `\
-Makes the keyring that a device stores: a new static key, the PSK for each hub that you name, and pins if you know the
-hubs' keys. A device with such a keyring never derives a PSK, and accepts no other key of a hub that is pinned.
+Makes the keyring that a device stores: a new static key, the PSK for each hub
+that you name, and pins if you know the hubs' keys. A device with such a keyring
+never derives a PSK, and accepts no other key of a hub that is pinned.
 
-With --connection, it also writes how the device connects, so that the device need not read its identity: access_key,
-site_id, and url, the WebSocket URL with its authorization. If the hub serves MQTT only, or with --mqtt, mqtt stands in
-place of url: broker, username, password, client_id, and the topics publish, subscribe and status.
+With --connection, it also writes how the device connects, so that the device
+need not read its identity: access_key, site_id, and url, the WebSocket URL with
+its authorization. If the hub serves MQTT only, or with --mqtt, mqtt stands in
+place of url: broker, username, password, client_id, and the topics publish,
+subscribe and status.
 
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1
-  hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 --connection kiosk.connection.json
-  hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 --pin hub-1=6c4a…91
-  hub-protocol provision kiosk.json --keyring old.json --out new.json --hub hub-2     adds a hub, and keeps the static key
+  hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 \\
+      --connection kiosk.connection.json
+  hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 \\
+      --pin hub-1=6c4a…91
+  hub-protocol provision kiosk.json --keyring old.json --out new.json \\
+      --hub hub-2
+                      adds a hub, and keeps the static key
 
-The password is taken from the identity. Both files contain secrets of the device. They are written with mode 0600 and
-never where others may write; an existing file is replaced with --force only. A static key is made once: hubs pin it,
-and a client with another one is locked out until their operators reset it. What is printed contains no secret.
+The password is taken from the identity. Both files contain secrets of the
+device. They are written with mode 0600 and never where others may write; an
+existing file is replaced with --force only. A static key is made once: hubs pin
+it, and a client with another one is locked out until their operators reset it.
+What is printed contains no secret.
 `,
   options: {
     out: { type: 'string', argument: 'FILE', help: 'where to write the keyring' },

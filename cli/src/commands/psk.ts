@@ -17,18 +17,24 @@ export const PSK: Command = {
   summary: 'derive the PSK of a password at a hub',
   usage: 'psk (--node-id ID | --hello FILE) [options]',
   help: `\
-Derives the 32 bytes that a client with this password shares with this hub: Argon2id with 64 MiB, which takes about a
-second here and a minute on a small device. Give the result to a device that has not the memory, as its PSK.
+Derives the 32 bytes that a client with this password shares with this hub:
+Argon2id with 64 MiB, which takes about a second here and a minute on a small
+device. Give the result to a device that has not the memory, as its PSK.
 
-The password is asked for, without echo, or read from standard input. It is never an argument, because other users can
-see the arguments of a program. The output is a secret like the password: it opens every session with this hub.
+The password is asked for, without echo, or read from standard input. It is
+never an argument, because other users can see the arguments of a program. The
+output is a secret like the password: it opens every session with this hub.
 
-  hub-protocol psk --node-id hub-1                      asks for the password
-  hub-protocol psk --node-id hub-1 < password.txt       reads it, without the line feed at its end
+  hub-protocol psk --node-id hub-1
+      asks for the password
+  hub-protocol psk --node-id hub-1 < password.txt
+      reads it, without the line feed at its end
   hub-protocol psk --node-id hub-1 --identity kiosk.json
-  hub-protocol psk --hello seen/hello.json              takes a long node id from what "inspect --save seen" saved
+  hub-protocol psk --hello seen/hello.json
+      takes a long node id from what "inspect --save seen" saved
 
-A hub's node id is whatever it says in its HELLO, byte for byte: a line feed at its end counts.
+A hub's node id is whatever it says in its HELLO, byte for byte: a line feed at
+its end counts.
 `,
   options: {
     'node-id': { type: 'string', argument: 'ID', help: 'the node id of the hub' },

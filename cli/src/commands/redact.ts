@@ -9,8 +9,9 @@ export const REDACT: Command = {
   summary: 'show an identity or a keyring without its secrets',
   usage: 'redact FILE [options]',
   help: `\
-Shows what may be shown of an identity or a keyring, for a report or a question to somebody else. Of fields that it does
-not know it shows the names only. FILE may be - for standard input.
+Shows what may be shown of an identity or a keyring, for a report or a question
+to somebody else. Of fields that it does not know it shows the names only. FILE
+may be - for standard input.
 
   hub-protocol redact kiosk.json
   hub-protocol redact kiosk.keyring.json --json

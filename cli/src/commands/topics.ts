@@ -11,12 +11,15 @@ export const TOPICS: Command = {
   summary: 'MQTT topics, broker and client id of an identity',
   usage: 'topics IDENTITY [options]',
   help: `\
-Says where a client of this identity connects over MQTT, under which client id, and on which topics.
+Says where a client of this identity connects over MQTT, under which client id,
+and on which topics.
 
   hub-protocol topics kiosk.json
-  hub-protocol topics kiosk.json --secrets --json       for a script that needs the topics themselves
+  hub-protocol topics kiosk.json --secrets --json
+      for a script that needs the topics themselves
 
-Topics and client id contain the access key, which is a secret. Without --secrets, ${HIDDEN} stands in its place.
+Topics and client id contain the access key, which is a secret. Without
+--secrets, ${HIDDEN} stands in its place.
 `,
   options: {
     name: {

@@ -1,5 +1,7 @@
 /** Live mode: plays scenes with an implementation, one for each connection. */
+
 import { CannotRun } from '../adapter.ts';
+import { didYouMean } from '../closest.ts';
 import { runTest, type Verdict } from '../verdict.ts';
 import type { Connection, Patience } from './connection.ts';
 
@@ -49,8 +51,7 @@ export function chooseScenes<Player, Link extends Connection>(
 ): readonly Scene<Player, Link>[] {
   const names = scenes.map(({ name }) => name);
   const unknown = only?.find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw new CannotRun(`there is no scene ${unknown}; there are ${names.join(', ')}`);
+  if (unknown !== undefined) throw new CannotRun(`there is no scene ${unknown}${didYouMean(unknown, names)}`);
   return scenes.filter(
     ({ name, isChoice }) => (only === undefined || only.includes(name)) && !(isSpecOnly && isChoice),
   );
