@@ -1,9 +1,9 @@
 /**
- * Chance in tests, and who may import whom in src/, read from the syntax trees of all files. What the core may use of the language and its library
- * is held by the compiler (src/tsconfig.json) and by bundles/gates.test.ts.
+ * Chance in tests, and who may import whom, read from the syntax trees of all files: rooms in src/, and packages. What the core
+ * may use of the language and its library is held by the compiler (src/tsconfig.json) and by bundles/gates.test.ts.
  */
 import { webcrypto } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
@@ -33,8 +33,26 @@ const ROOMS: { readonly [room: string]: readonly string[] } = {
 /** The entries of the package that lead to all rooms. */
 const DOORS = ['index.ts', 'parts.ts', 'recording.ts', 'binary.ts'];
 
-const SRC = fileURLToPath(new URL('../src/', import.meta.url));
+/** The folders with code that is not a test, the packages' among them. */
+const FOLDERS = ['src', 'bundles', 'client/src', 'cli/src', 'judge/src', 'examples', 'tools', 'bench'];
+
+/** The packages in folders of their own. Everything else belongs to the library's. */
+const PACKAGES = ['client', 'cli', 'judge'];
+
+/** The relative imports from one package into another that are left. No more may come. */
+const ACROSS_PACKAGES = [
+  'cli/src/commands/hub.ts imports examples/certificate.ts',
+  'cli/src/commands/hub.ts imports examples/hub.ts',
+  'cli/src/derive.ts imports examples/derive.ts',
+  'cli/src/talk.ts imports examples/derive.ts',
+];
+
+/** The one file with which a package imports the library's internals, which the library does not export. */
+const DOOR_TO_INTERNALS = 'judge/src/protocol.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const roomOf = (file: string): string => file.slice(0, Math.max(0, file.indexOf('/')));
+const packageOf = (file: string): string => PACKAGES.find((name) => file.startsWith(`${name}/`)) ?? '';
 
 /** The fields of syntax nodes that tell of imports. */
 interface Syntax {
@@ -45,7 +63,7 @@ interface Syntax {
   readonly arguments?: readonly swc.Argument[];
 }
 
-/** What a file imports, in any form and for its types too: paths below src/, and the names of packages. */
+/** What a file imports, in any form and for its types too: paths in the folder that `file` is in, and the names of packages. */
 function importsOf(file: string, code: string): string[] {
   const names: string[] = [];
   const visit = (node: unknown): void => {
@@ -63,24 +81,38 @@ function importsOf(file: string, code: string): string[] {
   return names.map((name) => (name.startsWith('.') ? posix.join(dirname(file), name) : name));
 }
 
-const IMPORTS = new Map<string, string[]>();
-for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
-  if (file.endsWith('.ts')) IMPORTS.set(file, importsOf(file, readFileSync(join(SRC, file), 'utf8')));
+/** The imports of each file below a folder, by paths below a root. */
+function importsIn(folder: string, root: string): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+    const file = posix.join(folder, name);
+    if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
+    found.set(file, importsOf(file, readFileSync(join(root, file), 'utf8')));
+  }
+  return found;
 }
-IMPORTS.delete('beyond-es5.d.ts'); // which the compiler is told of
+
+/** Paths below src/. */
+const IMPORTS = importsIn('', join(ROOT, 'src'));
+
+/** Paths below the project. */
+const ALL = new Map(FOLDERS.flatMap((folder) => [...importsIn(folder, ROOT)]));
 
 /** A file and all that it imports, directly or by way of others. */
-function reachableFrom(start: string): Set<string> {
+function reachableFrom(start: string, imports: ReadonlyMap<string, string[]> = IMPORTS): Set<string> {
   const reached = new Set([start]);
-  for (const file of reached) for (const name of IMPORTS.get(file) ?? []) reached.add(name);
+  for (const file of reached) for (const name of imports.get(file) ?? []) reached.add(name);
   return reached;
 }
 
 const CORE = new Set(DOORS.flatMap((door) => [...reachableFrom(door)]));
 
 /** The imports for which `isWrong` holds. */
-function importsThat(isWrong: (file: string, name: string) => boolean): string[] {
-  return [...IMPORTS].flatMap(([file, names]) =>
+function importsThat(
+  isWrong: (file: string, name: string) => boolean,
+  imports: ReadonlyMap<string, string[]> = IMPORTS,
+): string[] {
+  return [...imports].flatMap(([file, names]) =>
     names.filter((name) => isWrong(file, name)).map((name) => `${file} imports ${name}`),
   );
 }
@@ -108,11 +140,19 @@ test('imports packages and modules of Node only in providers of cryptography, wh
   );
 });
 
-test('has no circles of imports', () => {
+test('has no circles of imports, in any package', () => {
   assert.equal(
-    importsThat((file, name) => reachableFrom(name).has(file)),
+    importsThat((file, name) => reachableFrom(name, ALL).has(file), ALL),
     [],
   );
+});
+
+test('packages import from one another by name', () => {
+  const found = importsThat(
+    (file, name) => name.includes('/') && existsSync(ROOT + name) && packageOf(name) !== packageOf(file),
+    ALL,
+  ).filter((one) => !one.startsWith(`${DOOR_TO_INTERNALS} imports src/`));
+  assert.equal(found.sort(), ACROSS_PACKAGES);
 });
 
 test('reaches every file from the entries, but for the providers of cryptography', () => {

@@ -1,7 +1,7 @@
 /** What `npm run release` demands of a version. The tarballs are in package/tarball.package.ts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { withAddresses } from '../tools/pack.ts';
+import { publishedManifest } from '../tools/pack.ts';
 import { addressProblems, sums, versionProblems } from '../tools/release.ts';
 
 const READY =
@@ -28,12 +28,28 @@ test('a version is not ready without the project’s addresses, which one file s
   assert.is(addressProblems(library).length, 3);
   assert.equal(addressProblems({ ...library, ...ADDRESSES }), []);
   const judge = { name: 'hub-protocol-judge', version: '1.2.3' };
-  assert.equal(JSON.parse(withAddresses(judge, library, 'judge')), judge);
-  assert.equal(JSON.parse(withAddresses(judge, { ...library, ...ADDRESSES }, 'judge')), {
+  assert.equal(JSON.parse(publishedManifest(judge, library, 'judge')), judge);
+  assert.equal(JSON.parse(publishedManifest(judge, { ...library, ...ADDRESSES }, 'judge')), {
     ...judge,
     ...ADDRESSES,
     repository: { ...ADDRESSES.repository, directory: 'judge' },
   });
+});
+
+test('a package is published without the exports of its sources', () => {
+  const entries = {
+    '.': { types: './dist/a.d.ts', default: './dist/a.js' },
+    './package.json': './package.json',
+  };
+  const client = {
+    name: 'hub-protocol-client',
+    version: '1.2.3',
+    exports: { ...entries, './b': './src/b.ts' },
+  };
+  const published = JSON.parse(
+    publishedManifest(client, { name: 'hub-protocol', version: '1.2.3' }, 'client'),
+  );
+  assert.equal(published.exports, entries);
 });
 
 test('the list of hashes is in the form that sha256sum reads', () => {

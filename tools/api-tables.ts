@@ -1,7 +1,7 @@
 /** The tables of docs/reference/api/ that come from the code rather than from docstrings. */
 import { readFileSync } from 'node:fs';
+import { readVectorFile } from 'hub-protocol-judge/internals';
 import { pskCrypto } from '../bundles/psk.ts';
-import { readVectorFile } from '../judge/src/vectors.ts';
 import type { Crypto } from '../src/crypto/crypto.ts';
 import { deviceCrypto } from '../src/crypto/device.ts';
 import { jsCrypto } from '../src/crypto/js.ts';

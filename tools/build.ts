@@ -137,7 +137,9 @@ async function buildProgram(folder: string): Promise<void> {
       'hub-protocol/binary': root('src/binary.ts'),
       'hub-protocol/node': root('src/crypto/node.ts'),
       'hub-protocol': root('src/index.ts'),
+      'hub-protocol-client/atomic-file': root('client/src/atomic-file.ts'),
       'hub-protocol-client': root('client/src/websocket.ts'),
+      'hub-protocol-judge/internals': root('judge/src/internals.ts'),
     },
     preserveSymlinks: true, // keeps paths in comments independent of where packages are
     // ws is CommonJS and calls require() for the modules of Node.

@@ -3,7 +3,7 @@
  * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
  * of sessions.
  */
-import { readVectorFile } from '../judge/src/vectors.ts';
+import { readVectorFile } from 'hub-protocol-judge/internals';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
 import { code, type Drawn } from './draw.ts';

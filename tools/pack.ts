@@ -37,7 +37,10 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
     if (file !== '' && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(source, file));
   }
   for (const name of PACKAGES.slice(1)) {
-    writeFileSync(join(source, name, 'package.json'), withAddresses(manifestOf(name), manifestOf('.'), name));
+    writeFileSync(
+      join(source, name, 'package.json'),
+      publishedManifest(manifestOf(name), manifestOf('.'), name),
+    );
   }
   if (isFresh) await run(source, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
   else symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
@@ -67,12 +70,19 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
   return packed;
 }
 
-/** The text of a package's manifest, with the addresses of the library's. */
-export function withAddresses(manifest: object, library: Manifest, directory: string): string {
+/**
+ * The text of a package's manifest as it is published: with the addresses of the library's, and without the exports of
+ * sources, which only the other packages of this repository import.
+ */
+export function publishedManifest(manifest: Manifest, library: Manifest, directory: string): string {
   const { repository } = library;
   const addresses = Object.fromEntries(
     ADDRESSES.filter((field) => field in library).map((field) => [field, library[field]]),
   );
   const own = repository && { repository: { ...repository, directory } };
-  return `${JSON.stringify({ ...manifest, ...addresses, ...own }, null, 2)}\n`;
+  const exported = Object.entries(manifest.exports ?? {}).filter(
+    ([, file]) => !String(file).startsWith('./src/'),
+  );
+  const exports = manifest.exports && { exports: Object.fromEntries(exported) };
+  return `${JSON.stringify({ ...manifest, ...exports, ...addresses, ...own }, null, 2)}\n`;
 }

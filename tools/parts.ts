@@ -20,6 +20,7 @@ export interface Manifest {
   readonly bugs?: string;
   readonly name: string;
   readonly version: string;
+  readonly exports?: { readonly [entry: string]: unknown };
   readonly scripts?: { readonly [name: string]: string };
   readonly dependencies?: { readonly [name: string]: string };
   readonly optionalDependencies?: { readonly [name: string]: string };

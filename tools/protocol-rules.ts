@@ -1,6 +1,6 @@
 /** The rules of docs/reference/protocol.md, and the vectors that they name. */
 import { readFileSync } from 'node:fs';
-import type { Vector, VectorFile } from '../judge/src/vectors.ts';
+import type { Vector, VectorFile } from 'hub-protocol-judge/internals';
 
 export const PAGE: string = readFileSync(new URL('../docs/reference/protocol.md', import.meta.url), 'utf8');
 

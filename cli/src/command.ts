@@ -1,6 +1,6 @@
 /** The parts of a command: its options, its help, and its result. */
 import { parseArgs } from 'node:util';
-import { table } from '../../judge/src/table.ts';
+import { table } from 'hub-protocol-judge/internals';
 
 /** The command line, a file or an input that a command cannot use. The message says what to do next. */
 export class CannotRun extends Error {}

@@ -1,6 +1,7 @@
 /** Derives PSKs, and shows progress on a terminal. */
+
+import { printable } from 'hub-protocol-judge/internals';
 import { derive } from '../../examples/derive.ts';
-import { printable } from '../../judge/src/printable.ts';
 import { derivePsk, nodeCrypto, utf8ToBytes } from './protocol.ts';
 
 const CLEAR_LINE = '\r\x1b[K';

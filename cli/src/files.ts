@@ -1,8 +1,8 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
 import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/src/atomic-file.ts';
-import { MAX_FILE, readAtMost } from '../../judge/src/read-file.ts';
+import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
+import { MAX_FILE, readAtMost } from 'hub-protocol-judge/internals';
 import { CannotRun } from './command.ts';
 import {
   bytesToUtf8,

@@ -1,8 +1,6 @@
 /** Runs a command: from the arguments to the output. */
 import { readFileSync } from 'node:fs';
-import { didYouMean } from '../../judge/src/closest.ts';
-import { printable } from '../../judge/src/printable.ts';
-import { table } from '../../judge/src/table.ts';
+import { didYouMean, printable, table } from 'hub-protocol-judge/internals';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf } from './command.ts';
 import { ASK } from './commands/ask.ts';
 import { CHAT } from './commands/chat.ts';

@@ -1,6 +1,6 @@
 /** Asks for a password without showing it, or reads it from standard input. It is never an argument. */
 import type { ReadStream } from 'node:tty';
-import { printable } from '../../judge/src/printable.ts';
+import { printable } from 'hub-protocol-judge/internals';
 import { CannotRun } from './command.ts';
 import { bytesToUtf8 } from './protocol.ts';
 

@@ -1,5 +1,5 @@
 /** Shows strings that a peer wrote: quoted, on one line, without control characters, and cut. */
-import { printable } from '../../judge/src/printable.ts';
+import { printable } from 'hub-protocol-judge/internals';
 
 const LONGEST = 60;
 const MOST = 20;

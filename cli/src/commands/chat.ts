@@ -1,7 +1,7 @@
 /** `chat`: a person at a terminal talks to a hub. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
-import { printable } from '../../../judge/src/printable.ts';
+import { printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import { show } from '../derive.ts';
 import {

@@ -1,6 +1,5 @@
 /** `explain`: why did this handshake fail? */
-import { mistakenPsks } from '../../../judge/src/mistakes/psk.ts';
-import { wrapped } from '../../../judge/src/table.ts';
+import { mistakenPsks, wrapped } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result, type Status } from '../command.ts';
 import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';

@@ -1,9 +1,9 @@
 /** `hub`: runs a hub on this machine, for a first conversation and for tests. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { printable } from 'hub-protocol-judge/internals';
 import { localhostCertificate } from '../../../examples/certificate.ts';
 import { type HubOptions, startHub } from '../../../examples/hub.ts';
-import { printable } from '../../../judge/src/printable.ts';
 import { answerTo } from '../answers.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';

@@ -1,6 +1,6 @@
 /** `inspect`: shows a hub's messages before the handshake, and a client's choice. */
 import { join } from 'node:path';
-import { writeFileAtomically } from '../../../client/src/atomic-file.ts';
+import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { makeFolder, readAs, readAuthority, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
 import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';

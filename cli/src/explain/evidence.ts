@@ -1,5 +1,5 @@
 /** The inputs and the parts of an explanation. */
-import type { MistakenPsk } from '../../../judge/src/mistakes/psk.ts';
+import type { MistakenPsk } from 'hub-protocol-judge/internals';
 import { bytesToHex, type JsonObject, nodeCrypto, ownField, type Pattern, type Suite } from '../protocol.ts';
 import type { Failure, Recording, Role } from './recording.ts';
 

@@ -2,7 +2,7 @@
  * Recomputes a recorded handshake with a given mistake, or none, and opens each part of each message. If all parts open,
  * the messages were made this way. It needs only one private key of each Diffie-Hellman pair, and stops if it has none.
  */
-import type { Mistake } from '../../../judge/src/mistakes/noise-mistakes.ts';
+import type { Mistake } from 'hub-protocol-judge/internals';
 import {
   dhKeysWith,
   NoiseWithMistake,
@@ -11,7 +11,7 @@ import {
   publicKeyOf,
   sharedSecretOf,
   tokensWith,
-} from '../../../judge/src/mistakes/noise-with-mistake.ts';
+} from 'hub-protocol-judge/internals';
 import { bytesToHex, equalBytes, type Pattern, parseJson, type Suite } from '../protocol.ts';
 
 /** The known keys of one side: private keys, and the public static key. */

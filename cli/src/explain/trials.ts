@@ -1,6 +1,5 @@
 /** Recomputes the handshake with each known mistake. If the messages open, that mistake is the cause. */
-import { mistakenPrologues } from '../../../judge/src/mistakes/json.ts';
-import { MISTAKES } from '../../../judge/src/mistakes/noise-mistakes.ts';
+import { MISTAKES, mistakenPrologues } from 'hub-protocol-judge/internals';
 import {
   buildPrologue,
   bytesToHex,

@@ -1,5 +1,6 @@
 /** The operations of the adapter protocol, and the check for each type of vector. */
 import type { Fields } from '../adapter.ts';
+import type { Ask, Check } from '../check.ts';
 import { firstDifference } from '../difference.ts';
 import {
   mistakesInAuthorization,
@@ -20,7 +21,7 @@ import {
 import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkResponse, Failure, type Verdict } from '../verdict.ts';
+import { type Causes, checkResponse, Failure } from '../verdict.ts';
 import {
   checkReassemble,
   checkSplit,
@@ -37,12 +38,6 @@ import {
   refutesHandshake,
 } from './noise.ts';
 import { checkSession } from './session.ts';
-
-/**
- * Sends a request to the adapter.
- * @throws Declined if the adapter declines, Failure if it gives no valid response
- */
-export type Ask = (request: Fields) => Promise<Fields>;
 
 export interface Operation {
   readonly name: string;
@@ -93,16 +88,6 @@ export const OPERATIONS: readonly Operation[] = [
 
 function operation(name: string, shows: string, ...uses: string[]): Operation {
   return { name, shows, uses };
-}
-
-export interface Check {
-  readonly operation: string;
-  /** @throws Failure, Declined */
-  check(test: Vector, ask: Ask): Promise<void>;
-  /** Whether passing this test rules out the mistake of this cause. */
-  refutes?(test: Vector, cause: string): boolean;
-  /** Whether failing this test in this way rules out the mistake of this cause. */
-  contradicts?(test: Vector, failure: NonNullable<Verdict['failure']>, cause: string): boolean;
 }
 
 interface PlainOptions {

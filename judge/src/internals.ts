@@ -1,0 +1,22 @@
+/**
+ * What the commands and the tools of this repository share with the judge: the library's internals, the known mistakes, and the
+ * vectors. The published judge does not export it.
+ */
+export { didYouMean } from './closest.ts';
+export { mistakenPrologues } from './mistakes/json.ts';
+export { MISTAKES, type Mistake } from './mistakes/noise-mistakes.ts';
+export {
+  dhKeysWith,
+  NoiseWithMistake,
+  openWith,
+  preMessagesWith,
+  publicKeyOf,
+  sharedSecretOf,
+  tokensWith,
+} from './mistakes/noise-with-mistake.ts';
+export { type MistakenPsk, mistakenPsks } from './mistakes/psk.ts';
+export { printable } from './printable.ts';
+export * from './protocol.ts';
+export { MAX_FILE, readAtMost } from './read-file.ts';
+export { table, wrapped } from './table.ts';
+export { readVectorFile, type Vector, type VectorFile } from './vectors.ts';
