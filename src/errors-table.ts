@@ -216,7 +216,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'protocol-version': {
     means: 'the other side does not speak protocol 3: update it',
-    todo: 'Update the peer: it has no protocol 3. There is no older protocol to fall back to.',
+    todo: 'Update the peer: it has no protocol 3. There is no older protocol to fall back to. HiveMind’s hub has it from hivemind-core 4.7 on, a pre-release: `pip install --upgrade --pre`.',
   },
   'bad-offer': {
     means:
@@ -718,7 +718,10 @@ export const badNodeId = (longest: number): RemoteError =>
     `the node_id of the HELLO is not a string, is empty, or is longer than ${longest} bytes`,
   );
 export const protocolVersion = (): RemoteError =>
-  new RemoteError('protocol-version', 'the peer does not speak protocol 3: update it');
+  new RemoteError(
+    'protocol-version',
+    'the peer does not speak protocol 3: update it (HiveMind’s hub with pip install --upgrade --pre, to hivemind-core 4.7 or later)',
+  );
 export const badOffer = (): RemoteError =>
   new RemoteError('bad-offer', 'noise.patterns or noise.suites of the HANDSHAKE is not a list of strings');
 export const incompleteOffer = (patterns: readonly string[], suites: readonly string[]): RemoteError =>

@@ -60,7 +60,7 @@ function faultIn(line: string): string | undefined {
   if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
   if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it
   if (/^npx hub-protocol-judge /.test(line)) return undefined; // judge/cli.test.ts has its options
-  if (/^(?:pip|hivemind-core) /.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
+  if (/^(?:(?:pip|hivemind-core|python) |ovos-)/.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
   const [, command, rest = ''] = /^npx hub-protocol-cli (\w+)(.*)$/.exec(line) ?? [];
   if (command === undefined) return 'it is no command that this test knows';
   const missing = (rest.match(/--[\w-]+/g) ?? []).filter(

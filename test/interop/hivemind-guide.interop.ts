@@ -1,48 +1,89 @@
-/** docs/guides/hivemind-hub.md, followed as it is written. The hub listens on a free port, and its agent is a stand-in. */
+/**
+ * docs/guides/hivemind-hub.md, followed as it is written, with what PyPI has today: from an empty virtual environment to an
+ * answer. The hub and the bus listen on free ports, since others of this machine may have theirs.
+ */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { HivemindHub } from './hivemind.ts';
+import { follow, freePort } from '../follow.ts';
+import { versionOf } from './python-peer.ts';
 
 const test = suite('the guide to HiveMind’s hub');
-const GUIDE = readFileSync(new URL('../../docs/guides/hivemind-hub.md', import.meta.url), 'utf8');
+const run = promisify(execFile);
+const PAGE = 'docs/guides/hivemind-hub.md';
+const GUIDE = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8');
 const CLI = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-guide-'));
-const hub = await HivemindHub.create('"binarize":false', false);
-test.after(async () => {
-  await hub.stop();
-  rmSync(folder, { recursive: true });
-});
+const env = {
+  ...process.env,
+  HOME: folder,
+  XDG_CONFIG_HOME: join(folder, 'config'),
+  XDG_DATA_HOME: join(folder, 'data'),
+  XDG_STATE_HOME: join(folder, 'state'),
+  PATH: `${join(folder, 'venv/bin')}:${process.env.PATH}`,
+};
+const port = await freePort();
 
-/** The words of a command in the guide, as a shell splits them. */
-function wordsOf(start: string): string[] {
-  const line = GUIDE.split('\n').find((text) => text.startsWith(start))!;
-  return [...line.slice(start.length).matchAll(/"([^"]*)"|(\S+)/g)].map(
-    ([, quoted, word]) => quoted ?? word!,
-  );
-}
-
-test('leads from add-client to the first answer, and back with the pinned key', async () => {
-  await hub.command(...wordsOf('hivemind-core '));
-  await hub.start();
-  const [, identity] = /```json\n([^`]+)```/.exec(GUIDE)!;
-  writeFileSync(join(folder, 'identity.json'), identity!.replace('5678', String(hub.port)));
-  const words = wordsOf('npx hub-protocol-cli ');
-  for (let i = 0; i < 2; i++) {
-    const { stdout } = await promisify(execFile)(process.execPath, [CLI, ...words], { cwd: folder });
-    assert.is(stdout, 'You said: What time is it?\n');
+test.before(async () => {
+  await run('python3', ['-m', 'venv', join(folder, 'venv')]);
+  const bus = { host: '127.0.0.1', port: await freePort() };
+  const plugin = 'hivemind-ovos-agent-plugin';
+  const hub = {
+    network_protocol: { 'hivemind-websocket-plugin': { host: '127.0.0.1', port, ssl: false } },
+    agent_protocol: { module: plugin, [plugin]: bus },
+  };
+  for (const [path, settings] of Object.entries({ mycroft: { websocket: bus }, 'hivemind-core': hub })) {
+    mkdirSync(join(env.XDG_CONFIG_HOME, path), { recursive: true });
+    const name = path === 'mycroft' ? 'mycroft.conf' : 'server.json';
+    writeFileSync(join(env.XDG_CONFIG_HOME, path, name), JSON.stringify(settings));
   }
+});
+test.after(() => rmSync(folder, { recursive: true }));
+
+test('leads from nothing to the first answer, and back with the pinned key', async () => {
+  const question = /^npx hub-protocol-cli (.*)$/m.exec(GUIDE)![1]!;
+  const ask = `${process.execPath} ${CLI} ${question}`;
+  const commands = {
+    'pip install': { prints: /Successfully installed/ },
+    'hivemind-core add-client': { prints: /kiosk-7/ },
+    'ovos-messagebus': { prints: /Message bus service started/, until: 'last' },
+    'python agent.py': { prints: /^/, until: 'last' },
+    'hivemind-core listen': { prints: /listener started/, until: 'last' },
+    'npx hub-protocol-cli ask': { prints: /^You said: What time is it\?$/m },
+  } as const;
+  await follow(PAGE, commands, {
+    folder,
+    env,
+    typed: (line) => line.replace(/^npx hub-protocol-cli .*$/, ask),
+    saved: (code) => code.replace('5678', String(port)),
+    async atEnd(stop) {
+      const again = await run('sh', ['-c', ask], { cwd: folder, env });
+      assert.match(again.stdout, 'You said: What time is it?');
+      // The row of the page's table about a hub that has lost its bus.
+      await stop('ovos-messagebus');
+      const { stdout } = await run('sh', ['-c', `${ask} --json || true`], { cwd: folder, env });
+      assert.match(stdout, /"ending": "denied"/);
+      assert.match(stdout, /could not process the question/);
+    },
+  });
 });
 
 test('names commands that the hub has', async () => {
-  const help = await hub.command('--help');
+  const { stdout } = await run('hivemind-core', ['--help'], { cwd: folder, env });
   for (const [, command] of GUIDE.matchAll(/(?:^|`)hivemind-core ([a-z-]+)/gm))
-    assert.match(help, ` ${command} `);
+    assert.match(stdout, ` ${command} `);
+});
+
+test('names the versions that the other tests pin', () => {
+  const [, tested] = /^(.*Tested on [\s\S]*?)\n\n/m.exec(GUIDE)!;
+  const versions = [...tested!.matchAll(/([\w-]+) (\d[\w.]*a\d+)/g)];
+  assert.ok(versions.length >= 4);
+  for (const [, name, version] of versions) assert.is(version, versionOf(name!), name);
 });
 
 test.run();

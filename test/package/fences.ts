@@ -53,7 +53,7 @@ export function fencesAsTypeScript(exported: readonly string[]): Map<string, str
   const modules = new Map<string, string>();
   const shelves = ['docs/reference/', 'docs/evidence/']; // test/docs/examples.test.ts runs the guides
   const documents = shelves.flatMap((shelf) => readdirSync(new URL(shelf, ROOT)).map((name) => shelf + name));
-  for (const page of ['README.md', ...documents.filter((name) => name.endsWith('.md'))]) {
+  for (const page of ['README.md', 'client/README.md', ...documents.filter((name) => name.endsWith('.md'))]) {
     const text = readFileSync(new URL(page, ROOT), 'utf8');
     for (const [, language, fence] of text.matchAll(/^```(js|ts)\n(.*?)^```$/gms)) {
       const name = `${page.replace(/\W/g, '-')}-${modules.size}.ts`;

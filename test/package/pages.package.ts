@@ -2,27 +2,15 @@
  * Pages, followed as a newcomer follows them: in a folder that `npm init` has just made, with nothing of this clone, with npm
  * and with pnpm. Each command runs as it is printed, and each program is pasted from its page.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type Expected, follow, freePort, stepsOf } from '../follow.ts';
 import { newFolder, run, TOOLS, userEnvironment } from './packed.ts';
-import { stepsOf } from './page.ts';
 
 const test = suite('pages');
 
-/** What a command prints, what the newcomer types into it, and the status that it ends with unless it is stopped. */
-interface Expected {
-  readonly prints: RegExp;
-  readonly types?: string;
-  readonly status?: number;
-  /** Until when it runs, if it does not end by itself. */
-  readonly until?: 'printed' | 'last';
-}
-
+const INSTALLED: Expected = { prints: /added|up to date|dependencies/ };
 const HUB: Expected = { prints: /Ctrl\+C ends the hub/, until: 'last' };
 const ANSWER: Expected = { prints: /^It is \d\d:\d\d\.$/m };
 /** The commands of each page that are run, by their beginning. Other commands of these pages need what a newcomer lacks. */
@@ -76,117 +64,38 @@ test.before(async () => {
   env = { ...user, PATH: `${TOOLS}@pnpm/exe.linux-x64:${user.PATH}` };
 });
 
-/** A command that a newcomer has started, with everything that it starts. */
-class Running {
-  readonly #child: ChildProcess;
-  /** Resolves to its status, or to null if it was stopped. */
-  readonly #ended: Promise<number | null>;
-  #hasEnded = false;
-  #printed = '';
-
-  constructor(folder: string, line: string) {
-    this.#child = spawn('sh', ['-c', line], { cwd: folder, env, detached: true });
-    this.#ended = new Promise((resolve) => {
-      this.#child.once('close', (status) => {
-        this.#hasEnded = true;
-        resolve(status);
-      });
-    });
-    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.on('data', (data) => {
-        this.#printed += data;
-        this.#child.emit('printed');
-      });
-    }
-    this.#child.stdin!.on('error', () => {}); // it may end without reading
-    const limit = setTimeout(() => this.stop(), 120_000);
-    this.#child.once('close', () => clearTimeout(limit));
-  }
-
-  type(text: string): void {
-    this.#child.stdin!.write(text);
-  }
-
-  /** Waits until it has printed something, or has ended. */
-  async until(prints: RegExp): Promise<string> {
-    while (!prints.test(this.#printed) && !this.#hasEnded) {
-      await Promise.race([once(this.#child, 'printed'), this.#ended]);
-    }
-    return this.#printed;
-  }
-
-  /** Types no more, and waits for the end. */
-  async end(): Promise<{ printed: string; status: number | null }> {
-    this.#child.stdin!.end();
-    const status = await this.#ended;
-    return { printed: this.#printed, status };
-  }
-
-  async stop(): Promise<void> {
-    if (!this.#hasEnded) process.kill(-this.#child.pid!, 'SIGKILL');
-    await this.#ended;
-  }
-}
-
-/** Runs a command. Returns it if it goes on running. */
-async function carryOut(folder: string, line: string, expected: Expected): Promise<Running | undefined> {
-  const running = new Running(folder, line);
-  running.type(expected.types ?? '');
-  if (expected.until === undefined) {
-    const { printed, status } = await running.end();
-    assert.is(status, expected.status ?? 0, `${line}\n${printed}`);
-    assert.match(printed, expected.prints, line);
-    return undefined;
-  }
-  const printed = await running.until(expected.prints);
-  if (expected.until === 'last' && expected.prints.test(printed)) return running;
-  await running.stop();
-  assert.match(printed, expected.prints, line);
-  return undefined;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
-}
+test('every guide and README that says what to install is followed', () => {
+  const guides = readdirSync(new URL('../../docs/guides/', import.meta.url)).filter((name) =>
+    name.endsWith('.md'),
+  );
+  const pages = ['', 'client/', 'cli/', 'judge/'].map((folder) => `${folder}README.md`);
+  const followed = [...pages, ...guides.map((name) => `docs/guides/${name}`)].filter((page) =>
+    stepsOf(page).some((step) => step.do === 'run' && step.line.startsWith('npm install')),
+  );
+  assert.equal(
+    followed.filter((page) => !(page in PAGES)),
+    [],
+  );
+});
 
 for (const [page, commands] of Object.entries(PAGES)) {
-  const steps = stepsOf(page);
-  const isLocal = steps.some((step) => step.do === 'run' && /^npm install (?!--)/.test(step.line));
+  const lines = stepsOf(page).flatMap((step) => (step.do === 'run' ? [step.line] : []));
+  const isLocal = lines.some((line) => /^npm install (?!--)/.test(line));
+  const install = lines.some((line) => line.startsWith('npm install')) ? { 'npm install': INSTALLED } : {};
   for (const [manager, typed] of Object.entries(MANAGERS).slice(0, isLocal ? 2 : 1)) {
     test(`${page} can be followed with ${manager}`, async () => {
       const folder = newFolder(`${manager} ${page.replace(/\W/g, '-')}`);
       await run(folder, 'npm', ['init', '-y']);
-      const left = new Set(Object.keys(commands));
-      const running: Running[] = [];
-      try {
-        for (const step of steps) {
-          if (step.do === 'append') {
-            appendFileSync(join(folder, step.file), step.code);
-            continue;
-          }
-          const begin = Object.keys(commands).find((command) => step.line.startsWith(command));
-          const isInstall = step.line.startsWith('npm install');
-          if (begin === undefined && !isInstall) continue;
-          left.delete(begin!);
-          const expected = isInstall ? { prints: /added|up to date|dependencies/ } : commands[begin!]!;
-          // Another hub may run on this machine, so this one gets a port of its own.
-          const port = expected === HUB ? ` --port ${await freePort()}` : '';
-          const started = await carryOut(folder, typed(step.line) + port, expected);
-          if (started !== undefined) running.push(started);
-        }
-        assert.equal([...left], []);
-        const entry = ENTRIES[page];
-        if (entry !== undefined) {
-          assert.match(readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'), `\`${entry}\``);
-          await run(folder, process.execPath, ['--input-type=module', '-e', `import '${entry}';`]);
-        }
-      } finally {
-        for (const one of running) await one.stop();
-      }
+      const port = await freePort(); // another hub may run on this machine
+      await follow(
+        page,
+        { ...install, ...commands },
+        { folder, env, typed: (line) => typed(line).replace(/ hub$/, ` hub --port ${port}`) },
+      );
+      const entry = ENTRIES[page];
+      if (entry === undefined) return;
+      assert.match(readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'), `\`${entry}\``);
+      await run(folder, process.execPath, ['--input-type=module', '-e', `import '${entry}';`]);
     });
   }
 }
