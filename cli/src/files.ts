@@ -11,7 +11,7 @@ import {
   isJsonObject,
   type Json,
   type Keyring,
-  LocalError,
+  type LocalError,
   ownField,
   parseIdentity,
   parseJson,
@@ -52,12 +52,17 @@ export function reasonOf(error: unknown): string {
   return reasons[code] ?? code;
 }
 
+/** Whether an error is the library's, also of another copy of it, such as the client's. */
+export function isLocalError(error: unknown): error is LocalError {
+  return error instanceof Error && error.name === 'LocalError';
+}
+
 /** Runs a reader of a file’s contents. Turns errors of the library into CannotRun. */
 export function readAs<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof LocalError) throw new CannotRun(`${path}: ${error.message} (${error.code})`);
+    if (isLocalError(error)) throw new CannotRun(`${path}: ${error.message} (${error.code})`);
     throw error;
   }
 }

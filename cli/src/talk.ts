@@ -6,8 +6,7 @@ import { type Answer, type AskEvent, type Client, connect } from 'hub-protocol-c
 import { printable } from 'hub-protocol-judge/internals';
 import { derive } from '../../examples/derive.ts';
 import { type Arguments, CannotRun, type Options } from './command.ts';
-import { assertPrivate, readAuthority, readIdentityFile, reasonOf } from './files.ts';
-import { LocalError } from './protocol.ts';
+import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
 
 export const TALK_OPTIONS: Options = {
   keyring: {
@@ -105,7 +104,7 @@ function connectOr(keyring: string, start: () => Client): Client {
   try {
     return start();
   } catch (error) {
-    if (error instanceof LocalError) {
+    if (isLocalError(error)) {
       throw new CannotRun(
         error.code === 'plaintext-endpoint'
           ? 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'

@@ -388,11 +388,7 @@ for (const [what, args, message] of [
   ],
   ['a timeout that is longer than timers take', ['--timeout', '1e99', '--', 'x'], /at most 86400, got 1e99/],
   ['an unknown option', ['--listne'], /--listne/],
-  [
-    'an unknown operation',
-    ['--only', 'selekt', '--', 'x'],
-    /no operation selekt: did you mean select\?/,
-  ],
+  ['an unknown operation', ['--only', 'selekt', '--', 'x'], /no operation selekt: did you mean select\?/],
   ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
   ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],
 ] as const) {

@@ -80,6 +80,10 @@ async function inspect(args: Arguments): Promise<Result> {
   const given = second === undefined ? undefined : readUrl(second);
   const address =
     given ?? readAs(path, () => selectEndpoint(identity, { supported: ['wss'], allowPlaintext }).url);
+  if (!URL.canParse(address)) {
+    const where = given === undefined ? path : 'URL';
+    throw new CannotRun(`${where}: the address has a host that no URL can have (bad-endpoint)`);
+  }
   const url = readAs('URL', () => authorizedUrl(address, PROGRAM, identity.accessKey, { allowPlaintext }));
 
   const greeting = await receiveGreeting({ url, ca, timeout });
