@@ -11,7 +11,7 @@ export {
 export type { Cipher } from '../../src/crypto/crypto.ts';
 export { isLowOrder } from '../../src/crypto/low-order.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-export { LocalError, type RemoteCode, RemoteError } from '../../src/errors.ts';
+export { type ErrorCode, LocalError, type RemoteCode, RemoteError } from '../../src/errors.ts';
 export { REMOTE_ERRORS } from '../../src/errors-table.ts';
 export { authorizedUrl } from '../../src/identity/authorized-url.ts';
 export { selectEndpoint } from '../../src/identity/endpoint.ts';

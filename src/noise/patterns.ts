@@ -1,6 +1,6 @@
 /**
  * The handshake patterns and cipher suites that HandshakeState knows, as data (Noise spec, sections 7.5, 9.4 and 8). The
- * protocol decides which of them to offer.
+ * protocol decides which of them to offer. DH function and hash are the same in all suites and are called by name.
  */
 import { readArgument } from '../arguments.ts';
 import type { CipherName } from '../crypto/crypto.ts';

@@ -2,6 +2,7 @@
  * The tables of ConnectionPolicy: its states, and what it decides when a connection has ended. The diagram and the tables
  * in docs/reference/policy.md are drawn from them, and `vectors/tables.json` has the same rows for ports.
  */
+import type { ErrorCode } from '../errors.ts';
 import type { EndedEvent } from '../session/events.ts';
 
 /** The state of a ConnectionPolicy. */
@@ -54,7 +55,7 @@ export const AFTER_VERDICT: { readonly [verdict in Verdict]: PolicyState } = {
 export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason' | 'pattern'>> {
   readonly state?: PolicyState;
   /** The code of the error. */
-  readonly error?: string;
+  readonly error?: ErrorCode;
   /** Whether the connection had been ready. */
   readonly wasReady?: boolean;
   /** Whether the connection had been ready for as long as a steady one. */

@@ -6,6 +6,7 @@ import {
   AFTER_VERDICT,
   POLICY_ENDINGS,
   POLICY_STATES,
+  type PolicyEnding,
   type PolicyState,
   type Verdict,
 } from '../../src/policy/tables.ts';
@@ -31,6 +32,12 @@ test('connections end as the vectors say', () => {
     usesXxAlone ? { when, verdict, usesXxAlone } : { when, verdict },
   );
   assert.equal(JSON.parse(JSON.stringify(POLICY_ENDINGS)), rows);
+});
+
+test('only codes that the library has can be in the tables', () => {
+  // @ts-expect-error -- the compiler refuses a code that was renamed
+  const renamed: PolicyEnding = { when: { error: 'text-after-redy' }, verdict: 'ask' };
+  assert.not(POLICY_ENDINGS.includes(renamed));
 });
 
 test('each verdict leads to the state of the vectors', () => {

@@ -2,7 +2,7 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. If no step finds one, the answer is `unknown`, and lists evidence that would help.
  */
-import { ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
+import { type ErrorCode, ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
@@ -132,7 +132,7 @@ function brokenPair({ evidence }: Case): Cause | undefined {
  * Whether the hub's recording refutes a client's conclusion from a connection that closed: the hub recorded a different
  * failure, or it accepted the client's static key. A KKpsk0 that fails at the hub leaves that key open.
  */
-function isRefutedByHub({ evidence: { hub, client } }: Case, code: string): boolean {
+function isRefutedByHub({ evidence: { hub, client } }: Case, code: ErrorCode): boolean {
   if (hub === undefined) return false;
   if (hub.failure?.isOwn) return !(hub.failure.code === 'kk-failed' && client?.staticKeyIsFresh);
   const pinned = ownField(hub.header, 'clientKey');

@@ -4,6 +4,7 @@ import {
   bytesToHex,
   bytesToUtf8,
   canonicalJson,
+  type ErrorCode,
   hexToBytes,
   isJsonObject,
   type Json,
@@ -42,7 +43,8 @@ export interface Hidden {
 
 /** How this side's session ended, if it ended before both sides had heard each other. */
 export interface Failure {
-  readonly code: string;
+  /** Or what a recording of another version has in its place. */
+  readonly code: ErrorCode;
   /** Whether the session itself failed; otherwise the peer or the transport ended the connection. */
   readonly isOwn: boolean;
   /** Whether it is a fault of this side: an argument, memory, storage. */
@@ -291,7 +293,7 @@ function failureOf(lines: readonly JsonObject[], opened: number): Failure | unde
     .at(-1);
   const last = lines[ended] ?? {};
   return {
-    code: nameIn(lines[at], 'error'),
+    code: nameIn(lines[at], 'error') as ErrorCode,
     isOwn: close >= 0,
     isLocal: lines[at]!.isLocal === true,
     state: nameIn(call, 'state'),
