@@ -181,22 +181,25 @@ export function defaultOf({ isOptional, doc }: Member): string {
   return isOptional ? (DEFAULT.exec(oneLine(doc?.text ?? ''))?.[1] ?? '') : 'required';
 }
 
-function fieldRows(members: readonly Member[], prefix: string, isInput: boolean): string[] {
+function fieldRows(owner: PublicName, members: readonly Member[], prefix: string): string[] {
+  const isInputs = isInput(owner.name);
   return members.flatMap((member) => {
     const { name, kind, isOptional, doc, type, signature, members: inner } = member;
     const path = `${prefix}${name}`;
     const shown =
       kind === 'method' ? path + signature.slice(signature.indexOf('(')).replace(/\): .*/, ')') : path;
     const result = kind === 'method' ? signature.slice(signature.lastIndexOf('): ') + 3) : type;
+    if (kind === 'method' && doc === undefined)
+      throw new Error(`src/${owner.source}: ${owner.name}.${path} has no docstring`);
     const about =
-      kind === 'method' ? [linked(doc!.text), ...details(doc!)].join(' ') : linked(doc?.text ?? '');
+      doc === undefined ? '' : [linked(doc.text), ...(kind === 'method' ? details(doc) : [])].join(' ');
     const cells = [
-      `\`${cell(shown)}\`${isOptional && !isInput ? ' (optional)' : ''}`,
+      `\`${cell(shown)}\`${isOptional && !isInputs ? ' (optional)' : ''}`,
       inner.length > 0 ? 'object' : shownType(result.replace(/ \| undefined$/, '')),
-      ...(isInput ? [cell(linked(defaultOf(member)))] : []),
-      cell(isInput ? oneLine(about).replace(DEFAULT, '') : about),
+      ...(isInputs ? [cell(linked(defaultOf(member)))] : []),
+      cell(isInputs ? oneLine(about).replace(DEFAULT, '') : about),
     ];
-    return [`| ${cells.join(' | ')} |`, ...fieldRows(inner, `${path}.`, isInput)];
+    return [`| ${cells.join(' | ')} |`, ...fieldRows(owner, inner, `${path}.`)];
   });
 }
 
@@ -214,12 +217,12 @@ export function isInput(name: string): boolean {
   return /(?:Options|Fields|Request|Inputs|Situation)$/.test(name);
 }
 
-function membersTable(symbol: PublicName): string[] {
+export function membersTable(symbol: PublicName): string[] {
   const { name, members } = symbol;
   const head = isInput(name)
     ? ['| Field | Type | Default | Meaning |', '| --- | --- | --- | --- |']
     : ['| Field | Type | Meaning |', '| --- | --- | --- |'];
-  return members.length === 0 ? [] : [[...head, ...fieldRows(members, '', isInput(name))].join('\n')];
+  return members.length === 0 ? [] : [[...head, ...fieldRows(symbol, members, '')].join('\n')];
 }
 
 /** The parameters, the result and the errors of a function or method. */

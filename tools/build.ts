@@ -22,6 +22,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { buildBundles, FILES } from './bundles.ts';
 import { exportedNames, flatDeclarations } from './declarations.ts';
+import { replaceFolders } from './replace.ts';
 
 /** The modules of the core in dist/ that the package exports. */
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
@@ -39,20 +40,23 @@ const INPUTS = [
   ...['client/src', 'client/package.json', 'client/tsconfig.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
 ];
+/** The folders that a build replaces. */
+const OUTPUTS = ['dist', 'client/dist', 'judge/dist', 'cli/dist'].map(root);
 /** The hash of the inputs, kept with the output. */
 const STAMP = root('dist/.inputs');
 
 const inputs = hashOf(INPUTS);
-const isBuilt = [STAMP, root('judge/dist'), root('cli/dist'), root('client/dist')].every((path) =>
-  existsSync(path),
-);
+const isBuilt = [STAMP, ...OUTPUTS].every((path) => existsSync(path));
 if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
-  await buildAll();
+  // What reads the output of an earlier build still finds it after an error, and adds no errors of its own.
+  await replaceFolders(OUTPUTS, buildAll).catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
   writeFileSync(STAMP, inputs);
 }
 
 async function buildAll(): Promise<void> {
-  rmSync(root('dist'), { recursive: true, force: true });
   // The core is compiled alone, with fewer libraries than the providers, whose output includes it again.
   await compile('src/tsconfig.json');
   await Promise.all([
@@ -85,7 +89,7 @@ async function compile(project: string): Promise<void> {
     stdio: 'inherit',
   });
   const [code] = await once(child, 'exit');
-  if (code !== 0) process.exit(1);
+  if (code !== 0) throw new Error(`${project} does not compile`);
 }
 
 /**
@@ -116,13 +120,11 @@ function writeDeclarations(): void {
 
 /** The client stays in modules, since it has entries, peers and workers, and applications' bundlers find workers by file. */
 async function buildClient(): Promise<void> {
-  rmSync(root('client/dist'), { recursive: true, force: true });
   await compile('client/tsconfig.json');
   cpSync(root('LICENSE'), root('client/LICENSE'));
 }
 
 async function buildProgram(folder: string): Promise<void> {
-  rmSync(root(`${folder}/dist`), { recursive: true, force: true });
   const { metafile } = await build({
     entryPoints: [root(`${folder}/src/cli.ts`)],
     outfile: root(`${folder}/dist/cli.js`),

@@ -14,6 +14,7 @@ import { publicNames } from './declared.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
 import { tableOfCodes } from './sentences.ts';
+import { isFunction, parseModule, walk } from './syntax.ts';
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -150,6 +151,21 @@ const KEPT_APART = [
   'chaChaPolyOf',
 ];
 
+/** Throws if a function that must stay apart is not in the bundle of `hub-protocol.js`: it has another name, or is inlined. */
+export function assertKeptApart(code: string): void {
+  const names = new Set<string>();
+  walk(parseModule(code), (node) => {
+    const isNamed = node.type === 'FunctionDeclaration' || node.type === 'VariableDeclarator';
+    if (isNamed && node.id?.type === 'Identifier') names.add(node.id.name);
+    return !isFunction(node); // functions inside of others are not called by name from elsewhere
+  });
+  const missing = KEPT_APART.filter((name) => !names.has(name));
+  if (missing.length > 0)
+    throw new Error(
+      `KEPT_APART in tools/bundles.ts names what the bundle does not have: ${missing.join(', ')}`,
+    );
+}
+
 interface Output {
   readonly code: string;
   readonly map: string;
@@ -168,6 +184,7 @@ async function bundle(file: BundleFile, source: string): Promise<Output> {
   const { isCompact, syntax, global } = file;
   const module = await bundleModule(source, isCompact, syntax);
   const compacted = isCompact ? await compact(module) : module;
+  if (source === 'bundles/device.ts' && isPreloadable(file)) assertKeptApart(compacted.code);
   if (syntax === 'es5') return toScript(compacted, global);
   return isPreloadable(file) ? { ...compacted, code: withFrozenValues(compacted.code) } : compacted;
 }
