@@ -1,5 +1,5 @@
 /** The single files in dist/, and the core as a whole: their syntax, and the built-ins they use, which all their engines have. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapping } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type AnyNode, parse, tokenizer } from 'acorn';
@@ -126,6 +126,20 @@ function builtInsBeyond(allowed: string[], code: string, { syntax }: Pick<Bundle
   const found = builtInsOf(code, syntax === 'es5' ? 'script' : 'module');
   return found.filter((name) => !names.includes(name));
 }
+
+test('no published module names a source map, since the package has none', () => {
+  for (const folder of ['../../dist/', '../../client/dist/']) {
+    const path = new URL(folder, import.meta.url);
+    const modules = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      name.endsWith('.js'),
+    );
+    assert.ok(modules.length > 10);
+    const named = modules.filter((name) =>
+      readFileSync(new URL(name, path), 'utf8').includes('sourceMappingURL'),
+    );
+    assert.equal(named, []);
+  }
+});
 
 for (const file of FILES) {
   const { name, entry, syntax, noble, usesBigInt } = file;
