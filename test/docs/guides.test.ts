@@ -69,6 +69,72 @@ function faultIn(line: string): string | undefined {
   return missing.length === 0 ? undefined : `${command} has no ${missing}`;
 }
 
+/** The types of the library and of the client, as they are published. */
+const TYPES = ['dist/', 'client/dist/']
+  .map((folder) => new URL(folder, ROOT))
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.d.ts'))
+      .map((name) => readFileSync(new URL(name, folder), 'utf8')),
+  )
+  .join('\n');
+/** What our commands and the judge say about themselves. */
+const HELPS = ['ask', 'chat', 'explain', 'hub', 'inspect', 'provision', 'psk', 'redact', 'topics']
+  .map(helpOf)
+  .concat(
+    ['cli', 'judge'].map((folder) => {
+      const program = fileURLToPath(new URL(`${folder}/dist/cli.js`, ROOT));
+      return execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
+    }),
+  )
+  .join('\n');
+/** Options of npm, pip and HiveMind's hub: the tests that follow the pages use them. */
+const OF_OTHERS = ['--global', '--pre', '--allow'];
+
+/** The options that the text of a page names outside of its blocks of code, and that do not exist. */
+function unknownOptions(text: string): string[] {
+  const spans = [...text.replace(/^ *```[\s\S]*?^ *```$/gm, '').matchAll(/`([^`]+)`/g)].map(
+    (found) => found[1]!,
+  );
+  const flags = spans.flatMap((span) => span.match(/--[a-z][\w-]*/g) ?? []);
+  const members = spans.flatMap((span) => [
+    ...span.matchAll(/(?<![\w"'-])([a-z]\w*): (?:'([\w-]+)'|(?=[\w{[]))/g),
+  ]);
+  const isKnown = ([, name, value]: RegExpMatchArray): boolean =>
+    new RegExp(`\\b${name}\\??:`).test(TYPES) && (value === undefined || TYPES.includes(`'${value}'`));
+  return [
+    ...flags.filter((flag) => !OF_OTHERS.includes(flag) && !new RegExp(`${flag}(?![\\w-])`).test(HELPS)),
+    ...members.filter((member) => !isKnown(member)).map(([span]) => span),
+  ];
+}
+
+test('an option that was renamed is noticed', () => {
+  assert.equal(
+    unknownOptions("`policy: { onKkFailure: 'keep-pin' }`, `provision --pin`, `--listen`, `pip --pre`"),
+    [],
+  );
+  assert.equal(unknownOptions("`onKKFailure: 'keep-pin'`"), ["onKKFailure: 'keep-pin'"]);
+  assert.equal(unknownOptions("`onKkFailure: 'keep'`"), ["onKkFailure: 'keep'"]);
+  assert.equal(unknownOptions('`provision --pinned`'), ['--pinned']);
+});
+
+for (const page of ['README.md', 'client/README.md', 'cli/README.md', 'judge/README.md']) {
+  test(`${page}: the options in its text are there`, () => {
+    assert.equal(unknownOptions(readFileSync(new URL(page, ROOT), 'utf8')), []);
+  });
+}
+
+test('client/README.md lists the options of `connect`, and no others', () => {
+  const readme = readFileSync(new URL('client/README.md', ROOT), 'utf8');
+  const [, table] = /^## Options of `connect`\n([\s\S]*?)^## /m.exec(readme)!;
+  const listed = [...table!.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g)!);
+  const declared = [...TYPES.matchAll(/interface (?:ConnectOptions|NodeOptions)\b[^{]*\{\n([\s\S]*?)^\}/gm)];
+  const names = declared.flatMap(([, body]) =>
+    [...body!.matchAll(/^ {4}(\w+)\??:/gm)].map((found) => found[1]!),
+  );
+  assert.equal(listed.sort(), names.sort());
+});
+
 test('tells a quotation, and a command that is there', () => {
   assert.ok(quotes('a\n  b\n  c\n', '  b\nc'));
   assert.not.ok(quotes('a\n  b\n  c\n', 'a\nc'));
@@ -94,6 +160,10 @@ for (const [name, text] of PAGES) {
         assert.ok(quotes(example, part.replace(/[,{}[\]]+$/, '')), `${path}: ${part}`);
       }
     }
+  });
+
+  test(`${name}: the options in its text are there`, () => {
+    assert.equal(unknownOptions(text), []);
   });
 
   test(`${name}: its commands are there`, () => {
