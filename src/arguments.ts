@@ -85,6 +85,22 @@ export function assertTime(value: unknown, name: string): number {
   throw errors.expectedType(name, 'milliseconds', value);
 }
 
+/** The longest time to wait that an option may name, a day: timers take no more than 25. */
+const DAY = 86400000;
+
+/**
+ * Checks that an option is a time to wait: in milliseconds, greater than 0 and at most a day.
+ * @returns the number itself
+ * @throws LocalError `bad-argument`
+ */
+export function assertWait(value: unknown, name: string): number {
+  const time = assertTime(value, name);
+  if (!(time > 0 && time <= DAY)) {
+    throw errors.expected(name, 'more than 0 and at most a day');
+  }
+  return time;
+}
+
 /**
  * Checks that an argument is an integer within limits.
  * @throws LocalError `bad-argument`
@@ -174,10 +190,19 @@ export function membersOf<Members extends object, Name extends keyof Members & s
 export type OptionNames<Options> = { readonly [name in keyof Required<Options>]: true };
 
 /**
- * Copies options, to read each only once. Unknown options are refused, since one may be misspelt.
+ * Copies options, to read each only once. Only own properties count, whatever Object.prototype has, and unknown options are
+ * refused, since one may be misspelt. For packages that take options beside those of this library.
+ * @param options - what the caller passed
  * @param name - of the argument, for the error message
  * @param known - the names of all options
+ * @returns the copy, which inherits nothing
  * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { readOptions } from 'hub-protocol';
+ *
+ * const { colour } = readOptions({ colour: 'red' }, 'options', { colour: true });
+ * console.log(colour); // red
  */
 export function readOptions<Options extends object>(
   options: Options,

@@ -5,6 +5,7 @@
  * third party in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret,
  * a plaintext or any part of what the peer sent, but for the fingerprint of its public key.
  */
+import { descriptor } from './descriptor.ts';
 
 /** Codes for faults of this side. errors-table.ts says what each code means. */
 export type LocalCode =
@@ -143,7 +144,7 @@ Object.setPrototypeOf(ProtocolError.prototype, Error.prototype);
 
 /** Sets an own field even if Error.prototype has a frozen one, or an accessor, of the same name. */
 function define(error: object, field: string, value: unknown, enumerable: boolean): void {
-  Object.defineProperty(error, field, { value, enumerable, configurable: true, writable: true });
+  Object.defineProperty(error, field, descriptor(value, true, enumerable));
 }
 
 /**

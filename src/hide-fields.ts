@@ -34,8 +34,11 @@ export function hideFields<T extends object>(object: T, names?: readonly (keyof 
     // Redefining all fields takes V8 a third of the time of changing them.
     if (names === undefined) delete object[name];
   }
+  const field = Object.create(null) as PropertyDescriptor; // takes no `get` or `set` from Object.prototype
+  field.enumerable = false;
+  field.writable = true;
   for (let i = 0; i < hidden.length; i++) {
-    // Espruino sets the field to `value` and ignores the rest, so `value` is required.
-    Object.defineProperty(object, hidden[i]!, { value: values.pop(), enumerable: false, writable: true });
+    field.value = values.pop(); // required: Espruino sets the field to it and ignores the rest
+    Object.defineProperty(object, hidden[i]!, field);
   }
 }

@@ -18,6 +18,7 @@
  * `hub-protocol/parts`. To find out why a handshake fails, record the session with `hub-protocol/recording`.
  */
 
+export { type OptionNames, readOptions } from './arguments.ts';
 export type { Bytes } from './bytes.ts';
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from './errors.ts';

@@ -3,6 +3,7 @@
  * (hide-fields.ts), so otherwise they would show an empty object, as they do in the files for devices. Instead they show a
  * name or the public part, and so does inspection with `showHidden`.
  */
+import { descriptor } from './descriptor.ts';
 
 /** A name that no field has. */
 const SHOWN = 'hub-protocol.shown';
@@ -17,10 +18,10 @@ interface Opaque {
  * @param shown - a name, shown in brackets, or a function that returns the value to show
  */
 export function opaque<T extends object>(target: T, shown: string | ((instance: T) => unknown)): void {
-  Object.defineProperty(target, SHOWN, { value: shown });
-  Object.defineProperty(target, 'toJSON', { value: show });
+  Object.defineProperty(target, SHOWN, descriptor(shown, false));
+  Object.defineProperty(target, 'toJSON', descriptor(show, false));
   if (typeof Symbol === 'function') {
-    Object.defineProperty(target, Symbol.for('nodejs.util.inspect.custom'), { value: show });
+    Object.defineProperty(target, Symbol.for('nodejs.util.inspect.custom'), descriptor(show, false));
   }
 }
 

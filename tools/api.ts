@@ -96,7 +96,7 @@ const AREAS: { readonly [page: string]: Area } = {
   },
   errors: {
     title: 'The classes of errors',
-    sources: /^errors/,
+    sources: /^errors|^arguments/,
     introduction: '[errors.md](../errors.md) has every code: who raises it, and what to do.',
   },
 };

@@ -4,6 +4,7 @@ import type { Client } from './client.ts';
 import { deriveInWorker } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
 import type { ConnectOptions, KeyringStore } from './options.ts';
+import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
 import { connectByWebSocket } from './web-socket.ts';
 
 export type { Client } from './client.ts';
@@ -22,14 +23,19 @@ export interface BrowserOptions extends ConnectOptions {
  *   stores nothing
  */
 export function connect(options: BrowserOptions): Client {
-  if ('ca' in options)
+  const given = readConnectOptions<BrowserOptions & { ca?: unknown }>(options, {
+    ...CONNECT_OPTIONS,
+    keyring: true,
+    ca: true,
+  });
+  if (given.ca !== undefined)
     throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
-  if (typeof options.keyring === 'string') {
+  if (typeof given.keyring === 'string') {
     throw new LocalError(
       'bad-argument',
       'keyring: a page has no files, so pass an object with load and update',
     );
   }
-  const { keyring = new KeyringStorage(options.identity.accessKey), derive = deriveInWorker } = options;
-  return connectByWebSocket(options, { keyring, derive });
+  const { keyring = new KeyringStorage(given.identity.accessKey), derive = deriveInWorker } = given;
+  return connectByWebSocket(given, { keyring, derive });
 }

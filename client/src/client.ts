@@ -3,9 +3,6 @@
  * the keyring, and requests. `websocket.ts`, `mqtt.ts` and `browser.ts` bring a transport and the platform's functions.
  */
 import {
-  buildAction,
-  buildCode,
-  buildUtterance,
   ClientSession,
   ConnectionPolicy,
   type HubEvent,
@@ -35,7 +32,8 @@ import type {
   Question,
   Transport,
 } from './options.ts';
-import { Requests } from './requests.ts';
+import { assertOptions } from './read-options.ts';
+import { envelopeOf, Requests } from './requests.ts';
 
 /** A connection, as the client sees it. */
 interface Line extends Connection {
@@ -84,6 +82,7 @@ export class Client {
     this.#platform = platform;
     this.keyring = platform.keyring;
     this.#policy = new ConnectionPolicy({ randomBytes: platform.randomBytes, ...options.policy });
+    assertOptions(options, platform);
     const { identity, derive = platform.derive } = options;
     this.#derivations = new Derivations(identity.password, derive, (progress) =>
       this.#emit({ type: 'deriving', progress }),
@@ -118,8 +117,7 @@ export class Client {
     const requestId = this.#platform.randomBytes(16).join('.');
     const said = typeof question === 'string' ? { text: question } : question;
     const request = { siteId: this.#options.identity.siteId, ...said, requestId };
-    if ('payload' in request) return requests.request(requestId, buildAction(request));
-    return requests.request(requestId, 'value' in request ? buildCode(request) : buildUtterance(request));
+    return requests.request(requestId, envelopeOf(request));
   }
 
   /**

@@ -12,6 +12,7 @@ import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
+import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -35,14 +36,15 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
  * @throws LocalError if the identity has no HTTPS, or the hub must not be used; otherwise as `connect` over WebSocket
  */
 export function connect(options: NodeOptions): Client {
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = options;
+  const given = readNodeOptions(options);
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = given;
   const { url, tls } = selectEndpoint(identity, { requested: 'https', allowPlaintext });
   assertAddress(url);
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;
   const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
-  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
+  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
   // The hub distinguishes connections only by the access key, so one begins when the last request of the previous one is
   // done.
   let earlier: Promise<void> = Promise.resolve();
@@ -140,7 +142,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open });
 }
 
 /** The status of a response, and the members that a hub's JSON object can have. */

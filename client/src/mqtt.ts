@@ -9,6 +9,7 @@ import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
+import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -29,13 +30,14 @@ const advice: Advice = {
  *   WebSocket
  */
 export function connect(options: NodeOptions): Client {
-  const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = options;
+  const given = readNodeOptions(options);
+  const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = given;
   const { url } = selectEndpoint(identity, { requested: 'mqtt', allowPlaintext });
   assertAddress(url);
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);
-  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
+  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
   function open({ session, send, received, closed, run }: Connection): Transport {
     const broker = mqtt.connect(url, {
@@ -97,7 +99,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
+  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
 }
 
 /** Ends the connection to a broker that sends a longer packet. MQTT.js would buffer it, up to 256 MiB. */

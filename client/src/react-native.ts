@@ -5,6 +5,7 @@
 import type { Client } from './client.ts';
 import { KeyringText, type TextStorage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive } from './options.ts';
+import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
 import { connectByWebSocket } from './web-socket.ts';
 
 export type { Client } from './client.ts';
@@ -23,6 +24,7 @@ export interface ReactNativeOptions extends ConnectOptions {
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; any error of the storage
  */
 export function connect(options: ReactNativeOptions): Client {
-  const { identity, storage, derive } = options;
-  return connectByWebSocket(options, { keyring: new KeyringText(identity.accessKey, storage), derive });
+  const given = readConnectOptions(options, { ...CONNECT_OPTIONS, storage: true });
+  const { identity, storage, derive } = given;
+  return connectByWebSocket(given, { keyring: new KeyringText(identity.accessKey, storage), derive });
 }

@@ -1,5 +1,8 @@
 /** The requests of one connection: a RequestScheduler with a timer, and a promise for each request. */
 import {
+  buildAction,
+  buildCode,
+  buildUtterance,
   type FinishDecision,
   type HubEvent,
   type JsonObject,
@@ -7,6 +10,7 @@ import {
   RequestScheduler,
   type SchedulerOptions,
 } from 'hub-protocol';
+import type { ActionRequest, CodeRequest, UtteranceRequest } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import type { Answer } from './options.ts';
 
@@ -100,4 +104,12 @@ export class Requests {
       this.#carryOut(this.#scheduler.cancel(requestId, performance.now()));
     }
   }
+}
+
+/** The envelope of a question. Fields that its object inherits do not count. */
+export function envelopeOf(request: UtteranceRequest | ActionRequest | CodeRequest): JsonObject {
+  const has = (name: string): boolean => Object.prototype.hasOwnProperty.call(request, name);
+  if (has('payload')) return buildAction(request as ActionRequest);
+  if (has('value')) return buildCode(request as CodeRequest);
+  return buildUtterance(request as UtteranceRequest);
 }

@@ -8,6 +8,7 @@ import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
+import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -19,12 +20,13 @@ export type * from './options.ts';
  *   the keyring cannot be read or written
  */
 export function connect(options: NodeOptions): Client {
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = options;
+  const given = readNodeOptions(options);
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = given;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   assertAddress(url);
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
-  const keyring = KeyringFile.of(options.keyring, identity.accessKey);
+  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
   function open({ received, closed }: Connection): Transport {
     // No message is longer than the maximum of a cleartext envelope.
@@ -39,7 +41,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open });
 }
 
 /** The part of a WebSocket of `ws` that pings need. */

@@ -2,6 +2,7 @@
  * Keeps with an object the source that it was read from: all fields as issued, including unknown ones, to write an
  * identity back completely, and the names of the fields that could not be read.
  */
+import { descriptor } from '../descriptor.ts';
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -37,7 +38,7 @@ opaque(Issued.prototype, 'Issued');
 
 /** Keeps with an object its source, in a field that does not enumerate and that copies lack. */
 export function keepIssued(object: object, issued: Issued): void {
-  Object.defineProperty(object, 'issued', { value: issued });
+  Object.defineProperty(object, 'issued', descriptor(issued, false));
 }
 
 /** The source of an object; `undefined` if none was kept, as for an object that the caller made. */

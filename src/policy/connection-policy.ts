@@ -8,6 +8,7 @@ import {
   assertFunction,
   assertObject,
   assertTime,
+  assertWait,
   membersOf,
   type OptionNames,
   readArgument,
@@ -16,7 +17,6 @@ import {
 import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
-import * as errors from '../errors-table.ts';
 import type { ClientOptions } from '../session/client-options.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
@@ -103,9 +103,6 @@ export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 30
 
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;
-
-/** The longest time that an option may name. */
-const DAY = 86400000;
 
 /** How early a timer may fire while timers of pauses that were cut short may still be running. */
 const EARLY = 1000;
@@ -334,11 +331,7 @@ function readTimes(given: object, names: readonly string[], prefix: string): Tim
     const name = names[i]!;
     const label = prefix + name;
     const { [name]: time = membersOf(TIMES, [name])[name] ?? DEADLINE } = given as Times;
-    assertTime(time, label);
-    if (!(time > 0 && time <= DAY)) {
-      throw errors.expected(label, 'more than 0 and at most a day');
-    }
-    times[name] = time;
+    times[name] = assertWait(time, label);
   }
   return times;
 }

@@ -4,7 +4,7 @@
  * docs/reference/requests.md lists the rules.
  */
 
-import { assertTime, readOptions } from '../arguments.ts';
+import { assertTime, assertWait, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
@@ -45,7 +45,7 @@ export interface HandleDecision {
 /** What to do next, by `do`. */
 export type RequestDecision = SendDecision | FinishDecision | HandleDecision;
 
-/** How long to wait in each state of a request, in milliseconds. */
+/** How long to wait in each state of a request, in milliseconds: more than 0, and at most a day. */
 export interface ReplyDeadlines {
   /** From sending the request to the end of its reply, whatever comes in between (default 12000). */
   readonly waiting: number;
@@ -304,7 +304,7 @@ function readDeadlines(given: unknown): ReplyDeadlines {
   for (let i = 0; i < states.length; i++) {
     const state = states[i]!;
     const time = own[state];
-    deadlines[state] = time === undefined ? DEADLINES[state] : assertTime(time, `deadlines.${state}`);
+    deadlines[state] = time === undefined ? DEADLINES[state] : assertWait(time, `deadlines.${state}`);
   }
   return deadlines as unknown as ReplyDeadlines;
 }

@@ -1,5 +1,7 @@
 /** Lossless JSON values (RFC 8259): a number keeps its token, and `__proto__` is a key like any other. */
+
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
+import { descriptor } from '../descriptor.ts';
 import * as errors from '../errors-table.ts';
 
 /** A JSON object. */
@@ -126,7 +128,7 @@ export function ownText(object: JsonObject, key: string): string | undefined {
 export function setField(object: JsonObject, key: string, value: Json): void {
   // The first test is for engines in which `__proto__` is special but not inherited.
   if (key === '__proto__' || key in object) {
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+    Object.defineProperty(object, key, descriptor(value, true));
   } else {
     object[key] = value;
   }

@@ -133,7 +133,8 @@ test('refuses options of the wrong type', () => {
   for (const options of [null, 'x', 7, [], ...UNREADABLE, withThrowing('sessionId')]) refuse(options);
   for (const sessionId of [null, '', ' ', 7]) refuse({ sessionId });
   for (const deadlines of [null, 7, [], ...UNREADABLE]) refuse({ deadlines });
-  for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY]) refuse({ deadlines: { waiting } });
+  for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY, 3e9, 86_400_001, 0, -1])
+    refuse({ deadlines: { waiting } });
 });
 
 test('refuses an unknown option by its name', () => {

@@ -1,0 +1,71 @@
+/** Reads the options of an entry as the core reads its own: each once, own properties only, and none that is unknown. */
+import { ClientSession, LocalError, type OptionNames, RequestScheduler, readOptions } from 'hub-protocol';
+import type { ConnectOptions, NodeOptions, Platform } from './options.ts';
+
+/** The names of the options of all entries. */
+export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
+  identity: true,
+  userAgent: true,
+  allowPlaintext: true,
+  pingEvery: true,
+  derive: true,
+  sharedSecret: true,
+  session: true,
+  policy: true,
+  requests: true,
+};
+
+const NODE_OPTIONS: OptionNames<NodeOptions> = { ...CONNECT_OPTIONS, keyring: true, ca: true };
+
+/** The longest time that an option may name: a day, in milliseconds. */
+const DAY = 86_400_000;
+
+/** @throws LocalError `bad-argument` */
+export function readNodeOptions(options: NodeOptions): NodeOptions {
+  return readConnectOptions(options, NODE_OPTIONS);
+}
+
+/**
+ * @param names - the names of all options of the entry
+ * @throws LocalError `bad-argument`
+ */
+export function readConnectOptions<Options extends ConnectOptions>(
+  options: Options,
+  names: OptionNames<Options>,
+): Options {
+  const given = readOptions(options, 'options', names);
+  const { pingEvery } = given;
+  if (pingEvery !== undefined && !(typeof pingEvery === 'number' && pingEvery > 0 && pingEvery <= DAY)) {
+    throw new LocalError('bad-argument', '"pingEvery" expected more than 0 and at most a day');
+  }
+  for (const name of ['session', 'policy', 'requests'] as const) {
+    const value: unknown = given[name];
+    if (value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value))) {
+      throw new LocalError('bad-argument', `"${name}" expected an object`);
+    }
+  }
+  for (const name of ['derive', 'sharedSecret'] as const) {
+    if (given[name] !== undefined && typeof given[name] !== 'function') {
+      throw new LocalError('bad-argument', `"${name}" expected a function`);
+    }
+  }
+  return given;
+}
+
+/**
+ * Checks the options of the sessions and of their requests, which are made only when the client connects.
+ * @throws LocalError `bad-argument`
+ */
+export function assertOptions({ identity, session, requests }: ConnectOptions, platform: Platform): void {
+  new RequestScheduler(requests);
+  const { crypto, readBinary } = platform;
+  const unused = new ClientSession({
+    crypto,
+    readBinary,
+    ...session,
+    randomBytes: (length) => new Uint8Array(length).fill(1),
+    siteId: identity.siteId,
+    keyring: { staticKey: { publicKey: new Uint8Array(32).fill(9) } },
+  });
+  unused.closed();
+}
