@@ -41,6 +41,7 @@ const LONGEST = [
   'cli/explain-evidence',
   'policy/simulation',
   'client-voice',
+  'client-hostile',
   'session/oracle',
 ];
 

@@ -18,6 +18,9 @@ export type * from './options.ts';
 /** The longest packet that the client receives, in bytes: an envelope of 256 KiB, and room for its topic. */
 const MAX_PACKET = 512 * 1024;
 
+/** The most packets in what a socket reads at once, which is at most 64 KiB. */
+const MAX_PACKETS_AT_ONCE = 2000;
+
 /** Over MQTT only the broker refuses a client: a hub stays silent. */
 const advice: Advice = {
   'access-refused':
@@ -52,6 +55,7 @@ export function connect(options: NodeOptions): Client {
       wsOptions: { maxPayload: MAX_PACKET },
     });
     limitPackets(broker);
+    broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
     const pings = setInterval(() => {
@@ -102,14 +106,37 @@ export function connect(options: NodeOptions): Client {
   return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
 }
 
-/** Ends the connection to a broker that sends a longer packet. MQTT.js would buffer it, up to 256 MiB. */
-function limitPackets(broker: MqttClient): void {
-  let length = 0; // of what has arrived since the last packet
-  broker.on('packetreceive', () => {
-    length = 0;
-  });
-  broker.stream.on('data', (part: Uint8Array) => {
-    length += part.length;
-    if (length > MAX_PACKET) broker.stream.destroy();
+/**
+ * Ends the connection to a broker that sends a packet that is too long, or too many at once. MQTT.js would buffer up to 256 MiB for
+ * one packet, and takes seconds for 64 KiB of the shortest ones.
+ */
+function limitPackets({ stream }: MqttClient): void {
+  let rest = 0; // of the packet, in bytes
+  let length = 0; // as far as it was read (MQTT 3.1.1, section 2.2.3)
+  let shift = -1; // of the next seven bits of the length; the first byte of a packet comes before them
+  const isTolerable = (part: Uint8Array): boolean => {
+    let count = 0;
+    for (let at = 0; at < part.length; at++) {
+      if (rest > 0) {
+        const taken = Math.min(rest, part.length - at);
+        rest -= taken;
+        at += taken - 1;
+      } else if (shift < 0) {
+        count++;
+        length = 0;
+        shift = 0;
+      } else {
+        length += (part[at]! & 127) << shift;
+        shift = part[at]! < 128 ? -1 : shift + 7;
+        if (shift < 0) rest = length;
+        if (length > MAX_PACKET || shift > 21 || count > MAX_PACKETS_AT_ONCE) return false;
+      }
+    }
+    return true;
+  };
+  stream.prependListener('data', (part: Uint8Array) => {
+    if (isTolerable(part)) return;
+    part.fill(0); // MQTT.js gets it next, and stops at a packet of the type 0
+    stream.destroy();
   });
 }

@@ -29,8 +29,12 @@ export function connect(options: NodeOptions): Client {
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
   function open({ received, closed }: Connection): Transport {
-    // No message is longer than the maximum of a cleartext envelope.
-    const socket = new WebSocket(authorized, { ...(ca !== undefined && { ca }), maxPayload: 256 * 1024 });
+    const socket = new WebSocket(authorized, {
+      ...(ca !== undefined && { ca }),
+      maxPayload: 256 * 1024, // the maximum of a cleartext envelope; no other message is longer
+      allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
+      perMessageDeflate: false, // what is encrypted cannot be compressed
+    });
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     socket.on('unexpected-response', (_, { statusCode }) => closed({ status: statusCode! }));
