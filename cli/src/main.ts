@@ -13,7 +13,17 @@ import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 import { shown } from './shown.ts';
 
-const COMMANDS: readonly Command[] = [HUB, ASK, CHAT, PSK, PROVISION, TOPICS, REDACT, INSPECT, EXPLAIN];
+export const COMMANDS: readonly Command[] = [
+  HUB,
+  ASK,
+  CHAT,
+  PSK,
+  PROVISION,
+  TOPICS,
+  REDACT,
+  INSPECT,
+  EXPLAIN,
+];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

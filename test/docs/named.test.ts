@@ -82,26 +82,37 @@ test('every file, heading and command that a file of this project names is there
   assert.equal(problems, []);
 });
 
-/** Commands and packages of others. */
-const FOREIGN = /^(?:allow|argon2|gcc|hivemind|make|ovos|poorman|react-native|rmquickjs)-/;
+/** Commands, packages and modules of others. */
+const FOREIGN =
+  /^(?:(?:allow|argon2|gcc|hivemind|make|ovos|poorman|react-native|rmquickjs|thalovant)-|audioIn$)/;
 
-test('every word with a hyphen that a document quotes, such as an event or a code, is quoted in the sources, too', () => {
-  const isCode = (file: string): boolean => /\.(?:[jt]s|py|go|json)$/.test(file);
-  const sources = FILES.filter(isCode).map((file) => readFileSync(ROOT + file, 'utf8'));
-  const names = new Set(
-    sources.flatMap((text) =>
-      Array.from(text.matchAll(/['"`]([a-z\d]+(?:-[a-z\d]+)+)['"`]/g), ([, name]) => name),
-    ),
-  );
-  // Reports in docs/evidence have the names of their day.
-  const documents = FILES.filter((file) => file.endsWith('.md') && !file.startsWith('docs/evidence/'));
-  const unknown = documents.flatMap((file) => {
+/** What documents quote in this form, outside of code, and the sources do not have. */
+function unknown(quoted: RegExp, names: ReadonlySet<string>): string[] {
+  return FILES.filter((file) => file.endsWith('.md')).flatMap((file) => {
     const prose = readFileSync(ROOT + file, 'utf8').replace(/^```.*?^```/gms, '');
-    return Array.from(prose.matchAll(/`([a-z\d]+(?:-[a-z\d]+)+)`/g), ([, name]) => name!)
+    return Array.from(prose.matchAll(quoted), ([, name]) => name!)
       .filter((name) => !names.has(name) && !FOREIGN.test(name))
       .map((name) => `${file}: ${name}`);
   });
-  assert.equal(unknown, []);
+}
+
+/** The names in the sources of this form. */
+function namesInSources(form: RegExp): Set<string> {
+  const sources = FILES.filter((file) => /\.(?:[jt]s|py|go|json|vp)$/.test(file));
+  return new Set(
+    sources.flatMap((file) =>
+      Array.from(readFileSync(ROOT + file, 'utf8').matchAll(form), ([, name]) => name!),
+    ),
+  );
+}
+
+test('every word with a hyphen that a document quotes, such as an event or a code, is quoted in the sources, too', () => {
+  const names = namesInSources(/['"`]([a-z\d]+(?:-[a-z\d]+)+)['"`]/g);
+  assert.equal(unknown(/`([a-z\d]+(?:-[a-z\d]+)+)`/g, names), []);
+});
+
+test('every name in camel case that a document quotes, such as an option or a function, is in the sources', () => {
+  assert.equal(unknown(/`([a-z]+[A-Z]\w*)(?:\(\))?`/g, namesInSources(/\b([a-z]+[A-Z]\w*)/g)), []);
 });
 
 test.run();

@@ -1,0 +1,156 @@
+/** Every command that a document quotes, or a program in its first comment, is one that the program takes. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { Arguments, COMMON_OPTIONS } from '../../cli/src/command.ts';
+import { COMMANDS } from '../../cli/src/main.ts';
+import { parseOptions } from '../../judge/src/options.ts';
+import { TASKS } from '../../tools/task.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
+  scripts: { readonly [name: string]: string };
+};
+
+/** A command of ours, up to the end of its line or of its quotation, without what is said about it behind two spaces. */
+const COMMAND =
+  /(?:npm run |npm test|npx hub-protocol-|node --import tsx )(?:(?! {2}| # | [|>&] | && | -->)[^`\n])*/g;
+
+/** The words of a command, as a shell divides it. */
+function wordsOf(command: string): string[] {
+  return Array.from(command.trim().matchAll(/(?:"[^"]*"|'[^']*'|\S)+/g), ([word]) =>
+    word.replace(/["']/g, ''),
+  );
+}
+
+/** The shell's command for a script of package.json, and the words that npm passes to it. */
+function scriptOf(name: string, rest: readonly string[]): { shell: string; args: readonly string[] } {
+  const separator = rest.indexOf('--');
+  const args = separator < 0 ? [] : rest.slice(separator + 1);
+  const tasks = TASKS[name];
+  if (tasks === undefined) return { shell: scripts[name]!, args };
+  const isTask = args[0] !== undefined && args[0] in tasks;
+  return { shell: tasks[isTask ? args[0]! : name]!, args: isTask ? args.slice(1) : args };
+}
+
+/** Throws if the program of a command would refuse its arguments. */
+function parse(command: string): void {
+  const [program, ...words] = wordsOf(command);
+  if (program === 'npx') {
+    const [name, ...args] = words as [string, ...string[]];
+    if (args.length === 0) return; // the program's name
+    if (name === 'hub-protocol-judge') parseOptions(args);
+    else parseCommand(args);
+    return;
+  }
+  if (program === 'node') {
+    parseFor(words[2]!, words.slice(3));
+    return;
+  }
+  const [name, ...rest] = words.filter((word) => word !== 'run' && word !== '--silent');
+  const { shell, args } = scriptOf(name!, rest);
+  if (/ports\/\w+\/judge$/.test(shell)) parseOptions([...args, '--', 'adapter']);
+  else parseFor(/([\w./-]+\.ts)(?!.*\.ts\b)/.exec(shell)?.[1], args);
+}
+
+/** A command of hub-protocol-cli. */
+function parseCommand([name, ...args]: readonly string[]): void {
+  if (name === '--help' || name === '--version') return;
+  const command = COMMANDS.find((each) => each.name === name);
+  if (command === undefined) throw new Error(`there is no command ${name}`);
+  new Arguments(args, { ...command.options, ...COMMON_OPTIONS });
+}
+
+/** Parses arguments with the options in the source of a program. One without a list of options has to name what it takes. */
+function parseFor(program: string | undefined, args: readonly string[]): void {
+  if (args.length === 0) return;
+  if (program === undefined || !existsSync(ROOT + program)) throw new Error(`there is no program ${program}`);
+  const source = readFileSync(ROOT + program, 'utf8');
+  const [, call] = /= parseArgs\((\{[\s\S]*?\})\);/.exec(source) ?? [];
+  if (call === undefined) {
+    const unknown = args.find((arg) => arg.startsWith('--') && !source.includes(`'${arg}'`));
+    if (unknown !== undefined) throw new Error(`${program} does not take ${unknown}`);
+    return;
+  }
+  const options = Object.fromEntries(
+    Array.from(
+      call.matchAll(/['"]?([\w-]+)['"]?: \{ type: '(string|boolean)'(, multiple: true)?/g),
+      ([, name, type, multiple]) =>
+        [name!, { type: type as 'string' | 'boolean', multiple: multiple !== undefined }] as const,
+    ),
+  );
+  // `mutate` takes --changed with a commit or without.
+  const given = args.flatMap((arg, i) =>
+    arg === '--changed' && !/^\w/.test(args[i + 1] ?? '') ? [] : [arg],
+  );
+  parseArgs({ args: given, options, allowPositionals: call.includes('allowPositionals: true') });
+}
+
+/** The commands in a text that do not parse, with the reason. */
+function wrong(text: string): string[] {
+  return Array.from(text.matchAll(COMMAND), ([command]) => command).flatMap((command) => {
+    try {
+      parse(command);
+      return [];
+    } catch (error) {
+      return [`${command}: ${(error as Error).message}`];
+    }
+  });
+}
+
+test('finds commands that their programs would refuse', () => {
+  assert.equal(
+    [
+      'npm run search -- explore -- --minutes 4',
+      'npm run search -- explore --minutes 4  # as in CI',
+      'npm run search -- fuzz --minute 4',
+      'npm run size -- --writ',
+      'npm run size -- --write',
+      'npm run judge -- go --spec',
+      'npm run judge -- go --spec-only',
+      'npm run release -- --public',
+      'npx hub-protocol-cli psk --node hub-1',
+      'npx hub-protocol-cli psk --node-id hub-1',
+      'npx hub-protocol-judge python3 adapter.py',
+      'npx hub-protocol-judge -- python3 adapter.py',
+      'node --import tsx bench/size.ts --all',
+    ].filter((command) => wrong(command).length > 0),
+    [
+      'npm run search -- explore -- --minutes 4',
+      'npm run search -- fuzz --minute 4',
+      'npm run size -- --writ',
+      'npm run judge -- go --spec',
+      'npm run release -- --public',
+      'npx hub-protocol-cli psk --node hub-1',
+      'npx hub-protocol-judge python3 adapter.py',
+      'node --import tsx bench/size.ts --all',
+    ],
+  );
+});
+
+const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+
+test('every command in a document parses', () => {
+  const pages = files.filter((file) => file.endsWith('.md') && existsSync(ROOT + file));
+  assert.equal(
+    pages.flatMap((file) => wrong(readFileSync(ROOT + file, 'utf8')).map((text) => `${file}: ${text}`)),
+    [],
+  );
+});
+
+test('every command in the first comment of a program parses', () => {
+  const programs = files.filter((file) =>
+    /^(?:bench|cli|examples|judge|proofs|test|tools)\/.*\.ts$/.test(file),
+  );
+  const problems = programs.flatMap((file) => {
+    if (!existsSync(ROOT + file)) return [];
+    const comment = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(ROOT + file, 'utf8'))?.[0] ?? '';
+    return wrong(comment).map((text) => `${file}: ${text}`);
+  });
+  assert.equal(problems, []);
+});
+
+test.run();
