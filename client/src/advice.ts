@@ -6,12 +6,18 @@ import { fingerprint, type Keyring } from 'hub-protocol';
 /** The sentences of a transport, by the code of the error. */
 export type Advice = { readonly [code in ErrorCode]?: string };
 
+/** Says nothing of handshake patterns, and of the possible causes: the next attempt names the one. */
+const KK_FAILED =
+  'The hub could not be reached with the key that is stored for it: the next attempt shows why.';
+
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'access-refused': (key) =>
     `The hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
   'client-key-refused': (key) =>
-    `The hub knows this client by another key. Ask its operator to forget that key: this client now has the key ${key}.`,
+    `The hub knows this client by another key. Ask its operator to forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client). This client now has the key ${key}.`,
+  'kk-refused': () => KK_FAILED,
+  'kk-failed': () => KK_FAILED,
   'psk-differs': (key) =>
     `The password is wrong: the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
 };

@@ -1,7 +1,7 @@
 /** The implementation under test: a process that answers with JSON lines. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import { show } from './difference.ts';
+import { show, start } from './difference.ts';
 import { printable } from './printable.ts';
 
 /** The fields of a request or a response. */
@@ -20,6 +20,10 @@ export class AdapterError extends Error {}
 export class CannotRun extends Error {}
 
 const MAX_RESPONSE = 16 * 1024 * 1024; // bytes
+const MAX_SAID = 2000; // characters of standard error
+const MAX_LINES = 15; // of these
+/** For a process that gave no valid response, in milliseconds. It may have more to say about the reason. */
+const PATIENCE_AFTER_FAULT = 200;
 const MAX_DEPTH = 200; // nested arrays and objects in a response
 
 export interface ProcessOptions {
@@ -37,6 +41,8 @@ export class ProcessAdapter implements Adapter {
   #lines: AsyncIterator<string> | undefined;
   #lastId = 0;
   #hasResponded = false;
+  /** The end of what the adapter has written to its standard error. */
+  #said = '';
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -54,20 +60,22 @@ export class ProcessAdapter implements Adapter {
       this.#hasResponded = true;
       return response;
     } catch (error) {
-      await this.stop();
+      await this.stop(PATIENCE_AFTER_FAULT);
       if (this.#hasResponded) throw error;
-      const { command } = this.#options;
+      const { command, verbose } = this.#options;
+      const said = verbose ? '' : this.#said.trim().split('\n').slice(-MAX_LINES).join('\n  ');
       throw new CannotRun(
-        `${command}: ${(error as Error).message}. Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.`,
+        `${command}: ${(error as Error).message}. Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.${said && `\nIt wrote to its standard error:\n  ${said}`}`,
       );
     }
   }
 
   /**
-   * Ends the process: closes its standard input, and kills it if it is still running a second later. A process that it
+   * Ends the process: closes its standard input, and kills it if it is still running some time later. A process that it
    * has started may hold its output open for ever.
+   * @param patience - the time until then, in milliseconds
    */
-  async stop(): Promise<void> {
+  async stop(patience = 1000): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
     this.#lines = undefined;
@@ -77,7 +85,7 @@ export class ProcessAdapter implements Adapter {
     const isGone = child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
     if (!isGone) {
       await new Promise<void>((resolve) => {
-        let timer = setTimeout(() => child.kill('SIGKILL'), 1000);
+        let timer = setTimeout(() => child.kill('SIGKILL'), patience);
         const end = (): void => {
           clearTimeout(timer);
           resolve();
@@ -95,10 +103,14 @@ export class ProcessAdapter implements Adapter {
   #start(): void {
     if (this.#child !== undefined) return;
     const { command, args, verbose } = this.#options;
-    const child = spawn(command, args, { stdio: ['pipe', 'pipe', verbose ? 'pipe' : 'ignore'] });
+    const child = spawn(command, args, { stdio: 'pipe' });
     child.stdin!.on('error', () => {}); // the process died: reading its response fails, and says so
     child.on('error', () => child.stdout!.destroy()); // the process could not be started: the same
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => process.stderr.write(printable(text)));
+    this.#said = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      if (verbose) process.stderr.write(printable(text));
+      else this.#said = (this.#said + text).slice(-MAX_SAID);
+    });
     this.#child = child;
     this.#lines = linesOf(child.stdout!);
   }
@@ -149,10 +161,10 @@ export function parseResponse(line: string): Fields {
   try {
     response = JSON.parse(line);
   } catch {
-    throw new AdapterError(`a response that is not JSON: ${line.slice(0, 100)}`);
+    throw new AdapterError(`a response that is not JSON: ${start(line, 100)}`);
   }
   if (typeof response !== 'object' || response === null || Array.isArray(response)) {
-    throw new AdapterError(`a response that is not a JSON object: ${line.slice(0, 100)}`);
+    throw new AdapterError(`a response that is not a JSON object: ${start(line, 100)}`);
   }
   makeHarmless(response, MAX_DEPTH);
   return response as Fields;

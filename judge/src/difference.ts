@@ -7,8 +7,11 @@ export interface Difference {
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
+  /** Both values, if `expected` or `got` is only a part: strings as they are, others as JSON, the first 4096 characters. */
+  readonly whole?: { readonly expected: string; readonly got: string };
 }
 
+const MAX_KEPT = 4096; // characters
 const SHOWN = 16; // bytes or characters from shortly before the difference
 
 /** The first difference between two JSON values. Fields that only `got` has are ignored unless the match must be exact. */
@@ -37,7 +40,17 @@ export function firstDifference(
     }
     return undefined;
   }
-  return { where, expected: show(expected), got: show(got) };
+  const shown = [show(expected), show(got)] as const;
+  const isCut = shown.some((text) => text.endsWith('…'));
+  return { where, expected: shown[0], got: shown[1], ...(isCut && { whole: wholeOf(expected, got) }) };
+}
+
+function wholeOf(expected: unknown, got: unknown): { expected: string; got: string } {
+  const keep = (value: unknown): string => {
+    const text = typeof value === 'string' ? value : jsonOf(value);
+    return start(text, MAX_KEPT);
+  };
+  return { expected: keep(expected), got: keep(got) };
 }
 
 function stringDifference(where: string, expected: string, got: string): Difference {
@@ -52,17 +65,37 @@ function stringDifference(where: string, expected: string, got: string): Differe
   }
   const from = Math.max(0, offset - unit * 4);
   const excerpt = (string: string): string => {
-    const shown = string.slice(from, from + SHOWN * unit);
+    const shown = copy(string.slice(from, from + SHOWN * unit));
     const rest = string.length > from + SHOWN * unit ? '…' : '';
     const end = string.length <= offset ? ' (ends)' : '';
     return `${from > 0 ? '…' : ''}${isHex ? shown : JSON.stringify(shown)}${rest}${end}`;
   };
-  return { where, offset: offset / unit, expected: excerpt(expected), got: excerpt(got) };
+  const isCut = from > 0 || Math.max(expected.length, got.length) > SHOWN * unit;
+  return {
+    where,
+    offset: offset / unit,
+    expected: excerpt(expected),
+    got: excerpt(got),
+    ...(isCut && { whole: wholeOf(expected, got) }),
+  };
 }
 
 export function show(value: unknown): string {
-  const json = value === undefined ? 'nothing' : JSON.stringify(value);
-  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+  return start(jsonOf(value), 200);
+}
+
+function jsonOf(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+/** The start of a text, with … if there is more. */
+export function start(text: string, length: number): string {
+  return text.length > length ? `${copy(text.slice(0, length))}…` : text;
+}
+
+/** A part of a string keeps the whole string in memory, and a response may have megabytes. A copy does not. */
+function copy(part: string): string {
+  return Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /** `got` may lack a name that every object inherits, such as `constructor`. */

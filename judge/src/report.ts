@@ -53,7 +53,16 @@ export function toText(verdicts: readonly Verdict[]): string {
   const total = (field: 'passed' | 'failed' | 'declined'): number =>
     summary.reduce((sum, line) => sum + line[field], 0);
   lines.push(row('all', total('passed'), total('failed'), total('declined')));
+  const isNothing = verdicts.every(({ result }) => result === 'declined');
+  if (isNothing && verdicts.length > 0) lines.push('', nothingTested(summary));
   return `${lines.map(cut).join('\n')}\n`;
+}
+
+/** What to do after a run in which the adapter declined everything. */
+function nothingTested([first, ...others]: readonly Summary[]): string {
+  const next =
+    others.length === 0 ? `implement ${first!.operation}` : `begin with --only ${first!.operation}`;
+  return `Nothing was tested, since the adapter declined everything: ${next}`;
 }
 
 /** Any line may contain an implementation's text. */

@@ -69,13 +69,30 @@ export async function runVectors({
 }: RunOptions): Promise<Verdict[]> {
   const tasks = listTasks(only, isSpecOnly);
   const verdicts: Verdict[] = [];
+  let [operation, inVain] = ['', 0];
   for (const task of tasks) {
     onProgress?.(verdicts.length, tasks.length, task.operation);
-    verdicts.push(await runVector(task, adapter, isSpecOnly));
+    if (task.operation !== operation) [operation, inVain] = [task.operation, 0];
+    const asked = inVain < MAX_IN_VAIN ? adapter : SILENT;
+    const verdict = await runVector(task, asked, isSpecOnly);
+    inVain = verdict.failure?.difference.where === 'adapter' ? inVain + 1 : 0;
+    verdicts.push(verdict);
   }
   onProgress?.(tasks.length, tasks.length, '');
   return narrowCauses(withoutRefuted(verdicts, tasks));
 }
+
+/** How many requests in a row, of one operation, an adapter may leave without a valid response. Each costs a new process. */
+const MAX_IN_VAIN = 20;
+
+/** In place of an adapter that has left more. */
+const SILENT: Adapter = {
+  send: () =>
+    Promise.reject(
+      new AdapterError(`not asked, since ${MAX_IN_VAIN} requests in a row had no valid response`),
+    ),
+  stop: () => Promise.resolve(),
+};
 
 /** Leaves out the causes that a test rules out, by passing or by the way it failed. */
 function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): Verdict[] {
@@ -107,11 +124,13 @@ export function runVector(
   const isChoice = test.result === 'acceptable';
   const isRefusal = test.error !== undefined;
   const kind = { ...(isChoice && { isChoice }), ...(isRefusal && { isRefusal }) };
-  return runTest({ operation, name, comment: test.comment, notes, size, ...kind }, () =>
-    CHECKS[type]!.check(test, async (request) => {
-      const response = await ask(adapter, request);
-      return isSpecOnly ? withoutChoices(response) : response;
-    }),
+  return runTest(
+    { operation, name, file, tcId: test.tcId, comment: test.comment, notes, size, ...kind },
+    () =>
+      CHECKS[type]!.check(test, async (request) => {
+        const response = await ask(adapter, request);
+        return isSpecOnly ? withoutChoices(response) : response;
+      }),
   );
 }
 

@@ -9,6 +9,9 @@ export interface TestCase {
   readonly operation: string;
   /** File and tcId of a vector, or the name of a scene. */
   readonly name: string;
+  /** Of a vector. */
+  readonly file?: string;
+  readonly tcId?: number;
   readonly comment: string;
   /** The subject of the test, and the meaning of each of these flags. */
   readonly notes?: { readonly [flag: string]: string };

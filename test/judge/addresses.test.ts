@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Fields } from '../../judge/src/adapter.ts';
+import { readAuthorization } from '../../judge/src/live/listen.ts';
 import {
   mistakesInAuthorization,
   mistakesInBroker,
@@ -97,6 +98,13 @@ test('tells how an authorization is written, and which mistakes a right one rule
     refutesAuthorization(authorized, 'authorization: its padding is missing; base64 ends with = here'),
   );
   assert.equal(mistakesInAuthorization(authorized, { url: with64('anything') }), []);
+});
+
+test('reads an authorization of any length in linear time', () => {
+  const began = performance.now();
+  const padded = `YTpi${'='.repeat(200_000)}x`;
+  assert.match(readAuthorization(`/?authorization=${padded}`, 'key').cause!, /not base64/);
+  assert.ok(performance.now() - began < 2000);
 });
 
 test.run();

@@ -179,6 +179,46 @@ test('exits with 2 if the command cannot be started, and says how to find out wh
   assert.match(stderr, /no-such-command: exited without a response. Start it by hand/);
 });
 
+test('shows the last lines of an adapter that ends at once', async () => {
+  const { code, stderr } = await run('--report', folder, '--', process.execPath, '/nowhere/adapter.js');
+  assert.is(code, 2);
+  assert.match(
+    stderr,
+    /exited without a response\. [\s\S]*\nIt wrote to its standard error:\n[\s\S]*Cannot find module/,
+  );
+});
+
+test('says how to begin to an adapter that declines everything', async () => {
+  const decline = 'say({ declined: true })';
+  assert.match(
+    (await judge(decline, '--only', 'psk,select')).stdout,
+    /Nothing was tested.*: begin with --only select\n/,
+  );
+  assert.match((await judge(decline, ...SELECT)).stdout, /Nothing was tested.*: implement select\n/);
+});
+
+test('stops asking about an operation after 20 requests in vain, and asks about the next', async () => {
+  const endless = `
+    if (request.op === 'select') setInterval(() => process.stdout.write('{"id":1}\\n'.repeat(1000)), 1);
+    else say({ error: 'refused' });`;
+  const { code } = await judge(endless, '--only', 'psk,select');
+  assert.is(code, 1);
+  const inVain = failures().filter((got) => /^not asked, since 20 requests in a row/.test(got));
+  assert.is(inVain.length, COUNT - 21); // the first response has the right id
+});
+
+test('judge.json names the vector, and has both values whole', async () => {
+  await judge(`say({ psk: 'ab'.repeat(40) })`, '--only', 'psk');
+  const { verdicts } = JSON.parse(readFileSync(join(folder, 'judge.json'), 'utf8'));
+  const { file, tcId, name, failure } = verdicts.find(
+    ({ result }: { result: string }) => result === 'failed',
+  );
+  assert.is(name, `${file} ${tcId}`);
+  assert.match(failure.difference.got, /…$/);
+  assert.is(failure.difference.whole.got, 'ab'.repeat(40));
+  assert.match(failure.difference.whole.expected, /^[0-9a-f]{64}$/);
+});
+
 test('fails an event that is null', async () => {
   const { code, stdout } = await judge('say({ events: [null] });', '--only', 'reassemble');
   assert.is(code, 1);

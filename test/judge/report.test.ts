@@ -1,4 +1,6 @@
 /** How the judge presents verdicts: differences, groups of failures, the table, JSON and the exit status. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { firstDifference } from '../../judge/src/difference.ts';
@@ -31,6 +33,23 @@ const FAILED: Verdict = {
 const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, causes: ['big-endian'] } };
 const DEFECT: Verdict = { ...PASSED, result: 'defect', defect: 'Error: oops\n at x' };
 
+test('a difference of long values does not keep them in memory', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  const differences: unknown[] = [];
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 100; i++) {
+    const long = `${i} ${'x'.repeat(2 ** 20)}`;
+    differences.push(firstDifference('x', 'short', long), firstDifference('x', null, long));
+    differences.push(firstDifference('x', '00', '11'.repeat(2 ** 19) + i.toString().padStart(2, '0')));
+  }
+  collect();
+  const growth = process.memoryUsage().heapUsed - before;
+  assert.is(differences.length, 300);
+  assert.ok(growth < 20 * 2 ** 20, `${growth} bytes`);
+});
+
 test('cuts lines in which an implementation wrote much', () => {
   const difference = { where: 'publish', expected: 'aa', got: 'b'.repeat(1e6) };
   const text = toText([{ ...FAILED, failure: { difference, causes: ['c'.repeat(1e6)] } }]);
@@ -43,6 +62,7 @@ test('finds the first byte in which hexadecimal strings differ', () => {
     offset: 8,
     expected: '…445566778899',
     got: '…44556677ff99',
+    whole: { expected: '00112233445566778899', got: '0011223344556677ff99' },
   });
 });
 
@@ -62,6 +82,7 @@ test('finds the first character in which other strings differ', () => {
     offset: 6,
     expected: '…"s://a"',
     got: '…"s://b"',
+    whole: { expected: 'wss://a', got: 'wss://b' },
   });
 });
 

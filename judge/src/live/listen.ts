@@ -79,7 +79,7 @@ const OTHER_KEY =
 const NO_USER_AGENT = 'it has no user agent; it is the base64 of <user agent>:<access key>';
 
 /** The access key in the authorization of a request, and the fault in its form. */
-function readAuthorization(url: string, accessKey: string): { got?: string; cause?: string } {
+export function readAuthorization(url: string, accessKey: string): { got?: string; cause?: string } {
   const authorization = new URLSearchParams(url.replace(/^[^?]*/, '')).get('authorization');
   if (authorization === null) return {};
   const bytes = Buffer.from(authorization.replace(/ /g, '+'), 'base64');
@@ -91,11 +91,18 @@ function readAuthorization(url: string, accessKey: string): { got?: string; caus
       ? undefined
       : authorization.replace(/ /g, '+') === right
         ? 'its + is not percent-encoded, and means a space then'
-        : authorization === right.replace(/=+$/, '')
+        : authorization === withoutPadding(right)
           ? 'its padding is missing; base64 ends with = here'
-          : authorization.replace(/=+$/, '') === bytes.toString('base64url')
+          : withoutPadding(authorization) === bytes.toString('base64url')
             ? 'it is base64url; it is base64, with + and /'
             : 'it is not base64; it is the base64 of <user agent>:<access key>';
   if (cause === undefined && decoded === accessKey) return { cause: NO_USER_AGENT };
   return { ...(colon >= 0 && { got: decoded.slice(colon + 1) }), ...(cause && { cause }) };
+}
+
+/** A regular expression would take time that grows with the square of the padding. */
+function withoutPadding(base64: string): string {
+  let { length } = base64;
+  while (base64[length - 1] === '=') length--;
+  return base64.slice(0, length);
 }
