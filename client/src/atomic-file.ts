@@ -1,6 +1,7 @@
 /** Writes files that only their owner can read, either completely or not at all. */
 import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   constants,
   fstatSync,
@@ -13,6 +14,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -43,7 +45,7 @@ export function writeFileAtomically(path: string, text: string, mayReplace: bool
 
 /**
  * Replaces a file, unless another program that uses this function has done so since it was read. The draft is in a separate
- * folder, renamed to `.lock` while this program may replace the file. If a program is killed at that moment, the next one
+ * folder, renamed to the lock while this program may replace the file. If a program is killed at that moment, the next one
  * waits for a second and removes its folder. If the program was only stopped, it then finds its draft gone, and replaces
  * nothing.
  * @param before - the contents of the file when it was read
@@ -51,11 +53,13 @@ export function writeFileAtomically(path: string, text: string, mayReplace: bool
  */
 export function replaceFile(path: string, before: string, text: string): boolean {
   const own = mkdtempSync(path + DRAFT);
-  const lock = `${path}.lock`;
+  const lock = lockOf(path);
   const name = basename(own); // unique to this draft
+  let isLocked = false;
   try {
     writeDraft(join(own, name), text);
-    takeLock(own, lock);
+    takeLock(own, lock, path);
+    isLocked = true;
     if (readFileSync(path, 'utf8') !== before) return false;
     renameSync(join(lock, name), path);
   } catch (error) {
@@ -63,19 +67,52 @@ export function replaceFile(path: string, before: string, text: string): boolean
     throw error;
   } finally {
     rmSync(own, { recursive: true, force: true });
-    rmSync(join(lock, name), { force: true });
-    removeIfEmpty(lock);
+    if (isLocked) removeDraft(lock, [name]);
   }
   syncFolder(dirname(path));
   return true;
 }
 
+/** Takes the permissions of others from a file: one that was copied or restored may have them. */
+export function makePrivate(path: string): void {
+  if (HAS_MODES && (statSync(path).mode & OTHERS) !== 0) chmodSync(path, 0o600);
+}
+
 /** Removes drafts of `replaceFile` that killed programs left behind, since they contain secrets. */
 export function removeDrafts(path: string): void {
-  const start = basename(path) + DRAFT;
-  for (const name of readdirSync(dirname(path))) {
-    if (name.startsWith(start)) rmSync(join(dirname(path), name), { recursive: true, force: true });
+  for (const entry of readdirSync(dirname(path), { withFileTypes: true })) {
+    const { name } = entry;
+    const folder = join(dirname(path), name);
+    if (!entry.isDirectory() || !isDraftOf(path, name)) continue;
+    if (holdsOnly(folder, (held) => held === name)) removeDraft(folder, [name]);
   }
+}
+
+/** Whether this is the name of a draft of a file: what `mkdtemp` makes of its start. */
+function isDraftOf(path: string, name: string): boolean {
+  const start = basename(path) + DRAFT;
+  return name.startsWith(start) && /^[A-Za-z0-9]{6}$/.test(name.slice(start.length));
+}
+
+/** Whether this is a folder that is empty or holds one entry for which `isOwn` holds: what a killed program leaves behind. */
+function holdsOnly(folder: string, isOwn: (entry: string) => boolean): boolean {
+  try {
+    const entries = readdirSync(folder);
+    return entries.length <= 1 && entries.every(isOwn);
+  } catch (error) {
+    return codeOf(error) === 'ENOENT'; // it is gone
+  }
+}
+
+/** Removes the folder only if it is then empty: nothing but the draft is deleted. */
+function removeDraft(folder: string, names: readonly string[]): void {
+  for (const name of names) rmSync(join(folder, name), { force: true });
+  removeIfEmpty(folder);
+}
+
+/** A name that nobody gives to anything else. */
+function lockOf(path: string): string {
+  return join(dirname(path), `.hub-protocol-${basename(path)}.lock`);
 }
 
 const DRAFT = '.draft-';
@@ -83,18 +120,29 @@ const ATTEMPTS = 100;
 const BETWEEN = 10; // milliseconds
 
 /** Renames a folder to the lock's name, which works only if the lock is empty or does not exist. */
-function takeLock(own: string, lock: string): void {
+function takeLock(own: string, lock: string, path: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
       renameSync(own, lock);
       return;
     } catch (error) {
+      if (codeOf(error) === 'ENOTDIR') throw notALock(lock);
       if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
     }
     // The lock is held for less than a millisecond, so its program was killed.
-    if (attempt % ATTEMPTS === 0) rmSync(lock, { recursive: true, force: true });
+    if (attempt % ATTEMPTS === 0) breakLock(lock, path);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN);
   }
+}
+
+/** Removes the lock of a program that was killed, and nothing else. */
+function breakLock(lock: string, path: string): void {
+  if (holdsOnly(lock, (entry) => isDraftOf(path, entry))) removeDraft(lock, readdirSync(lock));
+  else throw notALock(lock);
+}
+
+function notALock(lock: string): Error {
+  return new Error(`${lock} is in the way, and was not made by this program: move it elsewhere`);
 }
 
 function removeIfEmpty(folder: string): void {

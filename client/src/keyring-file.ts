@@ -1,12 +1,12 @@
 /**
- * Keeps a keyring in a file, which only its owner may read. It is created once and replaced atomically: a loss of power
+ * Keeps a keyring in a file, which only its owner may read, also if others could before. It is created once and replaced atomically: a loss of power
  * leaves the old keyring or the new one. A keyring that cannot be read is an error, never a new keyring. Several programs
  * may share the file: each change is applied to the stored keyring.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
+import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
+import { makePrivate, removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
 import type { KeyringStore } from './options.ts';
 
 export class KeyringFile implements KeyringStore {
@@ -18,7 +18,9 @@ export class KeyringFile implements KeyringStore {
 
   /** @param keyring - its path, or a store of the caller's */
   static of(keyring: string | KeyringStore, accessKey: string): KeyringStore {
-    return typeof keyring === 'string' ? new KeyringFile(keyring, accessKey) : keyring;
+    if (typeof keyring === 'string') return new KeyringFile(keyring, accessKey);
+    if (typeof keyring?.load === 'function' && typeof keyring.update === 'function') return keyring;
+    throw new LocalError('bad-argument', '"keyring" expected a path, or an object with load() and update()');
   }
 
   constructor(path: string, accessKey: string) {
@@ -26,6 +28,7 @@ export class KeyringFile implements KeyringStore {
     this.#accessKey = accessKey;
     removeDrafts(path);
     if (!existsSync(path)) this.#create();
+    makePrivate(path);
     this.load();
   }
 

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import fs, {
+  chmodSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -47,6 +48,8 @@ function newPath(): string {
   mkdirSync(own);
   return join(own, 'keyring.json');
 }
+
+const lockOf = (path: string): string => join(path, '..', '.hub-protocol-keyring.json.lock');
 
 const pin =
   (nodeId: string, fill = 7) =>
@@ -177,8 +180,8 @@ test('a file is written only if what is stored changes', () => {
 test('the right to replace the file, of a program that was killed, passes to the next one', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);
-  mkdirSync(`${path}.lock`);
-  writeFileSync(`${path}.lock/draft`, 'secret');
+  mkdirSync(lockOf(path));
+  writeFileSync(join(lockOf(path), 'keyring.json.draft-abcdef'), 'secret');
   file.update(pin('hub-1'));
   assert.equal(nodeIds(path), ['hub-1']);
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
@@ -188,9 +191,68 @@ test('drafts of programs that were killed are removed at the next start', () => 
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
   mkdirSync(`${path}.draft-abcdef`);
-  writeFileSync(`${path}.draft-abcdef/draft`, 'secret');
+  writeFileSync(`${path}.draft-abcdef/keyring.json.draft-abcdef`, 'secret');
+  mkdirSync(`${path}.draft-Empty1`);
   new KeyringFile(path, ACCESS_KEY);
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('nothing of the user is removed, whatever its name', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  writeFileSync(`${path}.draft-backup`, 'mine');
+  writeFileSync(`${path}.draft-file01`, 'mine');
+  const kept = ['notes', 'folder', 'abcdef'].map((end) => `${path}.draft-${end}`);
+  for (const own of kept) {
+    mkdirSync(own);
+    writeFileSync(join(own, 'mine'), 'mine');
+  }
+  mkdirSync(`${path}.lock`);
+  writeFileSync(`${path}.lock/mine`, 'mine');
+  const before = readdirSync(join(path, '..'), { recursive: true }).sort();
+  new KeyringFile(path, ACCESS_KEY).update(pin('hub-1'));
+  assert.equal(nodeIds(path), ['hub-1']);
+  assert.equal(readdirSync(join(path, '..'), { recursive: true }).sort(), before);
+});
+
+const IN_THE_WAY: readonly [what: string, make: (lock: string) => void][] = [
+  ['a file', (lock) => writeFileSync(lock, 'mine')],
+  [
+    'a folder with a file',
+    (lock) => {
+      mkdirSync(lock);
+      writeFileSync(join(lock, 'mine'), 'mine');
+    },
+  ],
+];
+
+for (const [what, make] of IN_THE_WAY) {
+  test(`${what} in the place of the lock stays, and the error names it`, () => {
+    const path = newPath();
+    const file = new KeyringFile(path, ACCESS_KEY);
+    make(lockOf(path));
+    const before = readdirSync(join(path, '..'), { recursive: true }).sort();
+    assert.throws(() => file.update(pin('hub-1')), /hub-protocol-keyring\.json\.lock is in the way/);
+    assert.equal(readdirSync(join(path, '..'), { recursive: true }).sort(), before);
+    assert.equal(nodeIds(path), []);
+  });
+}
+
+test('a keyring that others can read is made private at the next start', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  chmodSync(path, 0o644);
+  new KeyringFile(path, ACCESS_KEY);
+  assert.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a keyring that is neither a path nor a store is a typed error', () => {
+  for (const none of [undefined, null, 7, {}, { load: () => {} }]) {
+    assert.throws(
+      () => KeyringFile.of(none as never, ACCESS_KEY),
+      (error: Error & { code: string }) => error.code === 'bad-argument',
+    );
+  }
 });
 
 test('a program that another one overtakes after any of its steps loses no pin, of either', () => {
