@@ -23,6 +23,26 @@ test('iterates over what the hub says unasked, until the client ends', async () 
   assert.equal(heard, ['one', 'two']);
 });
 
+test('a loop that is too slow gets a thousand messages, and then an error', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  const loop = client[Symbol.asyncIterator]();
+  const first = loop.next();
+  let heard = 0;
+  client.on('message', () => heard++);
+  for (let i = 0; i < 1100; i++) world.say(String(i));
+  await until(() => heard === 1100);
+  assert.is((await first).value!.data.utterance, '0');
+  let count = 1;
+  const error = await (async () => {
+    for await (const { data } of loop) assert.is(data.utterance, String(count++));
+  })().catch((reason) => reason);
+  assert.is(error.code, 'wrong-state');
+  assert.ok(count === 1000 || count === 1001, String(count)); // the first may have been taken before or after
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
 test('asks a text, a text with its language, a command and a code', async () => {
   const client = newWorld().start();
   for (const question of [

@@ -102,7 +102,10 @@ export class Client {
     return this;
   }
 
-  /** Iterates over the hub's unsolicited events, until `end` is called. */
+  /**
+   * Iterates over the hub's unsolicited events, until `end` is called. At most 1000 messages wait for the loop.
+   * @throws LocalError `wrong-state` after those, if there are more
+   */
   [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
     return this.#listeners.messages();
   }

@@ -1,5 +1,5 @@
 /** Keeps a keyring as text in a platform's storage. It is created once. */
-import { createKeyring, type Keyring, parseKeyring, serializeKeyring } from 'hub-protocol';
+import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import type { KeyringStore } from './options.ts';
 
@@ -55,8 +55,9 @@ export class KeyringText implements KeyringStore {
 
 /** A keyring in localStorage, which belongs to the page's origin. */
 export class KeyringStorage extends KeyringText {
-  /** @throws DOMException if the browser does not store anything for this page, or has no room */
+  /** @throws LocalError `wrong-state` where there is no page; DOMException if the browser does not store anything for this page, or has no room */
   constructor(accessKey: string) {
+    if (typeof localStorage === 'undefined') throw notAPage();
     super(accessKey, localStorage);
   }
 
@@ -64,4 +65,12 @@ export class KeyringStorage extends KeyringText {
   clear(): void {
     localStorage.removeItem(this.name);
   }
+}
+
+/** A server that renders a page in advance has no storage and no connection. */
+export function notAPage(): LocalError {
+  return new LocalError(
+    'wrong-state',
+    'there is no page here: connect in the browser, not on a server that renders the page',
+  );
 }

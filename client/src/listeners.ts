@@ -1,8 +1,11 @@
 /** The listeners to the events of a client. */
-import type { HubEvent } from 'hub-protocol';
+import { type HubEvent, LocalError } from 'hub-protocol';
 import type { ClientEvent } from './options.ts';
 
 type Listener = (event: never) => void;
+
+/** How many messages wait for a loop over the client. */
+const MOST_WAITING = 1000;
 
 export class Listeners {
   readonly #byType = new Map<string, Set<Listener>>();
@@ -29,13 +32,22 @@ export class Listeners {
     }
   }
 
-  /** Iterates over the hub's unsolicited events, until the client ends. */
+  /**
+   * Iterates over the hub's unsolicited events, until the client ends.
+   * @throws LocalError `wrong-state` after the messages that wait, if the loop is too slow and more than 1000 would wait
+   */
   async *messages(): AsyncGenerator<HubEvent, void> {
     const queue: HubEvent[] = [];
     let isOver = false;
+    let isTooSlow = false;
     let wake = (): void => {};
     const hear = ({ message }: { message: HubEvent }): void => {
-      queue.push(message);
+      if (queue.length < MOST_WAITING) queue.push(message);
+      else {
+        isTooSlow = true;
+        stop();
+        this.remove('message', hear);
+      }
       wake();
     };
     const stop = (): void => {
@@ -51,6 +63,12 @@ export class Listeners {
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
+      }
+      if (isTooSlow) {
+        throw new LocalError(
+          'wrong-state',
+          `more than ${MOST_WAITING} messages of the hub wait for this loop: do slow work outside of it`,
+        );
       }
     } finally {
       this.remove('message', hear);

@@ -4,6 +4,7 @@ import { binaryReader } from 'hub-protocol/binary';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { assertAddress } from './address.ts';
 import { Client } from './client.ts';
+import { notAPage } from './keyring-storage.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
 
 const PING = { msg_type: 'ping', payload: {} }; // a message, since such a WebSocket cannot ping
@@ -15,6 +16,7 @@ export function connectByWebSocket(
   { keyring, derive }: { keyring: KeyringStore; derive: Derive },
 ): Client {
   const { identity, allowPlaintext, pingEvery = 60_000, userAgent = 'hub-protocol-client' } = options;
+  if (typeof WebSocket === 'undefined') throw notAPage();
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   assertAddress(url);
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });

@@ -9,10 +9,15 @@ import { connect as mqtt } from 'hub-protocol-client/mqtt';
 import { connect as reactNative } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
 import { issuedWith } from '../world/hosts.ts';
 import { endWorlds, newWorld, PSK } from './world.ts';
 
 test.after.each(endWorlds);
+
+const saved = globalThis.WebSocket;
+test.before(() => void Object.assign(globalThis, { WebSocket }));
+test.after(() => void Object.assign(globalThis, { WebSocket: saved }));
 
 const stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
 const keyring = { load: () => stored, update: () => {} };

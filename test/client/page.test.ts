@@ -1,0 +1,27 @@
+/** The entry for browsers where there is no page: on a server that renders the page in advance. */
+import { createKeyring, parseIdentity } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { connect } from 'hub-protocol-client/browser';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { issuedWith } from '../world/hosts.ts';
+
+const identity = parseIdentity(issuedWith('localhost'));
+const { localStorage, WebSocket } = globalThis as { localStorage?: unknown; WebSocket?: unknown };
+
+test.before(() => void Object.assign(globalThis, { localStorage: undefined, WebSocket: undefined }));
+test.after(() => void Object.assign(globalThis, { localStorage, WebSocket }));
+
+const isTyped = (error: Error & { code?: string }): boolean =>
+  error.code === 'wrong-state' && /no page here/.test(error.message);
+
+test('connect without a page throws a typed error', () => {
+  assert.throws(() => connect({ identity }), isTyped);
+});
+
+test('connect without a WebSocket throws a typed error, whatever stores the keyring', () => {
+  const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  assert.throws(() => connect({ identity, keyring: { load: () => keyring, update: () => {} } }), isTyped);
+});
+
+test.run();
