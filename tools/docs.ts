@@ -8,6 +8,7 @@ import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
 import type { Drawn } from './draw.ts';
 import { errors } from './errors.ts';
+import { interop } from './interop.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
 import { readme } from './readme.ts';
@@ -25,6 +26,7 @@ export function drawnFiles(): Drawn {
     ...policyTables(),
     ...workedExample(),
     ...errors(),
+    ...interop(),
     ...readme(),
     ...apiPages(),
   };

@@ -94,9 +94,9 @@ function plain(message: BinaryMessage): object {
 const test = suite('binary messages');
 const seed = Date.now() % 1_000_000;
 const row = { peer: 'hivemind-bus-client', version: versionOf('hivemind_bus_client') };
-const what = `${COUNT} random binary messages of every type, each way, with seed ${seed}`;
+const what = `${COUNT} random binary messages of all types, each way`;
 
-compare(test, { ...row, role: 'both', pattern: 'none', suite: 'none', what }, async () => {
+compare(test, { ...row, role: 'both', pattern: 'none', suite: 'none', what, seed }, async () => {
   const random = new Random(seed);
   const script = fileURLToPath(new URL('binary_peer.py', import.meta.url));
   const peer = new PythonPeer<Answer[]>([...HIVEMIND, 'python', script]);
@@ -128,7 +128,7 @@ compare(test, { ...row, role: 'both', pattern: 'none', suite: 'none', what }, as
 const hub = await HivemindHub.create('"binarize":true');
 test.after(() => hub.stop());
 
-const asked = 'asked for binary messages: a request and its reply, compressed';
+const asked = '`binarize` requested: a compressed request and reply';
 const hubRow = { peer: 'hivemind-core', version: versionOf('hivemind-core'), role: 'hub' as const };
 const connected = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' as const };
 compare(test, { ...hubRow, ...connected, what: asked }, async () => {

@@ -94,13 +94,13 @@ check('XXpsk2', 'wrong password', async () => {
   await client.end();
 });
 
-check('none', 'an access key that the hub does not know', async () => {
+check('none', 'unknown access key', async () => {
   const client = dial(hub.url, 'unknown.json', 'unknown', PASSWORD);
   assert.is((await client.read<ClientLine>()).error, 'access-refused');
   await client.end();
 });
 
-check('both', 'every scene of the judge, which plays a hub', async () => {
+check('both', 'all of the judge’s scenes for clients', async () => {
   const identity = join(folder, 'judged.json');
   writeFileSync(identity, JSON.stringify({ access_key: ACCESS_KEY, password: PASSWORD }));
   const asked = ['--listen', '--identity', identity];

@@ -109,7 +109,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     await connection.close();
   });
 
-  check('KKpsk0', 'a ping of the example clients, which the hub takes in silence', async () => {
+  check('KKpsk0', 'the example clients’ ping, which the hub ignores', async () => {
     const connection = new Connection(account);
     await connection.first('ready');
     connection.sendJson({ msg_type: 'ping', payload: {} });
@@ -117,7 +117,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     await connection.close();
   });
 
-  check('KKpsk0', 'the session of a HELLO, in messages that say less', async () => {
+  check('KKpsk0', 'messages without session fields', async () => {
     const session = {
       session_id: 'mic-1',
       lang: 'de-de',
@@ -149,10 +149,10 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.is(said.system_unit, 'imperial');
     assert.equal(said.pipeline, ['b']);
     await connection.close();
-    return 'keeps all but the pipeline, and what a message says comes first';
+    return 'fills them in from HELLO, except `pipeline`; fields of the message win';
   });
 
-  check('KKpsk0', 'a request that the hub’s policy refuses', async () => {
+  check('KKpsk0', 'a request that the hub’s policy denies', async () => {
     const connection = new Connection(account);
     await connection.first('ready');
     const { reply, ending } = await ask(connection, { type: 'forbidden' });
@@ -161,7 +161,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     await connection.close();
   });
 
-  check('KKpsk0', 'a message of 32 MiB and one byte', async () => {
+  check('KKpsk0', 'a message one byte over 32 MiB', async () => {
     const connection = new Connection(account);
     await connection.first('ready');
     await ask(connection, {});
@@ -170,10 +170,10 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
       /which the peer would drop/,
     );
     await connection.close();
-    return 'is not sent: the hub would end the session';
+    return 'the library refuses to send it, since the hub would end the session';
   });
 
-  check('KKpsk0', 'the hub restarted while connected', async () => {
+  check('KKpsk0', 'the hub restarts during a session', async () => {
     const lost = new Connection(account);
     await lost.first('ready');
     await ask(lost, { text: 'are you there?' });
@@ -214,7 +214,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.is(ended.retry, 'now');
   });
 
-  check('XXpsk2', 'lost static key: refused, and the error says what to do', async () => {
+  check('XXpsk2', 'lost static key: refused, with an error that says what to do', async () => {
     const connection = new Connection(reinstalled);
     const ended = await connection.first('ended');
     assert.is((await connection.first('ready')).pattern, 'XXpsk2');
@@ -224,7 +224,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.match(ended.error.message, /restore|reset/i);
   });
 
-  check('XXpsk2', 'lost static key: accepted once the operator reset it', async () => {
+  check('XXpsk2', 'lost static key: accepted after the operator resets the pin', async () => {
     assert.match(await hub.command('reset-noise-pin', String(clientNumber)), 'Forgot the pinned Noise key');
     reinstalled.pin = undefined;
     const connection = new Connection(reinstalled);
@@ -233,7 +233,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     await connection.close();
   });
 
-  check('none', 'an access key that the hub does not know', async () => {
+  check('none', 'unknown access key', async () => {
     const url = authorizedUrl(`wss://localhost:${hub.port}`, 'interop', 'nobody');
     const ended = await new Connection({ ...account, url }).first('ended');
     assert.is(ended.error.code, 'access-refused');

@@ -108,7 +108,7 @@ check('wrapped messages reach another client', async () => {
   return undefined;
 });
 
-check('queries are answered under their id', async () => {
+check('answers to queries carry the query’s id', async () => {
   const connection = await connect('second');
   for (const type of ['query', 'cascade'] as const) {
     connection.sendJson(wrap(type, UTTERANCE, { queryId: `of-${type}` }));
@@ -127,7 +127,7 @@ check('queries are answered under their id', async () => {
   return undefined;
 });
 
-check('a bus message inside is for the hub of the site that it names', async () => {
+check('a wrapped bus message reaches the hub of its site', async () => {
   const connection = await connect('second');
   for (const type of ['propagate', 'escalate'] as const) {
     connection.sendJson(wrap(type, UTTERANCE, { targetSiteId: SITE }));
@@ -137,7 +137,7 @@ check('a bus message inside is for the hub of the site that it names', async () 
   return undefined;
 });
 
-check('what a client may not send ends its connection', async () => {
+check('a message that the client may not send ends its connection', async () => {
   const id = await add('third');
   const refused = async (type: WrapperType): Promise<number | undefined> => {
     const connection = await connect('third');

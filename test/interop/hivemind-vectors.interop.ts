@@ -18,7 +18,7 @@ const OPERATIONS = [
 /** Where HiveMind's code does something else than the protocol demands: what it does, and which tests show it. */
 const DEVIATIONS: { readonly [what: string]: readonly string[] } = {
   // RFC 8259, section 6. json.loads takes them unless told otherwise, and json.dumps writes them.
-  'takes NaN and Infinity for JSON': [
+  'accepts NaN and Infinity as JSON': [
     'canonical-json 82',
     'canonical-json 83',
     'canonical-json 84',
@@ -26,12 +26,12 @@ const DEVIATIONS: { readonly [what: string]: readonly string[] } = {
     'prologue 34',
   ],
   // Noise spec, section 3. noiseprotocol looks at the length of transport messages only.
-  'reads a handshake message of 65536 bytes': ['handshake 100'],
+  'accepts a handshake message of 65536 bytes': ['handshake 100'],
 };
 
 const test = suite('HiveMind’s own code and the vectors');
 const row = { peer: 'hivemind-bus-client', version: versionOf('hivemind_bus_client') };
-const what = `the vectors of the judge for ${OPERATIONS.join(', ')}, without choices of this library`;
+const what = `the judge’s vectors for ${OPERATIONS.join(', ')}, with \`--spec-only\``;
 
 compare(test, { ...row, role: 'both', pattern: 'both', suite: 'both', what }, async () => {
   const [command, ...launcher] = HIVEMIND;

@@ -54,7 +54,7 @@ for (const [name, pattern] of scenes) {
     pattern,
     suite: name,
   };
-  const what = 'two requests, and what hivescope asserts of HELLO, envelopes, source and session';
+  const what = 'two requests, and hivescope’s checks of HELLO, envelopes, source and session';
   compare(test, { ...row, what }, async () => {
     account.suite = name;
     const connection = new Connection(account);

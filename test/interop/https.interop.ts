@@ -98,7 +98,7 @@ compare(
   },
 );
 
-compare(test, { ...row, pattern: 'KKpsk0', what: 'the hub restarted while it was polled' }, async () => {
+compare(test, { ...row, pattern: 'KKpsk0', what: 'the hub restarts while the client polls' }, async () => {
   const { client, next } = dial();
   await next('connect');
   await client.ask('are you there?');
@@ -113,7 +113,7 @@ compare(test, { ...row, pattern: 'KKpsk0', what: 'the hub restarted while it was
 
 compare(
   test,
-  { ...row, pattern: 'KKpsk0', what: 'a session that another connection of the access key has ended' },
+  { ...row, pattern: 'KKpsk0', what: 'another connection of the access key ended the session' },
   async () => {
     const first = dial();
     await first.next('connect');
@@ -124,24 +124,20 @@ compare(
     assert.is((await first.next('close')).error.code, 'unavailable');
     first.client.end();
     second.client.end();
-    return 'the hub fails at its next message, with the status 500, and the client connects again';
+    return 'answers the next message with status 500; the client reconnects';
   },
 );
 
-compare(
-  test,
-  { ...row, pattern: 'none', what: 'an access key that the hub does not know, over HTTPS' },
-  async () => {
-    const { client, next } = dial({ access_key: 'nobody' }, 'nobody.keyring.json');
-    assert.is((await next('close')).error.code, 'access-refused');
-    client.end();
-    return undefined;
-  },
-);
+compare(test, { ...row, pattern: 'none', what: 'unknown access key, over HTTPS' }, async () => {
+  const { client, next } = dial({ access_key: 'nobody' }, 'nobody.keyring.json');
+  assert.is((await next('close')).error.code, 'access-refused');
+  client.end();
+  return undefined;
+});
 
 compare(
   test,
-  { ...row, pattern: 'XXpsk2', what: 'a wrong password over HTTPS: noticed at message 2' },
+  { ...row, pattern: 'XXpsk2', what: 'wrong password over HTTPS: noticed at message 2' },
   async () => {
     const { client, next } = dial({ password: 'another passphrase altogether' }, 'wrong.keyring.json');
     assert.is((await next('close')).error.code, 'psk-differs');
@@ -152,7 +148,7 @@ compare(
 
 compare(
   test,
-  { ...row, pattern: 'XXpsk2', what: 'a lost static key over HTTPS: refused, and a person is asked' },
+  { ...row, pattern: 'XXpsk2', what: 'lost static key over HTTPS: refused; the client asks a person' },
   async () => {
     const { client, next } = dial({}, 'reinstalled.keyring.json');
     assert.is(((await next('ask')).error as RemoteError).code, 'client-key-refused');

@@ -48,7 +48,7 @@ compare(
     role: 'hub',
     pattern: 'both',
     suite: 'both',
-    what: 'the scenes of the judge, which plays a client, without choices of this library',
+    what: 'the judge’s scenes for hubs, with `--spec-only`',
   },
   async () => {
     await hub.command('add-client', '--access-key', ACCESS_KEY, '--password', PASSWORD);
@@ -66,7 +66,7 @@ compare(
     role: 'client',
     pattern: 'both',
     suite: 'both',
-    what: 'the scenes of the judge, which plays a hub, without choices of this library',
+    what: 'the judge’s scenes for clients, with `--spec-only`',
   },
   async () => {
     let client: PythonPeer<never> | undefined;

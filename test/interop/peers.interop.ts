@@ -65,18 +65,22 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   for (const pattern of ['XXpsk2', 'KKpsk0']) {
     const pin = pattern === 'KKpsk0' ? publicKey(hubStatic) : undefined;
 
-    compare(test, { ...row, role: 'client', pattern, what: 'a session; 16 messages to 200 kB' }, async () => {
-      const report = await runClient({ pin });
-      assert.is(report.outcome, 'ready', report.error);
-      assert.is(report.pattern, pattern);
-      assert.is(report.hubKey, publicKey(hubStatic));
-      assert.equal(report.echoed, [...SIZES.binary, ...SIZES.json]);
-      const ready = ourHub.first('ready')!;
-      assert.is(report.handshakeHash, hex(ready.handshakeHash));
-      assert.is(hex(ready.clientKey), publicKey(clientStatic));
-      assert.equal(ready.encodings, ['JSON-HEX']);
-      assert.is(ourHub.first('hello')?.error, undefined);
-    });
+    compare(
+      test,
+      { ...row, role: 'client', pattern, what: 'a session; 16 messages of up to 200 kB' },
+      async () => {
+        const report = await runClient({ pin });
+        assert.is(report.outcome, 'ready', report.error);
+        assert.is(report.pattern, pattern);
+        assert.is(report.hubKey, publicKey(hubStatic));
+        assert.equal(report.echoed, [...SIZES.binary, ...SIZES.json]);
+        const ready = ourHub.first('ready')!;
+        assert.is(report.handshakeHash, hex(ready.handshakeHash));
+        assert.is(hex(ready.clientKey), publicKey(clientStatic));
+        assert.equal(ready.encodings, ['JSON-HEX']);
+        assert.is(ourHub.first('hello')?.error, undefined);
+      },
+    );
   }
 
   compare(test, { ...row, role: 'client', pattern: 'XXpsk2', what: 'wrong password' }, async () => {
@@ -101,32 +105,36 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
   };
 
   for (const pattern of ['XXpsk2', 'KKpsk0']) {
-    compare(test, { ...row, role: 'hub', pattern, what: 'a session; 16 messages to 200 kB' }, async () => {
-      const connection = new Connection(account);
-      const ready = await connection.first('ready');
-      assert.is(ready.pattern, pattern);
-      assert.is(ready.suite, name);
-      assert.is(ready.encoding, 'JSON-HEX');
-      assert.is(hex(ready.hubKey), publicKey(hubStatic));
-      const report = await hub.report();
-      assert.is(report.outcome, 'ready', report.error);
-      assert.is(report.handshakeHash, hex(ready.handshakeHash));
-      assert.is(report.clientKey, publicKey(clientStatic));
-      assert.is(report.greeting.msg_type, 'hello');
-      assert.equal(Object.keys(report.greeting.payload), ['pubkey', 'session', 'site_id']);
-      for (const size of SIZES.binary) {
-        const bytes = randomBytes(size);
-        connection.sendBinary(bytes);
-        assert.equal(await connection.messages(), [{ type: 'message', kind: 'binary', bytes }]);
-      }
-      for (const size of SIZES.json) {
-        const text = '1'.repeat(size);
-        connection.sendJson(text);
-        assert.equal(await connection.messages(), [{ type: 'message', kind: 'json', text }]);
-      }
-      await connection.close();
-      assert.is((await hub.report()).outcome, 'closed');
-    });
+    compare(
+      test,
+      { ...row, role: 'hub', pattern, what: 'a session; 16 messages of up to 200 kB' },
+      async () => {
+        const connection = new Connection(account);
+        const ready = await connection.first('ready');
+        assert.is(ready.pattern, pattern);
+        assert.is(ready.suite, name);
+        assert.is(ready.encoding, 'JSON-HEX');
+        assert.is(hex(ready.hubKey), publicKey(hubStatic));
+        const report = await hub.report();
+        assert.is(report.outcome, 'ready', report.error);
+        assert.is(report.handshakeHash, hex(ready.handshakeHash));
+        assert.is(report.clientKey, publicKey(clientStatic));
+        assert.is(report.greeting.msg_type, 'hello');
+        assert.equal(Object.keys(report.greeting.payload), ['pubkey', 'session', 'site_id']);
+        for (const size of SIZES.binary) {
+          const bytes = randomBytes(size);
+          connection.sendBinary(bytes);
+          assert.equal(await connection.messages(), [{ type: 'message', kind: 'binary', bytes }]);
+        }
+        for (const size of SIZES.json) {
+          const text = '1'.repeat(size);
+          connection.sendJson(text);
+          assert.equal(await connection.messages(), [{ type: 'message', kind: 'json', text }]);
+        }
+        await connection.close();
+        assert.is((await hub.report()).outcome, 'closed');
+      },
+    );
   }
 
   const wrong = { ...account, identity: identityWith('wrong') };

@@ -89,11 +89,11 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
 
     if (suiteName === '25519_AESGCM_SHA256') continue; // the other tests do not depend on the suite, and some are slow
 
-    check('KKpsk0', 'another password at the client', async () => {
+    check('KKpsk0', 'the password changes at the client', async () => {
       const report = await run(name, hub, home, { password: 'wrong' });
       assert.is(report.outcome, 'ready');
       assert.is(hub.first('ready')?.pattern, 'KKpsk0');
-      return 'goes on with its stored PSK';
+      return 'keeps using its stored PSK';
     });
 
     check('XXpsk2', 'wrong password', async () => {
@@ -102,7 +102,7 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       assert.is(hub.first('ready'), undefined);
     });
 
-    check('XXpsk2', 'lost static key: our hub refuses', async () => {
+    check('XXpsk2', 'lost static key: our hub refuses it', async () => {
       if (name === 'thalovant') {
         const report = await run(name, hub, `${home}-lost`);
         assert.match(report.outcome, /^Thalovant(Connection|ClientKeyRejected)Error$/);
@@ -111,24 +111,23 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       }
       const report = await run(name, hub, `${home}-lost`, { lengths: [], linger: 9 });
       assert.is(hub.refusals[0], 'client-key-changed');
-      if (report.outcome === 'RuntimeError')
-        return 'fails where 1008 comes before it has waited for its handshake';
+      if (report.outcome === 'RuntimeError') return 'fails if 1008 arrives before it waits for its handshake';
       assert.is(report.outcome, 'ready');
       assert.is(hub.refusals[1], 'kk-failed');
-      return 'does not take 1008 after message 3 for a refusal: dials again';
+      return 'does not treat 1008 after message 3 as a refusal, and dials again';
     });
 
-    check('KKpsk0', 'our hub has another key', async () => {
+    check('KKpsk0', 'our hub’s key changes', async () => {
       hub.options = { ...hub.options, staticKey: randomBytes(32) };
       const report = await run(name, hub, home, { retries: 2 });
       assert.is(
         report.outcome,
         name === 'thalovant' ? 'ThalovantHubKeyChangedError' : 'ConnectionRefusedError',
       );
-      return 'keeps the pin, where the spec drops it: refuses the hub with XXpsk2';
+      return 'keeps the pin, which the spec drops, and refuses the hub after XXpsk2';
     });
 
-    check('XXpsk2', 'a number in a form that Python does not write', async () => {
+    check('XXpsk2', 'a number that Python would write differently', async () => {
       hub.clientKey = undefined;
       hub.options = { ...hub.options, hello: {}, handshake: parseJson('{"big":1e22}') as JsonObject };
       await run(name, hub, `${home}-number`);
@@ -136,7 +135,7 @@ for (const name of ['hivemind-bus-client', 'thalovant']) {
       // Message 1 opens if the number is written as Python does.
       const offer = `{"max_protocol_version":3,"noise":{"patterns":["XXpsk2"],"suites":["${suiteName}"]},"big":1e+22}`;
       hub.readMessage1(JSON.stringify({ node_id: NODE_ID }), offer);
-      return 'binds `1e+22` where `1e22` was sent';
+      return 'binds `1e+22` for `1e22`';
     });
   }
 }

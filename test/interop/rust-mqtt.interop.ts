@@ -88,7 +88,7 @@ check('XXpsk2', 'first contact; 200 kB of JSON each way', async () => {
   return 'publishes `online` before HELLO, and no `offline` first';
 });
 
-check('KKpsk0', 'reconnect after a restart, and after a restart of the hub', async () => {
+check('KKpsk0', 'reconnect after the client restarts, and after the hub restarts', async () => {
   const client = dial('rust-mqtt');
   await client.expectReady();
   await client.ask(SHORT, reply(SHORT));
@@ -109,7 +109,7 @@ check('XXpsk2', 'wrong password', async () => {
   return undefined;
 });
 
-check('XXpsk2', 'lost static key: our hub greets the client as a stranger', async () => {
+check('XXpsk2', 'lost static key: our hub ends the session after message 3', async () => {
   const { outcome, message } = await dial('rust-mqtt-lost').outcome();
   assert.is(outcome, 'failed');
   assert.match(message!, 'closed the link right after the handshake');

@@ -41,7 +41,7 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
   const url = `ws://localhost:${hub.port}`;
   const store = `rust-${suiteName}`;
 
-  check('XXpsk2', 'first contact; 200 kB of JSON each way, and of bytes from the hub', async () => {
+  check('XXpsk2', 'first contact; 200 kB of JSON each way and of bytes from the hub', async () => {
     const client = dial(url, store);
     await client.expectReady();
     await client.ask(SHORT);
@@ -53,7 +53,7 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
     return undefined;
   });
 
-  check('KKpsk0', 'reconnect after a restart, and after the connection was lost', async () => {
+  check('KKpsk0', 'reconnect after a restart, and after a lost connection', async () => {
     const client = dial(url, store);
     await client.expectReady();
     await client.ask(LONG);
@@ -70,10 +70,10 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
 
   if (suiteName === '25519_AESGCM_SHA256') continue; // the other tests do not depend on the suite
 
-  check('KKpsk0', 'another password at the client', async () => {
+  check('KKpsk0', 'the password changes at the client', async () => {
     assert.is((await dial(url, store, 'wrong').outcome()).outcome, 'ready');
     assert.is(hub.first('ready')?.pattern, 'KKpsk0');
-    return 'goes on with its stored PSK';
+    return 'keeps using its stored PSK';
   });
 
   check('XXpsk2', 'wrong password', async () => {
@@ -82,7 +82,7 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
     return undefined;
   });
 
-  check('XXpsk2', 'lost static key: our hub refuses', async () => {
+  check('XXpsk2', 'lost static key: our hub refuses it', async () => {
     assert.is((await dial(url, 'rust-lost').outcome()).outcome, 'client-key-rejected');
     assert.is(hub.refusals[0], 'client-key-changed');
     return undefined;
@@ -101,14 +101,14 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
     return 'ends the session';
   });
 
-  check('KKpsk0', 'our hub has another key', async () => {
+  check('KKpsk0', 'our hub’s key changes', async () => {
     hub.options = { ...hub.options, staticKey: randomBytes(32) };
     assert.is((await dial(url, store).outcome()).outcome, 'hub-key-changed');
     assert.is(hub.refusals.at(-1), 'kk-failed');
-    return 'keeps the pin, where the spec drops it: refuses the hub with XXpsk2';
+    return 'keeps the pin, which the spec drops, and refuses the hub after XXpsk2';
   });
 
-  check('XXpsk2', 'numbers in forms that it does not write', async () => {
+  check('XXpsk2', 'numbers that it would write differently', async () => {
     const sent = '{"long":123456789012345678901234567890,"small":1.5e-07,"zero":-0}';
     const bound = '"long":1.2345678901234568e+29,"small":1.5e-7,"zero":-0.0';
     hub.clientKey = undefined;
@@ -119,11 +119,11 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
       JSON.stringify({ node_id: NODE_ID }),
       `{"max_protocol_version":3,"noise":{"patterns":["XXpsk2"],"suites":["${suiteName}"]},${bound}}`,
     );
-    return 'binds `1.5e-7` where `1.5e-07` was sent, `-0.0` for `-0`, 17 digits of integers over 64 bits';
+    return 'binds `1.5e-7` for `1.5e-07`, `-0.0` for `-0`, and 17 digits of integers over 64 bits';
   });
 }
 
-const what = 'WebSocket: a certificate that no public authority issued';
+const what = 'WebSocket: a certificate from a private authority';
 compare(test, { ...ROW, pattern: 'none', suite: 'none', what }, async () => {
   const suite = '25519_ChaChaPoly_SHA256';
   const hub = await OurHub.start({ nodeId: NODE_ID, staticKey: randomBytes(32), psk: PSK, suite, answer });
@@ -131,7 +131,7 @@ compare(test, { ...ROW, pattern: 'none', suite: 'none', what }, async () => {
   hub.stop();
   assert.is(outcome, 'failed');
   assert.match(message!, 'UnknownIssuer');
-  return 'cannot be told to trust it';
+  return 'cannot be configured to trust it';
 });
 
 test.run();

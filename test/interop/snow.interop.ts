@@ -17,7 +17,7 @@ const row = { peer: 'snow', version: versionOf('snow') };
 
 test.before(buildRust);
 
-const what = 'the vectors of the judge for handshake, seal and open, without choices of this library';
+const what = 'the judge’s vectors for handshake, seal and open, with `--spec-only`';
 compare(test, { ...row, role: 'both', pattern: 'both', suite: 'both', what }, async () => {
   const report = join(folder, 'snow');
   const asked = ['--spec-only', '--only', 'handshake,seal,open', '--report', report];

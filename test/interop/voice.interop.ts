@@ -98,7 +98,7 @@ const row = {
   suite: '25519_ChaChaPoly_SHA256',
 };
 
-const streamed = 'a question streamed by examples/voice.ts, and the answer as sound';
+const streamed = '`examples/voice.ts` streams a question and gets the answer as sound';
 compare(test, { ...row, pattern: 'XXpsk2', what: streamed }, async () => {
   writeFileSync(path('question.wav'), wav(spoken('what time is it?')));
   const args = [
@@ -132,14 +132,14 @@ compare(test, { ...row, pattern: 'XXpsk2', what: streamed }, async () => {
   return undefined;
 });
 
-compare(test, { ...row, pattern: 'KKpsk0', what: 'a whole utterance, in a language' }, async () => {
+compare(test, { ...row, pattern: 'KKpsk0', what: 'one utterance, with its language' }, async () => {
   const { client, data } = await listen();
   client.sendBytes(spoken('wie spät ist es?'), 'stt_audio_handle', { ...FORMAT, lang: 'de-de' });
   assert.is((await data('speak')).utterance, 'You said: wie spät ist es? (de-de)');
   return undefined;
 });
 
-compare(test, { ...row, pattern: 'KKpsk0', what: 'a recording, to be written down' }, async () => {
+compare(test, { ...row, pattern: 'KKpsk0', what: 'a recording to transcribe' }, async () => {
   const { client, data } = await listen();
   client.sendBytes(spoken('buy milk'), 'stt_audio_transcribe', { ...FORMAT, lang: 'en-us' });
   assert.equal(await data('recognizer_loop:transcribe.response'), {
@@ -151,7 +151,7 @@ compare(test, { ...row, pattern: 'KKpsk0', what: 'a recording, to be written dow
 
 compare(
   test,
-  { ...row, pattern: 'KKpsk0', what: 'speech in a format that the hub cannot read' },
+  { ...row, pattern: 'KKpsk0', what: 'speech in a format that the hub does not support' },
   async () => {
     const { client, data } = await listen();
     client.sendBytes(spoken('hello'), 'raw_audio', { sample_rate: 44_100, sample_width: 2 });
@@ -161,7 +161,7 @@ compare(
   },
 );
 
-compare(test, { ...row, pattern: 'KKpsk0', what: 'sound for a text of 400 random letters' }, async () => {
+compare(test, { ...row, pattern: 'KKpsk0', what: 'a text of 400 random letters to synthesize' }, async () => {
   const { client } = await listen();
   const heard = new Promise<JsonObject>((resolve) =>
     client.on('bytes', ({ metadata }) => resolve(metadata!)),
@@ -171,7 +171,7 @@ compare(test, { ...row, pattern: 'KKpsk0', what: 'sound for a text of 400 random
     client.send({ msg_type: 'bus', payload });
   }
   assert.is((await heard).utterance, 'short');
-  return 'stays silent where the text, in the metadata, takes more than 255 bytes';
+  return 'sends nothing if the text in the metadata exceeds 255 bytes';
 });
 
 test.run();
