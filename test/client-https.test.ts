@@ -20,7 +20,7 @@ const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
 const STATIC_KEY = randomBytes(32);
 
 /** What a server answers: a status and a body, or the members of a JSON object with the status 200. */
-type Response = { status: number; body: string } | Record<string, unknown>;
+type Response = { status: number; body: string; retryAfter?: string } | Record<string, unknown>;
 
 const servers: Server[] = [];
 const clients: Client[] = [];
@@ -38,6 +38,7 @@ async function serve(answer: (path: string, fields: URLSearchParams) => Response
       const path = new URL(request.url!, 'http://localhost').pathname.slice(1);
       const given = answer(path, new URLSearchParams(Buffer.concat(parts).toString()));
       const isRaw = 'body' in given;
+      if (typeof given.retryAfter === 'string') response.setHeader('retry-after', given.retryAfter);
       response.writeHead(isRaw ? (given.status as number) : 200, { location: '/elsewhere' });
       response.end(isRaw ? given.body : JSON.stringify(given));
     });
@@ -201,6 +202,18 @@ for (const [status, code] of statuses) {
     assert.not.ok(paths.includes('elsewhere'));
   });
 }
+
+test('waits as long as a server asks, and at most as long as the policy allows', async () => {
+  const afterOf = async (retryAfter: string): Promise<number> => {
+    const client = dial(await serve(() => ({ status: 503, body: '', retryAfter })));
+    return new Promise((resolve) => client.on('reconnect', ({ after }) => resolve(after)));
+  };
+  assert.is(await afterOf('120'), 120_000);
+  assert.is(await afterOf('99999999999'), 600_000);
+  const until = await afterOf(new Date(Date.now() + 300_000).toUTCString());
+  assert.ok(until > 200_000 && until <= 300_000, `${until}`);
+  for (const none of ['0', 'soon', '-5']) assert.ok((await afterOf(none)) < 2000);
+});
 
 const responses: [string, Response, string?][] = [
   ['a page', { status: 200, body: '<html>' }],

@@ -1,4 +1,7 @@
 /** Which hubs the clients refuse. That they talk to the others is in the demos. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
@@ -45,6 +48,24 @@ test('a client that trusts pinned hubs only connects to no other', async () => {
   assert.is(await outcome(hub.url, provisioned), 'unknown-hub');
   assert.is(await outcome(hub.url, pinned), 'ready');
   await hub.stop();
+});
+
+test('a client waits as long as the server asks that refuses its WebSocket', async () => {
+  const server = createServer().on('upgrade', (_, socket) =>
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n'),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stored = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  const client = connect({
+    identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
+    keyring: { load: () => stored, update: () => {} },
+    allowPlaintext: true,
+  });
+  const after = await new Promise((resolve) => client.on('reconnect', (event) => resolve(event.after)));
+  client.end();
+  server.close();
+  assert.is(after, 120_000);
 });
 
 test('a client over MQTT does not take the address for another protocol', () => {

@@ -34,6 +34,7 @@ import type {
 } from './options.ts';
 import { assertOptions } from './read-options.ts';
 import { envelopeOf, Requests } from './requests.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 /** A connection, as the client sees it. */
 interface Line extends Connection {
@@ -43,6 +44,8 @@ interface Line extends Connection {
   isOver: boolean;
   /** Whether the keyring marks the static key as fresh. */
   isKeyFresh: boolean;
+  /** The pause that the server asks for, in milliseconds. */
+  retryAfter: number;
 }
 
 /** The end of a connection whose session could not be made. */
@@ -250,6 +253,7 @@ export class Client {
       ...begun,
       transport: undefined,
       isOver: false,
+      retryAfter: 0,
       run,
       send: (envelope) => {
         write(session.sendJson(envelope));
@@ -260,7 +264,10 @@ export class Client {
         this.#emit({ type: 'trace', what: { type: 'received', data } });
         if (!line.isOver) run(session.receive(data));
       },
-      closed: (closing) => run(session.closed(closing)),
+      closed: (closing, retryAfter) => {
+        line.retryAfter = readRetryAfter(retryAfter, this.#options.policy?.maxPause);
+        run(session.closed(closing));
+      },
     };
     this.#hangUp = line.closed; // without a code: the hub did not close
     this.#emit({ type: 'connecting' });
@@ -372,19 +379,21 @@ export class Client {
       this.#rest(event); // there was no randomness for a pause
       throw error;
     }
-    this.#follow(decision!, event.error);
+    this.#follow(decision!, event.error, line.retryAfter);
   }
 
   /** Carries out the policy's decision after the end of a connection. */
-  #follow(decision: PolicyDecision, error: Error): void {
+  #follow(decision: PolicyDecision, error: Error, retryAfter: number): void {
     this.#emit({ type: 'trace', what: decision });
     if (decision.do === 'rest') return; // the reason was passed to #leave
-    if (decision.do === 'ask' || decision.after > 0) this.#fail(error);
     if (decision.do === 'ask') {
+      this.#fail(error);
       this.#ask(error);
       return;
     }
-    const { after, tell } = decision;
+    const { tell } = decision;
+    const after = Math.max(decision.after, retryAfter);
+    if (after > 0) this.#fail(error);
     const redial = setTimeout(() => this.#connect(), after);
     this.#hangUp = () => clearTimeout(redial);
     this.#emit({ type: 'reconnect', after, tell: tell && this.#sentence(tell) });

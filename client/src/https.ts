@@ -77,7 +77,7 @@ export function connect(options: NodeOptions): Client {
           if (length > maxLength) response.destroy(new Error('the response is too long'));
         });
         response.on('error', reject);
-        response.on('end', () => resolve(read(response.statusCode!, Buffer.concat(parts))));
+        response.on('end', () => resolve(read(response, Buffer.concat(parts))));
       });
       sent.on('error', reject);
       sent.end(body);
@@ -127,7 +127,8 @@ export function connect(options: NodeOptions): Client {
 
     earlier = earlier.then(carry).catch((error: unknown) => {
       isOpen = false;
-      closed(error instanceof Refusal ? error.closing : undefined);
+      if (error instanceof Refusal) closed(error.closing, error.retryAfter);
+      else closed();
     });
     return {
       write(data) {
@@ -148,6 +149,7 @@ export function connect(options: NodeOptions): Client {
 /** The status of a response, and the members that a hub's JSON object can have. */
 interface Answer {
   readonly status: number;
+  readonly retryAfter?: string | undefined;
   readonly error?: unknown;
   readonly messages?: unknown;
   readonly b64_messages?: unknown;
@@ -156,14 +158,16 @@ interface Answer {
 /** The hub refused a request. */
 class Refusal extends Error {
   readonly closing: { code: number } | { status: number };
+  readonly retryAfter: string | undefined;
 
-  constructor(closing: Refusal['closing']) {
+  constructor(closing: Refusal['closing'], retryAfter?: string) {
     super('the hub refused a request');
     this.closing = closing;
+    this.retryAfter = retryAfter;
   }
 }
 
-function read(status: number, body: Buffer): Answer {
+function read({ statusCode: status, headers }: http.IncomingMessage, body: Buffer): Answer {
   let members: unknown;
   try {
     if (lengthOutsideStrings(body) <= MAX_OUTSIDE_STRINGS) members = JSON.parse(body.toString());
@@ -171,7 +175,7 @@ function read(status: number, body: Buffer): Answer {
     // A proxy answered with a page. The status says what happened.
   }
   const { error, messages, b64_messages } = (members ?? {}) as Partial<Answer>;
-  return { status, error, messages, b64_messages };
+  return { status: status!, retryAfter: headers['retry-after'], error, messages, b64_messages };
 }
 
 const QUOTATION_MARK = 0x22;
@@ -195,9 +199,9 @@ function lengthOutsideStrings(json: Buffer): number {
  * or a status of success, has ended it: on a WebSocket that is a close with the code 1000.
  */
 function check(answer: Answer): Answer {
-  const { status, error } = answer;
+  const { status, retryAfter, error } = answer;
   if (status === 409 || (status === 200 && error !== undefined)) throw new Refusal({ code: 1000 });
-  if (status !== 200) throw new Refusal({ status });
+  if (status !== 200) throw new Refusal({ status }, retryAfter);
   return answer;
 }
 

@@ -144,7 +144,8 @@ export interface Connection {
   /** Seals an envelope and writes it. */
   send(envelope: JsonObject): void;
   received(data: string | Uint8Array): void;
-  closed(closing?: Closing): void;
+  /** @param retryAfter - the header Retry-After of the server's refusal */
+  closed(closing?: Closing, retryAfter?: string): void;
   /** Carries out the events that a method of the session has returned. */
   run(events: SessionEvent[]): void;
 }

@@ -37,7 +37,9 @@ export function connect(options: NodeOptions): Client {
     });
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
-    socket.on('unexpected-response', (_, { statusCode }) => closed({ status: statusCode! }));
+    socket.on('unexpected-response', (_, { statusCode, headers }) =>
+      closed({ status: statusCode! }, headers['retry-after']),
+    );
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
     return {
       write: (data) => socket.send(data, (error) => error && closed()),
