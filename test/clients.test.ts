@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
+import { connect as connectInPage } from 'hub-protocol-client/browser';
+import { connect as connectOverHttps } from 'hub-protocol-client/https';
 import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -68,13 +70,32 @@ test('a client waits as long as the server asks that refuses its WebSocket', asy
   assert.is(after, 120_000);
 });
 
-test('a client over MQTT does not take the address for another protocol', () => {
-  const identity = parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: 'wss://hub.example' } });
+test('a client names the entry for the protocol that the identity has', () => {
   const load = (): never => {
     throw new Error('the keyring was read');
   };
+  const keyring = { load, update: () => {} };
+  const mqtt = { endpoint: 'mqtts://hub.example', username: 'kiosk-7', password: 'secret' };
+  const [overWebSocket, overHttps, overMqtt] = [
+    { data_plane_endpoints: { wss: 'wss://hub.example' } },
+    { protocols: { https: true }, data_plane_endpoints: { https: 'https://hub.example' } },
+    { mqtt },
+  ].map((fields) => parseIdentity({ ...ISSUED, ...fields }));
+  const named = [
+    [connectOverMqtt, overWebSocket, 'connect from hub-protocol-client '],
+    [connectOverHttps, overMqtt, 'hub-protocol-client/mqtt'],
+    [connect, overMqtt, 'hub-protocol-client/mqtt'],
+    [connectInPage, overHttps, 'hub-protocol-client/https'],
+  ] as const;
+  for (const [connectBy, identity, entry] of named) {
+    assert.throws(
+      () => connectBy({ identity: identity!, keyring }),
+      (error: Error & { code: string }) =>
+        error.code === 'unsupported-protocol' && error.message.includes(entry),
+    );
+  }
   assert.throws(
-    () => connectOverMqtt({ identity, keyring: { load, update: () => {} } }),
+    () => connect({ identity: parseIdentity(ISSUED), keyring }),
     (error: Error & { code: string }) => error.code === 'no-endpoint',
   );
 });

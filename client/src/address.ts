@@ -2,13 +2,45 @@
  * Addresses that the platform refuses although the core accepts them, such as `300.1.1.1`. The errors of a platform quote the
  * URL, which contains the access key, so none of them is passed on, not even as a cause.
  */
-import { LocalError } from 'hub-protocol';
+import { type Identity, LocalError, selectEndpoint } from 'hub-protocol';
+import type { SelectedEndpoint } from 'hub-protocol/parts';
+import type { ConnectOptions } from './options.ts';
+
+const ENTRIES = {
+  wss: 'hub-protocol-client (in a page: hub-protocol-client/browser)',
+  https: 'hub-protocol-client/https',
+  mqtt: 'hub-protocol-client/mqtt',
+} as const;
+
+/**
+ * Selects the address of an identity for a protocol.
+ * @throws LocalError `unsupported-protocol` if the identity has only addresses for other protocols; otherwise as `selectEndpoint`, and
+ *   `bad-endpoint` for an address that the platform refuses
+ */
+export function addressOf(
+  identity: Identity,
+  protocol: keyof typeof ENTRIES,
+  { allowPlaintext }: Pick<ConnectOptions, 'allowPlaintext'>,
+): SelectedEndpoint {
+  try {
+    const endpoint = selectEndpoint(identity, { requested: protocol, allowPlaintext });
+    assertAddress(endpoint.url);
+    return endpoint;
+  } catch (error) {
+    if ((error as LocalError).code !== 'no-endpoint') throw error;
+    const other = selectEndpoint(identity, { allowPlaintext: true }).protocol; // throws the same error if there is none
+    throw new LocalError(
+      'unsupported-protocol',
+      `the identity has an address for ${other}, but none for ${protocol}: import connect from ${ENTRIES[other]}`,
+    );
+  }
+}
 
 /**
  * Checks that the platform accepts an address, as far as it has a URL class.
  * @throws LocalError `bad-endpoint`
  */
-export function assertAddress(url: string): void {
+function assertAddress(url: string): void {
   if (typeof URL === 'undefined') return;
   try {
     new URL(url.replace(/^[^:]+/, 'https')); // other schemes have weaker rules for hosts

@@ -4,9 +4,9 @@
  */
 import http from 'node:http';
 import https from 'node:https';
-import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { assertAddress } from './address.ts';
+import { addressOf } from './address.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -38,8 +38,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = given;
-  const { url, tls } = selectEndpoint(identity, { requested: 'https', allowPlaintext });
-  assertAddress(url);
+  const { url, tls } = addressOf(identity, 'https', { allowPlaintext });
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;

@@ -1,8 +1,8 @@
 /** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/reference/mqtt.md has the reasons for the order of things. */
-import { clientId, deriveTopics, presence, selectEndpoint } from 'hub-protocol';
+import { clientId, deriveTopics, presence } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
-import { assertAddress } from './address.ts';
+import { addressOf } from './address.ts';
 import type { Advice } from './advice.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
@@ -35,8 +35,7 @@ const advice: Advice = {
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = given;
-  const { url } = selectEndpoint(identity, { requested: 'mqtt', allowPlaintext });
-  assertAddress(url);
+  const { url } = addressOf(identity, 'mqtt', { allowPlaintext });
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);

@@ -1,8 +1,8 @@
 /** A client over the global WebSocket of pages and of React Native. */
-import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { authorizedUrl } from 'hub-protocol';
 import { binaryReader } from 'hub-protocol/binary';
 import { jsCrypto as crypto } from 'hub-protocol/js';
-import { assertAddress } from './address.ts';
+import { addressOf } from './address.ts';
 import { Client } from './client.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
@@ -16,9 +16,8 @@ export function connectByWebSocket(
   { keyring, derive }: { keyring: KeyringStore; derive: Derive },
 ): Client {
   const { identity, allowPlaintext, pingEvery = 60_000, userAgent = 'hub-protocol-client' } = options;
+  const { url } = addressOf(identity, 'wss', { allowPlaintext });
   if (typeof WebSocket === 'undefined') throw notAPage();
-  const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
-  assertAddress(url);
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
 
   function open({ session, send, received, closed }: Connection): Transport {

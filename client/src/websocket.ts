@@ -1,8 +1,8 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
-import { authorizedUrl, selectEndpoint } from 'hub-protocol';
+import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
-import { assertAddress } from './address.ts';
+import { addressOf } from './address.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -22,8 +22,7 @@ export type * from './options.ts';
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = given;
-  const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
-  assertAddress(url);
+  const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
