@@ -2,18 +2,20 @@
 import { isBytes } from './bytes.ts';
 import { LocalError } from './errors.ts';
 import * as errors from './errors-table.ts';
+import { assertNotFull } from './memory.ts';
 
 /**
  * Runs code that reads an argument. A getter that throws and a revoked proxy are the caller's mistake, like any other.
  * @param name - of the argument, for the error message
  * @returns what the code returns
- * @throws LocalError any that the code throws; `bad-argument`, with the error as its cause, for any other error
+ * @throws LocalError any that the code throws; `out-of-memory`; `bad-argument`, with the error as its cause, for any other error
  */
 export function readArgument<T>(name: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (error instanceof LocalError) throw error;
+    assertNotFull(error);
     throw errors.unreadable(name, error);
   }
 }

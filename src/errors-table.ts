@@ -61,8 +61,10 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     todo: 'Add `blake2b` or a native `argon2id` to the crypto, or provision the PSK.',
   },
   'out-of-memory': {
-    means: 'the engine cannot allocate the memory that argon2id needs',
-    todo: 'Pass `memory`, derive on another machine, or provision the 32 bytes: `storePsk` with `isProvisioned: true`.',
+    means: 'the engine has no memory left, or less than argon2id needs',
+    todo:
+      'On a device, free memory, or send and accept shorter messages (`maxMessage`), and connect again: a session has ended. For argon2id, ' +
+      'pass `memory`, derive on another machine, or provision the 32 bytes: `storePsk` with `isProvisioned: true`.',
   },
   'crypto-failed': {
     means:
@@ -499,6 +501,8 @@ export const outOfMemory = (blocks: number): LocalError =>
     'out-of-memory',
     `${blocks} KiB cannot be allocated: pass memory, or derive the bytes elsewhere`,
   );
+export const noMemoryLeft = (error?: unknown): LocalError =>
+  new LocalError('out-of-memory', 'the engine has no memory left: see the cause', error);
 export const storedLowOrderKey = (): LocalError =>
   new LocalError('low-order-key', '"remoteStaticKey" has low order, as no key of a peer has: restore it');
 

@@ -1,6 +1,7 @@
 /** Keeps the methods of an object apart: none runs inside another, and none runs after the first failure. */
-import { LocalError, RemoteError } from './errors.ts';
+import type { LocalError, RemoteError } from './errors.ts';
 import * as errors from './errors-table.ts';
+import { failureOf } from './memory.ts';
 
 /**
  * Injected code is called in the middle of a method: a second method called from there would use a nonce or a key
@@ -16,7 +17,7 @@ import * as errors from './errors-table.ts';
  *     }
  */
 export class Guard {
-  /** The first failure, or the error that the object has ended. */
+  /** The first failure. */
   failure: LocalError | RemoteError | undefined = undefined;
   private isBusy = false;
 
@@ -38,26 +39,31 @@ export class Guard {
     }
   }
 
-  /** @throws LocalError `wrong-state` inside a method; the failure, if there is one */
-  assertUsable(): void {
-    this.assertIdle();
-    if (this.failure !== undefined) throw this.failure;
-  }
-
-  /** Keeps the first failure, and returns it. */
+  /** Keeps the first failure, and returns it. Never throws: first wipe the keys. */
   fail(error: unknown): LocalError | RemoteError {
     this.failure ??= failureOf(error);
     return this.failure;
   }
-
-  /** Ends the object: later calls throw `wrong-state`, unless it has failed. */
-  end(): void {
-    this.failure ??= errors.handshakeOver();
-  }
 }
 
-/** The error itself, if it is one of ours; `crypto-failed` for anything that the engine threw, such as for lack of memory. */
-export function failureOf(error: unknown): LocalError | RemoteError {
-  if (error instanceof LocalError || error instanceof RemoteError) return error;
-  return errors.cryptoIncomplete(error);
+/** The guard of an object that its user can end. */
+export class EndingGuard extends Guard {
+  private hasEnded = false;
+
+  /** Whether the object has failed or ended. */
+  get isOver(): boolean {
+    return this.hasEnded || this.failure !== undefined;
+  }
+
+  /** @throws LocalError `wrong-state` inside a method, and after the end; the failure, if there is one */
+  assertUsable(): void {
+    this.assertIdle();
+    if (this.hasEnded) this.failure ??= errors.handshakeOver();
+    if (this.failure !== undefined) throw this.failure;
+  }
+
+  /** Ends the object: later calls throw `wrong-state`, unless it has failed. Allocates nothing. */
+  end(): void {
+    this.hasEnded = true;
+  }
 }

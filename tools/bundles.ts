@@ -333,7 +333,7 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
         // collapse_vars uses some variables before their declaration, when Espruino does not know them yet.
         compress: {
           ecma,
-          passes: 3,
+          passes: 6,
           join_vars: isModule,
           collapse_vars: isModule,
           keep_fargs: false, // removes arguments that only sentences would have shown

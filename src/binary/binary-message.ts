@@ -27,6 +27,7 @@ import {
 import { type Bytes, isBytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_MESSAGE, MAX_METADATA } from '../limits.ts';
+import { assertNotFull } from '../memory.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import type { BinaryPayloadType } from '../wire/reassembler.ts';
@@ -307,7 +308,8 @@ function inflated(compressed: Uint8Array, inflate: Inflate | undefined, maxLengt
   let bytes: unknown;
   try {
     bytes = inflate(compressed, maxLength);
-  } catch {
+  } catch (error) {
+    assertNotFull(error);
     throw errors.badCompression();
   }
   if (!isBytes(bytes)) {

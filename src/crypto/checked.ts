@@ -5,6 +5,7 @@ import { assertBytes, assertMethods, readArgument, readField } from '../argument
 import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import { assertNotFull } from '../memory.ts';
 import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
 
 const EMPTY = new Uint8Array(0);
@@ -59,6 +60,7 @@ function attempt<Result>(call: () => Result, name: string): Result {
   try {
     return call();
   } catch (error) {
+    assertNotFull(error);
     throw errors.injectedThrew(error, name);
   }
 }
@@ -82,9 +84,11 @@ export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array 
 export function randomKey(randomBytes: RandomBytes): Uint8Array {
   const random = drawBytes(randomBytes, KEY_LENGTH);
   if (isZero(random)) throw errors.badRandom(KEY_LENGTH);
-  const key = copyBytes(random);
-  wipe(random);
-  return key;
+  try {
+    return copyBytes(random);
+  } finally {
+    wipe(random);
+  }
 }
 
 /** A Crypto that returns only bytes of the right length; any other outcome is `crypto-failed`. */
@@ -239,15 +243,14 @@ export class CheckedCipher {
     sealed: Uint8Array,
     inPlace: boolean,
   ): Bytes | undefined {
-    let plaintext: unknown;
-    try {
-      plaintext =
-        inPlace && this.cipher.openInPlace !== undefined
-          ? this.cipher.openInPlace(nonce, associatedData, sealed)
-          : this.cipher.open(nonce, associatedData, sealed);
-    } catch (error) {
-      throw errors.injectedThrew(error, 'open');
-    }
+    const { cipher } = this;
+    const plaintext: unknown = attempt(
+      () =>
+        inPlace && cipher.openInPlace !== undefined
+          ? cipher.openInPlace(nonce, associatedData, sealed)
+          : cipher.open(nonce, associatedData, sealed),
+      'open',
+    );
     if (plaintext === undefined) return undefined;
     if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
       throw errors.wrongPlaintext();

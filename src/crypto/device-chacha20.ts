@@ -21,8 +21,8 @@ export type Keystream = (block: DataView) => void;
  */
 export type ChaCha20 = (key: Uint8Array, nonce: Uint8Array, count: number) => Keystream;
 
-/** "expand 32-byte k", and zeros for the key, the counter and the nonce. */
-const STATE = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+/** "expand 32-byte k". */
+const CONSTANTS = [0x61707865, 0x3320646e, 0x79622d32, 0x6b206574];
 const COUNTER = 12;
 const NONCE_LENGTH = 12;
 const DOUBLE_ROUNDS = 10;
@@ -30,18 +30,23 @@ const DOUBLE_ROUNDS = 10;
 export const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Sixteen words in an ArrayBuffer, since V8 moves an array of 64 bytes: a copy of the key that nothing wipes (copyBytes). */
-const newWords = (): Int32Array => new Int32Array(new ArrayBuffer(64));
-
-/** The sixteen words of the state, signed. */
-function initialState(key: Uint8Array, nonce: Uint8Array): Int32Array {
+/**
+ * The sixteen words of the state, signed, by their index. They are read from the key each time: a copy of it would stay in memory
+ * if an allocation failed before it is wiped.
+ */
+function wordsOf(key: Uint8Array, nonce: Uint8Array): (i: number) => number {
   assertBytes(key, 'key', KEY_LENGTH);
   assertBytes(nonce, 'nonce', NONCE_LENGTH);
-  const state = newWords();
-  state.set(STATE);
-  for (let i = 0; i < 8; i++) state[4 + i] = viewOf(key).getInt32(4 * i, true);
-  for (let i = 0; i < 3; i++) state[COUNTER + 1 + i] = viewOf(nonce).getInt32(4 * i, true);
-  return state;
+  const keyView = viewOf(key);
+  const nonceView = viewOf(nonce);
+  return (i) =>
+    i < 4
+      ? CONSTANTS[i]!
+      : i < COUNTER
+        ? keyView.getInt32(4 * i - 16, true)
+        : i > COUNTER
+          ? nonceView.getInt32(4 * i - 52, true)
+          : 0;
 }
 
 /** How many blocks are computed together, at most: a message of 1 KiB has 18. Each more would save time, and take 300 bytes. */
@@ -110,15 +115,14 @@ function rowsOf(state: readonly bigint[], first: number, count: number): bigint[
 
 /** With four BigInts. */
 export const chacha20InRows: ChaCha20 = (key, nonce, count) => {
-  const state = initialState(key, nonce);
+  const wordAt = wordsOf(key, nonce);
   const rows: bigint[] = [];
-  for (let i = 0; i < state.length; i += 4) {
+  for (let i = 0; i < 16; i += 4) {
     let row = 0n;
     // XOR with the sign makes words of less than 2^31, without floating point; the sum restores the sign.
-    for (let j = i + 3; j >= i; j--) row = (row << 64n) + BigInt(state[j]! ^ SIGN) + 0x80000000n;
+    for (let j = i + 3; j >= i; j--) row = (row << 64n) + BigInt(wordAt(j) ^ SIGN) + 0x80000000n;
     rows.push(row);
   }
-  state.fill(0);
   let stream: bigint[] = [];
   let next = 0;
   let left = 0;
@@ -154,22 +158,22 @@ function quarterRound(x: Int32Array, a: number, b: number, c: number, d: number)
 }
 
 /** With numbers. */
-export const chacha20InWords: ChaCha20 = (key, nonce, count) => {
-  const state = initialState(key, nonce);
-  const x = newWords();
+export const chacha20InWords: ChaCha20 = (key, nonce) => {
+  const wordAt = wordsOf(key, nonce);
+  // In an ArrayBuffer, since V8 moves an array of 64 bytes: a copy of the key that nothing wipes (copyBytes).
+  const x = new Int32Array(new ArrayBuffer(64));
+  let counter = 0;
   return (block) => {
-    x.set(state);
+    for (let i = 0; i < x.length; i++) x[i] = wordAt(i);
+    x[COUNTER] = counter;
     for (let round = 0; round < DOUBLE_ROUNDS; round++) {
       for (let i = 0; i < 4; i++) quarterRound(x, i, 4 + i, 8 + i, 12 + i);
       for (let i = 0; i < 4; i++)
         quarterRound(x, i, 4 + ((i + 1) & 3), 8 + ((i + 2) & 3), 12 + ((i + 3) & 3));
     }
-    for (let i = 0; i < x.length; i++) block.setInt32(4 * i, x[i]! + state[i]!, true);
-    state[COUNTER]!++;
-    if (state[COUNTER] === count) {
-      state.fill(0);
-      x.fill(0);
-    }
+    for (let i = 0; i < x.length; i++) block.setInt32(4 * i, x[i]! + wordAt(i), true);
+    block.setInt32(4 * COUNTER, x[COUNTER]! + counter++, true);
+    x.fill(0);
   };
 };
 

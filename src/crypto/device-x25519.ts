@@ -27,7 +27,7 @@ function decode(bytes: Uint8Array, topMask: number): bigint {
 
 function encode(value: bigint): Uint8Array {
   const hex = value.toString(16);
-  const bytes = new Uint8Array(KEY_LENGTH);
+  const bytes = new Uint8Array(new ArrayBuffer(KEY_LENGTH)); // which V8 does not move (copyBytes)
   const digits = hexToBytes(hex.length % 2 === 0 ? hex : `0${hex}`)!;
   for (let i = 0; i < digits.length; i++) bytes[i] = digits[digits.length - 1 - i]!;
   return bytes;

@@ -234,7 +234,7 @@ function decode(h: Field, u: Uint8Array): void {
 
 /** encodeUCoordinate */
 function encode(f: Field): Uint8Array {
-  const u = new Uint8Array(KEY_LENGTH);
+  const u = new Uint8Array(new ArrayBuffer(KEY_LENGTH)); // which V8 does not move (copyBytes): it may be a shared secret
   encodeModulo(f, POSITIONS, UNITS, 19, u);
   return u;
 }

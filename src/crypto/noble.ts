@@ -4,12 +4,20 @@
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
+import { copyBytes, wipe } from '../bytes.ts';
 import type { Crypto } from './crypto.ts';
 import { nobleBlake2b } from './noble-blake2b.ts';
 import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { nobleX25519 } from './noble-x25519.ts';
 
 export { nobleBlake2b };
+
+/** A copy in memory that V8 does not move (copyBytes), since it may be a key. */
+function owned(digest: Uint8Array): Uint8Array {
+  const copy = copyBytes(digest);
+  wipe(digest);
+  return copy;
+}
 
 /**
  * noble: pure JavaScript, with the suite `25519_ChaChaPoly_SHA256` only, for any engine that has BigInt. X25519 on BigInt does
@@ -29,7 +37,7 @@ export const nobleCrypto: Crypto = {
   hmacSha256(key, ...parts) {
     const mac = hmac.create(sha256, key);
     for (const part of parts) mac.update(part);
-    return mac.digest();
+    return owned(mac.digest());
   },
   x25519: nobleX25519,
   ciphers: { ChaChaPoly: nobleChaChaPoly },

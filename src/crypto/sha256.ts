@@ -35,47 +35,70 @@ const OPAD = 0x5c5c5c5c;
  * @returns the digest, 32 bytes
  */
 export function sha256(...parts: Uint8Array[]): Uint8Array {
-  const state = new Int32Array(H);
-  absorb(state, [], 0, parts);
-  return digestOf(state);
+  const digest = newDigest();
+  const state = newState();
+  absorb(state, newSchedule(), pad(parts, 0));
+  writeDigest(state, digest);
+  return digest;
 }
 
 /**
  * HMAC-SHA-256 of the concatenated parts. Neither the padded key nor the inner digest is written as bytes: both go straight into
- * the words of a block.
+ * the words of a block. All memory is allocated first: if that fails, nothing that depends on the key stays behind.
  */
 export function hmacSha256(key: Uint8Array, ...parts: Uint8Array[]): Uint8Array {
   const shortKey = key.length > BLOCK ? sha256(key) : key;
-  const schedule: number[] = [];
-  const inner = keyedState(schedule, shortKey, IPAD);
-  absorb(inner, schedule, BLOCK, parts);
-  const outer = keyedState(schedule, shortKey, OPAD);
+  const digest = newDigest();
+  const inner = newState();
+  const outer = newState();
+  const schedule = newSchedule();
+  const padded = pad(parts, BLOCK);
+  absorbKey(inner, schedule, shortKey, IPAD);
+  absorb(inner, schedule, padded);
+  absorbKey(outer, schedule, shortKey, OPAD);
   for (let t = 0; t < 16; t++) schedule[t] = t < 8 ? inner[t]! : 0;
   schedule[8] = 0x80 << 24;
   schedule[15] = (BLOCK + 32) << 3;
   compress(outer, schedule);
   clear(inner);
-  return digestOf(outer);
+  writeDigest(outer, digest);
+  return digest;
 }
 
-/** The state after the block of a key of at most 64 bytes, padded with zeros. */
-function keyedState(schedule: number[], key: Uint8Array, pad: number): Int32Array {
+/** Like a state, in an ArrayBuffer, since it may be a key, and V8 moves arrays of up to 64 bytes otherwise (copyBytes). */
+function newDigest(): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(32));
+}
+
+/** Of its full length, so that it does not grow later. */
+function newSchedule(): number[] {
+  const schedule: number[] = [];
+  for (let t = 0; t < BLOCK; t++) schedule[t] = 0;
+  return schedule;
+}
+
+function newState(): Int32Array {
+  const state = new Int32Array(new ArrayBuffer(32));
+  for (let i = 0; i < 8; i++) state[i] = H[i]!;
+  return state;
+}
+
+/** Absorbs the block of a key of at most 64 bytes, padded with zeros. */
+function absorbKey(state: Int32Array, schedule: number[], key: Uint8Array, pad: number): void {
   for (let t = 0; t < 16; t++) {
     schedule[t] = (4 * t < key.length ? readWord(key, 4 * t) : 0) ^ pad;
   }
-  const state = new Int32Array(H);
   compress(state, schedule);
-  return state;
 }
 
 /**
  * Section 5.1.1: the parts, a one bit, zeros up to the end of a block, and in its last 64 bits the length in bits.
  * @param before - how many bytes the state has absorbed
  */
-function absorb(state: Int32Array, schedule: number[], before: number, parts: readonly Uint8Array[]): void {
+function pad(parts: readonly Uint8Array[], before: number): Uint8Array {
   let length = 0;
   for (let i = 0; i < parts.length; i++) length += parts[i]!.length;
-  const padded = new Uint8Array((length + 9 + BLOCK - 1) & -BLOCK);
+  const padded = new Uint8Array(new ArrayBuffer((length + 9 + BLOCK - 1) & -BLOCK));
   let end = 0;
   for (let i = 0; i < parts.length; i++) {
     padded.set(parts[i]!, end);
@@ -83,19 +106,22 @@ function absorb(state: Int32Array, schedule: number[], before: number, parts: re
   }
   padded[length] = 0x80;
   writeWord(padded, padded.length - 4, (before + length) << 3);
+  return padded;
+}
+
+/** Absorbs blocks, and wipes them: they may have a key in them. */
+function absorb(state: Int32Array, schedule: number[], padded: Uint8Array): void {
   for (let at = 0; at < padded.length; at += BLOCK) {
     for (let t = 0; t < 16; t++) schedule[t] = readWord(padded, at + 4 * t);
     compress(state, schedule);
   }
-  wipe(padded); // which may have a key in it
+  wipe(padded);
 }
 
-/** The digest in a state, which is wiped. */
-function digestOf(state: Int32Array): Uint8Array {
-  const digest = new Uint8Array(32);
+/** Writes the digest in a state, which is wiped. */
+function writeDigest(state: Int32Array, digest: Uint8Array): void {
   for (let i = 0; i < 8; i++) writeWord(digest, 4 * i, state[i]!);
   clear(state);
-  return digest;
 }
 
 /**

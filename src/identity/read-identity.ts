@@ -4,6 +4,7 @@ import * as errors from '../errors-table.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from '../issued/aliases.ts';
 import { currentName, type Fields, IssuedFields, isObject, type Names } from '../issued/fields.ts';
 import { Issued, issuedFrom, issuedOf, keepIssued } from '../issued/issued.ts';
+import { assertNotFull } from '../memory.ts';
 import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { JsonNumber, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -70,7 +71,8 @@ function parse(input: string | Uint8Array): unknown {
   try {
     const value = parseJson(input);
     return value instanceof JsonNumber ? value.valueOf() : value;
-  } catch {
+  } catch (error) {
+    assertNotFull(error);
     throw errors.identityNotJson();
   }
 }

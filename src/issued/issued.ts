@@ -3,6 +3,7 @@
  * identity back completely, and the names of the fields that could not be read.
  */
 import { descriptor } from '../descriptor.ts';
+import { assertNotFull } from '../memory.ts';
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
@@ -88,7 +89,8 @@ function copyOf(value: unknown): Json {
   if (typeof value !== 'object') return value as Json;
   try {
     return parseJson(jsonToBytes(value as Json));
-  } catch {
+  } catch (error) {
+    assertNotFull(error);
     return value as Json;
   }
 }

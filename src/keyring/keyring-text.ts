@@ -3,7 +3,7 @@
 import { assertString } from '../arguments.ts';
 import { type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
 import type { StaticKey } from '../crypto/crypto.ts';
-import { LocalError } from '../errors.ts';
+import { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
@@ -104,7 +104,7 @@ function parseObject(input: string | Uint8Array): JsonObject {
   try {
     value = parseJson(input);
   } catch (error) {
-    if (error instanceof LocalError) throw error;
+    if (!(error instanceof RemoteError)) throw error;
   }
   if (isJsonObject(value)) return value;
   throw errors.keyringNotJson();

@@ -8,8 +8,8 @@ import { assertInteger } from '../arguments.ts';
 import { type Bytes, concatBytes, wipe, wordAt } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
 import * as errors from '../errors-table.ts';
-import { failureOf } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
+import { failureOf } from '../memory.ts';
 import { opaque } from '../opaque.ts';
 import {
   type Argon2idInputs,

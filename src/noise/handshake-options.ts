@@ -1,6 +1,6 @@
 /** The options of a HandshakeState, and their checks. */
 import { assertBytes, assertFlag, type OptionNames, readOptions } from '../arguments.ts';
-import { CheckedCrypto } from '../crypto/checked.ts';
+import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
 import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -85,9 +85,9 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   }
   const isPaced = assertFlag(read.paced, 'paced');
   const staticKey = crypto.ownKey(read.staticKey, 'staticKey');
+  let ephemeralKey: CheckedKeyPair | undefined;
   try {
-    const ephemeralKey =
-      read.ephemeralKey === undefined ? undefined : crypto.ownKey(read.ephemeralKey, 'ephemeralKey');
+    if (read.ephemeralKey !== undefined) ephemeralKey = crypto.ownKey(read.ephemeralKey, 'ephemeralKey');
     if (ephemeralKey?.isAsynchronous) {
       throw errors.noPrivateKey();
     }
@@ -106,6 +106,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
     };
   } catch (error) {
     staticKey.destroy();
+    ephemeralKey?.destroy();
     throw error;
   }
 }

@@ -4,10 +4,12 @@
  */
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes } from '../bytes.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
-import { failureOf, Guard } from '../guard.ts';
+import { EndingGuard } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE } from '../limits.ts';
+import { failureOf } from '../memory.ts';
 import { opaque } from '../opaque.ts';
 import { Handshake } from './handshake.ts';
 import { type HandshakeOptions, readHandshakeOptions } from './handshake-options.ts';
@@ -39,32 +41,35 @@ const EMPTY = new Uint8Array(0);
 export class HandshakeState<Unfinished extends undefined = never> {
   private readonly handshake: Handshake;
   private readonly staticKeysKnown: boolean;
-  private readonly guard = new Guard();
+  private readonly guard = new EndingGuard();
 
-  /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed` */
+  /** @throws LocalError `bad-argument`, `bad-length`, `suite-unavailable`, `crypto-failed`, `out-of-memory` */
   constructor(options: HandshakeOptions) {
     const inputs = readHandshakeOptions(options);
     this.staticKeysKnown = inputs.remoteStaticKey !== undefined;
+    let handshake: Handshake | undefined;
     try {
-      this.handshake = new Handshake(inputs);
+      handshake = new Handshake(inputs);
+      this.handshake = handshake;
+      hideFields(this);
     } catch (error) {
+      handshake?.destroy();
       inputs.staticKey.destroy();
       inputs.ephemeralKey?.destroy();
       throw failureOf(error);
     }
-    hideFields(this);
   }
 
   /** Whether all messages are written and read, and only `split` remains. */
   get isFinished(): boolean {
-    return this.guard.failure === undefined && this.handshake.isFinished;
+    return !this.guard.isOver && this.handshake.isFinished;
   }
 
   /** The peer's static public key, 32 bytes, if it was given or a whole message that contains it was read. */
   get remoteStaticKey(): Bytes | undefined {
     const { rs, work } = this.handshake;
     const isSettled = this.staticKeysKnown || work === undefined;
-    return this.guard.failure === undefined && isSettled && rs !== undefined ? copyBytes(rs) : undefined;
+    return !this.guard.isOver && isSettled && rs !== undefined ? copyBytes(rs) : undefined;
   }
 
   /**
@@ -81,7 +86,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
    * @returns the message; `undefined` if you must call `resume` first, which happens only if the handshake is paced or
    *   its static private key is kept elsewhere
    * @throws LocalError `bad-argument`, `wrong-state` or `message-too-long`, which change nothing; `bad-random`,
-   *   `crypto-failed`; `low-order-key` if `remoteStaticKey` is of low order
+   *   `crypto-failed`, `out-of-memory`; `low-order-key` if `remoteStaticKey` is of low order
    * @throws RemoteError `low-order-key` if a public key in an earlier message of the peer is of low order
    */
   writeMessage(payload: Uint8Array = EMPTY): Bytes | Unfinished {
@@ -91,7 +96,7 @@ export class HandshakeState<Unfinished extends undefined = never> {
     if (payload.length > longest) {
       throw errors.tooLong('payload', longest, payload);
     }
-    return this.run(() => this.handshake.writeMessage(payload));
+    return this.run(this.handshake.writeMessage, payload, undefined);
   }
 
   /**
@@ -99,14 +104,14 @@ export class HandshakeState<Unfinished extends undefined = never> {
    * @param message - at most 65535 bytes
    * @param maxPayload - the longest payload to open, in bytes (default: what fits into a message)
    * @returns its payload; `undefined` as in `writeMessage`
-   * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `low-order-key`
+   * @throws LocalError `bad-argument` or `wrong-state`, which change nothing; `crypto-failed`, `out-of-memory`, `low-order-key`
    * @throws RemoteError `message-too-short`, `message-too-long`, `low-order-key`, `static-key-not-authentic`,
    *   `payload-not-authentic`
    */
   readMessage(message: Uint8Array, maxPayload: number = MAX_NOISE_MESSAGE): Bytes | Unfinished {
     assertBytes(message, 'message');
     this.assertTurn(false);
-    return this.run(() => this.handshake.readMessage(message, maxPayload));
+    return this.run(this.handshake.readMessage, message, maxPayload);
   }
 
   /**
@@ -125,22 +130,27 @@ export class HandshakeState<Unfinished extends undefined = never> {
       throw errors.nothingToResume();
     }
     this.handshake.assertAwaited(sharedSecret);
-    return this.run(() => this.handshake.resume(sharedSecret));
+    return this.run(this.handshake.resume, sharedSecret, undefined);
   }
 
   /**
    * Ends the handshake, and returns the keys of the session.
    * @returns the Transport, which seals and opens transport messages
-   * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`
+   * @throws LocalError `wrong-state` before the last message and after the first call; `crypto-failed`, `out-of-memory`
    */
   split(): Transport {
     this.guard.assertUsable();
     if (!this.isFinished) throw errors.splitTooEarly();
-    return this.guarded(() => {
+    this.guard.enter();
+    try {
       const transport = new Transport(this.handshake.split());
       this.end();
       return transport;
-    });
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.guard.leave();
+    }
   }
 
   /**
@@ -165,22 +175,26 @@ export class HandshakeState<Unfinished extends undefined = never> {
     if (due !== method) throw errors.notDue(method, due);
   }
 
-  private run(step: () => Bytes | undefined): Bytes | Unfinished {
-    return this.guarded(step) as Bytes | Unfinished;
-  }
-
-  /** Runs a part of the handshake. Any error is final. */
-  private guarded<Result>(part: () => Result): Result {
+  /** Runs a method of the handshake. Any error is final. It takes no closure: one that could not be allocated would not be final. */
+  private run<First, Second>(
+    method: (first: First, second: Second) => Bytes | undefined,
+    first: First,
+    second: Second,
+  ): Bytes | Unfinished {
     this.guard.enter();
     try {
-      return part();
+      return method.call(this.handshake, first, second) as Bytes | Unfinished;
     } catch (error) {
-      const failure = this.guard.fail(error);
-      this.end();
-      throw failure;
+      throw this.fail(error);
     } finally {
       this.guard.leave();
     }
+  }
+
+  /** Wipes the keys, and then makes the error, for which there may be no memory. */
+  private fail(error: unknown): LocalError | RemoteError {
+    this.end();
+    return this.guard.fail(error);
   }
 
   private end(): void {

@@ -162,12 +162,13 @@ export class Handshake {
 
   /** The keys of the session, which the caller owns, and wipes. */
   split(): SessionKeys {
-    const handshakeHash = this.symmetricState.handshakeHash();
-    const { initiator, responder } = this.symmetricState.split();
-    const remoteStaticKey = this.rs!;
-    return this.isInitiator
-      ? { sending: initiator, receiving: responder, handshakeHash, remoteStaticKey }
-      : { sending: responder, receiving: initiator, handshakeHash, remoteStaticKey };
+    const { symmetricState, isInitiator } = this;
+    const sending = symmetricState.cipherStateToCome();
+    const receiving = symmetricState.cipherStateToCome();
+    const handshakeHash = symmetricState.handshakeHash();
+    const keys = { sending, receiving, handshakeHash, remoteStaticKey: this.rs! };
+    symmetricState.split(isInitiator ? sending : receiving, isInitiator ? receiving : sending);
+    return keys;
   }
 
   /** Ends the handshake, and wipes every key. */

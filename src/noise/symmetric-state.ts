@@ -90,11 +90,14 @@ export class SymmetricState {
     return plaintext;
   }
 
-  /** Split: returns the CipherState that each side sends with. */
-  split(): { initiator: CipherState; responder: CipherState } {
+  /** A CipherState without a key, for `split`. */
+  cipherStateToCome(): CipherState {
+    return new CipherState(this.crypto, this.cipherName);
+  }
+
+  /** Split: gives its key to the CipherState that each side sends with. Nothing is allocated after that, which could fail. */
+  split(initiator: CipherState, responder: CipherState): void {
     this.mixKey(EMPTY); // with the same outputs
-    const initiator = new CipherState(this.crypto, this.cipherName);
-    const responder = new CipherState(this.crypto, this.cipherName);
     try {
       initiator.initializeKey(copyBytes(this.chainingKey));
       responder.initializeKey(this.output(2, this.chainingKey));
@@ -103,7 +106,6 @@ export class SymmetricState {
       responder.destroy();
       throw error;
     }
-    return { initiator, responder };
   }
 
   destroy(): void {

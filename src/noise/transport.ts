@@ -3,7 +3,7 @@ import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
-import { Guard } from '../guard.ts';
+import { EndingGuard } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -21,7 +21,7 @@ export class Transport {
   readonly remoteStaticKey: Bytes;
   private readonly sending: CipherState;
   private readonly receiving: CipherState;
-  private readonly guard = new Guard();
+  private readonly guard = new EndingGuard();
 
   /**
    * Called by HandshakeState only.
@@ -31,24 +31,27 @@ export class Transport {
     this.sending = keys.sending;
     this.receiving = keys.receiving;
     this.handshakeHash = keys.handshakeHash;
-    this.remoteStaticKey = copyBytes(keys.remoteStaticKey);
-    hideFields(this);
+    this.remoteStaticKey = keys.remoteStaticKey;
+    try {
+      this.remoteStaticKey = copyBytes(keys.remoteStaticKey);
+      hideFields(this);
+    } catch (error) {
+      throw this.fail(error);
+    }
   }
 
   /**
    * Seals one transport message.
    * @param plaintext - at most 65519 bytes
    * @returns the message, 16 bytes longer than the plaintext
-   * @throws LocalError `bad-argument` or `message-too-long`, which change nothing; `nonce-exhausted`,
+   * @throws LocalError `bad-argument` or `message-too-long`, which change nothing; `nonce-exhausted`, `out-of-memory`,
    *   `crypto-failed`, which are final; `wrong-state` after `destroy`
    */
   encrypt(plaintext: Uint8Array): Bytes {
     assertBytes(plaintext, 'plaintext');
     this.guard.assertUsable();
     assertAtMost(MAX_NOISE_MESSAGE - TAG_LENGTH, plaintext, 'plaintext');
-    const buffer = new Uint8Array(plaintext.length + TAG_LENGTH);
-    buffer.set(plaintext);
-    return this.encryptInPlace(buffer);
+    return this.seal(plaintext, false);
   }
 
   /**
@@ -65,14 +68,7 @@ export class Transport {
       throw errors.tooShort('buffer', TAG_LENGTH, buffer);
     }
     assertAtMost(MAX_NOISE_MESSAGE, buffer, 'buffer');
-    this.guard.enter();
-    try {
-      return this.sending.sealMessage(buffer);
-    } catch (error) {
-      throw this.fail(error);
-    } finally {
-      this.guard.leave();
-    }
+    return this.seal(buffer, true);
   }
 
   /**
@@ -81,8 +77,8 @@ export class Transport {
    * @param inPlace - whether the plaintext may be a view of the message, which is then overwritten (default false)
    * @returns the plaintext, 16 bytes shorter than the message
    * @throws RemoteError `message-too-short`, `message-too-long`, `not-authentic`, `nonce-exhausted`: all final
-   * @throws LocalError `bad-argument`, which changes nothing; `crypto-failed`, which is final; `wrong-state` after
-   *   `destroy`
+   * @throws LocalError `bad-argument`, which changes nothing; `out-of-memory`, `crypto-failed`, which are final;
+   *   `wrong-state` after `destroy`
    */
   decrypt(message: Uint8Array, inPlace = false): Bytes {
     assertBytes(message, 'message');
@@ -106,10 +102,22 @@ export class Transport {
     this.end();
   }
 
+  /** @param hasRoom - for the tag, at the end */
+  private seal(bytes: Uint8Array, hasRoom: boolean): Bytes {
+    this.guard.enter();
+    try {
+      return this.sending.sealMessage(hasRoom ? bytes : withRoom(bytes));
+    } catch (error) {
+      throw this.fail(error);
+    } finally {
+      this.guard.leave();
+    }
+  }
+
+  /** Wipes the keys, and then makes the error, for which there may be no memory. */
   private fail(error: unknown): LocalError | RemoteError {
-    const failure = this.guard.fail(error);
     this.end();
-    return failure;
+    return this.guard.fail(error);
   }
 
   private end(): void {
@@ -120,6 +128,12 @@ export class Transport {
   }
 }
 opaque(Transport.prototype, 'Transport');
+
+function withRoom(plaintext: Uint8Array): Uint8Array {
+  const buffer = new Uint8Array(plaintext.length + TAG_LENGTH);
+  buffer.set(plaintext);
+  return buffer;
+}
 
 function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
   if (bytes.length > longest) {

@@ -6,7 +6,7 @@
 import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
-import type { LocalError, RemoteError } from '../errors.ts';
+import { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
@@ -19,7 +19,7 @@ import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { type ReadBinary, type Reassembled, Reassembler } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
-import { type Closing, type Ending, type EndingFacts, readClosing } from './endings.ts';
+import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
 import { inputOf, isLateRepeat, lateInputOf, mayBeJson, unexpected } from './inputs.ts';
 import type { Pattern } from './protocol.ts';
@@ -79,7 +79,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   private heard = false;
   /** The events of the current call. */
-  private events: (Event | CommonEvent)[] = [];
+  private events: (Event | CommonEvent)[] | undefined = undefined;
 
   constructor(
     { maxMessage, inPlace, readBinary }: Pick<SessionOptions, 'maxMessage' | 'inPlace' | 'readBinary'>,
@@ -102,49 +102,56 @@ export class Channel<State extends string, Event extends { readonly type: string
     if (typeof data !== 'string' && !isBytes(data)) {
       throw errors.expectedType('data', 'string or Uint8Array', data);
     }
-    return this.run(() => {
-      if (this.isOver()) return;
-      if (this.cipherStates !== undefined) this.takeSealed(data, this.cipherStates);
-      else {
-        const envelope = parseEnvelope(data);
-        this.take(inputOf(envelope), envelope.payload);
-      }
-    });
+    return this.run(this.read, data);
+  }
+
+  private read(data: string | Uint8Array): void {
+    if (this.isOver()) return;
+    if (this.cipherStates !== undefined) this.takeSealed(data, this.cipherStates);
+    else {
+      const envelope = parseEnvelope(data);
+      this.take(inputOf(envelope), envelope.payload);
+    }
   }
 
   /** As {@link ClientSession.sendJson}. */
   sendJson(value: Json | object): Bytes[] {
-    return this.send('json', () => (typeof value === 'string' ? encodeText(value) : jsonToBytes(value)));
+    return this.send('json', value);
   }
 
   /** As {@link ClientSession.sendBinary}. */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return this.send('binary', () => {
-      assertBytes(bytes, 'bytes');
-      return bytes;
-    });
+    return this.send('binary', bytes);
   }
 
   /** As {@link ClientSession.closed}. */
   closed(closing: Closing | undefined): (Event | CommonEvent)[] {
-    const { kind, code, status, closeReason } = readClosing(closing);
-    return this.run(() => {
-      if (this.state === 'closed') return;
-      const { side, heard, state } = this;
-      const { failure } = this.guard;
-      const { reason, retry, error } =
-        failure === undefined
-          ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
-          : side.failed(failure, this.cipherStates !== undefined);
-      this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
-      this.state = 'closed';
-      this.destroy();
-    });
+    this.guard.assertIdle();
+    let read: ReadClosing;
+    try {
+      read = readClosing(closing);
+    } catch (error) {
+      throw this.refuse(error);
+    }
+    return this.run(this.close, read);
+  }
+
+  private close({ kind, code, status, closeReason }: ReadClosing): void {
+    if (this.state === 'closed') return;
+    const { side, heard, state } = this;
+    const { failure } = this.guard;
+    const { reason, retry, error } =
+      failure === undefined
+        ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
+        : side.failed(failure, this.cipherStates !== undefined);
+    this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
+    this.state = 'closed';
+    this.destroy();
   }
 
   /** Takes an input from the integrator. */
   call<Name extends Exclude<Input, 'frame'>>(input: Name, carried: Inputs[Name]): (Event | CommonEvent)[] {
-    return this.run(() => this.take(input, carried));
+    return this.run(this.take<Name>, input, carried);
   }
 
   /** Whether the current state knows an input. */
@@ -159,7 +166,7 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   /** Adds an event to the current call. */
   emit(event: Event | CommonEvent): void {
-    this.events.push(event);
+    this.events!.push(event);
   }
 
   /** Enters the state that the table names, and hands the input to the side. */
@@ -214,7 +221,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.side.deliver(isBinary && readBinary !== undefined ? readBinary(message.bytes) : message);
   }
 
-  private send(kind: MessageKind, encode: () => Uint8Array): Bytes[] {
+  private send(kind: MessageKind, content: Json | object): Bytes[] {
     this.guard.assertIdle();
     if (this.isOver()) {
       throw errors.sessionOver(this.guard.failure);
@@ -222,36 +229,49 @@ export class Channel<State extends string, Event extends { readonly type: string
     if (this.state !== 'ready') {
       throw errors.notReady(this);
     }
+    let isSealing = false;
     this.guard.enter();
     try {
-      const payload = encode();
+      const payload = encode(kind, content);
       if (payload.length > MAX_MESSAGE) {
         throw errors.messageTooLong(payload, MAX_MESSAGE);
       }
-      try {
-        return this.seal(kind, payload);
-      } catch (error) {
-        throw this.fail(error);
-      }
+      isSealing = true;
+      return this.seal(kind, payload);
+    } catch (error) {
+      throw isSealing ? this.fail(error) : this.refuse(error);
     } finally {
       this.guard.leave();
     }
   }
 
-  /** Runs a method that returns events. If it throws, the session fails. */
-  private run(body: () => void): (Event | CommonEvent)[] {
+  /**
+   * Runs a method that emits events. If it throws, the session fails. It takes no closure: if one could not be allocated, the
+   * session would not fail.
+   * @throws the failure, if there is no memory for the event that says so
+   */
+  private run<First, Second>(
+    method: (first: First, second: Second) => void,
+    first: First,
+    second?: Second,
+  ): (Event | CommonEvent)[] {
     this.guard.enter();
     try {
-      body();
+      const events: (Event | CommonEvent)[] = [];
+      this.events = events;
+      try {
+        method.call(this, first, second as Second);
+      } catch (error) {
+        const code = this.cipherStates === undefined ? 1008 : 1002;
+        this.emit({ type: 'close', code, error: this.fail(error) });
+      }
+      return events;
     } catch (error) {
-      const code = this.cipherStates === undefined ? 1008 : 1002;
-      this.emit({ type: 'close', code, error: this.fail(error) });
+      throw this.fail(error);
     } finally {
+      this.events = undefined;
       this.guard.leave();
     }
-    const { events } = this;
-    this.events = [];
-    return events;
   }
 
   /** Whether the session has failed or is closed. */
@@ -259,14 +279,19 @@ export class Channel<State extends string, Event extends { readonly type: string
     return this.state === 'failed' || this.state === 'closed';
   }
 
-  /** Fails the session, which is final, and wipes its keys. */
-  private fail(error: unknown): LocalError | RemoteError {
-    const failure = this.guard.fail(error);
-    this.state = 'failed';
-    this.destroy();
-    return failure;
+  /** A mistake of the caller changes nothing. Anything else fails the session, such as a full heap. Returns the error to throw. */
+  private refuse(error: unknown): LocalError | RemoteError {
+    return error instanceof LocalError && error.code !== 'out-of-memory' ? error : this.fail(error);
   }
 
+  /** Fails the session, which is final, and wipes its keys before it makes the error, for which there may be no memory. */
+  private fail(error: unknown): LocalError | RemoteError {
+    this.state = 'failed';
+    this.destroy();
+    return this.guard.fail(error);
+  }
+
+  /** Allocates nothing. */
   private destroy(): void {
     this.side.forget();
     this.cipherStates?.sending.destroy();
@@ -276,13 +301,18 @@ export class Channel<State extends string, Event extends { readonly type: string
 }
 opaque(Channel.prototype, 'Channel');
 
-/** A string that contains JSON, as UTF-8. @throws LocalError `not-json`, `lone-surrogate` */
-function encodeText(text: string): Uint8Array {
-  const bytes = utf8ToBytes(text);
+/** The bytes of a message. A string is JSON already. @throws LocalError `bad-argument`, `lone-surrogate`, as `jsonToBytes` */
+function encode(kind: MessageKind, content: Json | object): Uint8Array {
+  if (kind === 'binary') {
+    assertBytes(content, 'bytes');
+    return content;
+  }
+  if (typeof content !== 'string') return jsonToBytes(content);
+  const bytes = utf8ToBytes(content);
   try {
     parseJson(bytes);
-  } catch {
-    throw errors.stringIsNotJson();
+  } catch (error) {
+    throw error instanceof RemoteError ? errors.stringIsNotJson() : error;
   }
   return bytes;
 }

@@ -6,9 +6,9 @@ import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes
 import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
-import { failureOf } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
+import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
@@ -74,6 +74,7 @@ export class ClientHandshake implements Side<ClientState> {
     this.channel = new Channel(plan, 'awaiting-hello', CLIENT_TRANSITIONS, this);
     this.plan = plan;
     this.unpins = plan.unpins;
+    hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
       this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));
@@ -86,7 +87,6 @@ export class ClientHandshake implements Side<ClientState> {
       this.forget();
       throw failureOf(error);
     }
-    hideFields(this);
   }
 
   start(): void {

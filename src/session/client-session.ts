@@ -38,8 +38,8 @@ import type { ClientState } from './transitions.ts';
  * console.log(session.state); // awaiting-psk
  */
 export class ClientSession {
-  private readonly handshake: ClientHandshake;
-  private readonly channel: Channel<ClientState, SessionEvent>;
+  private readonly handshake: ClientHandshake = undefined!; // until there is one
+  private readonly channel: Channel<ClientState, SessionEvent> = undefined!;
   private hasStarted = false;
 
   /**
@@ -49,9 +49,9 @@ export class ClientSession {
    *   returns anything but 32 bytes, or zeros; `crypto-failed` if it throws, or if the injected crypto fails
    */
   constructor(options: ClientOptions) {
+    hideFields(this); // before there are keys, since it may throw for lack of memory
     this.handshake = new ClientHandshake(options);
     this.channel = this.handshake.channel;
-    hideFields(this);
   }
 
   /** The name of the current state, for deadlines and logs. */

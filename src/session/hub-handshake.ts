@@ -10,6 +10,7 @@ import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
+import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
@@ -88,8 +89,8 @@ export class HubHandshake implements Side<HubState> {
   pattern: Pattern | undefined = undefined;
   private readonly crypto: CheckedCrypto;
   private readonly randomBytes: RandomBytes;
-  private readonly staticKey: CheckedKeyPair;
-  private readonly presharedKey: Uint8Array;
+  private staticKey: CheckedKeyPair | undefined = undefined;
+  private presharedKey: Uint8Array | undefined = undefined;
   private readonly clientKey: Uint8Array | undefined;
   private readonly patterns: readonly Pattern[];
   private readonly suites: readonly Suite[];
@@ -140,12 +141,17 @@ export class HubHandshake implements Side<HubState> {
     }
     this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
     this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
-    this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
-    if (this.staticKey.isAsynchronous) {
-      throw errors.expected('staticKey', 'a private key, or a key pair with sharedSecret()');
+    hideFields(this); // before there are keys, since it may throw for lack of memory
+    try {
+      this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
+      if (this.staticKey.isAsynchronous) {
+        throw errors.expected('staticKey', 'a private key, or a key pair with sharedSecret()');
+      }
+      this.presharedKey = copyBytes(psk);
+    } catch (error) {
+      this.forget();
+      throw failureOf(error);
     }
-    this.presharedKey = copyBytes(psk);
-    hideFields(this);
   }
 
   start(): void {
@@ -174,8 +180,8 @@ export class HubHandshake implements Side<HubState> {
       pattern: this.pattern,
       suite: this.suite,
       prologue: concatBytes([this.bound, utf8ToBytes(protocolName(this.pattern, this.suite))]),
-      psk: this.presharedKey,
-      staticKey: this.staticKey,
+      psk: this.presharedKey!,
+      staticKey: this.staticKey!,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,
       randomBytes: this.randomBytes,
       isPaced: false,
@@ -260,7 +266,7 @@ export class HubHandshake implements Side<HubState> {
   forget(): void {
     this.noise?.destroy();
     this.noise = undefined;
-    this.staticKey.destroy();
+    this.staticKey?.destroy();
     wipe(this.presharedKey);
     this.greeting = [];
     this.bound = EMPTY;
@@ -305,7 +311,8 @@ function readHello(message: Reassembled): HelloEvent {
   let envelope: Envelope | undefined;
   try {
     if ('text' in message) envelope = parseEnvelope(message.text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
     // It is not a HELLO.
   }
   if (envelope === undefined || envelope.type !== 'hello') {

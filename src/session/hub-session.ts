@@ -41,7 +41,7 @@ import type { HubState } from './transitions.ts';
  * console.log(client.state, hub.state); // ready ready
  */
 export class HubSession {
-  private readonly channel: Channel<HubState, HubSessionEvent>;
+  private readonly channel: Channel<HubState, HubSessionEvent> = undefined!; // until there is one
 
   /**
    * @throws LocalError `bad-argument`, also for an unknown option; `bad-length`; `suite-unavailable`; `not-json`,
@@ -49,8 +49,8 @@ export class HubSession {
    *   `crypto-failed`
    */
   constructor(options: HubOptions) {
+    hideFields(this); // before there are keys, since it may throw for lack of memory
     this.channel = new HubHandshake(options).channel;
-    hideFields(this);
   }
 
   /** The name of the current state, for deadlines and logs. */

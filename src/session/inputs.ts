@@ -1,5 +1,5 @@
 /** Classifies messages as inputs of a session. */
-import type { RemoteError } from '../errors.ts';
+import { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { type Envelope, parseEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, ownField } from '../wire/json.ts';
@@ -47,7 +47,8 @@ export function mayBeJson(data: Uint8Array): boolean {
 export function lateInputOf(data: string | Uint8Array): EnvelopeInput | undefined {
   try {
     return inputOf(parseEnvelope(data));
-  } catch {
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error;
     return undefined;
   }
 }

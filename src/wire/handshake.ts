@@ -3,6 +3,7 @@
  * these. Spec, "Hub connection (protocol v3)", steps 1 to 7.
  */
 import { hexToBytes, utf8Length } from '../bytes.ts';
+import { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_NODE_ID } from '../limits.ts';
 import { isJsonObject, JsonNumber, type JsonObject, ownField, ownText, setField } from './json.ts';
@@ -150,7 +151,8 @@ function readSealedPayload(bytes: Uint8Array): JsonObject | undefined {
   try {
     const payload = parseJson(bytes);
     return isJsonObject(payload) ? payload : undefined;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof RemoteError)) throw error; // such as out-of-memory, which is not the peer's fault
     return undefined; // The fault depends on bytes that were sealed, so no error shows it.
   }
 }

@@ -3,6 +3,7 @@
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
 import { descriptor } from '../descriptor.ts';
 import * as errors from '../errors-table.ts';
+import { assertNotFull } from '../memory.ts';
 
 /** A JSON object. */
 export type JsonObject = { [key: string]: Json };
@@ -105,7 +106,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
       !(value instanceof JsonNumber) &&
       Object.prototype.toString.call(value) === '[object Object]'
     );
-  } catch {
+  } catch (error) {
+    assertNotFull(error);
     return false; // a revoked Proxy, or a getter that throws
   }
 }

@@ -3,7 +3,7 @@
  */
 import { assertBytes, membersOf, readArgument } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
-import type { LocalError, RemoteError } from '../errors.ts';
+import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE } from '../limits.ts';
@@ -108,7 +108,8 @@ export class Reassembler {
   private kept: Bytes = EMPTY; // starts with the part that has arrived
   private text: GrowingText | undefined = undefined; // if JSON is decoded as it arrives, and not kept
   private length = 0; // of the part that has arrived, even if it is too long to keep
-  private failure: LocalError | RemoteError | undefined = undefined;
+  private failure: RemoteError | undefined = undefined;
+  private isDestroyed = false;
 
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
@@ -131,6 +132,7 @@ export class Reassembler {
   push(frame: Uint8Array): Reassembled | undefined {
     assertBytes(frame, 'frame');
     if (this.failure !== undefined) throw this.failure;
+    if (this.isDestroyed) throw errors.reassemblerOver();
     if (frame.length === 0) throw this.fail(errors.emptyPlaintext());
     const marker = frame[0]!;
     const payload = frame.subarray(1) as Bytes;
@@ -153,9 +155,9 @@ export class Reassembler {
     return this.addChunk(this.kind, payload, false);
   }
 
-  /** Wipes the kept part of an unfinished message. After this, `push` throws. */
+  /** Wipes the kept part of an unfinished message. After this, `push` throws. Allocates nothing. */
   destroy(): void {
-    this.failure ??= errors.reassemblerOver();
+    this.isDestroyed = true;
     this.forget();
   }
 

@@ -19,6 +19,7 @@ import { encodeByEngine } from '../engine.ts';
 import { LocalError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
+import { assertNotFull } from '../memory.ts';
 import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
 
 /**
@@ -80,6 +81,7 @@ function writeJson(value: Json | object, canonical: boolean): Bytes {
     return writeValue(value as Json, canonical);
   } catch (error) {
     if (error instanceof LocalError) throw error;
+    assertNotFull(error);
     throw errors.unreadableValue(error);
   }
 }

@@ -4,7 +4,8 @@
  *     npm run test:engines          all vectors
  *     npm run test:engines -- 4     one vector in four, another quarter of them in each engine
  *
- * Each engine is first given a wrong expected response, which must fail. At the end Hermes runs the example for React Native.
+ * Each engine is first given a wrong expected response, which must fail. At the end Hermes runs the example for React Native, and
+ * QuickJS-ng runs sessions in which allocations fail.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ import {
   startXs,
   startXsMcu,
 } from './engines.ts';
+import { tryFullHeap } from './full-heap.ts';
 import { tryReactNative } from './react-native.ts';
 import { type Recorded, record } from './record.ts';
 
@@ -132,6 +134,9 @@ console.log(
   `Hermes       examples/react-native          ${failure ?? 'a first contact and a reconnect as bytecode'}`,
 );
 if (failure !== undefined) failed++;
+const faults = await tryFullHeap(97 * oneIn).catch((error: unknown) => [String(error)]);
+for (const fault of faults.slice(0, 3)) console.log(`  ${fault.slice(0, 2000)}`);
+failed += faults.length;
 console.log(`\n${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 

@@ -1,0 +1,287 @@
+/**
+ * Sessions whose allocations fail one at a time, for the program full-heap.c, which explains the functions declared here.
+ * full-heap.ts bundles this into a script, and puts `runs` before it.
+ */
+import type * as Library from '../../bundles/device.ts';
+import type { ClientSession, SessionEvent } from '../../src/index.ts';
+import type { RecordedSession, Runs } from './full-heap.ts';
+
+declare const hubProtocol: typeof Library & { ClientSession: typeof ClientSession };
+declare const runs: Runs;
+declare function attempt<T>(call: () => T): T;
+declare function apart<T>(call: () => T): T;
+declare function apart<A>(call: (argument: A) => void, argument: A): void;
+declare function failAt(n: number, always: boolean): void;
+declare function counted(): number;
+declare function failures(): number;
+declare function holds(hex: string): boolean;
+declare function print(text: string): void;
+
+const { deviceCrypto, parseKeyring, serializeKeyring, updateKeyring } = hubProtocol;
+
+function hexOf(bytes: Uint8Array): string {
+  let hex = '';
+  for (let i = 0; i < bytes.length; i++) hex += (256 + bytes[i]!).toString(16).slice(1);
+  return hex;
+}
+
+function fill(bytes: Uint8Array, hex: string): void {
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+}
+
+function bytesOf(hex: string): Uint8Array {
+  const bytes = new Uint8Array(hex.length / 2);
+  fill(bytes, hex);
+  return bytes;
+}
+
+/** Keys, private keys and shared secrets of a session, in hex. */
+let secrets: string[] = [];
+let isCollecting = false;
+
+function note(bytes: Uint8Array): void {
+  if (!isCollecting) return;
+  const hex = hexOf(bytes);
+  if (secrets.indexOf(hex) < 0) secrets.push(hex);
+}
+
+const computed: { [inputs: string]: string } = {};
+
+/** Stands in for X25519, which makes thousands of allocations: remembers its results. */
+function remembered(
+  compute: (privateKey: Uint8Array, publicKey: Uint8Array) => Uint8Array,
+  privateKey: Uint8Array,
+  publicKey: Uint8Array,
+): Uint8Array {
+  const result = new Uint8Array(32); // it may fail
+  apart(() => {
+    const inputs = `${hexOf(privateKey)} ${hexOf(publicKey)}`;
+    computed[inputs] ??= hexOf(compute(privateKey, publicKey));
+    fill(result, computed[inputs]!);
+  });
+  return result;
+}
+
+const NONE = new Uint8Array(0);
+const { x25519 } = deviceCrypto;
+const crypto = {
+  ...deviceCrypto,
+  hmacSha256(key: Uint8Array, first: Uint8Array, second: Uint8Array): Uint8Array {
+    const output = deviceCrypto.hmacSha256(key, first, second);
+    apart(note, output); // without a closure, which would need memory
+    return output;
+  },
+  x25519: runs.remembersX25519
+    ? {
+        publicKey: (key: Uint8Array) => remembered((own) => x25519.publicKey(own), key, NONE),
+        sharedSecret(key: Uint8Array, publicKey: Uint8Array): Uint8Array {
+          const secret = remembered((own, other) => x25519.sharedSecret(own, other), key, publicKey);
+          apart(note, secret);
+          return secret;
+        },
+      }
+    : x25519,
+};
+
+/** What an error says, or `null` or another value that was thrown. */
+function told(error: unknown): string {
+  const { name, code, message } = (error ?? {}) as { name?: string; code?: string; message?: string };
+  return name === 'LocalError' || name === 'RemoteError' ? `${code}` : `${name ?? String(error)}: ${message}`;
+}
+
+/** The transcript of a session. */
+interface Outcome {
+  /** Messages to the hub, in hex or as text, and the types of events. */
+  readonly seen: string[];
+  keyring: string;
+  state: string;
+  /** The last step that was taken. */
+  step: string;
+  /** What was thrown, or the error of a `close` event. */
+  error: string | undefined;
+  /** What is wrong with it. */
+  readonly faults: string[];
+}
+
+/** Runs a session, in which the nth allocation fails. */
+function run(recorded: RecordedSession, n: number, always: boolean): Outcome {
+  let keyring = parseKeyring(recorded.keyring, 'kiosk-7');
+  let text = recorded.keyring;
+  let session: ClientSession | undefined;
+  const outcome: Outcome = { seen: [], keyring: '', state: '', step: '', error: undefined, faults: [] };
+  const { seen, faults } = outcome;
+  let isOver = false;
+
+  /** What an application does with each event. */
+  function store(event: SessionEvent): void {
+    try {
+      const updated = attempt(() => updateKeyring(keyring, event));
+      if (updated !== keyring) text = attempt(() => serializeKeyring(updated));
+      keyring = updated;
+    } catch (error) {
+      isOver = true;
+      outcome.error = told(error);
+      session!.closed();
+    }
+  }
+
+  function take(events: readonly SessionEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'close' || event.type === 'ended') outcome.error = told(event.error);
+      store(event);
+      const {
+        data,
+        bytes,
+        text: json,
+      } = event as { data?: string | Uint8Array; bytes?: Uint8Array; text?: string };
+      const content = data ?? bytes ?? json ?? '';
+      seen.push(`${event.type} ${typeof content === 'string' ? content : hexOf(content)}`);
+      if (event.type === 'close' || event.type === 'ended') isOver = true;
+    }
+  }
+
+  /** Takes a step. If something failed in it, checks the session. */
+  function step(name: string, call: () => readonly SessionEvent[]): void {
+    if (isOver) return;
+    outcome.step = name;
+    const before = failures();
+    let hasThrown = false;
+    try {
+      take(attempt(call));
+    } catch (error) {
+      hasThrown = true;
+      isOver = true;
+      outcome.error = told(error);
+    }
+    if (failures() === before) {
+      if (hasThrown) faults.push('threw without a failure');
+      return;
+    }
+    const { state } = session ?? { state: 'failed' };
+    outcome.state = state;
+    if (state === 'failed' || state === 'closed') {
+      if (secrets.some(holds)) faults.push('keys are not wiped');
+    } else if (hasThrown) {
+      faults.push('threw, and the session has not failed');
+    }
+    if (hasThrown && session !== undefined && state !== 'closed') {
+      // The heap has room again.
+      const [last] = session.closed(1006);
+      if (last?.type !== 'ended') faults.push('closed() returns no end');
+      else if (told(last.error) !== 'out-of-memory') faults.push(`ended with ${told(last.error)}`);
+    }
+  }
+
+  const transmits =
+    (call: () => Uint8Array[]): (() => SessionEvent[]) =>
+    () => {
+      const sealed = call();
+      return apart(() => sealed.map((data) => ({ type: 'transmit', data }) as SessionEvent));
+    };
+  const inputs = recorded.received.map((input) => (input.startsWith('{') ? input : bytesOf(input)));
+  let next = 0;
+  const receive = (): readonly SessionEvent[] => session!.receive(inputs[next]!);
+  const value = {
+    type: 'recognizer_loop:utterance',
+    data: { utterances: ['what time is it?'] },
+    context: {},
+  };
+  const binary = new Uint8Array(500);
+  const none: SessionEvent[] = [];
+  const options = {
+    crypto,
+    keyring,
+    siteId: 'lobby',
+    randomBytes(length: number): Uint8Array {
+      const random = new Uint8Array(length);
+      apart(() => fill(random, recorded.ephemeral));
+      return random;
+    },
+  };
+  failAt(n, always);
+  step('new ClientSession', () => {
+    session = new hubProtocol.ClientSession(options);
+    return none;
+  });
+  for (; next < recorded.handshake; next++) {
+    step(`receive ${next}`, receive);
+    if (session?.state === 'awaiting-psk') {
+      const psk = bytesOf(recorded.psk);
+      step('providePsk', () => session!.providePsk(psk));
+      psk.fill(0);
+    }
+  }
+  step(
+    'sendJson',
+    transmits(() => session!.sendJson(value)),
+  );
+  step(
+    'sendJson of a string',
+    transmits(() => session!.sendJson('{"a":1}')),
+  );
+  for (; next < inputs.length; next++) {
+    step(`receive ${next}`, receive);
+    if (next === recorded.handshake)
+      step(
+        'sendBinary',
+        transmits(() => session!.sendBinary(binary)),
+      );
+  }
+  step(
+    'sendJson again',
+    transmits(() => session!.sendJson({ a: 1 })),
+  );
+  if (!isOver) outcome.state = session!.state;
+  step('closed', () => session!.closed(1006));
+  try {
+    parseKeyring(text, 'kiosk-7');
+  } catch (error) {
+    faults.push(`the keyring cannot be read: ${told(error)}`);
+  }
+  outcome.keyring = text;
+  return outcome;
+}
+
+/**
+ * QuickJS-ng makes a backtrace for whatever is thrown, and throws these instead if it has no memory for one. Then no code in
+ * JavaScript can throw anything else: `try { throw null } catch { throw error }` throws null.
+ */
+const OF_ENGINE = ['out-of-memory', 'InternalError: out of memory', 'null: undefined'];
+
+for (const recorded of runs.sessions) {
+  run(recorded, 0, false); // lets X25519 be remembered
+  secrets = [recorded.ephemeral];
+  isCollecting = true;
+  const expected = run(recorded, 0, false);
+  isCollecting = false;
+  const allocations = counted();
+  for (const always of [false, true]) {
+    const wrong: string[] = [];
+    let [tried, failed, unaffected] = [0, 0, 0];
+    for (let n = runs.first; n <= allocations; n += runs.stride) {
+      const { seen, faults, error, step, state, keyring } = run(recorded, n, always);
+      tried++;
+      const hasFailed = error !== undefined && error !== 'dropped';
+      const others = seen.filter((line) => !hasFailed || !/^(close|ended) /.test(line));
+      if (!others.every((line, i) => line === expected.seen[i])) faults.push('other messages');
+      else if (!hasFailed && (seen.length !== expected.seen.length || keyring !== expected.keyring))
+        faults.push('another end');
+      if (hasFailed && OF_ENGINE.indexOf(error) < 0) faults.push(`says ${error}`);
+      if (faults.length > 0)
+        wrong.push(`${recorded.pattern} ${n} ${always} ${step} ${state}: ${faults.join(', ')}`);
+      else if (hasFailed) failed++;
+      else unaffected++;
+    }
+    print(
+      JSON.stringify({
+        pattern: recorded.pattern,
+        always,
+        allocations,
+        tried,
+        failed,
+        unaffected,
+        faults: wrong,
+      }),
+    );
+  }
+}
