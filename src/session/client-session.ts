@@ -79,7 +79,8 @@ export class ClientSession {
    * @param data - the message: a string if it was text, a Uint8Array if it was binary
    * @returns the resulting events, in order; none if the session has failed or closed
    * @throws LocalError `bad-argument` for anything but a string or a Uint8Array; `wrong-state` in a callback of this
-   *   session. Nothing that the peer sends makes it throw.
+   *   session. Nothing that the peer sends makes it throw; but
+   *   `out-of-memory`, if there is no memory for the events: the session has failed.
    */
   receive(data: string | Uint8Array): SessionEvent[] {
     return this.channel.receive(data);
@@ -125,7 +126,8 @@ export class ClientSession {
    * @returns the transport messages, of at most 65535 bytes each: write all of them, in order, with nothing in between
    * @throws LocalError `wrong-state` before `ready` and in a callback of this session; `session-over` after the end;
    *   `not-json`, `unsafe-number`, `lone-surrogate` or `json-depth` if the value is not JSON; `message-too-long` if it is
-   *   longer than 32 MiB. None of these changes anything. `nonce-exhausted` and `crypto-failed` end the session.
+   *   longer than 32 MiB. None of these changes anything. `nonce-exhausted`, `crypto-failed` and
+   *   `out-of-memory` end the session.
    */
   sendJson(value: Json | object): Bytes[] {
     return this.channel.sendJson(value);
