@@ -5,4 +5,6 @@
 
 export { decodeBinary, encodeBinary } from '../src/binary/binary-message.ts';
 export { binaryReader } from '../src/binary/binary-reader.ts';
-export { LocalError, RemoteError } from '../src/errors.ts';
+export type { Bytes } from '../src/bytes.ts';
+export { type ErrorCode, LocalError, RemoteError } from '../src/errors.ts';
+export type { Json, JsonObject } from '../src/wire/json.ts';

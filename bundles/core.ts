@@ -2,8 +2,17 @@
  * `dist/hub-protocol.core.js`: a client's session. You bring the cryptography, the keys and the identity's fields.
  */
 
-export { LocalError, RemoteError } from '../src/errors.ts';
+export type { Bytes } from '../src/bytes.ts';
+export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from '../src/crypto/crypto.ts';
+export { type ErrorCode, LocalError, RemoteError } from '../src/errors.ts';
+export type { Suite } from '../src/noise/patterns.ts';
+export type { ClientOptions } from '../src/session/client-options.ts';
 export { ClientSession } from '../src/session/client-session.ts';
-export { JsonNumber } from '../src/wire/json.ts';
+export type { Closing } from '../src/session/endings.ts';
+export type { SessionEvent } from '../src/session/events.ts';
+export type { KeyringFields } from '../src/session/keyring-fields.ts';
+export type { Pattern } from '../src/session/protocol.ts';
+export type { ClientState } from '../src/session/transitions.ts';
+export { type Json, JsonNumber, type JsonObject } from '../src/wire/json.ts';
 export { parseJson } from '../src/wire/parse-json.ts';
 export { canonicalJson } from '../src/wire/write-json.ts';

@@ -4,15 +4,21 @@
  * address and its PSK. Without provisioning, `hub-protocol.identity.js` reads the identity, and `hub-protocol.psk.js` derives
  * the PSK.
  */
+
 export { deviceCrypto } from '../src/crypto/device.ts';
 export {
   createKeyring,
   dropPin,
   forgetPsks,
+  type Keyring,
   pinHub,
   storePsk,
   updateKeyring,
 } from '../src/keyring/keyring.ts';
 export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
-export { ConnectionPolicy } from '../src/policy/connection-policy.ts';
+export {
+  ConnectionPolicy,
+  type PolicyDecision,
+  type PolicyOptions,
+} from '../src/policy/connection-policy.ts';
 export * from './core.ts';

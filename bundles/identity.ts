@@ -3,9 +3,10 @@
  * it together with any of the other files. It shares no classes with the other files.
  */
 
-export { LocalError } from '../src/errors.ts';
+export { type ErrorCode, LocalError } from '../src/errors.ts';
 export { authorizedUrl } from '../src/identity/authorized-url.ts';
 export { selectEndpoint } from '../src/identity/endpoint.ts';
+export type { Identity } from '../src/identity/identity.ts';
 export { parseIdentity } from '../src/identity/parse-identity.ts';
 export { redactIdentity } from '../src/identity/redact.ts';
 export { serializeIdentity } from '../src/identity/serialize.ts';

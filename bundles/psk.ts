@@ -12,5 +12,7 @@ export const pskCrypto: Required<Pick<Crypto, 'sha256' | 'blake2b'>> = {
   sha256: (...parts) => sha256(concatBytes(parts)),
   blake2b: nobleBlake2b,
 };
-export { LocalError } from '../src/errors.ts';
+export type { Bytes } from '../src/bytes.ts';
+export type { Cipher, CipherFactory, Crypto, KeyPair } from '../src/crypto/crypto.ts';
+export { type ErrorCode, LocalError } from '../src/errors.ts';
 export { derivePsk, pskDerivation } from '../src/session/psk.ts';

@@ -20,8 +20,10 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
 import { buildBundles, FILES } from './bundles.ts';
-import { exportedNames, flatDeclarations } from './declarations.ts';
+import { exportsOf } from './declared.ts';
 import { replaceFolders } from './replace.ts';
 
 /** The modules of the core in dist/ that the package exports. */
@@ -64,7 +66,7 @@ async function buildAll(): Promise<void> {
     compile('src/crypto/tsconfig.node.json'),
     compile('bundles/tsconfig.json'),
   ]);
-  writeDeclarations();
+  await writeDeclarations();
   await Promise.all([buildBundles(root('dist')), buildClient()]);
   await Promise.all([buildProgram('judge'), buildProgram('cli')]);
   copyVectors();
@@ -96,26 +98,51 @@ async function compile(project: string): Promise<void> {
  * Writes one file of types for the entries of the core, which export them from there, one for each provider, and one for each
  * single file, the last without docstrings.
  */
-function writeDeclarations(): void {
-  const texts = new Map<string, string>();
+async function writeDeclarations(): Promise<void> {
   const types = root('dist/types.d.ts');
   writeFileSync(types, CORE_ENTRIES.map((entry) => `export * from './${entry}.ts';\n`).join(''));
-  texts.set('types.d.ts', flatDeclarations(types));
-  for (const entry of CORE_ENTRIES) {
-    const names = exportedNames(root(`dist/${entry}.d.ts`));
-    texts.set(`${entry}.d.ts`, `export { ${names.sort().join(', ')} } from './types.js';\n`);
-  }
-  for (const entry of PROVIDERS) {
-    texts.set(`${entry}.d.ts`, flatDeclarations(root(`dist/${entry}.d.ts`)));
-  }
   const compiled = root('dist/declarations');
-  for (const { name, entry, syntax, global = 'hubProtocol' } of FILES) {
-    const text = flatDeclarations(`${compiled}/bundles/${entry}.d.ts`, `${compiled}/src/index.d.ts`, false);
-    const namespace = syntax === 'es5' ? `export as namespace ${global};\n` : '';
-    texts.set(name.replace(/js$/, 'd.ts'), text + namespace);
-  }
+  const texts = await Promise.all([
+    ...['types', ...PROVIDERS].map((entry) => typesOf(root(`dist/${entry}.d.ts`), entry)),
+    ...FILES.map(({ name, entry, syntax, global = 'hubProtocol' }) =>
+      typesOf(
+        `${compiled}/bundles/${entry}.d.ts`,
+        name.slice(0, -'.js'.length),
+        syntax === 'es5' ? global : '',
+      ),
+    ),
+  ]);
   rmSync(compiled, { recursive: true });
-  for (const [file, text] of texts) writeFileSync(root(`dist/${file}`), text);
+  for (const [file, text] of texts) writeFileSync(root(`dist/${file}.d.ts`), text);
+  for (const entry of CORE_ENTRIES) {
+    const names = exportsOf(`${entry}.ts`).map(({ name }) => name);
+    writeFileSync(root(`dist/${entry}.d.ts`), `export { ${names.sort().join(', ')} } from './types.js';\n`);
+  }
+}
+
+/**
+ * The types of a module with all that it imports, in one text without imports.
+ * @param input - the path of its `.d.ts`
+ * @param output - the name of the file for the text
+ * @param global - the name under which a script exports them
+ */
+async function typesOf(input: string, output: string, global = ''): Promise<[output: string, text: string]> {
+  const bundle = await rolldown({
+    input,
+    plugins: [dts({ dtsInput: true, tsconfig: false })],
+    experimental: { attachDebugInfo: 'none' },
+    checks: { bundlerTimings: false },
+    onLog: (_level, { message }) => {
+      throw new Error(message); // such as an import that is not found
+    },
+  });
+  const { output: chunks } = await bundle.generate();
+  await bundle.close();
+  // In object types, the generator leaves comments of one line on the lines of the members around them.
+  const code = chunks[0].code
+    .replace(/^( *)(\/\*\* .*? \*\/)(?=\S)/gm, '$1$2\n$1')
+    .replace(/^( *)(.*;) (\/\*\* .* \*\/)$/gm, '$1$2\n$1$3');
+  return [output, global === '' ? code : `${code}\nexport as namespace ${global};\n`];
 }
 
 /** The client stays in modules, since it has entries, peers and workers, and applications' bundlers find workers by file. */

@@ -1,59 +1,80 @@
-/** tools/declarations.ts: one file of types from many. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** The types of the entries and of the single files: one `.d.ts` each, which tools/build.ts makes from many. */
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { FILES } from '../../tools/bundles.ts';
-import { flatDeclarations } from '../../tools/declarations.ts';
+import { publicNames, withoutComments } from '../../tools/declared.ts';
 
 const test = suite('declarations in one file');
+const DIST = fileURLToPath(new URL('../../dist/', import.meta.url));
+const TSC = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'declarations-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
-/** Writes `.d.ts` files, the entry first; returns the path of the entry. */
-function write(...texts: string[]): string {
-  for (const [i, text] of texts.entries()) writeFileSync(join(folder, `${'abcd'[i]}.d.ts`), text);
-  return join(folder, 'a.d.ts');
+const require = createRequire(import.meta.url);
+const typesOf = (name: string): string => readFileSync(DIST + name.replace(/js$/, 'd.ts'), 'utf8');
+const exportsOf = (types: string): string[] =>
+  /^export \{ (.*) \};$/m
+    .exec(types)![1]!
+    .split(', ')
+    .map((name) => name.replace(/^type /, ''));
+const isType = (types: string, name: string): boolean =>
+  new RegExp(`^(?:interface|type) ${name}\\b`, 'm').test(types);
+
+for (const name of [
+  'types.js',
+  ...['js', 'noble', 'noble-aesgcm', 'node'].map((one) => `crypto/${one}.js`),
+]) {
+  test(`the types of ${name} import nothing but Node.js, and rename nothing`, () => {
+    const types = withoutComments(typesOf(name));
+    assert.not.match(types, /\bfrom ['"](?!node:)|\bimport\(|\w\$\d/);
+    assert.match(types, /^export \{ /m);
+  });
 }
 
-test('brings what an export uses, with its comment, and nothing else', () => {
-  const entry = write(
-    "export { f } from './b.ts';\n",
-    "import { type T } from './c.ts';\n/** Does. */\nexport declare function f(t: T): void;\nexport type Unused = 1;\n",
-    '/** A type, é. */\nexport interface T { t: 1 }\n',
-  );
-  const f = '/** Does. */\ndeclare function f(t: T): void;';
-  assert.is(flatDeclarations(entry), `${f}\n/** A type, é. */\ninterface T { t: 1 }\nexport { f };\n`);
-  assert.is(flatDeclarations(entry, join(folder, 'c.d.ts'), false).split('\n').at(-2), 'export { T, f };');
-});
+for (const { name, syntax } of FILES) {
+  test(`the types of ${name} import nothing, and rename nothing`, () => {
+    assert.not.match(typesOf(name), /\bimport\b|\bfrom ['"]|\w\$\d/);
+  });
 
-test('keeps one of two declarations that are the same, and refuses two that are not', () => {
-  const entry = "export * from './b.ts';\nexport type * from './c.ts';\n";
-  const b = "type T = '/* 1 */';\nexport type B = T;\n";
-  assert.is(
-    flatDeclarations(write(entry, b, "/** The same. */\ntype T = '/* 1 */';\nexport type C = T;\n")).match(
-      /type T/g,
-    )?.length,
-    1,
-  );
-  assert.throws(
-    () => flatDeclarations(write(entry, b, "type T = '/* 2 */';\nexport type C = T;\n")),
-    /declares T/,
-  );
-});
+  test(`the types of ${name} export the values of the file`, async () => {
+    const values = syntax === 'es5' ? require(DIST + name) : await import(DIST + name);
+    const types = typesOf(name);
+    const declared = exportsOf(types).filter((one) => !isType(types, one));
+    assert.equal(declared.sort(), Object.keys(values).sort());
+  });
 
-test('refuses imports of packages and of namespaces', () => {
-  assert.throws(() => flatDeclarations(write("import { A } from 'a';\nexport type B = A;\n")), /imports a/);
-  const namespace = "import * as b from './b.ts';\nexport type B = b.T;\n";
-  assert.throws(() => flatDeclarations(write(namespace, 'export type T = 1;\n')), /ImportNamespace/);
-});
+  test(`the types of ${name} export each public type that they use`, () => {
+    const types = typesOf(name);
+    const exported = exportsOf(types);
+    const used = publicNames().filter((one) => one.entry === 'hub-protocol' && isType(types, one.name));
+    assert.equal(
+      used.map((one) => one.name).filter((one) => !exported.includes(one)),
+      [],
+    );
+  });
+}
 
-test('every single file has its types beside it, without imports', () => {
-  for (const { name } of FILES) {
-    const types = readFileSync(new URL(`../../dist/${name.replace(/js$/, 'd.ts')}`, import.meta.url), 'utf8');
-    assert.not.match(types, /\bimport\b|\bfrom '/, name);
-    assert.match(types, /^export \{ /m, name);
+test('strict programs compile with the types of each single file alone, and without types of a host', () => {
+  for (const { name, syntax, global = 'hubProtocol' } of FILES) {
+    const types = name.replace(/js$/, 'd.ts');
+    copyFileSync(DIST + types, join(folder, types));
+    const [value] = exportsOf(typesOf(name)).filter((one) => !isType(typesOf(name), one));
+    const program =
+      syntax === 'es5'
+        ? `/// <reference path="./${types}" />\nconst value = ${global}.${value};\n`
+        : `import { ${value} } from './${name}';\nexport const value = ${value};\n`;
+    const path = join(folder, `use-${name.replace(/js$/, 'ts')}`);
+    writeFileSync(path, program);
+    const options =
+      '--strict --noEmit --skipLibCheck false --target es2020 --lib es2020 --module nodenext --moduleDetection auto';
+    const { stdout } = spawnSync(process.execPath, [TSC, ...options.split(' '), '--ignoreConfig', path]);
+    assert.is(String(stdout), '', name);
   }
 });
 
