@@ -42,7 +42,7 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'unsafe-number': {
     means: 'a number that JSON, or canonical JSON, cannot represent exactly',
-    todo: 'Pass the number as a string, or as a `JsonNumber` with the token that is meant.',
+    todo: 'Pass the number as a string, or as a `JsonNumber` with the exact token.',
   },
   'lone-surrogate': {
     means: 'a string with a lone surrogate, which UTF-8 cannot encode',
@@ -68,12 +68,12 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'crypto-failed': {
     means:
-      'the injected crypto or randomBytes() threw, or crypto returned something of the wrong type or length',
-    todo: 'Look at `cause`: the injected code failed, not the peer. Nothing is wrong with pin or PSK.',
+      'the injected crypto or randomBytes() threw, or crypto returned a value of the wrong type or length',
+    todo: 'Look at `cause`: the injected code failed, not the peer. The pin and the PSK are still good.',
   },
   'low-order-key': {
-    means: 'a stored public key of low order, which no peer can have',
-    todo: 'Restore the stored key: it was damaged or replaced, since no peer can have it.',
+    means: 'a stored public key that is a low-order point, which no real key is',
+    todo: 'Restore the stored key: it was damaged or replaced.',
   },
   'message-too-long': {
     means:
@@ -130,7 +130,7 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     todo: 'End the session. Another program has pinned another key of this hub in the meantime: find out which one is right.',
   },
   'static-key-fresh': {
-    means: 'a known hub would be shown a static key that was never used before',
+    means: 'the client would show a known hub a static key that it has never used before',
     todo: 'Warn the person. Restore the lost static key, share one key between programs, or ask the hub’s operator to reset it.',
   },
   'unsupported-protocol': {
@@ -164,9 +164,9 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
 };
 
 const NEW_CONNECTION = 'Connect again with a new session. The pin and the PSK are still good.';
-const NOT_PROTOCOL_3 = 'Check that the address is that of a hub, and update the peer.';
+const NOT_PROTOCOL_3 = 'Check that the address belongs to a hub, and update the peer.';
 const FRAMES = {
-  means: 'the other side broke the rules of frames: its messages open, so the handshake was right',
+  means: 'the other side broke the rules for frames. Its messages decrypt, so the handshake succeeded',
   todo: 'Connect again. If it happens again, the peer cuts its messages differently: see [Frames and chunks](protocol.md#frames-and-chunks).',
 };
 const BINARY =
@@ -176,7 +176,7 @@ const KK_FAILED = {
   means:
     'KKpsk0 failed: a new password, a stale PSK, a new hub key, another static key of this client at the hub, or interference. ' +
     'The next attempt, with XXpsk2, shows which',
-  todo: 'Connect again: the next attempt uses XXpsk2 and tells the cause.',
+  todo: 'Connect again: the next attempt uses XXpsk2 and shows the cause.',
 };
 
 /** Faults in what the peer sent or did. */
@@ -192,7 +192,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'envelope-too-large': {
     group: 'Cleartext envelopes',
     means: 'the other side sent an envelope longer than any part of a handshake',
-    todo: 'Check who sends it. Neither the greeting of a hub nor a part of the handshake is that long.',
+    todo: 'Find out who sends it: no greeting and no handshake message is that long.',
   },
   'bad-envelope': { means: 'the other side sent JSON that is not an envelope', todo: NOT_PROTOCOL_3 },
   'bad-payload': {
@@ -200,7 +200,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     todo: NOT_PROTOCOL_3,
   },
   'unexpected-message': {
-    means: 'a message arrived that has no place in this state',
+    means: 'a message arrived that this state does not allow',
     todo: 'Connect again. If it happens again, the peer speaks out of turn: see [Order and repeats](protocol.md#order-and-repeats).',
   },
   'handshake-before-hello': {
@@ -210,7 +210,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'missing-node-id': {
     means: 'the HELLO of the hub has no node_id',
-    todo: 'Check that the address is that of a hub.',
+    todo: 'Check that the address belongs to a hub.',
   },
   'bad-node-id': {
     means: 'the HELLO of the hub has a node_id that is not a string, or is too long',
@@ -235,7 +235,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'not-offered': {
     means: 'the client chose a pattern or a suite that the hub did not offer',
-    todo: 'Update the client: it chose what it was not offered.',
+    todo: 'Update the client: it may choose only what the hub offers.',
   },
   'bad-hex': {
     group: 'The Noise handshake',
@@ -249,16 +249,16 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'message-too-long': { means: 'the other side sent a Noise message that is too long', todo: NOT_PROTOCOL_3 },
   'low-order-key': {
-    means: 'the other side sent a public key of low order, with which no secret is shared',
-    todo: 'Somebody tries to share a secret with everybody. Do not trust this peer.',
+    means: 'the other side sent a low-order public key, which would make the shared secret public',
+    todo: 'Do not trust this peer: anyone could compute the shared secret.',
   },
   'static-key-not-authentic': {
     means: 'message 2 was damaged on its way',
     todo: 'Connect again: a message was damaged on its way. If it happens again, somebody interferes.',
   },
   'payload-not-authentic': {
-    means: 'the payload of a handshake message does not open',
-    todo: 'Connect again. Sessions mostly give a code that names the cause.',
+    means: 'the payload of a handshake message does not decrypt',
+    todo: 'Connect again. Sessions usually give a code that names the cause.',
   },
   'prologue-differs': {
     means: 'the two sides bound a different HELLO or HANDSHAKE',
@@ -268,22 +268,22 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'psk-differs': {
     means:
-      'the payload of message 2 did not open: the passwords differ, a stored PSK is stale, or a third party interfered',
+      'the payload of message 2 did not decrypt: the passwords differ, a stored PSK is stale, or a third party interfered',
     todo: 'Derive the PSK again. If the next connection ends in the same way, check the password of the identity.',
   },
   'kk-failed': KK_FAILED,
   'bad-handshake-payload': {
-    means: 'the payload of a handshake message is not the JSON object that it should be',
+    means: 'the payload of a handshake message is not the expected JSON object',
     todo: 'Update the peer: it knows the password, but sends a payload that protocol 3 does not have.',
   },
   'unknown-hub': {
     means: 'the client trusts pinned hubs only, and this one is not pinned: provision its pin',
-    todo: 'Make sure which hub this is, then provision its pin.',
+    todo: 'Find out which hub this is, then provision its pin.',
   },
   'hub-key-changed': {
     means:
       'the hub knows the password and has a static key other than the pinned one: it was reinstalled, or it is another hub. ' +
-      'Make sure which: pin the new key only if it is the same hub',
+      'Find out which, and pin the new key only if it is the same hub',
     todo: 'Find out whether this is the same hub with a new key, then pin its `hubKey` with `pinHub`. If nobody knows of a new key, do not.',
   },
   'client-key-changed': {
@@ -299,7 +299,8 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     todo: NEW_CONNECTION,
   },
   'not-authentic': {
-    means: 'a transport message does not open: it was damaged, lost, repeated, or written by somebody else',
+    means:
+      'a transport message does not decrypt: it was damaged, lost, repeated, or written by somebody else',
     todo: NEW_CONNECTION,
   },
   'nonce-exhausted': { means: 'the peer sealed 2^64 - 1 messages under one key', todo: NEW_CONNECTION },
@@ -309,7 +310,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'message-while-open': FRAMES,
   'bad-binary-message': {
     group: 'Binary messages',
-    means: 'bits that no binary message has, or too few of them',
+    means: 'not a valid binary message, or a truncated one',
     todo: BINARY,
   },
   'binary-version': {
@@ -320,12 +321,12 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     means: 'a type of message or payload that is not assigned',
     todo: 'Drop the message: the session goes on. Update this library, if a newer version knows the type.',
   },
-  'bad-metadata': { means: 'metadata that are not an object', todo: BINARY },
+  'bad-metadata': { means: 'metadata that is not an object', todo: BINARY },
   compressed: {
-    means: 'a compressed message, and no `inflate` to read it',
+    means: 'a compressed message, which cannot be read without `inflate`',
     todo: 'Pass `inflate` to `decodeBinary`, or do not ask the hub for binary messages with `binarize`.',
   },
-  'bad-compression': { means: 'a compressed message that is damaged, or too long', todo: BINARY },
+  'bad-compression': { means: 'a compressed message that is damaged or too long', todo: BINARY },
   'no-hello': {
     group: 'The first transport message at a hub',
     means: 'the first message of the client is not its HELLO',
@@ -338,11 +339,12 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   'access-refused': {
     group: 'How a connection ended',
     means:
-      'closed before message 1, or the upgrade got 401 or 403: the access key is unknown, or not admitted yet',
+      'the hub closed the connection before message 1, or answered the upgrade with 401 or 403: the access key is unknown, or not admitted yet',
     todo: 'Check the access key. A new one may take minutes until the hub admits it: try again later.',
   },
   'negotiation-refused': {
-    means: 'closed on message 1 of XXpsk2: access key, pattern or suite',
+    means:
+      'the hub closed the connection on message 1 of XXpsk2: it refuses the access key, the pattern or the suite',
     todo: 'Check the access key, then what the hub and this client offer each other. Try again later.',
   },
   'kk-refused': KK_FAILED,
@@ -350,21 +352,21 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     means: 'the hub has another static key for this client',
     todo:
       'Restore the static key that the hub has pinned, share it with the other program that uses this identity, or ask the hub’s ' +
-      'operator to reset it. Do not dial again before.',
+      'operator to reset it. Do not dial again until then.',
   },
   refused: {
     means:
-      'closed after KKpsk0 before the hub sent anything: the access key was revoked, or the hub takes no more clients',
+      'the hub closed the connection after KKpsk0 without sending anything: the access key was revoked, or the hub accepts no more clients',
     todo: 'Ask the hub’s operator whether the access key was revoked. Try again later.',
   },
   unavailable: {
-    means: 'the hub takes no connection now: another HTTP status, or `connection_limit`',
+    means: 'the hub is not accepting connections: any other HTTP status, or `connection_limit`',
     todo: 'Try again later.',
   },
   dropped: { means: 'the connection was lost', todo: 'Connect again.' },
   timeout: {
-    means: 'the deadline passed, and no message had arrived',
-    todo: 'Try again later. Over MQTT, where a hub refuses by silence, see [what silence means](mqtt.md#what-silence-means).',
+    means: 'no message arrived before the deadline',
+    todo: 'Try again later. Over MQTT a hub refuses by not answering: see [what silence means](mqtt.md#what-silence-means).',
   },
 };
 
@@ -423,7 +425,7 @@ export const noPrivateKey = (): LocalError =>
 export const typeIsNotBin = (): LocalError =>
   new LocalError('bad-argument', '"bin_type" is for messages of the type bin');
 export const notInBinary = (name: string): LocalError =>
-  new LocalError('bad-argument', `"${name}" has no place in a binary message: use sendJson`);
+  new LocalError('bad-argument', `"${name}" does not fit into a binary message: use sendJson`);
 export const repeatedRequest = (): LocalError =>
   new LocalError(
     'bad-argument',
@@ -504,7 +506,10 @@ export const outOfMemory = (blocks: number): LocalError =>
 export const noMemoryLeft = (error?: unknown): LocalError =>
   new LocalError('out-of-memory', 'the engine has no memory left: see the cause', error);
 export const storedLowOrderKey = (): LocalError =>
-  new LocalError('low-order-key', '"remoteStaticKey" has low order, as no key of a peer has: restore it');
+  new LocalError(
+    'low-order-key',
+    '"remoteStaticKey" is a low-order point, which no real key is: restore the stored key',
+  );
 
 // message-too-long, nonce-exhausted
 
@@ -538,9 +543,9 @@ export const calledInside = (): LocalError =>
 export const handshakeOver = (): LocalError =>
   new LocalError('wrong-state', 'the handshake or transport is over: make a new HandshakeState');
 export const notDue = (method: string, due: string): LocalError =>
-  new LocalError('wrong-state', `${method}() where ${due}() is due`);
+  new LocalError('wrong-state', `${method}() was called, but ${due}() is next`);
 export const nothingToResume = (): LocalError =>
-  new LocalError('wrong-state', 'resume() where no message is unfinished');
+  new LocalError('wrong-state', 'resume() was called, but nothing is paused');
 export const splitTooEarly = (): LocalError =>
   new LocalError('wrong-state', 'split() before the last handshake message');
 export const resultTooEarly = (): LocalError =>
@@ -611,7 +616,7 @@ export const otherIdentity = (): LocalError =>
 export const pinDiffers = (): LocalError =>
   new LocalError(
     'pin-differs',
-    'another key of this hub was pinned in the meantime: close this session, and make sure which hub it is',
+    'another key of this hub was pinned in the meantime: close this session, and find out which hub it is',
   );
 export const staticKeyFresh = (): LocalError =>
   new LocalError(
@@ -650,7 +655,7 @@ export const badUrl = (): LocalError =>
 export const plaintextEndpoint = (what: string): LocalError =>
   new LocalError(
     'plaintext-endpoint',
-    `${what} is without TLS, so anyone on the network path could read the credentials: issue one with TLS, or pass allowPlaintext: true if the network is trusted`,
+    `${what} does not use TLS, so anyone on the network path could read the credentials: issue one with TLS, or pass allowPlaintext: true if the network is trusted`,
   );
 export const plaintextAddress = ({ protocol }: { readonly protocol: string }): LocalError =>
   plaintextEndpoint(`the identity’s address for ${protocol}`);
@@ -706,16 +711,16 @@ export const badPayload = (of: string): RemoteError =>
 export const noNoiseField = (): RemoteError =>
   new RemoteError('bad-payload', 'the noise field of the HANDSHAKE is not an object');
 export const nothingChosen = (): RemoteError =>
-  new RemoteError('bad-payload', 'message 1 names no noise.pattern or no noise.suite');
+  new RemoteError('bad-payload', 'message 1 lacks noise.pattern or noise.suite');
 export const unexpectedMessage = (state: string): RemoteError =>
-  new RemoteError('unexpected-message', `a cleartext message has no place in state ${state}`);
+  new RemoteError('unexpected-message', `a cleartext message arrived that state ${state} does not allow`);
 
 // Negotiation
 
 export const handshakeBeforeHello = (): RemoteError =>
   new RemoteError('handshake-before-hello', 'the hub sent a HANDSHAKE before the HELLO that it belongs to');
 export const noNodeId = (): RemoteError =>
-  new RemoteError('missing-node-id', 'the HELLO has no node_id: check that the address is a hub’s');
+  new RemoteError('missing-node-id', 'the HELLO has no node_id: check that the address belongs to a hub');
 export const badNodeId = (longest: number): RemoteError =>
   new RemoteError(
     'bad-node-id',
@@ -752,7 +757,10 @@ export const receivedTooShort = (): RemoteError =>
 export const receivedTooLong = (longest: number): RemoteError =>
   new RemoteError('message-too-long', `a Noise message of more than ${longest} bytes`);
 export const receivedLowOrderKey = (): RemoteError =>
-  new RemoteError('low-order-key', 'the peer sent a public key of low order, with which no secret is shared');
+  new RemoteError(
+    'low-order-key',
+    'the peer sent a low-order public key, which would make the shared secret public',
+  );
 export const staticKeyNotAuthentic = (): RemoteError =>
   new RemoteError('static-key-not-authentic', 'a handshake message whose static key is not authentic');
 export const payloadNotAuthentic = (): RemoteError =>
@@ -780,7 +788,7 @@ export const badHandshakePayload = (fault: string): RemoteError =>
 export const unknownHub = (nodeId: string): RemoteError =>
   new RemoteError(
     'unknown-hub',
-    'the hub is not pinned, and only pinned hubs are trusted: make sure which hub this is, then provision its pin',
+    'the hub is not pinned, and only pinned hubs are trusted: find out which hub this is, then provision its pin',
     { nodeId },
   );
 
@@ -838,7 +846,7 @@ export const reservedType = (code: number): RemoteError =>
 export const reservedPayloadType = (code: number): RemoteError =>
   new RemoteError('reserved-code', `a binary message has the reserved payload type ${code}`);
 export const badMetadata = (): RemoteError =>
-  new RemoteError('bad-metadata', 'the metadata of a binary message are not an object');
+  new RemoteError('bad-metadata', 'the metadata of a binary message is not an object');
 export const compressed = (): RemoteError =>
   new RemoteError('compressed', 'a binary message is compressed: pass inflate to decodeBinary');
 export const badCompression = (): RemoteError =>
@@ -879,7 +887,7 @@ export const clientEnding = (code: EndingCode, { state, status }: Facts): Remote
 function clientEndingSentence(code: EndingCode, state: string): string {
   switch (code) {
     case 'timeout':
-      return `no message arrived in state ${state}: the hub is slow, or it refuses in silence`;
+      return `no message arrived in state ${state}: the hub is slow, or is ignoring this client`;
     case 'unavailable':
       return 'the hub accepts no connection at the moment: connect again later';
     case 'access-refused':

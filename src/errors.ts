@@ -3,7 +3,7 @@
  *
  * A `LocalError` is the caller's mistake or a fault of this side. A `RemoteError` is the fault of the peer, or of a
  * third party in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret,
- * a plaintext or any part of what the peer sent, but for the fingerprint of its public key.
+ * a plaintext or anything the peer sent, except the fingerprint of its public key.
  */
 import { descriptor } from './descriptor.ts';
 

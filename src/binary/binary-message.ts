@@ -244,7 +244,7 @@ export function readDecodeOptions(options: DecodeOptions): DecodeOptions & { max
  * @param bytes - the `bytes` of a `message` event; a payload of bytes is a view of them
  * @param options - how to read compressed messages
  * @returns an envelope, or a payload of bytes
- * @throws RemoteError `bad-binary-message` for bits that no binary message has; `binary-version` for a version after 1;
+ * @throws RemoteError `bad-binary-message` for bits that are not a binary message; `binary-version` for a version after 1;
  *   `reserved-code` for a type of message or payload that is not assigned; `bad-metadata` and `bad-payload` for JSON that is
  *   not an object; `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, `json-depth`; `compressed` for a compressed
  *   message without `inflate`; `bad-compression` if `inflate` throws, or returns more than `maxInflated`

@@ -2,8 +2,8 @@
  * The cryptography that the integrator injects: Node's (`hub-protocol/node`), the library's (`hub-protocol/js`), noble's
  * (`hub-protocol/noble`), or a device's own. All calls are synchronous; all lengths are in bytes.
  *
- * Injected code is trusted with keys, but not to be free of faults: each result is checked as it enters (checked.ts),
- * and anything that it throws becomes the LocalError `crypto-failed`.
+ * Injected code is trusted with keys but may be buggy: each result is checked as it enters (checked.ts), and anything
+ * that it throws becomes the LocalError `crypto-failed`.
  */
 
 /**

@@ -185,7 +185,7 @@ test('a KKpsk0 that failed is followed at once only if the pin was dropped', () 
 
 /** What the sentence of each error has to name, so that a person knows what to do. */
 const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } = {
-  timeout: [/slow/, /silence/],
+  timeout: [/slow/, /ignoring/],
   unavailable: [/later/],
   'access-refused': [/access key/],
   'negotiation-refused': [/message 1/, /access key/, /suite/],
