@@ -11,7 +11,7 @@ import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { type Hub, startHub } from '../examples/hub.ts';
 import { authority, certificate, certificateKey } from './interop/certificate.ts';
-import { bundleForReactNative } from './react-native.ts';
+import { bundleForReactNative } from './world/react-native-bundle.ts';
 
 const PASSWORD = 'correct horse';
 /** A phone, which keeps what is stored. */

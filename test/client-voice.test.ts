@@ -10,7 +10,7 @@ import { nodeCrypto as crypto, randomBytes } from '../src/crypto/node.ts';
 import { derivePsk, type JsonObject, readHubEvent } from '../src/index.ts';
 import { authority } from './interop/certificate.ts';
 import { type HubOptions, OurHub } from './interop/our-hub.ts';
-import { tone, wav } from './wav.ts';
+import { tone, wav } from './world/wav.ts';
 
 const VOICE = new URL('../examples/voice.ts', import.meta.url).pathname;
 const PASSWORD = 'correct horse';

@@ -10,7 +10,7 @@ import swc from '@swc/core';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../src/crypto/node.ts';
-import { fc } from './property.ts';
+import { fc } from './world/property.ts';
 import { seedProcess } from './world/seed.ts';
 
 /** Each room, with the rooms that it may import from. '' is src/ itself. */
@@ -175,7 +175,7 @@ test('CONTRIBUTING.md draws the rooms of the table', () => {
   assert.equal(['', ...drawn].sort(), Object.keys(ROOMS).sort());
 });
 
-test('tests take fast-check from test/property.ts, which gives it the same seed in each run', () => {
+test('tests take fast-check from world/property.ts, which gives it the same seed in each run', () => {
   const tests = fileURLToPath(new URL('./', import.meta.url));
   const direct = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
@@ -183,7 +183,7 @@ test('tests take fast-check from test/property.ts, which gives it the same seed 
       !file.includes('node_modules') &&
       /(?:from|import\() ?'fast-check'/.test(readFileSync(join(tests, file), 'utf8')),
   );
-  assert.equal(direct, ['property.ts']);
+  assert.equal(direct, ['world/property.ts']);
 });
 
 test('a test draws the same random numbers in each run', () => {

@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { readBinary as readBinaryOfClient } from '../../client/src/inflate-on-node.ts';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
 import type { DroppedEvent, MessageEvent } from '../../src/parts.ts';
-import { raisesAbout, raisesLocal } from '../raises.ts';
 import { find, Pair } from '../world/pair.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });
 const readBinary = binaryReader({ inflate });

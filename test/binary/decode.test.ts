@@ -3,7 +3,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeBinary, encodeBinary, type Inflate } from '../../src/binary.ts';
-import { raisesAbout, raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesAbout, raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const decode = decodeBinary as (bytes: unknown, options?: unknown) => unknown;
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });

@@ -5,7 +5,7 @@ import { decodeBinary, encodeBinary } from '../../src/binary.ts';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
-import { raisesAbout, raisesLocal } from '../raises.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 const encode = encodeBinary as (message: unknown) => Uint8Array;
 const BYTES = Uint8Array.of(1, 2, 3);

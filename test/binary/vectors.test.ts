@@ -5,8 +5,8 @@ import * as assert from 'uvu/assert';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 import { type BinaryMessage, decodeBinary, encodeBinary, type Inflate } from '../../src/binary.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
-import { hex, toHex } from '../vectors.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
+import { hex, toHex } from '../world/vectors.ts';
 
 const inflate: Inflate = (bytes, maxOutputLength) => inflateSync(bytes, { maxOutputLength });
 

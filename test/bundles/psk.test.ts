@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { pskCrypto } from '../../bundles/psk.ts';
-import { hex, readVectors, toHex } from '../vectors.ts';
+import { hex, readVectors, toHex } from '../world/vectors.ts';
 
 type PskFile = typeof import('../../bundles/psk.ts');
 const path = fileURLToPath(new URL('../../dist/hub-protocol.psk.js', import.meta.url));

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
 import { explain } from '../../cli/src/explain/explain.ts';
 import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
-import { fc, runs } from '../property.ts';
+import { fc, runs } from '../world/property.ts';
 import { CLIENT_STATIC, HUB_STATIC, KK, NODE_ID, PSK, play, replacing } from './faults.ts';
 
 const RUNS = runs(40);

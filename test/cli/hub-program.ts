@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { bytesToHex, randomBytes } from '../../cli/src/protocol.ts';
-import { UNCOUNTED } from '../uncounted.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 import { CLI } from './run.ts';
 
 export async function freePort(): Promise<number> {

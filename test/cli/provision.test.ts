@@ -15,7 +15,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Keyring, parseKeyring } from '../../src/index.ts';
-import { UNCOUNTED } from '../uncounted.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
-import { UNCOUNTED } from '../uncounted.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { LocalError } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UNCOUNTED } from '../uncounted.ts';
 import { ACCESS_KEY } from '../world/hosts.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 import { endWorlds, newWorld, until } from './world.ts';
 
 const HOSTS = 1000;

@@ -6,7 +6,7 @@ import { jsCrypto } from '../../src/crypto/js.ts';
 import * as bytes from '../../src/crypto/keystream-bytes.ts';
 import * as words from '../../src/crypto/keystream-words.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { raisesAbout } from '../raises.ts';
+import { raisesAbout } from '../world/raises.ts';
 import { Random } from '../world/random.ts';
 import { openSslSeal } from './openssl.ts';
 

@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import { jsX25519 } from '../../src/crypto/js-x25519.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { hex, toHex } from '../vectors.ts';
-import { wipedIn } from '../wiped.ts';
 import { Random } from '../world/random.ts';
+import { hex, toHex } from '../world/vectors.ts';
+import { wipedIn } from '../world/wiped.ts';
 
 const random = new Random(25519);
 

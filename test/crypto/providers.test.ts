@@ -15,9 +15,9 @@ import { jsCrypto } from '../../src/crypto/js.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { raisesAbout } from '../raises.ts';
-import { hex, toHex } from '../vectors.ts';
-import { wipedIn } from '../wiped.ts';
+import { raisesAbout } from '../world/raises.ts';
+import { hex, toHex } from '../world/vectors.ts';
+import { wipedIn } from '../world/wiped.ts';
 import { openSslOpen, openSslSeal } from './openssl.ts';
 
 const PROVIDERS: [string, Crypto][] = [

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fractionsOfRoots, sha256 } from '../../src/crypto/sha256.ts';
-import { fc } from '../property.ts';
-import { hex, readVectors, toHex } from '../vectors.ts';
+import { fc } from '../world/property.ts';
+import { hex, readVectors, toHex } from '../world/vectors.ts';
 
 const digestOf = (message: Uint8Array): string => createHash('sha256').update(message).digest('hex');
 

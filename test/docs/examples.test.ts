@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Member, publicNames } from '../../tools/declared.ts';
-import { UNCOUNTED } from '../uncounted.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const env = { ...UNCOUNTED, FORCE_COLOR: undefined };

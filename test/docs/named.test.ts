@@ -51,7 +51,7 @@ function isThere(path: string, file: string): boolean {
 }
 
 function hasHeading(path: string, anchor: string): boolean {
-  if (!path.endsWith('.md') || path.startsWith('../')) return true; // links between pages: docs.test.ts
+  if (!path.endsWith('.md') || path.startsWith('../')) return true; // links between pages: links.test.ts
   const headings = [...readFileSync(ROOT + path, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
       .toLowerCase()

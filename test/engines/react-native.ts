@@ -1,5 +1,5 @@
 /** Runs the example for React Native in Hermes, as bytecode. */
-import { bundleForReactNative } from '../react-native.ts';
+import { bundleForReactNative } from '../world/react-native-bundle.ts';
 import { runHermesBytecode } from './engines.ts';
 
 /** What React Native adds to Hermes, and the stand-ins for native modules. The numbers are not random, and nothing here is secret. */

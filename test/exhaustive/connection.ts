@@ -3,8 +3,8 @@ import type { ClientSession, HubSession, HubSessionEvent, Pattern, SessionEvent 
 import { PATTERNS } from '../../src/noise/patterns.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../src/session/endings.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../src/session/transitions.ts';
-import { toyCrypto } from '../toy-crypto.ts';
 import type { Data, Side } from '../world/line.ts';
+import { toyCrypto } from '../world/toy-crypto.ts';
 import { copier } from './copy.ts';
 
 export type Event = SessionEvent | HubSessionEvent;

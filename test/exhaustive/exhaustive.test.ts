@@ -9,7 +9,7 @@ import {
   HubSession,
   type SessionEvent,
 } from '../../src/index.ts';
-import { toyCrypto } from '../toy-crypto.ts';
+import { toyCrypto } from '../world/toy-crypto.ts';
 import { same } from './laws.ts';
 import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, PSK, SCENARIOS } from './scenarios.ts';
 import { type Found, search } from './search.ts';

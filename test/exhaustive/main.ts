@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { code, grouped, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
-import { bundled } from '../bundled.ts';
+import { bundled } from '../world/bundled.ts';
 import { allRows } from './coverage.ts';
 import { SCENARIOS } from './scenarios.ts';
 import type { Found } from './search.ts';

@@ -1,6 +1,6 @@
 /** Where the searches begin: what a client has stored, what its hub knows, and how they are connected. */
 import { createKeyring, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
-import { toyCrypto } from '../toy-crypto.ts';
+import { toyCrypto } from '../world/toy-crypto.ts';
 
 export const NODE_ID = 'hub-1';
 

@@ -16,8 +16,8 @@ import {
   type SessionEvent,
   updateKeyring,
 } from '../../src/index.ts';
-import { outOfOrder, toyCrypto } from '../toy-crypto.ts';
 import type { Data, Side } from '../world/line.ts';
+import { outOfOrder, toyCrypto } from '../world/toy-crypto.ts';
 import {
   type Connection,
   copied,

@@ -1,7 +1,7 @@
 /** NIST's vectors in response files, made from our own vectors. */
 import { createHash } from 'node:crypto';
 import * as assert from 'uvu/assert';
-import { readVectors } from '../vectors.ts';
+import { readVectors } from '../world/vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
 import { run } from './run.ts';
 

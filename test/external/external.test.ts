@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
-import { UNCOUNTED } from '../uncounted.ts';
-import { readVectors, type Vector } from '../vectors.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
+import { readVectors, type Vector } from '../world/vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
 import { run } from './run.ts';
 

@@ -12,7 +12,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { grouped } from '../../tools/draw.ts';
-import { bundled } from '../bundled.ts';
+import { bundled } from '../world/bundled.ts';
 import { MAX_LENGTH } from './guided.ts';
 import { COUNTERS, Instrument } from './instrument.ts';
 import { TARGETS } from './targets.ts';

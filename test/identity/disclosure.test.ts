@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { disclosureDue } from '../../src/identity/disclosure.ts';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const NEVER = { lastGiven: 'never' } as const;
 

@@ -5,7 +5,7 @@ import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import { type EndpointOptions, selectEndpoint } from '../../src/identity/endpoint.ts';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'pw', tls: true };
 const ALL = {

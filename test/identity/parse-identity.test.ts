@@ -6,7 +6,7 @@ import type { LocalCode } from '../../src/errors.ts';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { plain } from './plain.ts';
 
 const KEYS = { access_key: 'ak', password: 'pw' };

@@ -13,9 +13,9 @@ import { createKeyring, storePsk, updateKeyring } from '../../src/keyring/keyrin
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 import { ClientSession } from '../../src/session/client-session.ts';
-import { fc, runs } from '../property.ts';
 import { NODE_ID } from '../world/keys.ts';
 import { clientOptions, HELLO, OFFER } from '../world/pair.ts';
+import { fc, runs } from '../world/property.ts';
 import { plain } from './plain.ts';
 
 const RUNS = runs(100);

@@ -5,7 +5,7 @@ import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 import { serializeIdentity } from '../../src/identity/serialize.ts';
 import { ALIASES, OBJECTS } from '../../tools/aliases.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { plain } from './plain.ts';
 
 const KEYS = { access_key: 'ak', password: 'pw' };

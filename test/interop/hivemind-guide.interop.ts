@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { follow, freePort } from '../follow.ts';
+import { follow, freePort } from '../docs/follow.ts';
 import { versionOf } from './python-peer.ts';
 
 const test = suite('the guide to HiveMind’s hub');

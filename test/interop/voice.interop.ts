@@ -9,7 +9,7 @@ import { type HubEvent, JsonNumber, type JsonObject, parseIdentity } from 'hub-p
 import { type Client, connect } from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { wav } from '../wav.ts';
+import { wav } from '../world/wav.ts';
 import { authority, files, folder } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { ALIASES, OBJECTS } from '../../tools/aliases.ts';
-import { readVectors } from '../vectors.ts';
+import { readVectors } from '../world/vectors.ts';
 
 /** Where the fields of an identity are, by their names. */
 type Issued = { [name: string]: unknown };

@@ -10,7 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { parseResponse } from '../../judge/src/adapter.ts';
 import { OPERATIONS } from '../../judge/src/checks/checks.ts';
-import { UNCOUNTED } from '../uncounted.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
 import { startClient } from './peers.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));

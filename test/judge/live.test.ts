@@ -11,7 +11,6 @@ import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
 import type { ClientOptions, HubOptions, KeyringFields } from '../../src/index.ts';
-import { waitsOf } from '../waits.ts';
 import {
   NODE_ID,
   type Peer,
@@ -21,6 +20,7 @@ import {
   startClient,
   startHub,
 } from './peers.ts';
+import { waitsOf } from './waits.ts';
 
 const ACCESS_KEY = 'kiosk+7/ü';
 const PATIENCE = { message: 10_000, long: 60_000 };

@@ -18,7 +18,7 @@ import type { Causes } from '../../judge/src/verdict.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { argon2id } from '../../src/noise/argon2id.ts';
 import type { Suite } from '../../src/noise/patterns.ts';
-import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
+import { hex, readVectors, toHex, type Vector } from '../world/vectors.ts';
 
 const HANDSHAKES = readVectors('handshake', 'Handshake');
 const PSKS = readVectors('argon2id', 'Psk');

@@ -8,9 +8,9 @@ import { connectOverMqtt } from '../../judge/src/live/mqtt-connect.ts';
 import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
-import { waitsOf } from '../waits.ts';
 import { BROKER_PASSWORD, type Faults, type HubFaults, startClient, startHub } from './mqtt-peers.ts';
 import { NODE_ID, PASSWORD, pskFor, sharedPsk } from './peers.ts';
+import { waitsOf } from './waits.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const COMMON = { derivePsk: pskFor, patience: { message: 5000, long: 20_000, silence: 200 }, port: 0 };

@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { presence } from '../../src/mqtt-topics/presence.ts';
 import { deriveTopics, type Topics } from '../../src/mqtt-topics/topics.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const retained = (topic: string, payload: string) => ({ topic, payload, qos: 1, retain: true });
 

@@ -7,7 +7,7 @@ import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { brokerEndpoint } from '../../src/mqtt-topics/broker-endpoint.ts';
 import { clientId } from '../../src/mqtt-topics/client-id.ts';
 import { deriveTopics, type Topics } from '../../src/mqtt-topics/topics.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const refuses = (mqtt: object, code: LocalCode): unknown => raisesLocal(() => deriveTopics(mqtt), code);
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 16);

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertShows } from '../demo.ts';
+import { assertShows } from '../examples/assert-shows.ts';
 
 const test = suite('npm run demo -- mqtt');
 

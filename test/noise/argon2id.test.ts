@@ -8,9 +8,9 @@ import { nobleCrypto } from '../../src/crypto/noble.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
 import type { Argon2idOptions } from '../../src/noise/argon2id-options.ts';
-import { raisesLocal } from '../raises.ts';
-import { hex, readVectors, toHex, type Vector } from '../vectors.ts';
-import { wipedIn } from '../wiped.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { hex, readVectors, toHex, type Vector } from '../world/vectors.ts';
+import { wipedIn } from '../world/wiped.ts';
 
 const [RFC] = readVectors('rfc', 'Argon2id');
 const GRID = readVectors('argon2id', 'Argon2id');

@@ -10,7 +10,7 @@ import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
 import type { Argon2idOptions } from '../../src/noise/argon2id-options.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { derivePsk } from '../../src/session/psk.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { create, EPHEMERAL, FIELDS, type Role, readerOf, writerOf } from './handshakes.ts';
 
 /** Crypto that throws from the call of `breakNow` on. */

@@ -7,8 +7,8 @@ import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { Cipher, CipherName } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
-import { hex, toHex } from '../vectors.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
+import { hex, toHex } from '../world/vectors.ts';
 
 const CIPHERS: CipherName[] = ['ChaChaPoly', 'AESGCM'];
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => 200 - i);

@@ -8,8 +8,8 @@ import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { HandshakePatternName } from '../../src/noise/patterns.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
-import { toHex } from '../vectors.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
+import { toHex } from '../world/vectors.ts';
 import {
   assertDead,
   bytesIn,

@@ -13,8 +13,8 @@ import {
   type HandshakePatternName,
   protocolName,
 } from '../../src/noise/patterns.ts';
-import { raisesLocal } from '../raises.ts';
-import { hex, toHex } from '../vectors.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { hex, toHex } from '../world/vectors.ts';
 import {
   AES,
   assertDead,

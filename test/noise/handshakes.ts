@@ -6,7 +6,7 @@ import type { LocalCode, RemoteCode } from '../../src/errors.ts';
 import type { HandshakeOptions } from '../../src/noise/handshake-options.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { HandshakePatternName, Suite } from '../../src/noise/patterns.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 export type Role = HandshakeOptions['role'];
 export type Changes = Partial<{ [name in keyof HandshakeOptions]: unknown }>;

@@ -11,7 +11,7 @@ import { LocalError, RemoteError } from '../../src/errors.ts';
 import { failureOf } from '../../src/memory.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { Transport } from '../../src/noise/transport.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 import {
   assertDead,
   create,

@@ -8,7 +8,7 @@ import type { KeyPair } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HandshakeState } from '../../src/noise/handshake-state.ts';
 import type { HandshakePatternName } from '../../src/noise/patterns.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 import {
   assertDead,
   bytesIn,

@@ -5,7 +5,7 @@ import { copyBytes } from '../../src/bytes.ts';
 import type { Crypto } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HandshakePatternName } from '../../src/noise/patterns.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 import {
   assertDead,
   bytesIn,

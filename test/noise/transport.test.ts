@@ -1,4 +1,4 @@
-/** Transport: lengths, order, and that a failure is final. Its bytes are tested by vectors.test.ts. */
+/** Transport: lengths, order, and that a failure is final. The vectors test its bytes. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -9,7 +9,7 @@ import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import { Transport } from '../../src/noise/transport.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const HASH = new Uint8Array(32).fill(7);
 const REMOTE = new Uint8Array(32).fill(9);

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Expected, follow, freePort, stepsOf } from '../follow.ts';
+import { type Expected, follow, freePort, stepsOf } from '../docs/follow.ts';
 import { newFolder, run, TOOLS, userEnvironment } from './packed.ts';
 
 const test = suite('pages');

@@ -10,9 +10,9 @@ import {
   type SessionEvent,
 } from '../../src/index.ts';
 import type { EndedEvent } from '../../src/parts.ts';
-import { fc, runs } from '../property.ts';
-import { raisesLocal } from '../raises.ts';
 import { revoked } from '../world/hostile.ts';
+import { fc, runs } from '../world/property.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { seeded } from '../world/random.ts';
 
 const HALF = (length: number): Uint8Array => new Uint8Array(length).fill(0x80, 0, 1);

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 import { eventOf, hex, policyDecisionToJson } from '../../ports/typescript/values.ts';
 import { ConnectionPolicy } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 function check({ options, random, steps, results, error }: Vector): void {
   const draws: Uint8Array[] = random.map(hex);

@@ -10,7 +10,7 @@ import { type RequestDecision, RequestScheduler } from '../../src/requests/reque
 import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
-import { raisesLocal } from '../raises.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** A value as JSON.parse reads it from the wire, `__proto__` included. */
 const sent = (value: unknown): unknown => JSON.parse(stringifyJson(value as JsonObject));

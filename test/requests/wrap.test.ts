@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { wrap } from '../../src/requests/wrap.ts';
-import { raisesAbout, raisesLocal } from '../raises.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 const call = wrap as (type: unknown, message?: unknown, options?: unknown) => unknown;
 const MESSAGE = buildUtterance({ requestId: 'r1', text: 'Who is at home?' });

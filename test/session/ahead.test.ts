@@ -4,7 +4,6 @@ import * as assert from 'uvu/assert';
 import { type Bytes, equalBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { ClientSession, Crypto, SessionEvent } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import {
   type ClientAndKeyring,
@@ -24,6 +23,7 @@ import {
   textOf,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { bytesIn } from './reachable.ts';
 
 const { staticKey: STORED } = PACED;

@@ -3,9 +3,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/index.ts';
 import { MAX_MESSAGE } from '../../src/limits.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import { clientOptions, find, HELLO, newClient, Pair } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** For every option of a session and every field of its keyring, values of a wrong type. */
 const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & KeyringFields>]: unknown[] } =

@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Closing } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import {
   CLIENT_STATES,
   find,
@@ -15,6 +14,7 @@ import {
   readyPair,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 test('a code alone and a code in an object mean the same, in every state', () => {
   for (const code of [undefined, 1006, 1008]) {

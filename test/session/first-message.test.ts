@@ -4,8 +4,8 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { raisesLocal } from '../raises.ts';
 import { find, KK, newHub, type Pair, readyPair, transportOf, types } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** The message 1 of an earlier connection. */
 function recordedMessage1(): string {

@@ -4,9 +4,9 @@ import * as assert from 'uvu/assert';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, HubSession } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, PSK } from '../world/keys.ts';
 import { find, KK, newHub, Pair, textOf } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 

@@ -15,7 +15,6 @@ import {
   RemoteError,
   type SessionEvent,
 } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC } from '../world/keys.ts';
 import type { Side } from '../world/line.ts';
 import {
@@ -29,6 +28,7 @@ import {
   sharedSecretOf,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** Replaces the result of an injected function, or throws. */
 type Fault = (result: unknown) => unknown;

@@ -9,7 +9,7 @@ import { protocolName, type Suite } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
 import { assertPatterns } from '../../src/session/options.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
 const AES: Suite = '25519_AESGCM_SHA256';

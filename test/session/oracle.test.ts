@@ -10,8 +10,8 @@ import { type Crypto, HubSession, type Keyring, storePsk, updateKeyring } from '
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { find } from '../world/pair.ts';
-import { type Peer, WatchedDevice, type WatchedOptions } from './device.ts';
 import { type Guess, sealForAll } from './many-keys.ts';
+import { type Peer, WatchedDevice, type WatchedOptions } from './observed-device.ts';
 
 const IMPOSTOR_STATIC = new Uint8Array(32).fill(7);
 const TAG_LENGTH = 16;

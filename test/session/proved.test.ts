@@ -7,7 +7,7 @@ import { findHub } from '../../src/session/keyring-fields.ts';
 import { CLIENT_KEY, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { changeMessage, flip, newHub } from '../world/pair.ts';
-import { type Peer, WatchedDevice } from './device.ts';
+import { type Peer, WatchedDevice } from './observed-device.ts';
 
 const OTHER_PSK = new Uint8Array(32).fill(6);
 const IMPOSTOR: Partial<HubOptions> = {

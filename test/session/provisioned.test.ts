@@ -17,10 +17,10 @@ import {
   updateKeyring,
 } from '../../src/index.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { changeMessage, fieldsOf, find, flip, Pair, readyPair, type Wire } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const { blake2b: _, argon2id: __, ...CRYPTO } = nodeCrypto;

@@ -7,8 +7,8 @@ import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { derivePsk, type PskOptions, pskDerivation, pskSalt } from '../../src/session/psk.ts';
-import { raisesLocal } from '../raises.ts';
-import { hex, readVectors, toHex } from '../vectors.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { hex, readVectors, toHex } from '../world/vectors.ts';
 
 const VECTORS = readVectors('argon2id', 'Psk');
 const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[number]];

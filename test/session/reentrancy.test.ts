@@ -6,7 +6,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { type ClientSession, type Crypto, type HubSession, LocalError } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, PSK } from '../world/keys.ts';
 import {
   find,
@@ -20,6 +19,7 @@ import {
   sharedSecretOf,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const SECRET = new Uint8Array(32).fill(7);
 

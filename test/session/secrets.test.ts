@@ -5,9 +5,9 @@ import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HubSessionEvent, SessionEvent } from '../../src/index.ts';
-import { toHex } from '../vectors.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import { codeOf, KK, newClient, Pair, pairWithClientIn, pairWithHubIn, readyPair } from '../world/pair.ts';
+import { toHex } from '../world/vectors.ts';
 import { bytesIn, reachable } from './reachable.ts';
 
 /** A crypto that notes every secret that it returns or is given. */

@@ -5,7 +5,6 @@ import * as assert from 'uvu/assert';
 import { bytesToHex } from '../../src/bytes.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import { ClientSession } from '../../src/session/client-session.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC } from '../world/keys.ts';
 import {
   clientOptions,
@@ -23,6 +22,7 @@ import {
   sharedSecretOf,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 import { bytesIn } from './reachable.ts';
 
 /** A key that only Node's OpenSSL sees. */

@@ -2,7 +2,6 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { ClientSession, HubSession } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import { PSK } from '../world/keys.ts';
 import {
   CLIENT_STATES,
@@ -15,6 +14,7 @@ import {
   pairWithHubIn,
   types,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const SECRET = new Uint8Array(32).fill(7);
 

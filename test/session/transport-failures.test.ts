@@ -8,7 +8,6 @@ import {
   RemoteError,
   splitMessage,
 } from '../../src/index.ts';
-import { raisesLocal } from '../raises.ts';
 import {
   bytesOf,
   envelope,
@@ -19,6 +18,7 @@ import {
   readyPair,
   transportOf,
 } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** The sessions that are encrypted. */
 const encrypted = (): (ClientSession | HubSession)[] => [

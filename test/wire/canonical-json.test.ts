@@ -6,10 +6,10 @@ import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { buildPrologue } from '../../src/wire/prologue.ts';
 import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
-import { bothWays } from '../both-ways.ts';
-import { fc } from '../property.ts';
-import { raisesLocal } from '../raises.ts';
-import { readVectors, toHex } from '../vectors.ts';
+import { bothWays } from '../world/both-ways.ts';
+import { fc } from '../world/property.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { readVectors, toHex } from '../world/vectors.ts';
 
 const both = bothWays(test);
 

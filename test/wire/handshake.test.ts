@@ -13,7 +13,7 @@ import {
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const object = (text: string): JsonObject => parseJson(text) as JsonObject;
 

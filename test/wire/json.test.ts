@@ -6,10 +6,10 @@ import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { isJsonObject, isSafeInteger, JsonNumber, ownField, setField } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
-import { bothWays } from '../both-ways.ts';
-import { fc } from '../property.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
-import { hex } from '../vectors.ts';
+import { bothWays } from '../world/both-ways.ts';
+import { fc } from '../world/property.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
+import { hex } from '../world/vectors.ts';
 
 const both = bothWays(test);
 

@@ -2,8 +2,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { MessageKind } from '../../src/wire/markers.ts';
 import { countFrames, frameAt, splitMessage } from '../../src/wire/markers.ts';
-import { fc } from '../property.ts';
-import { raisesLocal } from '../raises.ts';
+import { fc } from '../world/property.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 /** Bytes that repeat every 251, of which 65000 is not a multiple: no two chunks are alike. */
 function payloadOf(length: number): Buffer {

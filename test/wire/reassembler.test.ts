@@ -6,9 +6,9 @@ import type { RemoteCode } from '../../src/errors.ts';
 import { splitMessage } from '../../src/wire/markers.ts';
 import type { Reassembled } from '../../src/wire/reassembler.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
-import { bothWays } from '../both-ways.ts';
-import { fc } from '../property.ts';
-import { raisesLocal, raisesRemote } from '../raises.ts';
+import { bothWays } from '../world/both-ways.ts';
+import { fc } from '../world/property.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const both = bothWays(test);
 

@@ -19,9 +19,9 @@ import {
 } from '../../src/index.ts';
 import type { SessionKeys } from '../../src/noise/handshake.ts';
 import { Transport } from '../../src/noise/transport.ts';
-import { raisesLocal } from '../raises.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_PIN, HUB_PSK, HUB_STATIC, NODE_ID, PSK } from './keys.ts';
 import type { Data, Side } from './line.ts';
+import { raisesLocal } from './raises.ts';
 
 /** Sees each message on its way, and returns what arrives in its place. Messages are counted from 1. */
 export type Wire = (to: Side, data: Data, count: number) => Data[];

@@ -10,9 +10,9 @@ import {
   LocalError,
   type SessionEvent,
 } from '../../../src/index.ts';
-import { toyCrypto } from '../../toy-crypto.ts';
 import type { Data } from '../../world/line.ts';
 import type { Random } from '../../world/random.ts';
+import { toyCrypto } from '../../world/toy-crypto.ts';
 import { hostile } from '../hostile.ts';
 import { breach, tally } from '../law.ts';
 

@@ -10,8 +10,8 @@ import {
   storePsk,
   updateKeyring,
 } from '../../../src/index.ts';
-import { toyCrypto } from '../../toy-crypto.ts';
 import type { Random } from '../../world/random.ts';
+import { toyCrypto } from '../../world/toy-crypto.ts';
 import { ask, breach, formsOf, showsNone } from '../law.ts';
 import { anyJson, mutatedJson, mutatedText } from '../mutate.ts';
 

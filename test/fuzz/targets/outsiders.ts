@@ -14,11 +14,11 @@ import {
   storePsk,
   updateKeyring,
 } from '../../../src/index.ts';
-import { type Peer, WatchedDevice } from '../../session/device.ts';
-import { toyCrypto } from '../../toy-crypto.ts';
+import { type Peer, WatchedDevice } from '../../session/observed-device.ts';
 import { CLIENT_STATIC } from '../../world/keys.ts';
 import type { Data } from '../../world/line.ts';
 import { Random } from '../../world/random.ts';
+import { toyCrypto } from '../../world/toy-crypto.ts';
 import { breach, tally } from '../law.ts';
 import { type Item, tampered } from '../wire.ts';
 

@@ -7,8 +7,8 @@
  */
 import { nodeCrypto } from '../../../src/crypto/node.ts';
 import { ConnectionPolicy, type Crypto, createKeyring, type Keyring, storePsk } from '../../../src/index.ts';
-import { toyCrypto } from '../../toy-crypto.ts';
 import type { Random } from '../../world/random.ts';
+import { toyCrypto } from '../../world/toy-crypto.ts';
 import { formsOf, tally } from '../law.ts';
 import type { Item } from '../wire.ts';
 import { Connection } from './connection.ts';

@@ -2,8 +2,8 @@
 import type { ReadBinary } from '../../../src/binary.ts';
 import * as library from '../../../src/index.ts';
 import { recordClientSession, recordHubSession } from '../../../src/recording/recording.ts';
-import { toyCrypto } from '../../toy-crypto.ts';
 import type { Random } from '../../world/random.ts';
+import { toyCrypto } from '../../world/toy-crypto.ts';
 import { hostile, spoiled } from '../hostile.ts';
 import { ask, breach, type Outcome, read } from '../law.ts';
 

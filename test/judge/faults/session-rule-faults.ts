@@ -267,10 +267,10 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'this.channel.emit(pskEvent(this.nodeId, copyBytes(psk)));',
   ]),
   'P-119': none(
-    'the program stores PSKs; test/session/keyring.test.ts holds the rule for this library’s keyring',
+    'the program stores PSKs; test/keyring/keyring.test.ts holds the rule for this library’s keyring',
   ),
   'P-120': none(
-    'the program reads its pins; test/session/keyring-text.test.ts holds the rule for this library’s keyring',
+    'the program reads its pins; test/keyring/keyring-text.test.ts holds the rule for this library’s keyring',
   ),
   'P-121': broken('a hub that is not pinned is trusted', [
     CLIENT,

@@ -1,0 +1,329 @@
+/**
+ * The keyring file of the examples where it can go wrong: a full disk, a program that is killed, two programs. At no time is
+ * the keyring unreadable, and no pin is lost without an error. `KILLS=200` kills more often.
+ */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import fs, {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { writeFileAtomically } from '../../client/src/atomic-file.ts';
+import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
+
+const ACCESS_KEY = 'kiosk-7';
+const KILLS = Number(process.env.KILLS ?? 10);
+const folder = mkdtempSync(join(tmpdir(), 'keyring-file-'));
+const WRITER = join(folder, 'writer.mjs');
+buildSync({
+  entryPoints: [fileURLToPath(new URL('keyring-writer.ts', import.meta.url))],
+  outfile: WRITER,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+});
+let count = 0;
+
+test.after(() => rmSync(folder, { recursive: true }));
+
+/** A path that no other test uses, in a folder of its own. */
+function newPath(): string {
+  const own = join(folder, String(count++));
+  mkdirSync(own);
+  return join(own, 'keyring.json');
+}
+
+const lockOf = (path: string): string => join(path, '..', '.hub-protocol-keyring.json.lock');
+
+const pin =
+  (nodeId: string, fill = 7) =>
+  (keyring: Keyring): Keyring =>
+    updateKeyring(keyring, { type: 'pin', nodeId, key: new Uint8Array(32).fill(fill) });
+const read = (path: string): Keyring => parseKeyring(readFileSync(path), ACCESS_KEY);
+const nodeIds = (path: string): string[] => read(path).pins.map(({ nodeId }) => nodeId);
+
+function startWriter(path: string, name: string, most?: number): ChildProcess {
+  const more = most === undefined ? [] : [String(most)];
+  return spawn(process.execPath, [WRITER, path, name, ...more], {
+    env: UNCOUNTED,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+/** The whole lines that a program has printed, when it has ended. */
+function printed(program: ChildProcess): Promise<string[]> {
+  let text = '';
+  program.stdout!.on('data', (data) => {
+    text += data;
+  });
+  return new Promise((resolve) => program.once('close', () => resolve(text.split('\n').slice(0, -1))));
+}
+
+/** Runs `body` with other functions in the place of some of node:fs. */
+function replacing(others: Partial<typeof fs>, body: () => void): void {
+  const originals = Object.fromEntries(
+    Object.keys(others).map((name) => [name, fs[name as keyof typeof fs]]),
+  );
+  Object.assign(fs, others);
+  syncBuiltinESMExports();
+  try {
+    body();
+  } finally {
+    Object.assign(fs, originals);
+    syncBuiltinESMExports();
+  }
+}
+
+test('a disk that takes little of each write, and then nothing, keeps the old keyring', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  const before = readFileSync(path);
+  const { writeSync } = fs;
+  let free = 100;
+  const write = (to: number, bytes: Uint8Array, at: number): number => {
+    if (free === 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    free -= 10;
+    return writeSync(to, bytes, at, 10);
+  };
+  replacing({ writeSync: write as typeof writeSync }, () =>
+    assert.throws(() => file.update(pin('hub-1')), /full/),
+  );
+  assert.equal(readFileSync(path), before);
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+  assert.equal(file.load().pins, []);
+  const short = (to: number, bytes: Uint8Array, at: number): number =>
+    writeSync(to, bytes, at, Math.min(10, bytes.length - at));
+  replacing({ writeSync: short as typeof writeSync }, () => file.update(pin('hub-1')));
+  assert.equal(nodeIds(path), ['hub-1']);
+});
+
+/** Whether this is a Linux whose root may mount: a container may forbid it. */
+const disk = join(folder, 'disk');
+mkdirSync(disk);
+const mounts = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=12k', 'tmpfs', disk]).status === 0; // three blocks
+
+(mounts ? test : test.skip)('a disk with one free block keeps the old keyring, and the writer fails', () => {
+  try {
+    const path = join(disk, 'keyring.json');
+    const file = new KeyringFile(path, ACCESS_KEY);
+    file.update(pin('hub-1'));
+    file.update((keyring) => storePsk(keyring, 'x'.repeat(4096), new Uint8Array(32).fill(5))); // now two blocks
+    const before = readFileSync(path);
+    assert.throws(() => file.update(pin('hub-2')), /ENOSPC/); // half of the draft fits
+    assert.equal(readFileSync(path), before);
+    assert.equal(readdirSync(disk), ['keyring.json']);
+    assert.equal(nodeIds(path), ['hub-1']);
+  } finally {
+    execFileSync('umount', [disk]);
+  }
+});
+
+test(`kill -9, ${KILLS} times: the keyring can be read, and has every pin that was stored`, async () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  for (let i = 0; i < KILLS; i++) {
+    const writer = startWriter(path, `run ${i}`);
+    const lines = printed(writer);
+    await new Promise((resolve) => writer.stdout!.once('data', resolve));
+    await new Promise((resolve) => setTimeout(resolve, (7 * i) % 30));
+    writer.kill('SIGKILL');
+    const stored = nodeIds(path);
+    for (const line of await lines) assert.ok(stored.includes(`run ${i} ${line}`), `run ${i}, pin ${line}`);
+  }
+  new KeyringFile(path, ACCESS_KEY).update(pin('last'));
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('two programs that store pins at the same time lose none', async () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  const writers = ['a', 'b'].map((name) => startWriter(path, name, 150));
+  await Promise.all(writers.map(printed));
+  const expected = ['a', 'b'].flatMap((name) => Array.from({ length: 150 }, (_, i) => `${name} ${i}`));
+  assert.equal(nodeIds(path).sort(), expected.sort());
+});
+
+test('two programs that pin different keys of one hub: the second one is told, and the pin stays', () => {
+  const path = newPath();
+  const [first, second] = [new KeyringFile(path, ACCESS_KEY), new KeyringFile(path, ACCESS_KEY)];
+  first.update(pin('hub-1', 1));
+  assert.throws(() => second.update(pin('hub-1', 2)), /another key of this hub/);
+  assert.equal(read(path).pins[0]!.key, new Uint8Array(32).fill(1));
+});
+
+test('a file is written only if what is stored changes', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  file.update((keyring) => storePsk(keyring, 'hub-1', new Uint8Array(32).fill(5)));
+  const { ino } = statSync(path);
+  file.update((keyring) => updateKeyring(keyring, { type: 'psk-suspect', nodeId: 'hub-1' }));
+  assert.is(file.load().psks[0]!.isSuspect, true);
+  assert.is(statSync(path).ino, ino);
+});
+
+test('the right to replace the file, of a program that was killed, passes to the next one', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  mkdirSync(lockOf(path));
+  writeFileSync(join(lockOf(path), 'keyring.json.draft-abcdef'), 'secret');
+  file.update(pin('hub-1'));
+  assert.equal(nodeIds(path), ['hub-1']);
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('drafts of programs that were killed are removed at the next start', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  mkdirSync(`${path}.draft-abcdef`);
+  writeFileSync(`${path}.draft-abcdef/keyring.json.draft-abcdef`, 'secret');
+  mkdirSync(`${path}.draft-Empty1`);
+  new KeyringFile(path, ACCESS_KEY);
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('nothing of the user is removed, whatever its name', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  writeFileSync(`${path}.draft-backup`, 'mine');
+  writeFileSync(`${path}.draft-file01`, 'mine');
+  const kept = ['notes', 'folder', 'abcdef'].map((end) => `${path}.draft-${end}`);
+  for (const own of kept) {
+    mkdirSync(own);
+    writeFileSync(join(own, 'mine'), 'mine');
+  }
+  mkdirSync(`${path}.lock`);
+  writeFileSync(`${path}.lock/mine`, 'mine');
+  const before = readdirSync(join(path, '..'), { recursive: true }).sort();
+  new KeyringFile(path, ACCESS_KEY).update(pin('hub-1'));
+  assert.equal(nodeIds(path), ['hub-1']);
+  assert.equal(readdirSync(join(path, '..'), { recursive: true }).sort(), before);
+});
+
+const IN_THE_WAY: readonly [what: string, make: (lock: string) => void][] = [
+  ['a file', (lock) => writeFileSync(lock, 'mine')],
+  [
+    'a folder with a file',
+    (lock) => {
+      mkdirSync(lock);
+      writeFileSync(join(lock, 'mine'), 'mine');
+    },
+  ],
+];
+
+for (const [what, make] of IN_THE_WAY) {
+  test(`${what} in the place of the lock stays, and the error names it`, () => {
+    const path = newPath();
+    const file = new KeyringFile(path, ACCESS_KEY);
+    make(lockOf(path));
+    const before = readdirSync(join(path, '..'), { recursive: true }).sort();
+    assert.throws(() => file.update(pin('hub-1')), /hub-protocol-keyring\.json\.lock is in the way/);
+    assert.equal(readdirSync(join(path, '..'), { recursive: true }).sort(), before);
+    assert.equal(nodeIds(path), []);
+  });
+}
+
+test('a keyring that others can read is made private at the next start', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  chmodSync(path, 0o644);
+  new KeyringFile(path, ACCESS_KEY);
+  assert.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a keyring that is neither a path nor a store is a typed error', () => {
+  for (const none of [undefined, null, 7, {}, { load: () => {} }]) {
+    assert.throws(
+      () => KeyringFile.of(none as never, ACCESS_KEY),
+      (error: Error & { code: string }) => error.code === 'bad-argument',
+    );
+  }
+});
+
+test('a program that another one overtakes after any of its steps loses no pin, of either', () => {
+  const steps = [
+    'readFileSync',
+    'mkdtempSync',
+    'openSync',
+    'writeSync',
+    'fsyncSync',
+    'closeSync',
+    'renameSync',
+  ] as const;
+  let interrupted = 0;
+  for (let step = 0; step === interrupted; step++) {
+    const path = newPath();
+    const [first, second] = [new KeyringFile(path, ACCESS_KEY), new KeyringFile(path, ACCESS_KEY)];
+    let left = step;
+    const others = Object.fromEntries(
+      steps.map((name) => {
+        const original = fs[name] as (...given: unknown[]) => unknown;
+        const call = (...given: unknown[]): unknown => {
+          const result = original(...given);
+          if (left-- === 0) {
+            interrupted++;
+            second.update(pin('second')); // waits for a second if the first has the right to replace the file
+          }
+          return result;
+        };
+        return [name, call];
+      }),
+    );
+    replacing(others, () => first.update(pin('first')));
+    assert.equal(nodeIds(path).sort(), interrupted > step ? ['first', 'second'] : ['first'], `step ${step}`);
+  }
+  assert.ok(interrupted > 8, `${interrupted} steps`);
+});
+
+test('a program sees what another one has stored since', () => {
+  const path = newPath();
+  const [first, second] = [new KeyringFile(path, ACCESS_KEY), new KeyringFile(path, ACCESS_KEY)];
+  first.update(pin('hub-1'));
+  assert.equal(second.load().pins.length, 1);
+  second.update((keyring) => dropPin(keyring, 'hub-1'));
+  assert.equal(first.load().pins, []);
+});
+
+test('a keyring that was removed is an error, never a new keyring', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  rmSync(path);
+  assert.throws(() => file.update(pin('hub-1')), /ENOENT/);
+  assert.is(existsSync(path), false);
+});
+
+test('a file that somebody prepared is not written to, and a link is not followed', () => {
+  const path = newPath();
+  const other = `${path}.other`;
+  writeFileSync(other, 'stays', { mode: 0o666 });
+  symlinkSync(other, path);
+  assert.throws(() => new KeyringFile(path, ACCESS_KEY), /not a JSON object/); // what the link leads to is no keyring
+  writeFileAtomically(path, 'replaced', true);
+  assert.is(readFileSync(other, 'utf8'), 'stays');
+  assert.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a file that may not be replaced is not', () => {
+  const path = newPath();
+  writeFileAtomically(path, 'first', false);
+  assert.throws(() => writeFileAtomically(path, 'second', false), /EEXIST/);
+  assert.is(readFileSync(path, 'utf8'), 'first');
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test.run();

@@ -1,0 +1,82 @@
+/** Runs the README's program and the demo as a user runs them: on the built package. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { PROGRAM } from '../package/readme.ts';
+import { UNCOUNTED } from '../world/uncounted.ts';
+import { assertShows } from './assert-shows.ts';
+
+const root = new URL('../..', import.meta.url);
+
+/** Runs Node in the project's folder. Rejects if it fails or takes over a minute. */
+function node(...args: string[]): Promise<{ stdout: string; stderr: string }> {
+  return promisify(execFile)(process.execPath, args, { cwd: root, env: UNCOUNTED, timeout: 60_000 });
+}
+
+test('runs the README’s program, which has at most 30 lines', async () => {
+  assert.ok(PROGRAM.trim().split('\n').length <= 30);
+  const { stdout } = await node('--input-type=module', '-e', PROGRAM);
+  assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
+});
+
+test('runs the demo to its end', async () => {
+  const { stdout, stderr } = await node('--import', 'tsx', 'examples/demo.ts');
+  assert.is(stderr, '');
+  assertShows(stdout, [
+    /hub +derives the pre-shared key/,
+    /client +connects as kiosk-7/,
+    /client +derives the pre-shared key/,
+    /pin: stores the hub’s key/,
+    /ready: XXpsk2, 25519_ChaChaPoly_SHA256/,
+    /You said: What is on today\?/,
+    /client → hub {2}17 transport messages {2}1 049 \d{3} B/,
+    /hub → client {2}18 transport messages {2}1 049 \d{3} B/,
+    /the same text/,
+    /hub +stops/,
+    /ended: dropped/,
+    /dials again in \d+ ms/,
+    /is back/,
+    /Noise message 1, KKpsk0/,
+    /ready: KKpsk0/,
+    /is back with another key/,
+    /kk-refused/,
+    /dials again immediately/,
+    /Noise message 1, XXpsk2/,
+    /hub-key-changed/,
+    /asks a person/,
+    /ready: XXpsk2/,
+    /psk-differs/,
+    /connects as sensor-1/,
+    /ready: XXpsk2/,
+    /Everything went as it should\./,
+  ]);
+});
+
+test('exports the promised names from each entry of the package', async () => {
+  const code = `
+    const [core, parts, recording, noble, aes, node] = await Promise.all(
+      ['', '/parts', '/recording', '/noble', '/noble-aesgcm', '/node'].map((entry) => import('hub-protocol' + entry)));
+    console.log(JSON.stringify([Object.keys(core), Object.keys(parts), Object.keys(recording), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
+  const [core, parts, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
+  const promised =
+    'Argon2id ClientSession ConnectionPolicy HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
+    'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
+    'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
+    'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence protocolName pskDerivation ' +
+    'readHubEvent readOptions readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
+    'sessionIdsMatch splitMessage storePsk updateKeyring wrap';
+  assert.equal(core.sort(), promised.split(' '));
+  assert.equal(
+    parts.filter((name: string) => !core.includes(name)),
+    [],
+  );
+  assert.equal(others, [
+    ['recordClientSession', 'recordHubSession'],
+    ['nobleBlake2b', 'nobleCrypto'],
+    ['nobleCryptoWithAesGcm'],
+    ['importKey', 'nodeCrypto', 'randomBytes'],
+  ]);
+});
+
+test.run();

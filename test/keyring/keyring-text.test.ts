@@ -1,0 +1,237 @@
+/** Keyrings as they are stored: what is written, and what is refused when it is read again. */
+import { inspect } from 'node:util';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import {
+  createKeyring,
+  type KeyPair,
+  type Keyring,
+  parseKeyring,
+  serializeKeyring,
+  storePsk,
+  updateKeyring,
+} from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/parts.ts';
+import { findHub } from '../../src/session/keyring-fields.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
+import { bytesOf } from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { toHex } from '../world/vectors.ts';
+
+const ACCESS_KEY = 'kiosk-7';
+const READY = { type: 'ready', pattern: 'KKpsk0' } as ReadyEvent;
+const FRESH = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
+const PINNED = updateKeyring(FRESH, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY });
+
+/** A keyring with everything in it, and its fields in JSON. */
+const FULL = updateKeyring(storePsk(PINNED, NODE_ID, PSK), READY);
+const STORED = JSON.parse(serializeKeyring(FULL));
+const [PIN] = STORED.pins;
+const [STORED_PSK] = STORED.psks;
+const parse = (fields: object): Keyring => parseKeyring(JSON.stringify({ ...STORED, ...fields }), ACCESS_KEY);
+const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => findHub(keyring.psks, nodeId)?.key;
+const pinOf = (keyring: Keyring) => findHub(keyring.pins, NODE_ID)?.key;
+
+test('a keyring is written as versioned JSON', () => {
+  assert.equal(STORED, {
+    version: 1,
+    access_key: ACCESS_KEY,
+    static_key: toHex(CLIENT_STATIC),
+    static_key_is_fresh: false,
+    pins: [{ node_id: NODE_ID, key: toHex(HUB_KEY) }],
+    psks: [{ node_id: NODE_ID, key: toHex(PSK), is_provisioned: false }],
+  });
+});
+
+test('a keyring is read from a string and from bytes, and hex in either case', () => {
+  const text = serializeKeyring(FULL);
+  const upperCase = ` ${text.replace(toHex(HUB_KEY), toHex(HUB_KEY).toUpperCase())}\n`;
+  for (const input of [text, bytesOf(text), upperCase]) {
+    const keyring = parseKeyring(input, ACCESS_KEY);
+    assert.is(keyring.accessKey, ACCESS_KEY);
+    assert.equal(keyring.staticKey.privateKey, CLIENT_STATIC);
+    assert.is(keyring.staticKeyIsFresh, false);
+    assert.equal(pinOf(keyring), HUB_KEY);
+    assert.equal(pskOf(keyring), PSK);
+    assert.is(serializeKeyring(keyring), text);
+  }
+  assert.is(parseKeyring(serializeKeyring(FRESH), ACCESS_KEY).staticKeyIsFresh, true);
+});
+
+test('whether a PSK was provisioned is stored', () => {
+  const keyring = storePsk(FULL, NODE_ID, PSK, { isProvisioned: true });
+  const stored = parseKeyring(serializeKeyring(keyring), ACCESS_KEY);
+  assert.is(stored.psks[0]!.isProvisioned, true);
+  assert.equal(pskOf(updateKeyring(stored, { type: 'psk-suspect', nodeId: NODE_ID })), PSK);
+});
+
+test('a keyring of a public key is stored without a private key', () => {
+  const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey: CLIENT_KEY } });
+  const text = serializeKeyring(keyring);
+  const fields = JSON.parse(text);
+  assert.is(fields.static_public_key, toHex(CLIENT_KEY));
+  assert.is(fields.static_key, undefined);
+  const { staticKey } = parseKeyring(text, ACCESS_KEY);
+  assert.equal((staticKey as { publicKey: Uint8Array }).publicKey, CLIENT_KEY);
+});
+
+test('a keyring is stored with its public key, and without one it is read as it is', () => {
+  const created = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC, crypto: nodeCrypto });
+  const text = serializeKeyring(created);
+  const fields = JSON.parse(text);
+  assert.is(fields.static_key, toHex(CLIENT_STATIC));
+  assert.is(fields.static_public_key, toHex(CLIENT_KEY));
+  const { privateKey, publicKey } = parseKeyring(text, ACCESS_KEY).staticKey as KeyPair;
+  assert.equal([privateKey, publicKey], [CLIENT_STATIC, CLIENT_KEY]);
+  assert.equal(parseKeyring(serializeKeyring(FRESH), ACCESS_KEY).staticKey.privateKey, CLIENT_STATIC);
+});
+
+test('anything but a complete JSON object in UTF-8 is refused', () => {
+  const text = serializeKeyring(FULL);
+  for (let end = 0; end < text.length; end++) {
+    raisesLocal(() => parseKeyring(text.slice(0, end), ACCESS_KEY), 'keyring-not-json');
+  }
+  const latin1 = new Uint8Array([0x7b, 0xff]);
+  for (const input of ['null', '[]', '1', '"x"', `${text}x`, text.replace('{', '{"version":1,'), latin1]) {
+    raisesLocal(() => parseKeyring(input, ACCESS_KEY), 'keyring-not-json');
+  }
+});
+
+test('anything but a string or bytes is the caller’s mistake', () => {
+  for (const input of [undefined, {}, null]) {
+    raisesLocal(() => parseKeyring(input as never, ACCESS_KEY), 'bad-argument');
+  }
+  for (const accessKey of ['', undefined, 7]) {
+    raisesLocal(() => parseKeyring(serializeKeyring(FULL), accessKey as string), 'bad-argument');
+  }
+});
+
+test('a keyring of another version is refused, whatever else is in it', () => {
+  for (const version of [2, 0, '1', null, undefined, 1.5]) {
+    raisesLocal(() => parse({ version, access_key: 'another', pins: 7 }), 'keyring-version');
+  }
+});
+
+test('the keyring of another access key is refused', () => {
+  raisesLocal(() => parseKeyring(serializeKeyring(FULL), 'kiosk-8'), 'keyring-other-identity');
+});
+
+test('a static key that cannot be read is never taken for an absent one', () => {
+  const bad = [undefined, null, '', 7, [], 'zz'.repeat(32), '00'.repeat(31), '00'.repeat(33), '0'.repeat(63)];
+  for (const key of bad) {
+    raisesLocal(() => parse({ static_key: key }), 'keyring-field');
+    raisesLocal(() => parse({ static_key: undefined, static_public_key: key }), 'keyring-field');
+    if (key !== undefined) raisesLocal(() => parse({ static_public_key: key }), 'keyring-field');
+  }
+});
+
+test('a static key of zeros is refused', () => {
+  raisesLocal(() => parse({ static_key: '00'.repeat(32) }), 'keyring-field');
+  raisesLocal(() => parse({ static_key: undefined, static_public_key: '00'.repeat(32) }), 'keyring-field');
+});
+
+test('a pin that cannot be read is never taken for an absent one', () => {
+  const entries = [
+    null,
+    'x',
+    [],
+    {},
+    { ...PIN, key: '' },
+    { ...PIN, key: '00'.repeat(31) },
+    { ...PIN, key: null },
+    { ...PIN, node_id: '' },
+    { ...PIN, node_id: 7 },
+    { ...PIN, nodeId: 'x' },
+    { key: PIN.key },
+    { node_id: NODE_ID },
+  ];
+  for (const entry of entries) raisesLocal(() => parse({ pins: [entry] }), 'keyring-field');
+  for (const pins of [undefined, null, '', {}, [PIN, PIN], [PIN, null]]) {
+    raisesLocal(() => parse({ pins }), 'keyring-field');
+  }
+});
+
+test('another field that is missing, unknown or of another type is refused', () => {
+  const bad: object[] = [
+    { access_key: undefined },
+    { access_key: 7 },
+    { access_key: '' },
+    { static_key_is_fresh: undefined },
+    { static_key_is_fresh: 0 },
+    { pin: [] },
+    { constructor: 1 },
+  ];
+  for (const fields of bad) raisesLocal(() => parse(fields), 'keyring-field');
+});
+
+test('a derived PSK that cannot be read counts as absent, and the others stay', () => {
+  const { is_provisioned, ...unmarked } = STORED_PSK;
+  for (const entry of [
+    null,
+    'x',
+    {},
+    { ...STORED_PSK, key: '' },
+    { ...unmarked, key: 7 },
+    { key: PIN.key },
+  ]) {
+    const keyring = parse({ psks: [entry, { ...unmarked, node_id: 'hub-2' }] });
+    assert.is(pskOf(keyring), undefined);
+    assert.equal(pskOf(keyring, 'hub-2'), PSK);
+    assert.equal(pinOf(keyring), HUB_KEY);
+  }
+  for (const psks of [undefined, null, 'x', {}]) assert.is(pskOf(parse({ psks })), undefined);
+  assert.is(is_provisioned, false);
+});
+
+test('of two PSKs for one hub the first counts', () => {
+  const keyring = parse({ psks: [STORED_PSK, { ...STORED_PSK, key: '00'.repeat(32) }] });
+  assert.is(keyring.psks.length, 1);
+  assert.equal(pskOf(keyring), PSK);
+});
+
+test('a provisioned PSK that cannot be read is never taken for an absent one', () => {
+  const provisioned = { ...STORED_PSK, is_provisioned: true };
+  const entries = [
+    { ...provisioned, key: '' },
+    { ...provisioned, key: undefined },
+    { ...provisioned, node_id: '' },
+    { ...provisioned, is_provisioned: 1 },
+    { ...provisioned, is_provisioned: 'yes' },
+    { ...provisioned, is_provisioned: 'yes', key: '' },
+  ];
+  for (const entry of entries) raisesLocal(() => parse({ psks: [entry] }), 'keyring-field');
+});
+
+test('a PSK of a keyring that does not say where it comes from counts as derived', () => {
+  for (const is_provisioned of [undefined, null]) {
+    const keyring = parse({ psks: [{ ...STORED_PSK, is_provisioned }] });
+    assert.is(keyring.psks[0]!.isProvisioned, false);
+  }
+});
+
+test('no error shows what is in a keyring', () => {
+  const secret = 'S3cr3t';
+  const stored = { ...STORED, access_key: secret };
+  const inputs = [
+    secret,
+    JSON.stringify({ ...stored, version: secret }),
+    JSON.stringify(stored),
+    JSON.stringify({ ...STORED, [secret]: secret }),
+    JSON.stringify({ ...STORED, static_key: secret }),
+    JSON.stringify({ ...STORED, pins: [{ node_id: secret, key: secret }] }),
+    JSON.stringify({ ...STORED, psks: [{ node_id: secret, key: secret, is_provisioned: true }] }),
+  ];
+  for (const input of inputs) {
+    let error: unknown;
+    try {
+      parseKeyring(input, ACCESS_KEY);
+    } catch (caught) {
+      error = caught;
+    }
+    assert.ok(error instanceof Error);
+    assert.not.match(`${error} ${inspect(error, { showHidden: true })}`.replace(/\n {4}at .*/g, ''), secret);
+  }
+});
+
+test.run();

@@ -1,0 +1,144 @@
+/** What the packages bring of others, and what this project takes to build and test them. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { bomOf, type Manifest, manifestOf, PACKAGES, partsOf } from '../../tools/parts.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NOBLE = ['@noble/ciphers', '@noble/curves', '@noble/hashes'];
+
+interface Lock {
+  readonly packages: {
+    readonly [path: string]: {
+      readonly version: string;
+      readonly license?: string;
+      readonly dev?: boolean;
+      /** Whether only this project and an optional peer need it. */
+      readonly devOptional?: boolean;
+      readonly link?: boolean;
+      readonly integrity?: string;
+      readonly resolved?: string;
+      readonly hasInstallScript?: boolean;
+    };
+  };
+}
+
+const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
+const filesNamed = (name: RegExp): string[] => files.filter((file) => name.test(file));
+const read = (file: string): string => readFileSync(ROOT + file, 'utf8');
+const lock = JSON.parse(read('package-lock.json')) as Lock;
+
+test('whoever installs the packages gets three packages of noble, and ws with the client, and runs no script', () => {
+  const installed = Object.entries(lock.packages).filter(
+    ([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link,
+  );
+  assert.equal(
+    installed.map(([path]) => path),
+    ['cli', 'client', 'judge', ...[...NOBLE, 'ws'].map((name) => `node_modules/${name}`)],
+  );
+  assert.not.ok(installed.some(([, { hasInstallScript }]) => hasInstallScript));
+  for (const folder of PACKAGES) {
+    const { dependencies, optionalDependencies, peerDependencies, scripts } = manifestOf(folder);
+    assert.equal(Object.keys(dependencies ?? {}), folder === 'client' ? ['ws'] : []);
+    const peers = folder === 'client' ? ['hub-protocol', 'mqtt'] : [];
+    assert.equal(Object.keys(peerDependencies ?? {}), peers);
+    assert.equal(Object.keys(optionalDependencies ?? {}), folder === '.' ? NOBLE : []);
+    const ran = Object.keys(scripts ?? {}).filter((name) => /^(?:(?:pre|post)?install|prepare)$/.test(name));
+    assert.equal(ran, []);
+  }
+});
+
+test('the program of the judge contains noble and ws alone; that of the commands also makes certificates', async () => {
+  assert.equal(await partsOf('judge'), [...NOBLE, 'ws']);
+  const others = (await partsOf('cli')).filter((part) => !NOBLE.includes(part) && part !== 'ws');
+  assert.ok(others.includes('@peculiar/x509'));
+});
+
+test('SECURITY.md lists what is brought, with its licence, and the licence text goes with it', async () => {
+  const rows = [...read('SECURITY.md').matchAll(/^\| `(hub-protocol\S*)` \| (.*) \|$/gm)];
+  for (const folder of PACKAGES) {
+    const { name } = manifestOf(folder);
+    const listed = (await partsOf(folder)).map((part) => {
+      const { version, license } = lock.packages[`node_modules/${part}`]!;
+      return `${part} ${version} (${license})`;
+    });
+    assert.is(rows.find((row) => row[1] === name)?.[2], listed.join(', ') || 'nothing');
+    if (folder === 'client') continue; // its dependency is installed as a package, with its own licence
+    const licence = read(folder === '.' ? 'dist/hub-protocol.LICENSE.txt' : `${folder}/LICENSE`);
+    for (const part of await partsOf(folder)) {
+      assert.ok(licence.includes(part.replace('@noble/', 'noble-')), `${name}: ${part}`);
+    }
+  }
+});
+
+test('every package that this project takes has an exact version', () => {
+  const loose: string[] = [];
+  for (const file of filesNamed(/(?:^|\/)package\.json$/)) {
+    const manifest = JSON.parse(read(file)) as Manifest & { devDependencies?: { [name: string]: string } };
+    const { dependencies, devDependencies, optionalDependencies } = manifest; // a peer is for others to choose
+    const all = { ...dependencies, ...devDependencies, ...optionalDependencies };
+    for (const [name, version] of Object.entries(all)) {
+      if (!/^(?:file:\.\.|(?:npm:[\w@/-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?)$/.test(version))
+        loose.push(`${file}: ${name}`);
+    }
+  }
+  for (const file of filesNamed(/requirements.*\.txt$/)) {
+    const lines = read(file)
+      .split('\n')
+      .filter((line) => !/^(?:#.*|-r .*)?$/.test(line));
+    loose.push(...lines.filter((line) => !/^[\w.-]+==[\w.]+$/.test(line)).map((line) => `${file}: ${line}`));
+  }
+  for (const file of filesNamed(/Cargo\.toml$/)) {
+    const [, dependencies = ''] = /^\[dependencies\]\n([^[]*)/m.exec(read(file)) ?? [];
+    for (const line of dependencies.split('\n').filter((text) => /^\w/.test(text))) {
+      if (!/^[\w-]+ = (?:\{ version = )?"=\d+\.\d+\.\d+/.test(line)) loose.push(`${file}: ${line}`);
+    }
+  }
+  assert.equal(loose, []);
+});
+
+test('every lock file has a hash of each package, and names no registry', () => {
+  const wrong: string[] = [];
+  for (const file of filesNamed(/(?:^|\/)package-lock\.json$/)) {
+    for (const [path, { link, integrity, resolved }] of Object.entries(
+      (JSON.parse(read(file)) as Lock).packages,
+    )) {
+      const isOwn = !path.includes('node_modules/') || link === true;
+      if (!isOwn && integrity === undefined) wrong.push(`${file}: ${path} has no hash`);
+      if (!isOwn && resolved !== undefined) wrong.push(`${file}: ${path} comes from ${resolved}`);
+    }
+  }
+  for (const file of filesNamed(/(?:^|\/)(?:package\.json|Cargo\.toml|go\.mod)$/)) {
+    if (!/dependencies|require/i.test(read(file))) continue;
+    const locks = ['package-lock.json', '../package-lock.json', 'Cargo.lock', '../Cargo.lock', 'go.sum'];
+    const folder = file.slice(0, file.lastIndexOf('/') + 1);
+    if (!locks.some((name) => existsSync(ROOT + folder + name))) wrong.push(`${file} has no lock file`);
+  }
+  assert.equal(wrong, []);
+});
+
+test('of all that the project installs for itself, three packages run a script, and no other begins to', () => {
+  const scripted = filesNamed(/(?:^|\/)package-lock\.json$/)
+    .flatMap((file) => Object.entries((JSON.parse(read(file)) as Lock).packages))
+    .filter(([, { hasInstallScript }]) => hasInstallScript)
+    .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+  assert.equal([...new Set(scripted)].sort(), ['@agoric/xsnap', '@swc/core', 'esbuild']);
+});
+
+test('a bill of materials names a package and what it has of others, with hashes, and nothing that changes', async () => {
+  const time = '2026-01-02T03:04:05.000Z';
+  const bom = await bomOf('judge', time);
+  assert.is(bom.metadata.component.name, 'hub-protocol-judge');
+  assert.is(bom.metadata.timestamp, time);
+  assert.is(bom.serialNumber, undefined);
+  assert.equal(
+    bom.components.map(({ name }) => name),
+    [...NOBLE, 'ws'],
+  );
+  assert.ok(bom.components.every((component) => 'hashes' in component));
+  assert.is(bom.dependencies[0]!.dependsOn.length, 4);
+});
+
+test.run();

@@ -1,0 +1,557 @@
+/** Recordings of sessions: what is in them, that it contains no secret, and that the session works as without one. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { isZero } from '../../src/bytes.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import type { ClientSession, HubOptions, HubSession } from '../../src/index.ts';
+import { MAX_ENVELOPE } from '../../src/limits.ts';
+import {
+  type Recorded as Observed,
+  type RecordingOptions,
+  recordClientSession,
+  recordHubSession,
+} from '../../src/recording/recording.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
+import {
+  type ClientAndKeyring,
+  clientOptions,
+  HELLO,
+  newHub,
+  PACED,
+  sharedSecretOf,
+  textOf,
+  transportOf,
+  types,
+} from '../world/pair.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { wipedIn } from '../world/wiped.ts';
+
+type Line = { readonly [field: string]: unknown };
+
+interface Recorded {
+  client: Observed<ClientSession>;
+  hub: Observed<HubSession>;
+  clientLines: string[];
+  hubLines: string[];
+}
+
+const OTHER_PSK = new Uint8Array(32).fill(9);
+const EPHEMERAL = new Uint8Array(32).fill(7);
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const parse = (lines: string[]): Line[] => lines.map((line) => JSON.parse(line));
+
+function record(
+  client: ClientAndKeyring = {},
+  hub: Partial<HubOptions> = {},
+  recording: Partial<RecordingOptions> = {},
+): Recorded {
+  const clientLines: string[] = [];
+  const hubLines: string[] = [];
+  return {
+    clientLines,
+    hubLines,
+    client: recordClientSession(clientOptions({ randomBytes: () => EPHEMERAL.slice(), ...client }), {
+      write: (line) => clientLines.push(line),
+      ...recording,
+    }),
+    hub: recordHubSession(
+      { crypto: nodeCrypto, nodeId: NODE_ID, staticKey: HUB_STATIC, randomBytes, psk: PSK, ...hub },
+      { write: (line) => hubLines.push(line), ...recording },
+    ),
+  };
+}
+
+/** Hands messages over until neither side has more to say. */
+function connect({ client, hub }: Recorded): void {
+  const queue: { to: Recorded['client'] | Recorded['hub']; data: string | Uint8Array }[] = [];
+  const pass = (to: Recorded['client'] | Recorded['hub'], events: readonly { type: string }[]): void => {
+    for (const event of events) {
+      if (event.type === 'transmit')
+        queue.push({ to, data: (event as { data?: string | Uint8Array }).data! });
+    }
+  };
+  pass(client, hub.start());
+  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+    pass(next.to === client ? hub : client, next.to.receive(next.data));
+  }
+}
+
+function ready(...options: Parameters<typeof record>): Recorded {
+  const recorded = record(...options);
+  connect(recorded);
+  assert.is(recorded.client.state, 'ready');
+  assert.is(recorded.hub.state, 'ready');
+  return recorded;
+}
+
+/** The lines of one kind. */
+function linesWith(lines: string[], field: string): Line[] {
+  return parse(lines).filter((line) => field in line);
+}
+
+test('begins with the role, the own public key, and the options that are no secret', () => {
+  const { clientLines, hubLines } = record(
+    {
+      patterns: ['XXpsk2'],
+      trust: 'first-use',
+      onKkFailure: 'keep-pin',
+      pins: [HUB_PIN],
+      staticKeyIsFresh: true,
+    },
+    { clientKey: CLIENT_KEY, suites: ['25519_ChaChaPoly_SHA256'], patterns: ['XXpsk2'] },
+  );
+  assert.equal(parse(clientLines), [
+    {
+      recording: 1,
+      role: 'client',
+      publicKey: hex(CLIENT_KEY),
+      patterns: ['XXpsk2'],
+      suites: ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'],
+      trust: 'first-use',
+      onKkFailure: 'keep-pin',
+      hasPins: true,
+      staticKeyIsFresh: true,
+    },
+  ]);
+  assert.equal(parse(hubLines), [
+    {
+      recording: 1,
+      role: 'hub',
+      publicKey: hex(HUB_KEY),
+      patterns: ['XXpsk2'],
+      suites: ['25519_ChaChaPoly_SHA256'],
+      nodeId: NODE_ID,
+      clientKey: hex(CLIENT_KEY),
+    },
+  ]);
+});
+
+test('records the public key of a key pair that is kept elsewhere', () => {
+  const staticKey = { publicKey: CLIENT_KEY };
+  const { clientLines } = record({ staticKey });
+  assert.is(parse(clientLines)[0]!.publicKey, hex(CLIENT_KEY));
+});
+
+test('records each cleartext envelope whole, in both directions', () => {
+  const { clientLines, hubLines } = ready();
+  const received = parse(clientLines).filter(({ call, state }) => call === 'receive' && state !== 'ready');
+  const sent = linesWith(hubLines, 'event').filter(({ event, text }) => event === 'transmit' && text);
+  assert.is(received.length, 3); // HELLO, HANDSHAKE, message 2
+  assert.equal(
+    received.map(({ text }) => text),
+    sent.map(({ text }) => text),
+  );
+  assert.match(sent[0]!.text as string, /"node_id":"hub-1"/);
+});
+
+test('records the state in which each call found the session', () => {
+  const { clientLines, client } = ready();
+  client.closed(1000);
+  assert.equal(
+    linesWith(clientLines, 'call').map(({ call, state }) => [call, state]),
+    [
+      ['receive', 'awaiting-hello'],
+      ['receive', 'awaiting-offer'],
+      ['receive', 'awaiting-message-2'],
+      ['closed', 'ready'],
+    ],
+  );
+});
+
+test('records whether pin and PSK were found, and the pin, which is public', () => {
+  assert.equal(linesWith(ready().clientLines, 'lookedUp'), [
+    { lookedUp: 'pin', found: false },
+    { lookedUp: 'psk', found: true },
+  ]);
+  const { clientLines } = ready({ pins: [HUB_PIN] }, { clientKey: CLIENT_KEY });
+  assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
+});
+
+test('records that neither was found', () => {
+  const recorded = record({ psks: [] });
+  connect(recorded);
+  assert.is(recorded.client.state, 'awaiting-psk');
+  assert.equal(linesWith(recorded.clientLines, 'lookedUp'), [
+    { lookedUp: 'pin', found: false },
+    { lookedUp: 'psk', found: false },
+  ]);
+});
+
+test('looks the pin up under the node id of the HELLO, whatever the HANDSHAKE says', () => {
+  const { client, hub, clientLines } = record({ pins: [HUB_PIN] }, { clientKey: CLIENT_KEY });
+  const [hello, offer] = hub.start().map(textOf);
+  const { msg_type, payload } = JSON.parse(offer!);
+  client.receive(hello!);
+  client.receive(JSON.stringify({ msg_type, payload: { ...payload, node_id: 'hub-2' } }));
+  assert.equal(linesWith(clientLines, 'lookedUp')[0], { lookedUp: 'pin', found: true, key: hex(HUB_KEY) });
+});
+
+test('records no look-up if the connection ends before the offer', () => {
+  const { client, hub, clientLines } = record({ pins: [] });
+  client.receive(textOf(hub.start()[0]!));
+  client.closed(1006);
+  assert.equal(linesWith(clientLines, 'lookedUp'), []);
+  assert.is(parse(clientLines)[0]!.hasPins, false);
+});
+
+test('records nothing as looked up before the offer has arrived', () => {
+  const { client, hub, clientLines } = record();
+  const [hello] = hub.start().map(textOf);
+  client.receive(hello!);
+  client.receive(hello!);
+  assert.equal(linesWith(clientLines, 'lookedUp'), []);
+});
+
+test('records events without what was sealed, and their public keys', () => {
+  const { clientLines, hubLines } = ready();
+  const events = (lines: string[]): Line[] =>
+    linesWith(lines, 'event').filter(({ event }) => event !== 'transmit');
+  const common = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' };
+  assert.equal(events(clientLines), [
+    { event: 'pin', nodeId: NODE_ID, key: hex(HUB_KEY) },
+    { event: 'ready', nodeId: NODE_ID, ...common, hubKey: hex(HUB_KEY) },
+  ]);
+  assert.equal(events(hubLines), [
+    { event: 'pin', key: hex(CLIENT_KEY) },
+    { event: 'ready', ...common, clientKey: hex(CLIENT_KEY) },
+    { event: 'hello' },
+  ]);
+});
+
+test('records lengths once the session is encrypted', () => {
+  const { client, hub, clientLines, hubLines } = ready();
+  clientLines.length = 0;
+  hubLines.length = 0;
+  for (const message of client.sendJson({ say: 'plaintext' })) hub.receive(message);
+  hub.receive(client.sendBinary(new Uint8Array(10))[0]!);
+  assert.equal(parse(clientLines), [
+    { call: 'sendJson', state: 'ready' },
+    { lengths: [36] },
+    { call: 'sendBinary', state: 'ready' },
+    { lengths: [27] },
+  ]);
+  assert.equal(parse(hubLines), [
+    { call: 'receive', state: 'ready', isText: false, length: 36 },
+    { event: 'message', kind: 'json', length: 19 },
+    { call: 'receive', state: 'ready', isText: false, length: 27 },
+    { event: 'message', kind: 'binary', length: 10 },
+  ]);
+});
+
+test('records the length of a dropped message', () => {
+  const { client, hub, hubLines } = ready({}, { maxMessage: 100 });
+  for (const message of client.sendBinary(new Uint8Array(101))) hub.receive(message);
+  assert.equal(parse(hubLines).at(-1), {
+    event: 'dropped',
+    reason: 'too-large',
+    kind: 'binary',
+    length: 101,
+  });
+});
+
+test('records cleartext after the handshake by its length', () => {
+  const { client, clientLines } = ready();
+  assert.equal(client.receive(HELLO), []);
+  assert.equal(parse(clientLines).at(-1), {
+    call: 'receive',
+    state: 'ready',
+    isText: true,
+    length: HELLO.length,
+  });
+  client.receive('{"msg_type":"bus","payload":{"say":"plaintext"}}');
+  assert.equal(parse(clientLines).slice(-2), [
+    { call: 'receive', state: 'ready', isText: true, length: 48 },
+    { event: 'close', code: 1002, error: 'text-after-ready', isLocal: false },
+  ]);
+});
+
+test('records bytes that are UTF-8 as text, before the handshake is done', () => {
+  const { client, clientLines } = record();
+  client.receive(Buffer.from(HELLO));
+  assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: HELLO });
+});
+
+for (const [what, data] of [
+  ['an empty text', ''],
+  ['a text as long as an envelope may be', ' '.repeat(MAX_ENVELOPE)],
+] as const) {
+  test(`records ${what} whole`, () => {
+    const { client, clientLines } = record();
+    client.receive(data);
+    assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: data });
+  });
+}
+
+for (const [what, data, line] of [
+  ['bytes that are not UTF-8', Uint8Array.of(0xff), { isText: false, length: 1 }],
+  ['a lone surrogate', '\ud800', { isText: true, length: 1 }],
+  ['more than an envelope may be', ' '.repeat(MAX_ENVELOPE + 1), { isText: true, length: MAX_ENVELOPE + 1 }],
+] as const) {
+  test(`records ${what} by its length`, () => {
+    const { client, clientLines } = record();
+    client.receive(data);
+    assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', ...line });
+    assert.is(parse(clientLines)[2]!.event, 'close');
+  });
+}
+
+test('records what a method throws, and throws it', () => {
+  const { client, clientLines } = record();
+  raisesLocal(() => client.providePsk(PSK), 'wrong-state');
+  raisesLocal(() => client.receive(1 as never), 'bad-argument');
+  assert.equal(parse(clientLines).slice(1), [
+    { call: 'providePsk', state: 'awaiting-hello' },
+    { threw: 'wrong-state' },
+    { call: 'receive', state: 'awaiting-hello', isText: false },
+    { threw: 'bad-argument' },
+  ]);
+});
+
+test('records a call of each method by its name', () => {
+  const { client, hub, clientLines, hubLines } = record();
+  client.start();
+  raisesLocal(() => client.providePsk(PSK), 'wrong-state');
+  client.resume();
+  hub.start();
+  const callsIn = (lines: string[]) => linesWith(lines, 'call').map(({ call }) => call);
+  assert.equal(callsIn(clientLines), ['start', 'providePsk', 'resume']);
+  assert.equal(callsIn(hubLines), ['start']);
+});
+
+test('records how the connection ended', () => {
+  const { client, clientLines } = record();
+  const [ended] = client.closed({ code: 1008, reason: 'access key AKEY is unknown' });
+  assert.is(ended!.type, 'ended');
+  assert.equal(parse(clientLines).at(-1), {
+    event: 'ended',
+    code: 1008,
+    reason: 'refused',
+    retry: 'later',
+    error: 'access-refused',
+    isLocal: false,
+  });
+  const started = record();
+  assert.equal(types(started.client.start()), ['transmit']);
+  started.client.closed({ status: 503 });
+  assert.is(parse(started.clientLines).at(-1)!.status, 503);
+});
+
+test('records whether an error is of this side', () => {
+  const { hub, hubLines } = record({}, { randomBytes: () => new Uint8Array(31) });
+  connect({ ...record(), hub });
+  const line = parse(hubLines).at(-1)!;
+  assert.equal([line.error, line.isLocal], ['bad-random', true]);
+});
+
+test('contains no secret', () => {
+  const later = { staticKey: { publicKey: CLIENT_KEY } };
+  const { client, hub, clientLines, hubLines } = record(
+    { ...later, psks: [] },
+    {},
+    { ephemeralKey: true }, // which a session that works does not record
+  );
+  const toHub = (events: ReturnType<ClientSession['receive']>): void => {
+    for (const event of events) {
+      if (event.type === 'transmit') for (const event_ of hub.receive(event.data)) toClient([event_]);
+      if (event.type === 'waiting') toHub(client.resume(sharedSecretOf(event.publicKey!)));
+      if (event.type === 'psk-needed') toHub(client.providePsk(PSK));
+    }
+  };
+  const toClient = (events: ReturnType<HubSession['receive']>): void => {
+    for (const event of events) if (event.type === 'transmit') toHub(client.receive(event.data));
+  };
+  toClient(hub.start());
+  for (const message of client.sendJson({ say: 'plaintext' })) hub.receive(message);
+  for (const message of hub.sendJson({ say: 'plaintext' })) client.receive(message);
+  client.closed(1000);
+  hub.closed(1000);
+  const all = clientLines.concat(hubLines).join('\n');
+  const secrets = [PSK, CLIENT_STATIC, HUB_STATIC, EPHEMERAL, sharedSecretOf(HUB_KEY)];
+  for (const secret of secrets) {
+    assert.not.ok(all.includes(hex(secret)));
+    assert.not.ok(all.includes(Buffer.from(secret).toString('base64')));
+  }
+  assert.not.ok(/plaintext|lobby|session_id/.test(all));
+});
+
+test('records the ephemeral key of a failed handshake, but only if that is asked for', () => {
+  const other = { psk: OTHER_PSK };
+  const silent = record({}, other);
+  connect(silent);
+  assert.equal(linesWith(silent.clientLines, 'ephemeralKey'), []);
+  const asked = record({}, other, { ephemeralKey: true });
+  connect(asked);
+  assert.equal(parse(asked.clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  asked.client.closed(1008);
+  assert.is(linesWith(asked.clientLines, 'ephemeralKey').length, 1);
+});
+
+test('records the ephemeral key of a hub, and of a session that the other side ended', () => {
+  const randomBytes = () => EPHEMERAL.slice();
+  const { client, hub, clientLines, hubLines } = ready({}, { randomBytes }, { ephemeralKey: true });
+  client.closed(1008);
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  const failed = record({}, { randomBytes, psk: OTHER_PSK }, { ephemeralKey: true });
+  connect(failed);
+  failed.hub.closed();
+  assert.equal(parse(failed.hubLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+  hub.closed();
+  assert.equal(linesWith(hubLines, 'ephemeralKey'), []); // the HELLO of the client has opened
+});
+
+test('records the ephemeral key of a handshake whose envelopes and PSK are bytes', () => {
+  const recorded = record({ psks: [] }, {}, { ephemeralKey: true });
+  const { client, hub, clientLines } = recorded;
+  for (const event of hub.start()) client.receive(Buffer.from(textOf(event)));
+  const [message2] = hub.receive(textOf(client.providePsk(OTHER_PSK)[0]));
+  client.receive(Buffer.from(textOf(message2)));
+  assert.is(client.state, 'failed');
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+});
+
+test('records no cleartext as a transport message that did not open', () => {
+  const { client, clientLines } = record({}, {}, { ephemeralKey: true });
+  client.receive(Uint8Array.of(0xff));
+  assert.is(client.state, 'failed');
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
+});
+
+test('wipes its copy of the static key', () => {
+  const given: Uint8Array[] = [];
+  const { sharedSecret, publicKey: compute } = nodeCrypto.x25519;
+  const publicKey = (key: Uint8Array) => {
+    given.push(key);
+    return compute(key);
+  };
+  const { client } = record({
+    crypto: { ...nodeCrypto, x25519: { sharedSecret, publicKey } },
+  });
+  client.closed();
+  assert.is(given.length, 3); // the static and the ephemeral key of the session, and the static key of the recording
+  assert.ok(given.every(isZero));
+});
+
+test('records with the ephemeral key a transport message that does not open', () => {
+  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
+  client.receive(new Uint8Array(17));
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
+});
+
+test('records the ephemeral key also if an envelope was repeated on the encrypted session', () => {
+  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
+  const message2 = linesWith(clientLines, 'text').filter(({ call }) => call === 'receive')[2]!;
+  assert.equal(client.receive(Buffer.from(message2.text as string)), []);
+  client.receive(new Uint8Array(17));
+  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
+});
+
+/** What arrives over MQTT, where cleartext is bytes too. */
+const published = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+
+test('records a greeting in bytes on the encrypted session as what it is, and not as sealed', () => {
+  const recorded = ready({}, {}, { ephemeralKey: true });
+  const offer = textOf(record().hub.start().at(-1)!);
+  recorded.client.receive(published(offer));
+  const received = linesWith(recorded.clientLines, 'call').filter(({ call }) => call === 'receive');
+  assert.equal(received.at(-1), { call: 'receive', state: 'ready', text: offer });
+  const [end] = linesWith(recorded.clientLines, 'ephemeralKey');
+  assert.equal(end, { ephemeralKey: hex(EPHEMERAL) });
+});
+
+test('records other cleartext in bytes on the encrypted session by its length', () => {
+  const { client, clientLines } = ready();
+  const data = published('{"msg_type":"bus","payload":{}}');
+  client.receive(data);
+  assert.equal(linesWith(clientLines, 'call').at(-1), {
+    call: 'receive',
+    state: 'ready',
+    isText: false,
+    length: data.length,
+  });
+});
+
+test('wipes its copy of the ephemeral key once a message of the peer has arrived', () => {
+  const { client, hub } = ready({}, {}, { ephemeralKey: true });
+  const [message] = hub.sendJson(1);
+  assert.ok(wipedIn(() => client.receive(message!)).includes(hex(EPHEMERAL)));
+});
+
+for (const plaintext of [Uint8Array.of(9), new Uint8Array(0), Uint8Array.of(4)])
+  test(`records no ephemeral key if the first transport message opens and is ${plaintext[0]}`, () => {
+    const lines: string[] = [];
+    const client = recordClientSession(clientOptions(), {
+      write: (line) => lines.push(line),
+      ephemeralKey: true,
+    });
+    const hub = newHub();
+    connect({ client, hub, clientLines: [], hubLines: [] });
+    client.receive(transportOf(hub).encrypt(plaintext));
+    assert.is(client.state, 'failed');
+    assert.equal(linesWith(lines, 'ephemeralKey'), []);
+  });
+
+test('records no ephemeral key once a transport message has opened', () => {
+  const { client, hub, clientLines, hubLines } = ready({}, {}, { ephemeralKey: true });
+  for (const message of hub.sendJson(1)) client.receive(message);
+  client.receive(new Uint8Array(17));
+  hub.receive(new Uint8Array(17));
+  assert.is(client.state, 'failed');
+  assert.is(hub.state, 'failed');
+  assert.equal(linesWith(clientLines.concat(hubLines), 'ephemeralKey'), []);
+});
+
+test('goes on without a recording if write() throws', () => {
+  let calls = 0;
+  const write = (): never => {
+    calls++;
+    throw new Error('disk full');
+  };
+  ready({}, {}, { write });
+  assert.is(calls, 2); // once a session
+});
+
+test('refuses what the constructors refuse, and what is no recording', () => {
+  raisesLocal(() => record({ siteId: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({ pins: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({ keyring: 1 } as never), 'bad-argument');
+  raisesLocal(() => record({ randomBytes: 1 as never }, {}, { ephemeralKey: true }), 'bad-argument');
+  raisesLocal(() => record({ nonsense: 1 } as never), 'bad-argument');
+  raisesLocal(() => record({}, { nonsense: 1 } as never), 'bad-argument');
+  raisesLocal(() => record({}, {}, { write: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({}, {}, { ephemeralKey: 1 as never }), 'bad-argument');
+  raisesLocal(() => record({}, {}, { nonsense: 1 } as never), 'bad-argument');
+});
+
+test('makes no client, and ends a hub, if randomBytes() returns something else', () => {
+  const randomBytes = () => new Uint8Array(31);
+  raisesLocal(() => record({ randomBytes }, {}, { ephemeralKey: true }), 'bad-random');
+  const recorded = record({}, { randomBytes }, { ephemeralKey: true });
+  connect(recorded);
+  assert.is(parse(recorded.hubLines).at(-1)!.error, 'bad-random');
+});
+
+test('records that a paced session waited and went on', () => {
+  const recorded = record(PACED);
+  const { client, hub } = recorded;
+  const [hello, offer] = hub.start().map(textOf);
+  client.receive(hello!);
+  client.receive(offer!);
+  client.resume();
+  const [message2] = hub.receive(textOf(client.resume()[0]));
+  client.receive(textOf(message2));
+  client.resume();
+  const lines = parse(recorded.clientLines);
+  assert.equal(lines.slice(-3), [
+    { event: 'waiting' },
+    { call: 'resume', state: 'opening-message-2' },
+    { event: 'waiting' },
+  ]);
+});
+
+test('shows nothing of the session', () => {
+  const { client } = record();
+  assert.equal(Object.keys(client), []);
+  assert.is(JSON.stringify(client), '"[RecordedSession]"');
+});
+
+test.run();

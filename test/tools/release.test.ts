@@ -1,0 +1,60 @@
+/** What `npm run release` demands of a version. The tarballs are in package/tarball.package.ts. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { publishedManifest } from '../../tools/pack.ts';
+import { addressProblems, sums, versionProblems } from '../../tools/release.ts';
+
+const READY =
+  '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-22\n\n### Added\n\n- x\n\n## [1.2.2] - 2026-10-01\n';
+
+test('a version is ready if the packages and the changelog agree on it', () => {
+  assert.equal(versionProblems('1.2.3', ['1.2.3', '1.2.3'], READY), []);
+  assert.is(versionProblems('1.2.3', ['1.2.3', '1.2.2'], READY).length, 1);
+  assert.is(versionProblems('1.2.4', ['1.2.4'], READY).length, 1);
+});
+
+test('a version is not ready without a date, or with changes that are not in its section', () => {
+  assert.is(versionProblems('1.2.3', ['1.2.3'], READY.replace(' - 2026-11-22', '')).length, 1);
+  assert.is(
+    versionProblems('1.2.3', ['1.2.3'], READY.replace('[Unreleased]', '[Unreleased]\n\n- y')).length,
+    1,
+  );
+});
+
+const ADDRESSES = { repository: { type: 'git', url: 'x' }, homepage: 'y', bugs: 'z' };
+
+test('a version is not ready without the project’s addresses, which one file sets for every package', () => {
+  const library = { name: 'hub-protocol', version: '1.2.3' };
+  assert.is(addressProblems(library).length, 3);
+  assert.equal(addressProblems({ ...library, ...ADDRESSES }), []);
+  const judge = { name: 'hub-protocol-judge', version: '1.2.3' };
+  assert.equal(JSON.parse(publishedManifest(judge, library, 'judge')), judge);
+  assert.equal(JSON.parse(publishedManifest(judge, { ...library, ...ADDRESSES }, 'judge')), {
+    ...judge,
+    ...ADDRESSES,
+    repository: { ...ADDRESSES.repository, directory: 'judge' },
+  });
+});
+
+test('a package is published without the exports of its sources', () => {
+  const entries = {
+    '.': { types: './dist/a.d.ts', default: './dist/a.js' },
+    './package.json': './package.json',
+  };
+  const client = {
+    name: 'hub-protocol-client',
+    version: '1.2.3',
+    exports: { ...entries, './b': './src/b.ts' },
+  };
+  const published = JSON.parse(
+    publishedManifest(client, { name: 'hub-protocol', version: '1.2.3' }, 'client'),
+  );
+  assert.equal(published.exports, entries);
+});
+
+test('the list of hashes is in the form that sha256sum reads', () => {
+  const packed = { name: 'x', path: '/a/b/x-1.0.0.tgz', sha256: '00'.repeat(32), unpackedSize: 1 };
+  assert.is(sums([packed]), `${'00'.repeat(32)}  x-1.0.0.tgz\n`);
+});
+
+test.run();
