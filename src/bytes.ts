@@ -139,6 +139,22 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return pieces.join('');
 }
 
+/** Decodes base64, with padding or without it; `undefined` for another character or a length that no bytes have. */
+export function base64ToBytes(base64: string): Bytes | undefined {
+  const digits = encodeUtf8(base64.replace(/={1,2}$/, ''));
+  if (digits === undefined || digits.length % 4 === 1) return undefined;
+  const bytes = new Uint8Array(Math.floor((digits.length * 3) / 4));
+  let group = 0;
+  let at = 0;
+  for (let i = 0; i < digits.length; i++) {
+    const value = BASE64.indexOf(String.fromCharCode(digits[i]!));
+    if (value < 0) return undefined;
+    group = ((group << 6) | value) & 0xffffff;
+    if (i % 4 > 0) bytes[at++] = group >> (6 - 2 * (i % 4));
+  }
+  return bytes;
+}
+
 const PAGE = 8192;
 const PIECE = 256;
 

@@ -22,7 +22,7 @@ export { type OptionNames, readOptions } from './arguments.ts';
 export type { Bytes } from './bytes.ts';
 export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from './errors.ts';
-export { authorizedUrl } from './identity/authorized-url.ts';
+export { type Authorization, authorizedUrl, readAuthorization } from './identity/authorized-url.ts';
 export { disclosureDue } from './identity/disclosure.ts';
 export { selectEndpoint } from './identity/endpoint.ts';
 export type { Identity } from './identity/identity.ts';

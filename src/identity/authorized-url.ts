@@ -1,7 +1,7 @@
-/** Adds the authorization that a hub expects to the query of its WebSocket URL. */
+/** The authorization in the query of a WebSocket's URL: a client adds it, and a hub reads it. */
 
 import { assertFlag, assertString, readOptions } from '../arguments.ts';
-import { bytesToBase64, utf8ToBytes } from '../bytes.ts';
+import { base64ToBytes, bytesToBase64, bytesToUtf8, utf8ToBytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { type PlaintextOptions, splitUrl } from '../url.ts';
 
@@ -59,8 +59,49 @@ export function authorizedUrl(
   return `${address}?${fields.join('&')}`;
 }
 
-/** The name of a query field. Percent-encoded ASCII characters are decoded. */
+/** What a client says of itself in the URL of its WebSocket. */
+export interface Authorization {
+  /** The name of the client's program, without a colon. */
+  readonly userAgent: string;
+  /** A secret. The client has not proved yet that it knows the password. */
+  readonly accessKey: string;
+}
+
+/**
+ * Reads the authorization that authorizedUrl() has added to a URL. For hubs: no URL that a stranger chooses makes it throw.
+ * Some clients do not percent-encode the base64, so a `+` or a space is a `+` of the base64.
+ * @param url - the target of the HTTP request, such as `/?authorization=…`, or a whole URL
+ * @returns the first authorization of the query; `undefined` if there is none, or if it is not base64 of UTF-8 with a colon
+ * @throws LocalError `bad-argument` if the URL is not a string
+ *
+ * @example
+ * import { readAuthorization } from 'hub-protocol';
+ *
+ * const authorization = readAuthorization('/?authorization=a2lvc2s6YWNjZXNzIGtleQ%3D%3D');
+ * console.log(authorization); // { userAgent: 'kiosk', accessKey: 'access key' }
+ */
+export function readAuthorization(url: string): Authorization | undefined {
+  if (url !== '') assertString(url, 'url');
+  const target = url.split('#')[0]!;
+  const field = target
+    .slice((target + '?').indexOf('?') + 1)
+    .split('&')
+    .filter((one) => nameOf(one) === 'authorization')[0];
+  if (field === undefined) return undefined;
+  const base64 = decoded(field.slice(field.indexOf('=') + 1)).replace(/ /g, '+');
+  const bytes = base64ToBytes(base64);
+  const text = bytes && bytesToUtf8(bytes);
+  const colon = text === undefined ? -1 : text.indexOf(':');
+  if (colon < 0) return undefined;
+  return { userAgent: text!.slice(0, colon), accessKey: text!.slice(colon + 1) };
+}
+
+/** The name of a query field. */
 function nameOf(field: string): string {
-  const name = field.split('=')[0]!;
-  return name.replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number(`0x${digits}`)));
+  return decoded(field.split('=')[0]!);
+}
+
+/** Decodes percent-encoded ASCII characters. */
+function decoded(text: string): string {
+  return text.replace(/%([0-7][0-9a-f])/gi, (_, digits) => String.fromCharCode(Number(`0x${digits}`)));
 }

@@ -64,7 +64,7 @@ test('exports the promised names from each entry of the package', async () => {
     'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence protocolName pskDerivation ' +
-    'readHubEvent readOptions readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
+    'readAuthorization readHubEvent readOptions readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
     'sessionIdsMatch splitMessage storePsk updateKeyring wrap';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(

@@ -1,7 +1,7 @@
 /** What vectors/identity.json cannot say of endpoints and authorized URLs: arguments, and what errors show. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { authorizedUrl } from '../../src/identity/authorized-url.ts';
+import { authorizedUrl, readAuthorization } from '../../src/identity/authorized-url.ts';
 import { type EndpointOptions, selectEndpoint } from '../../src/identity/endpoint.ts';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
@@ -114,6 +114,66 @@ test('authorizedUrl() refuses arguments of the wrong type, and a colon in the us
     raisesLocal(() => authorizedUrl('wss://hub', userAgent, 'c'), 'bad-argument');
   }
   raisesLocal(() => authorizedUrl('wss://hub', 'a', '\ud800'), 'lone-surrogate');
+});
+
+/** The base64 is Python's. */
+const AUTHORIZATIONS: readonly (readonly [url: string, userAgent: string, accessKey: string])[] = [
+  ['/?authorization=a2lvc2s6YWNjZXNzIGtleQ%3D%3D', 'kiosk', 'access key'],
+  ['/?authorization=a2lvc2s6YWNjZXNzIGtleQ==', 'kiosk', 'access key'],
+  ['/?authorization=a2lvc2s6YWNjZXNzIGtleQ', 'kiosk', 'access key'],
+  ['//?authorization=a2lvc2s6YWNjZXNzIGtleQ==', 'kiosk', 'access key'],
+  ['wss://hub.example/?authorization=a2lvc2s6YWNjZXNzIGtleQ==#there', 'kiosk', 'access key'],
+  ['/?a=b&%61uthorization=a2lvc2s6YWNjZXNzIGtleQ==&authorization=dDphOmI6Yw==', 'kiosk', 'access key'],
+  ['/?authorization=bGFtcDpuP34%2Bbw%3D%3D', 'lamp', 'n?~>o'],
+  ['/?authorization=bGFtcDpuP34+bw==', 'lamp', 'n?~>o'],
+  ['/?authorization=bGFtcDpuP34 bw==', 'lamp', 'n?~>o'],
+  ['/?authorization=bGFtcDpuP34%20bw==', 'lamp', 'n?~>o'],
+  ['/?authorization=dDphOmI6Yw==', 't', 'a:b:c'],
+  ['/?authorization=a2lvc2s60LrQu9GO0Yct8J+UkSs=', 'kiosk', 'ключ-\u{1f511}+'],
+  ['/?authorization=Og==', '', ''],
+];
+
+for (const [url, userAgent, accessKey] of AUTHORIZATIONS) {
+  test(`readAuthorization() reads ${url}`, () => {
+    assert.equal(readAuthorization(url), { userAgent, accessKey });
+  });
+}
+
+const NOT_AUTHORIZED = [
+  ...[
+    '',
+    '/',
+    '//',
+    '//[',
+    '*',
+    'http://[',
+    '/?',
+    '/?authorization',
+    '/?authorization=',
+    '/?authorization=%',
+  ],
+  ...['authorization=YTpi', '/#?authorization=YTpi', '/?authorizations=YTpi', '/?a=1?authorization=YTpi'],
+  '/?authorization=YTp%',
+  '/?authorization=YTpiY', // a length that no bytes have
+  '/?authorization=YTpi====',
+  '/?authorization=YTp-', // another alphabet
+  '/?authorization=YTp\u{1f511}',
+  '/?authorization=\ud800',
+  '/?authorization=YWI=', // without a colon
+  '/?authorization=gDpi', // not UTF-8
+];
+
+test('readAuthorization() returns undefined for any other URL', () => {
+  for (const url of NOT_AUTHORIZED) assert.is(readAuthorization(url), undefined, url);
+  for (const url of [undefined, null, 1] as unknown[])
+    raisesLocal(() => readAuthorization(url as string), 'bad-argument');
+});
+
+test('readAuthorization() reads what authorizedUrl() wrote', () => {
+  for (const accessKey of ['n?~>o', 'a:b', '\u{1f511}', ' ', 'k'.repeat(300), '++//==']) {
+    const url = authorizedUrl('wss://hub/p?a=b', 'kiosk', accessKey);
+    assert.equal(readAuthorization(url), { userAgent: 'kiosk', accessKey });
+  }
 });
 
 test.run();

@@ -113,6 +113,7 @@ export const LOCAL: { readonly [name: string]: Call } = {
   serializeIdentity: [library.serializeIdentity, [issued, { secrets: true }]],
   selectEndpoint: [library.selectEndpoint, [issued, { supported: ['wss', 'mqtt'], requested: 'mqtt', allowPlaintext: true }]],
   authorizedUrl: [library.authorizedUrl, ['wss://hub/p?a=1', 'agent', 'ak', { allowPlaintext: false }]],
+  readAuthorization: [library.readAuthorization, ['/?authorization=YTpi']],
   disclosureDue: [library.disclosureDue, [{ aiDisclosure: issued.ai_disclosure }, { lastGiven: 'never', language: 'fr', isVoice: true, isShared: true }]],
   deriveTopics: [library.deriveTopics, [issued.mqtt, { accessKey: 'ak' }]],
   brokerEndpoint: [library.brokerEndpoint, [issued.mqtt, { allowPlaintext: true }]],
