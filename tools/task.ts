@@ -17,12 +17,12 @@ const TSX = 'node --import tsx';
 /** The shell's command of each task. By default, runs the task with the name of its script. */
 export const TASKS: { readonly [script: string]: { readonly [task: string]: string } } = {
   bench: {
-    bench: `bash bench/install && ${BUILD} && node --expose-gc --import tsx bench/main.ts`,
-    'constant-time': `${BUILD} && ${TSX} bench/constant-time.ts`,
-    engines: `bash test/engines/install && ${BUILD} && ${TSX} bench/engines.ts`,
-    linear: `${BUILD} && ${TSX} bench/linear.ts`,
-    nodes: `bash bench/install && bash test/package/runtimes/install && ${BUILD} && ${TSX} bench/nodes.ts`,
-    mcu: `bash bench/mcu/install && ${BUILD} && ${TSX} bench/mcu/main.ts`,
+    bench: `bash evidence/scale/install && ${BUILD} && node --expose-gc --import tsx evidence/scale/main.ts`,
+    'constant-time': `${BUILD} && ${TSX} evidence/timing/constant-time.ts`,
+    engines: `bash test/engines/install && ${BUILD} && ${TSX} evidence/devices/main.ts`,
+    linear: `${BUILD} && ${TSX} evidence/timing/linear.ts`,
+    nodes: `bash evidence/scale/install && bash test/package/runtimes/install && ${BUILD} && ${TSX} evidence/scale/nodes.ts`,
+    mcu: `bash evidence/mcu/install && ${BUILD} && ${TSX} evidence/mcu/main.ts`,
   },
   demo: {
     demo: `${BUILD} && ${TSX} examples/demo.ts`,
@@ -36,18 +36,18 @@ export const TASKS: { readonly [script: string]: { readonly [task: string]: stri
   },
   judge: {
     judge: `${BUILD} && bash ports/typescript/judge`,
-    faults: `${BUILD} && ${TSX} test/judge/faults/main.ts`,
+    faults: `${BUILD} && ${TSX} evidence/faults/main.ts`,
     go: `${BUILD} && bash ports/go/judge`,
     python: `${BUILD} && bash ports/python/judge`,
-    rules: `${BUILD} && ${TSX} test/judge/faults/rules.ts`,
+    rules: `${BUILD} && ${TSX} evidence/rules/main.ts`,
   },
   search: {
-    explore: `${TSX} test/exhaustive/main.ts`,
-    fuzz: `${TSX} test/fuzz/main.ts`,
-    proofs: `cargo build --quiet --release --locked --ignore-rust-version --manifest-path proofs/verifier/Cargo.toml && ${TSX} proofs/main.ts`,
-    proxy: `${BUILD} && ${TSX} test/proxy/main.ts`,
-    simulate: `${TSX} test/policy/simulation/main.ts`,
-    soak: `${BUILD} && node --expose-gc --import tsx test/soak/main.ts`,
+    explore: `${TSX} evidence/searches/explore/main.ts`,
+    fuzz: `${TSX} evidence/searches/fuzz/main.ts`,
+    proofs: `cargo build --quiet --release --locked --ignore-rust-version --manifest-path evidence/proofs/verifier/Cargo.toml && ${TSX} evidence/proofs/main.ts`,
+    proxy: `${BUILD} && ${TSX} evidence/searches/proxy/main.ts`,
+    simulate: `${TSX} evidence/searches/simulate/main.ts`,
+    soak: `${BUILD} && node --expose-gc --import tsx evidence/searches/soak/main.ts`,
   },
   vectors: {
     vectors: `${PYTHON} vectors/generate && ${HIVEMIND}`,

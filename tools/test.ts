@@ -39,7 +39,7 @@ const LONGEST = [
   'identity/secrets',
   'cli/explain',
   'cli/explain-evidence',
-  'policy/simulation',
+  'evidence/simulate',
   'client-voice',
   'client-hostile',
   'session/oracle',

@@ -14,7 +14,7 @@ const FILES = repository && `${repository.url.replace(/^git\+|\.git$/g, '')}/blo
 
 /** The pages, as patterns. All other Markdown is for contributors. */
 const PAGES =
-  /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY|docs\/.*|(?:client|judge|vectors|examples\/bridge)\/README)\.md$/;
+  /^(?:README|CHANGELOG|CONTRIBUTING|SECURITY|docs\/.*|(?:client|evidence|judge|vectors|examples\/bridge)\/README)\.md$/;
 
 const titleOf = (page: string): string =>
   /^# (.*)$/m.exec(readFileSync(ROOT + page, 'utf8'))![1]!.replace(/`/g, '');
@@ -47,7 +47,7 @@ export default defineConfig({
   outDir: fileURLToPath(new URL('dist', import.meta.url)),
   cacheDir: fileURLToPath(new URL('cache', import.meta.url)),
   srcExclude: [
-    '{bench,bundles,cli,examples/!(bridge),judge/!(README.md),ports,proofs,src,test,tools,vectors/!(README.md)}/**',
+    '{bundles,cli,evidence/!(README.md),examples/!(bridge),judge/!(README.md),ports,src,test,tools,vectors/!(README.md)}/**',
   ],
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   cleanUrls: true,

@@ -116,7 +116,7 @@ test('finds commands that their programs would refuse', () => {
       'npx hub-protocol-cli psk --node-id hub-1',
       'npx hub-protocol-judge python3 adapter.py',
       'npx hub-protocol-judge -- python3 adapter.py',
-      'node --import tsx bench/size.ts --all',
+      'node --import tsx evidence/devices/size.ts --all',
     ].filter((command) => wrong(command).length > 0),
     [
       'npm run search -- explore -- --minutes 4',
@@ -126,7 +126,7 @@ test('finds commands that their programs would refuse', () => {
       'npm run release -- --public',
       'npx hub-protocol-cli psk --node hub-1',
       'npx hub-protocol-judge python3 adapter.py',
-      'node --import tsx bench/size.ts --all',
+      'node --import tsx evidence/devices/size.ts --all',
     ],
   );
 });
@@ -142,9 +142,7 @@ test('every command in a document parses', () => {
 });
 
 test('every command in the first comment of a program parses', () => {
-  const programs = files.filter((file) =>
-    /^(?:bench|cli|examples|judge|proofs|test|tools)\/.*\.ts$/.test(file),
-  );
+  const programs = files.filter((file) => /^(?:cli|evidence|examples|judge|test|tools)\/.*\.ts$/.test(file));
   const problems = programs.flatMap((file) => {
     if (!existsSync(ROOT + file)) return [];
     const comment = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(ROOT + file, 'utf8'))?.[0] ?? '';

@@ -20,7 +20,7 @@ const FILES = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'ut
 
 /** A path of a file, from the root or with `../`, and a heading behind it. */
 const PATH =
-  /(?<![\w/.*@-])((?:\.\.\/)*(?:docs|examples|ports|test|tools|src|vectors|bench|judge|cli|bundles|\.ci)\/[\w./-]*\w\.(?:ts|js|md|py|json|go|rs|html|sh|webp|patch|txt))(#[\w-]+)?(?![\w*{…-])/g;
+  /(?<![\w/.*@-])((?:\.\.\/)*(?:docs|examples|ports|test|tools|src|vectors|evidence|judge|cli|bundles|\.ci)\/[\w./-]*\w\.(?:ts|js|md|py|json|go|rs|html|sh|webp|patch|txt))(#[\w-]+)?(?![\w*{…-])/g;
 
 /** What a text names that is not there. */
 function missing(text: string, file: string): string[] {

@@ -104,7 +104,7 @@ test('every rule that names vectors is broken', () => {
 });
 
 test('the table of broken rules has every rule', () => {
-  const table = readFileSync(new URL('../../test/judge/faults/rules.md', import.meta.url), 'utf8');
+  const table = readFileSync(new URL('../../docs/evidence/rules.md', import.meta.url), 'utf8');
   const rows = [...new Set([...table.matchAll(/^\| (P-\d+) \|/gm)].map(([, id]) => id!))];
   assert.equal(rows.sort(), RULES.map(({ id }) => id).sort());
 });

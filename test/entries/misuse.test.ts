@@ -2,8 +2,8 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LOCAL } from '../../evidence/searches/fuzz/targets/values.ts';
 import { LocalError } from '../../src/errors.ts';
-import { LOCAL } from '../fuzz/targets/values.ts';
 import { detached, revoked } from '../world/hostile.ts';
 import { fc, runs } from '../world/property.ts';
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { ClientSession, ConnectionPolicy, createKeyring, type SessionEvent } from '../../src/index.ts';
 import { Clock } from '../world/clock.ts';
@@ -9,7 +10,6 @@ import { CLIENT_STATIC, PSK } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { type ClientLink, dial, type Hub } from '../world/network.ts';
 import { seeded } from '../world/random.ts';
-import { TROUBLES } from './simulation/hubs.ts';
 
 const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
 const section = page.slice(page.indexOf('\n## The loop\n'));

@@ -1,0 +1,50 @@
+/**
+ * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
+ *
+ *     npm run size
+ *     npm run size -- --write      also writes them into docs/reference/devices.md
+ */
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { FILES } from '../../tools/bundles.ts';
+import { code, grouped, table } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
+
+/** What a change may not exceed without a reason that is worth the flash of every device, in bytes when gzipped. */
+const CEILINGS: { readonly [name: string]: number } = {
+  'hub-protocol.js': 17_550,
+  'hub-protocol.core.js': 12_250,
+  'hub-protocol.identity.js': 9_750,
+  'hub-protocol.requests.js': 7_250,
+  'hub-protocol.binary.js': 5_100,
+};
+
+const DIST = new URL('../../dist/', import.meta.url);
+const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
+
+const row = (...cells: (string | number)[]): void =>
+  console.log(
+    cells.map((cell, i) => (i === 0 ? String(cell).padEnd(32) : String(cell).padStart(10))).join(''),
+  );
+
+row('bytes', 'minified', 'gzipped', 'ceiling');
+const rows: string[][] = [];
+for (const { name } of FILES) {
+  const file = readFileSync(new URL(name, DIST));
+  const gzipped = gzipSync(file, { level: 9 }).length;
+  const ceiling = CEILINGS[name];
+  const isOver = ceiling !== undefined && gzipped > ceiling;
+  row(name, file.length, gzipped, ceiling ?? '', isOver ? 'TOO LARGE' : '');
+  rows.push([
+    code(name),
+    grouped(file.length),
+    grouped(gzipped),
+    ceiling === undefined ? '' : grouped(ceiling),
+  ]);
+  if (isOver) process.exitCode = 1;
+}
+if (values.write) {
+  const sizes = table(['file', 'minified', 'gzipped', 'ceiling, gzipped'], rows);
+  writeMeasured('docs/reference/devices.md', { sizes });
+}

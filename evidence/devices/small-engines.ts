@@ -1,0 +1,144 @@
+/**
+ * What the ES5 files take in MicroQuickJS and Duktape: a session of each pattern with our own cryptography, and a message of
+ * 1 KiB each way. MicroQuickJS has one buffer for everything, so the smallest in which a program runs is what it takes, to
+ * the KiB. For Duktape a program in C counts what is allocated.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { hex, Peer, textOf } from './peer.ts';
+
+const KB = 1024;
+/** The most memory that is tried, in KiB. */
+const MOST = 1024;
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const MICRO_QUICKJS = path('../../test/engines/node_modules/micro-quickjs-32/mqjs');
+const CORE = path('../../dist/hub-protocol.core.es5.js');
+const DEVICE = path('../../dist/hub-protocol.es5.js');
+
+const whatOf = (pattern: string): string => `${pattern}, and 1 KiB each way`;
+
+/** A script that opens a session, and sends and receives 1 KiB. */
+function session(pattern: 'XXpsk2' | 'KKpsk0'): string {
+  const peer = new Peer(pattern);
+  const { keys, hello, offer, message2 } = peer.transcript();
+  const { privateKey, publicKey, ephemeralKey, psk, pin } = keys;
+  const [message] = peer.json(1, KB);
+  const entry = (key: string): string => `[{ nodeId: 'hub-1', key: bytes('${key}') }]`;
+  return `(function () {
+    function bytes(hex) {
+      var all = new Uint8Array(hex.length / 2);
+      for (var i = 0; i < all.length; i++) all[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+      return all;
+    }
+    function expect(type, data) {
+      var events = session.receive(data);
+      for (var i = 0; i < events.length; i++) if (events[i].type === type) return;
+      throw new Error('no ' + type);
+    }
+    var session = new hubProtocol.ClientSession({
+      crypto: hubProtocol.deviceCrypto,
+      siteId: 'lobby',
+      randomBytes: function () { return bytes('${ephemeralKey}'); },
+      keyring: {
+        staticKey: { privateKey: bytes('${privateKey}'), publicKey: bytes('${publicKey}') },
+        pins: ${pin === undefined ? '[]' : entry(pin)},
+        psks: ${entry(psk)}
+      }
+    });
+    session.receive(${JSON.stringify(hello)});
+    expect('transmit', ${JSON.stringify(offer)});
+    expect('ready', ${JSON.stringify(message2)});
+    if (session.sendJson(${JSON.stringify(textOf(KB))}).length !== 1) throw new Error('not sent');
+    expect('message', bytes('${hex(message!)}'));
+  })();`;
+}
+
+/** A row of the table, in bytes. */
+export interface Small {
+  readonly engine: string;
+  readonly what: string;
+  readonly flash?: number;
+  /** What is in use after a collection. In MicroQuickJS, which collects whenever its buffer is full, only the peak is known. */
+  readonly live?: number;
+  readonly peak: number;
+}
+
+export function measureSmallEngines(): Small[] {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+  const script = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  try {
+    return [...microQuickJs(folder), ...duktape(folder, script)];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+
+  function microQuickJs(folder: string): Small[] {
+    const engine = 'MicroQuickJS for 32 bits';
+    const compiled = join(folder, 'compiled.bin');
+    const least = (...args: string[]): number => {
+      const runs = (size: number): boolean =>
+        spawnSync(MICRO_QUICKJS, ['--memory-limit', String(size * KB), ...args]).status === 0;
+      let [fails, works] = [4, MOST];
+      if (!runs(works)) throw new Error(`MicroQuickJS does not run ${args.map((arg) => basename(arg))}`);
+      while (works - fails > 1) {
+        const middle = (fails + works) >> 1;
+        if (runs(middle)) works = middle;
+        else fails = middle;
+      }
+      return works * KB;
+    };
+    /** Compiles a file of the folder. The result has the path that is given here, so it is the name alone. */
+    const compile = (name: string): number => {
+      rmSync(compiled, { force: true }); // so that a file that does not compile has no size
+      execFileSync(MICRO_QUICKJS, ['--no-column', '-o', basename(compiled), name], { cwd: folder });
+      return statSync(compiled).size;
+    };
+    const rows: Small[] = [];
+    for (const file of [CORE, DEVICE]) {
+      const name = basename(file);
+      rows.push({ engine, what: `load ${name}`, flash: statSync(file).size, peak: least(file) });
+      copyFileSync(file, join(folder, name));
+      rows.push({
+        engine,
+        what: `load ${name}, compiled`,
+        flash: compile(name),
+        peak: least('-b', compiled),
+      });
+    }
+    for (const pattern of ['KKpsk0', 'XXpsk2'] as const) {
+      compile(basename(script(`${pattern}.js`, readFileSync(DEVICE, 'utf8') + session(pattern))));
+      rows.push({ engine, what: `${whatOf(pattern)}, compiled`, peak: least('-b', compiled) });
+    }
+    return rows;
+  }
+
+  function duktape(folder: string, script: (name: string, text: string) => string): Small[] {
+    const engine = 'Duktape for 64 bits';
+    const program = join(folder, 'duktape-heap');
+    execFileSync('gcc', ['-O1', '-o', program, path('duktape-heap.c'), '-lduktape', '-lm']);
+    const measure = (...files: string[]): { live: number; peak: number }[] =>
+      execFileSync(program, files, { encoding: 'utf8' })
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ').map(Number))
+        .map(([live, peak]) => ({ live: live!, peak: peak! }));
+    const rows: Small[] = [];
+    for (const file of [CORE, DEVICE]) {
+      const [cost] = measure(file);
+      rows.push({ engine, what: `load ${basename(file)}`, flash: statSync(file).size, ...cost! });
+    }
+    for (const pattern of ['KKpsk0', 'XXpsk2'] as const) {
+      const text = script(`${pattern}.js`, session(pattern));
+      const [, cost] = measure(DEVICE, text);
+      rows.push({ engine, what: whatOf(pattern), ...cost! });
+    }
+    return rows;
+  }
+}

@@ -1,0 +1,24 @@
+/** The vectors as tests, put to the mutated sources: main.ts lets the adapter of ports/typescript/ import these. */
+import assert from 'node:assert';
+import type { Fields } from '../../judge/src/adapter.ts';
+import { listTasks, runVector } from '../../judge/src/run-vectors.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import { createAdapterWithAnyCounter } from '../../test/judge/any-counter.ts';
+import { startFile, test } from './uvu.ts';
+
+/** Adds a test for each vector of the wanted files, whose path is `vectors/` and the name of the file. */
+export function addVectors(isWanted: (path: string) => boolean): void {
+  const throughJson = (value: Fields): Fields => JSON.parse(JSON.stringify(value));
+  for (const task of listTasks()) {
+    const path = `vectors/${task.file}`;
+    if (!isWanted(path)) continue;
+    startFile(path);
+    test(`${task.test.tcId} ${task.test.comment}`, async () => {
+      const respond = createAdapterWithAnyCounter(nodeCrypto);
+      const send = async (request: Fields) => throughJson(respond(throughJson({ id: 1, ...request })));
+      const { result, failure } = await runVector(task, { send, stop: async () => {} });
+      assert.equal(result, 'passed', JSON.stringify(failure?.difference));
+    });
+    test.run();
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Measures what connections and short messages cost in each Node.js that is supported, and prints one table. Each cell is the time of
+ * hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself.
+ *
+ *     npm run bench -- nodes              some ten minutes
+ *     npm run bench -- nodes --write      draws the table of docs/evidence/scale.md, too
+ */
+import { execFileSync } from 'node:child_process';
+import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { jsCrypto } from '../../dist/crypto/js.js';
+import { nobleCrypto } from '../../dist/crypto/noble.js';
+import { nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
+import type { CipherFactory, Crypto, Pattern } from '../../dist/index.js';
+import { table } from '../../tools/draw.ts';
+import { writeMeasured } from '../../tools/measured.ts';
+import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
+import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts';
+import { calls, progress } from './paired.ts';
+import { libsodium, sodiumNative } from './peers/index.js';
+import { cells, compare, type Row } from './rows.ts';
+
+const VERSIONS = ['20', '22', '24', '26'];
+const self = fileURLToPath(import.meta.url);
+const nodeOf = (version: string): string =>
+  fileURLToPath(
+    new URL(`../../test/package/runtimes/node_modules/node-${version}/bin/node`, import.meta.url),
+  );
+
+const KEY = randomBytes(32);
+const NONCE = new Uint8Array(12);
+
+/** Each is measured in a process of its own, since what V8 learned about a function in one would slow it down in the next. */
+const CASES: readonly (() => Promise<Row[]>)[] = [
+  firstConnections,
+  ...PATTERNS.map((pattern) => () => connection(pattern)),
+  ...PATTERNS.map((pattern) => () => shares(pattern)),
+  ...PATTERNS.map((pattern) => () => withoutNode(pattern)),
+  x25519,
+  () => message(40),
+  () => message(1024),
+  () => sealAndOpen(64),
+  () => sealAndOpen(1024),
+];
+
+const { values } = parseArgs({
+  options: { write: { type: 'boolean', default: false }, case: { type: 'string' } },
+});
+function measureAll(): void {
+  const measured = VERSIONS.map((version) =>
+    CASES.flatMap((_, i) => {
+      progress(`Node ${version}: ${i + 1} of ${CASES.length}`);
+      const args = ['--import', 'tsx', self, '--case', String(i)];
+      return JSON.parse(execFileSync(nodeOf(version), args, { encoding: 'utf8' })) as Row[];
+    }),
+  );
+  progress('');
+  const rows = measured[0]!.map(({ what, beside }, i) => [
+    what,
+    beside ?? '',
+    ...measured.map((each) => {
+      const [, takes, , , , ratio] = cells(each[i]!);
+      return `**${ratio}** ${takes}`;
+    }),
+  ]);
+  const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
+  console.log(drawn);
+  if (values.write) writeMeasured('docs/evidence/scale.md', { nodes: drawn });
+}
+
+/** What a process pays until its code is compiled. */
+async function firstConnections(): Promise<Row[]> {
+  const hundred = calls(() => connect('XXpsk2'));
+  const [first, ...later] = Array.from({ length: 10 }, () => (hundred(100) as number) / 100);
+  const [ms, besideMs] = [first!, later.at(-1)!];
+  const ratio = ms / besideMs;
+  return [
+    {
+      what: 'connections 1 to 100, XXpsk2',
+      ms,
+      beside: 'connections 901 to 1000',
+      besideMs,
+      ratio: { median: ratio, low: ratio, high: ratio },
+    },
+  ];
+}
+
+/** Whole sessions, from `start()` to both `ready`, with static keys that were imported before. */
+function connection(pattern: Pattern): Promise<Row[]> {
+  const ours = calls(() => connect(pattern));
+  ours(3000);
+  const peers = [rawNode(pattern), ...(pattern === 'XXpsk2' ? [noiseHandshake(), libp2pNoise()] : [])];
+  return compare(`connection, ${pattern}, \`nodeCrypto\``, ours, peers, 15, { leastMs: 100 });
+}
+
+/** The Noise handshake alone, in JavaScript. */
+function withoutNode(pattern: Pattern): Promise<Row[]> {
+  const [own, peer] = [newKeys(nobleCrypto), newKeys(nobleCrypto)];
+  const through = (crypto: Crypto) => calls(() => handshake(build(crypto), pattern, own, peer));
+  const peers = [
+    { name: '`nobleCrypto`', time: through(nobleCrypto) },
+    ...(pattern === 'XXpsk2' ? [libp2pNoise()] : []),
+  ];
+  return compare(`handshake, ${pattern}, \`jsCrypto\``, through(jsCrypto), peers, 4);
+}
+
+/** Where the time of a connection goes, by a clock around each call of the provider. */
+async function shares(pattern: Pattern): Promise<Row[]> {
+  const spent: { [what: string]: number } = {};
+  const timed =
+    <A extends unknown[], R>(what: string, call: (...args: A) => R) =>
+    (...args: A): R => {
+      const began = performance.now();
+      try {
+        return call(...args);
+      } finally {
+        spent[what] = (spent[what] ?? 0) + performance.now() - began;
+      }
+    };
+  const { x25519, ciphers } = nodeCrypto;
+  const cipherOf = timed('ChaChaPoly', ciphers.ChaChaPoly!);
+  const crypto: Crypto = {
+    ...nodeCrypto,
+    sha256: timed('SHA-256, HMAC', nodeCrypto.sha256),
+    hmacSha256: timed('SHA-256, HMAC', nodeCrypto.hmacSha256),
+    x25519: {
+      ...x25519,
+      importKey: timed('importing ephemeral keys', (privateKey: Uint8Array) => {
+        const own = x25519.importKey!(privateKey);
+        return { ...own, sharedSecret: timed('X25519', own.sharedSecret!) };
+      }),
+    },
+    ciphers: {
+      ChaChaPoly: (key) => {
+        const cipher = cipherOf(key);
+        return {
+          ...cipher,
+          seal: timed('ChaChaPoly', cipher.seal),
+          open: timed('ChaChaPoly', cipher.open),
+        };
+      },
+    },
+  };
+  for (const { staticKey } of [hubKeys, clientKeys]) {
+    Object.assign(staticKey, { sharedSecret: timed('X25519', staticKey.sharedSecret!) });
+  }
+  const thousand = (): number => {
+    const began = performance.now();
+    for (let i = 0; i < 1000; i++) connect(pattern, undefined, crypto);
+    return performance.now() - began;
+  };
+  for (let i = 0; i < 3; i++) thousand();
+  for (const what of Object.keys(spent)) spent[what] = 0;
+  const besideMs = thousand() / 1000;
+  const parts = Object.entries(spent).map(([what, ms]) => [what, ms / 1000] as const);
+  const rest = parts.reduce((left, [, ms]) => left - ms, besideMs);
+  return [...parts, ['sessions, JSON, Noise', rest] as const].map(([what, ms]) => {
+    const ratio = { median: ms / besideMs, low: ms / besideMs, high: ms / besideMs };
+    return { what: `${what}, ${pattern}`, ms, beside: 'the connection', besideMs, ratio };
+  });
+}
+
+/** ChaChaPoly of node:crypto for messages of all lengths. */
+const openSsl: CipherFactory = (key) => ({
+  seal(nonce, associatedData, plaintext) {
+    const cipher = createCipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 });
+    cipher.setAAD(associatedData, { plaintextLength: plaintext.length });
+    const ciphertext = cipher.update(plaintext);
+    cipher.final();
+    return new Uint8Array(Buffer.concat([ciphertext, cipher.getAuthTag()]));
+  },
+  open(nonce, associatedData, sealed) {
+    const end = sealed.length - 16;
+    const decipher = createDecipheriv('chacha20-poly1305', key, nonce, { authTagLength: 16 });
+    decipher.setAAD(associatedData, { plaintextLength: end });
+    decipher.setAuthTag(sealed.subarray(end));
+    const plaintext = decipher.update(sealed.subarray(0, end));
+    decipher.final();
+    return new Uint8Array(plaintext);
+  },
+});
+
+/** A message of JSON from a client to a hub, with everything around it. */
+function message(length: number): Promise<Row[]> {
+  const value = { type: 'speak', data: { utterance: '' } };
+  value.data.utterance = 'a'.repeat(length - JSON.stringify(value).length);
+  const through = (crypto: Crypto) => {
+    const { client, hub } = connect('KKpsk0', undefined, crypto);
+    return calls(() => {
+      for (const data of client.sendJson(value)) hub.receive(data);
+    });
+  };
+  const other = {
+    name: 'the same over OpenSSL’s cipher',
+    time: through({ ...nodeCrypto, ciphers: { ChaChaPoly: openSsl } }),
+  };
+  return compare(`${length} bytes of JSON, client to hub`, through(nodeCrypto), [other], 5);
+}
+
+/** A message sealed and opened by the bare cipher. */
+async function sealAndOpen(length: number): Promise<Row[]> {
+  await libsodium.ready;
+  const plaintext = randomBytes(length);
+  const empty = new Uint8Array(0);
+  const through = (factory: CipherFactory) => {
+    const cipher = factory(KEY);
+    return calls(() => cipher.open(NONCE, empty, cipher.seal(NONCE, empty, plaintext)));
+  };
+  const native = calls(() => {
+    const [sealed, opened] = [new Uint8Array(length + 16), new Uint8Array(length)];
+    sodiumNative.crypto_aead_chacha20poly1305_ietf_encrypt(sealed, plaintext, null, null, NONCE, KEY);
+    sodiumNative.crypto_aead_chacha20poly1305_ietf_decrypt(opened, null, sealed, null, NONCE, KEY);
+  });
+  const webAssembly = calls(() => {
+    const sealed = libsodium.crypto_aead_chacha20poly1305_ietf_encrypt(plaintext, null, null, NONCE, KEY);
+    libsodium.crypto_aead_chacha20poly1305_ietf_decrypt(null, sealed, null, NONCE, KEY);
+  });
+  const peers = [
+    { name: 'node:crypto', time: through(openSsl) },
+    { name: '`nobleCrypto`', time: through(nobleCrypto.ciphers.ChaChaPoly!) },
+    { name: 'libsodium, WebAssembly', time: webAssembly },
+    { name: 'sodium-native', time: native },
+  ];
+  return compare(
+    `seal and open ${length} bytes, \`nodeCrypto\``,
+    through(nodeCrypto.ciphers.ChaChaPoly!),
+    peers,
+    5,
+  );
+}
+
+async function x25519(): Promise<Row[]> {
+  await libsodium.ready;
+  const publicKey = jsCrypto.x25519.publicKey(randomBytes(32));
+  const through = ({ x25519 }: Crypto) => calls(() => x25519.sharedSecret(KEY, publicKey));
+  const peers = [
+    { name: '`nobleCrypto`', time: through(nobleCrypto) },
+    { name: 'libsodium, WebAssembly', time: calls(() => libsodium.crypto_scalarmult(KEY, publicKey)) },
+    {
+      name: 'sodium-native',
+      time: calls(() => sodiumNative.crypto_scalarmult(new Uint8Array(32), KEY, publicKey)),
+    },
+  ];
+  return compare('X25519, `jsCrypto`', through(jsCrypto), peers, 4);
+}
+
+if (values.case !== undefined) console.log(JSON.stringify(await CASES[Number(values.case)]!()));
+else measureAll();

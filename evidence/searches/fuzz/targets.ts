@@ -1,0 +1,37 @@
+/** What is searched. A target runs one case with random choices, and throws if the law is broken. */
+import type { Random } from '../../../test/world/random.ts';
+import { binary } from './targets/binary.ts';
+import { calls } from './targets/calls.ts';
+import { crypto } from './targets/crypto.ts';
+import { edges } from './targets/edges.ts';
+import { identities } from './targets/identities.ts';
+import { keyrings } from './targets/keyrings.ts';
+import { outsiders } from './targets/outsiders.ts';
+import { policy } from './targets/policy.ts';
+import { requests } from './targets/requests.ts';
+import { sessions } from './targets/sessions.ts';
+import { frames, messages, texts } from './targets/texts.ts';
+import { values } from './targets/values.ts';
+
+export interface Target {
+  readonly run: (random: Random) => void;
+  /** How many cases of it are run in each round. Half of the time goes to sessions. */
+  readonly cases: number;
+}
+
+export const TARGETS: { readonly [name: string]: Target } = {
+  sessions: { run: sessions, cases: 21 },
+  outsiders: { run: outsiders, cases: 6 },
+  edges: { run: edges, cases: 1 },
+  calls: { run: calls, cases: 2 },
+  crypto: { run: crypto, cases: 2 },
+  values: { run: values, cases: 60 },
+  texts: { run: texts, cases: 113 },
+  frames: { run: frames, cases: 200 },
+  messages: { run: messages, cases: 40 },
+  binary: { run: binary, cases: 40 },
+  identities: { run: identities, cases: 3 },
+  requests: { run: requests, cases: 8 },
+  policy: { run: policy, cases: 130 },
+  keyrings: { run: keyrings, cases: 3 },
+};

@@ -1,0 +1,216 @@
+/**
+ * The edges, which are what people run: what strangers and authenticated clients send to the example hub, both directions of the
+ * bridge's line, recordings that explain() reads, answers of an adapter that the judge reads. Nothing ends the process, and
+ * nothing raw reaches a terminal.
+ */
+import { EventEmitter } from 'node:events';
+import type { WebSocket } from 'ws';
+import { CannotRun } from '../../../../cli/src/command.ts';
+import { toText } from '../../../../cli/src/commands/explain.ts';
+import { explain } from '../../../../cli/src/explain/explain.ts';
+import { readRecording } from '../../../../cli/src/explain/recording.ts';
+import { eventIn, lineOf } from '../../../../examples/bridge/bridge.ts';
+import { accessKeyOf, serve } from '../../../../examples/hub.ts';
+import { AdapterError, parseResponse } from '../../../../judge/src/adapter.ts';
+import { printable } from '../../../../judge/src/printable.ts';
+import { nodeCrypto } from '../../../../src/crypto/node.ts';
+import { ClientSession, ConnectionPolicy, HubSession } from '../../../../src/index.ts';
+import { recordClientSession } from '../../../../src/recording/recording.ts';
+import { type Random, seeded } from '../../../../test/world/random.ts';
+import { ask, breach, tally } from '../law.ts';
+import { anyJson, anyText, mutatedJson, mutatedText } from '../mutate.ts';
+
+const PSK = new Uint8Array(32).fill(5);
+const OTHER_PSK = new Uint8Array(32).fill(6);
+const HUB_STATIC = new Uint8Array(32).fill(2);
+const NODE_ID = 'hub-1';
+/** The same in each run, so that a case can be run again. */
+const randomBytes = seeded(1);
+const CLIENT = {
+  crypto: nodeCrypto,
+  siteId: 'lobby',
+  randomBytes,
+  keyring: { staticKey: new Uint8Array(32).fill(1), psks: [{ nodeId: NODE_ID, key: PSK }] },
+};
+/** What moves the cursor of a terminal, or turns its text around. */
+const RAW = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+export function edges(random: Random): void {
+  for (let i = 0; i < 40; i++) requestLine(random);
+  for (let i = 0; i < 40; i++) lines(random);
+  for (let i = 0; i < 20; i++) answer(random);
+  for (let i = 0; i < 4; i++) recording(random);
+  client(random);
+}
+
+/** Counts an input. What it throws has to be of this class, and printable. */
+function count<T>(what: string, run: () => T, allowed?: new (message: string) => Error): T | undefined {
+  tally.inputs++;
+  try {
+    return run();
+  } catch (error) {
+    if (allowed === undefined || !(error instanceof allowed)) breach(`${what} threw`, error);
+    if (RAW.test(printable(error.message))) breach(`${what}: the error is raw`, error);
+    return undefined;
+  }
+}
+
+const PATHS = ['//', '///', '//[', '/?authorization=', '/?authorization=%', '/?authorization=bGFtcDpr'];
+
+function requestLine(random: Random): void {
+  const path = random.oneIn(4) ? anyText(random, 40) : random.pick(PATHS);
+  count('a request line', () => accessKeyOf(random.oneIn(2) ? path : mutatedText(random, path)));
+}
+
+class FakeSocket extends EventEmitter {
+  readonly sent: (string | Uint8Array)[] = [];
+  isOver = false;
+
+  send(data: string | Uint8Array): void {
+    this.sent.push(data);
+  }
+
+  close(): void {
+    this.isOver = true;
+  }
+
+  terminate(): void {
+    this.isOver = true;
+  }
+}
+
+/** A client that holds the password, and says whatever it likes once the session is encrypted. */
+function client(random: Random): void {
+  const socket = new FakeSocket();
+  serve(socket as unknown as WebSocket, 'kiosk', {
+    nodeId: NODE_ID,
+    staticKey: HUB_STATIC,
+    clients: new Map([['kiosk', { psk: PSK }]]),
+    hear: (utterance) => {
+      if (typeof utterance !== 'string') breach('an utterance is not a text');
+    },
+    fault: (error) => breach('a message of a client threw at the hub', error),
+  });
+  const hello = random.oneIn(2) ? { session: { session_id: random.pick([1, 'mine', null, {}]) } } : undefined;
+  const session = new ClientSession({ ...CLIENT, hello });
+  const deliver = (data: string | Uint8Array): void => {
+    tally.inputs++;
+    socket.emit('message', Buffer.from(data as string), typeof data !== 'string');
+  };
+  const exchange = (): void => {
+    while (socket.sent.length > 0) {
+      for (const event of session.receive(socket.sent.shift()!))
+        if (event.type === 'transmit') deliver(event.data);
+    }
+  };
+  exchange();
+  if (session.state !== 'ready') breach(`the client is ${session.state}`);
+  for (let i = 200; i > 0; i--) {
+    const sealed = ask('send', () =>
+      random.oneIn(20)
+        ? session.sendBinary(random.bytes(random.length(300)))
+        : session.sendJson(JSON.stringify(said(random))),
+    );
+    if (sealed.error === undefined) sealed.value.forEach(deliver); // what is not JSON is not sent
+    exchange();
+    if (socket.isOver) breach('the hub hung up on a client that broke no rule');
+  }
+  socket.emit('close', 1000);
+}
+
+function said(random: Random): unknown {
+  const context = random.oneIn(3) ? anyJson(random) : { session: { session_id: anyJson(random, 1) } };
+  const data = {
+    utterances: random.oneIn(3) ? anyJson(random) : [random.oneIn(2) ? 'hi' : anyJson(random, 2)],
+  };
+  const type = random.oneIn(4) ? anyText(random, 10) : 'recognizer_loop:utterance';
+  const message = { msg_type: 'bus', payload: { type, data, context } };
+  return random.oneIn(3) ? mutatedJson(random, message) : message;
+}
+
+const DEVICE_LINES = [
+  'event null',
+  'event {"state":"ready","type":"ready"}',
+  'event {"state":"closed","type":"ended","retry":"never","reason":"refused","error":{"code":"psk-differs"}}',
+  'event []',
+];
+const HUB_TEXTS = [
+  'connecting {"onKkFailure":"unpin"}',
+  'disconnected {',
+  '{"msg_type":"hello","payload":{"node_id":"x"}}',
+  '{\n}',
+];
+/** The lines of the bridge itself, and bytes. */
+const OWN_LINE = /^(?:hello|connecting|connected|disconnected|[0-9a-f]+)(?: |$)/;
+
+function lines(random: Random): void {
+  const fromDevice = mutatedText(random, random.pick(DEVICE_LINES));
+  const event = count('a line of the device', () => eventIn(fromDevice));
+  if (event !== undefined) {
+    if (RAW.test(JSON.stringify(event))) breach('an event of a device is raw');
+    const policy = new ConnectionPolicy({ randomBytes });
+    policy.begin(0);
+    count('the policy', () => {
+      policy.deadline(event.state, 1);
+      const decision = policy.take(event, 1);
+      if (decision?.do === 'ask') decision.error.code.trim();
+    });
+  }
+  const text = random.oneIn(4) ? anyText(random, 30) : mutatedText(random, random.pick(HUB_TEXTS));
+  const line = count('a text of the hub', () => lineOf(Buffer.from(text), false));
+  if (line === undefined) return;
+  if (OWN_LINE.test(line) || [...line].some((character) => character < ' '))
+    breach('the hub wrote a line of the bridge');
+}
+
+const RESPONSES = [
+  '{"id":1,"declined":true}',
+  '{"id":1,"error":"refused"}',
+  '{"id":1,"events":[{"type":"ready"}]}',
+  '[]',
+  'null',
+];
+
+function answer(random: Random): void {
+  count('an answer', () => parseResponse(mutatedText(random, random.pick(RESPONSES))), AdapterError);
+}
+
+let recorded: readonly string[] | undefined;
+
+/** The lines of a handshake in which the hub has another PSK. */
+function record(): readonly string[] {
+  const lines: string[] = [];
+  const session = recordClientSession(CLIENT, { write: (line) => lines.push(line) });
+  const hub = new HubSession({
+    crypto: nodeCrypto,
+    randomBytes,
+    nodeId: NODE_ID,
+    staticKey: HUB_STATIC,
+    psk: OTHER_PSK,
+  });
+  for (const greeting of hub.start()) {
+    if (greeting.type !== 'transmit') continue;
+    for (const sent of session.receive(greeting.data)) {
+      if (sent.type !== 'transmit') continue;
+      for (const reply of hub.receive(sent.data)) if (reply.type === 'transmit') session.receive(reply.data);
+    }
+  }
+  session.closed(1008);
+  return lines;
+}
+
+function recording(random: Random): void {
+  recorded ??= record();
+  const changed = recorded.map((line) => (random.oneIn(3) ? mutatedText(random, line) : line));
+  if (random.oneIn(3)) changed.splice(random.below(changed.length), 1);
+  const text = random.oneIn(8) ? anyText(random, 200) : changed.join('\n');
+  const shown = count(
+    'a recording',
+    () => {
+      const read = readRecording('client.jsonl', Buffer.from(text));
+      return toText(explain({ [read.role]: read, derive: () => PSK, mistakenPsks: () => [] }));
+    },
+    CannotRun,
+  );
+  if (shown !== undefined && RAW.test(printable(shown))) breach('what explain prints is raw');
+}

@@ -1,0 +1,29 @@
+/** The client and the example hub over WebSocket, without TLS, so that faults reach the protocol. */
+import { parseIdentity } from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import { connect } from 'hub-protocol-client';
+import { startHub } from '../../../examples/hub.ts';
+import { NODE_ID, PSK, type World } from './trial.ts';
+
+export async function startWebSocketWorld(): Promise<World> {
+  const heard: string[] = [];
+  const clients = new Map<string, { psk: Uint8Array }>();
+  const hear = (utterance: string): void => void heard.push(utterance);
+  const hub = await startHub({ nodeId: NODE_ID, staticKey: randomBytes(32), clients, hear });
+  return {
+    name: 'WebSocket',
+    port: Number(new URL(hub.url).port),
+    heard,
+    admit() {
+      const accessKey = `kiosk-${clients.size}`.padEnd(12, '-');
+      clients.set(accessKey, { psk: PSK });
+      return accessKey;
+    },
+    start(access_key, port, options) {
+      const wss = `ws://localhost:${port}`;
+      const issued = { access_key, password: 'secret', site_id: 'lobby', data_plane_endpoints: { wss } };
+      return connect({ ...options, identity: parseIdentity(issued) });
+    },
+    stop: () => hub.stop(),
+  };
+}

@@ -1,0 +1,167 @@
+/** The search of `npm run search -- explore`, where it is short: it finds nothing in the library, and something where a fault is planted. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { same } from '../../evidence/searches/explore/laws.ts';
+import {
+  CLIENT_KEY,
+  IMPOSTOR_STATIC,
+  NODE_ID,
+  PSK,
+  SCENARIOS,
+} from '../../evidence/searches/explore/scenarios.ts';
+import { type Found, search } from '../../evidence/searches/explore/search.ts';
+import {
+  type Cipher,
+  ClientSession,
+  ConnectionPolicy,
+  type Crypto,
+  HubSession,
+  type SessionEvent,
+} from '../../src/index.ts';
+import { toyCrypto } from '../world/toy-crypto.ts';
+
+function explore(name: string, acts: number): Found {
+  return search(SCENARIOS.find((scenario) => scenario.name === name)!, acts, Number.POSITIVE_INFINITY);
+}
+
+test('finds no breach where a known hub meets one act of an attacker', () => {
+  const { violation, states, explored, longest } = explore('known hub', 1);
+  assert.is(violation, undefined);
+  assert.equal(states, explored);
+  assert.ok(states[1]! > 400 && longest > 5);
+});
+
+test('tells how far it came when it had to give up', () => {
+  const { states, explored } = search(SCENARIOS[0]!, 1, 0);
+  assert.equal([states, explored], [[1], [0]]);
+});
+
+/** What a search finds while a method is another one. */
+function foundWith<T extends object, K extends keyof T>(
+  target: T,
+  name: K,
+  fault: (original: T[K]) => T[K],
+  scenario: string,
+): string {
+  const original = target[name];
+  target[name] = fault(original);
+  try {
+    return explore(scenario, 1).violation ?? '';
+  } finally {
+    target[name] = original;
+  }
+}
+
+type Receive = ClientSession['receive'];
+
+/** A client whose receive() emits other events. */
+const changing =
+  (change: (events: SessionEvent[], session: ClientSession) => SessionEvent[]) =>
+  (receive: Receive): Receive =>
+    function (this: ClientSession, data) {
+      return change(receive.call(this, data), this);
+    };
+
+test('finds a client that pins before the hub has proved its key', () => {
+  const key = new Uint8Array(toyCrypto.x25519.publicKey(IMPOSTOR_STATIC));
+  const pins = changing((events, { state }) =>
+    state === 'failed' ? [{ type: 'pin', nodeId: NODE_ID, key }, ...events] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', pins, 'first contact'), 'was pinned');
+});
+
+test('finds a client that drops a pin which it was to keep', () => {
+  const unpins = changing((events, { state }) =>
+    state === 'failed' ? [{ type: 'unpin', nodeId: NODE_ID }, ...events] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', unpins, 'known hub'), 'pin was dropped');
+});
+
+test('finds a client that stores a PSK which no hub has proved', () => {
+  const key = new Uint8Array(PSK);
+  const stores = changing((events, { state }) =>
+    state === 'awaiting-psk' ? [...events, { type: 'psk', nodeId: NODE_ID, key }] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', stores, 'first contact'), 'not proved');
+});
+
+test('finds a client that takes a shared secret equal to the last one for a repeat', () => {
+  let last: Uint8Array | undefined;
+  const repeats = (resume: ClientSession['resume']): ClientSession['resume'] =>
+    function (this: ClientSession, secret) {
+      const isRepeat = this.state === 'opening-message-2' && secret && last && same(last, secret);
+      last = secret;
+      return isRepeat ? [] : resume.call(this, secret);
+    };
+  const found = foundWith(ClientSession.prototype, 'resume', repeats, 'key kept elsewhere');
+  assert.match(found, 'changed nothing');
+});
+
+test('finds a session that does something after its end', () => {
+  const lives = changing((events, { state }) =>
+    state === 'closed' ? [{ type: 'unpin', nodeId: NODE_ID }] : events,
+  );
+  assert.match(foundWith(ClientSession.prototype, 'receive', lives, 'known hub'), 'after the end');
+});
+
+test('finds a client that loses a message', () => {
+  const loses = changing((events) => events.filter(({ type }) => type !== 'message'));
+  assert.match(foundWith(ClientSession.prototype, 'receive', loses, 'known hub'), 'never connected');
+});
+
+test('finds a hub that is ready before a replayed client has proved anything', () => {
+  const ready = (receive: HubSession['receive']): HubSession['receive'] =>
+    function (this: HubSession, data) {
+      const events = receive.call(this, data);
+      if (this.state !== 'awaiting-first-message') return events;
+      const ready = { type: 'ready', pattern: 'KKpsk0', binarize: false } as const;
+      const channel = { suite: '25519_ChaChaPoly_SHA256', handshakeHash: new Uint8Array(32) } as const;
+      return [...events, { ...ready, ...channel, clientKey: new Uint8Array(CLIENT_KEY), encodings: [] }];
+    };
+  assert.match(
+    foundWith(HubSession.prototype, 'receive', ready, 'known hub'),
+    'the client of this connection',
+  );
+});
+
+/** A cipher that opens what was not sealed. */
+class CarelessCipher implements Cipher {
+  readonly cipher: Cipher;
+
+  constructor(cipher: Cipher) {
+    this.cipher = cipher;
+  }
+
+  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+    return this.cipher.seal(nonce, associatedData, plaintext);
+  }
+
+  open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array {
+    return this.cipher.open(nonce, associatedData, sealed) ?? sealed.slice(0, -16);
+  }
+}
+
+test('finds a cipher that opens what was not sealed', () => {
+  const careless =
+    (cipherOf: Crypto['ciphers']['ChaChaPoly']): Crypto['ciphers']['ChaChaPoly'] =>
+    (key) =>
+      new CarelessCipher(cipherOf!(key));
+  const found = foundWith(toyCrypto.ciphers, 'ChaChaPoly', careless, 'first contact');
+  assert.match(found, 'the client of this connection');
+});
+
+test('finds a policy that never dials again', () => {
+  const never = (): (() => void) => () => undefined;
+  assert.match(foundWith(ConnectionPolicy.prototype, 'resume', never, 'new hub key'), 'never connected');
+});
+
+test('finds a policy that does not ask for XXpsk2 after a failed KKpsk0', () => {
+  const forgets = (begin: ConnectionPolicy['begin']): ConnectionPolicy['begin'] =>
+    function (this: ConnectionPolicy, now) {
+      const options = begin.call(this, now);
+      return options && { onKkFailure: options.onKkFailure! };
+    };
+  assert.match(foundWith(ConnectionPolicy.prototype, 'begin', forgets, 'stale PSK'), 'never connected');
+});
+
+test.run();

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import type { Patch } from '../../evidence/faults/fault.ts';
+import { patched } from '../../evidence/faults/fault.ts';
+import { LIBRARY_FAULTS } from '../../evidence/faults/library-faults.ts';
+import { CLIENT_FAULTS, HUB_FAULTS } from '../../evidence/faults/live-faults.ts';
+import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from '../../evidence/faults/mqtt-faults.ts';
+import { root } from '../../evidence/faults/plant.ts';
+import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
+import type { Breakage } from '../judge/faults/breakage.ts';
+import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
+import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
+
+const test = suite('planted faults');
+
+const LISTS = {
+  CLIENT_FAULTS,
+  HUB_FAULTS,
+  LIBRARY_FAULTS,
+  MQTT_CLIENT_FAULTS,
+  MQTT_HUB_FAULTS,
+  NOISEPROTOCOL_FAULTS,
+  PYTHON_FAULTS,
+};
+
+const breakages = [...Object.values(RULE_FAULTS), ...Object.values(FURTHER_RULES).flat()];
+const all: { name: string; patches: readonly Patch[] }[] = [
+  ...Object.values(LISTS).flat(),
+  ...breakages.flatMap((breakage: Breakage) =>
+    'patches' in breakage ? [{ name: breakage.what, patches: breakage.patches }] : [],
+  ),
+];
+
+test('each patch finds its text exactly once in the sources', () => {
+  // Else a renamed method would be noticed only by the long runs that plant the faults.
+  for (const { name, patches } of all) {
+    for (const file of new Set(patches.map(([path]) => path))) {
+      const own = patches.filter(([path]) => path === file);
+      assert.not.throws(
+        () => patched(readFileSync(root(file.endsWith('.py') ? `ports/python/${file}` : file), 'utf8'), own),
+        name,
+      );
+    }
+  }
+});
+
+test.run();

@@ -1,0 +1,58 @@
+/**
+ * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `npm run search -- simulate` also
+ * runs the clients without it, and writes docs/reference/policy.md.
+ */
+import { readFileSync } from 'node:fs';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { restartChart } from '../../evidence/searches/simulate/chart.ts';
+import type { Report } from '../../evidence/searches/simulate/client.ts';
+import { cellOf, hoursWithPolicy } from '../../evidence/searches/simulate/hour.ts';
+import { TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
+import { CLIENTS, returnOf } from '../../evidence/searches/simulate/restart.ts';
+import type { Transport } from '../world/network.ts';
+
+const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
+
+/** The hubs that are in trouble for good, and those that need a person. */
+const FOR_GOOD = ['breaks after', 'is silent', 'is up for 20 s', 'refuses', 'is full'];
+const FOR_PEOPLE: { readonly [name: string]: string } = {
+  'has another password': 'psk-differs',
+  'has changed the password': 'psk-differs',
+  'has a new key, over MQTT': 'hub-key-changed', // over WebSocket a refused KKpsk0 drops the pin, as in the spec
+  'forgets the session': 'text-after-ready',
+};
+
+function assertBounded(name: string, transport: Transport, report: Report): void {
+  const { dials, derivations, asked, readySince } = report;
+  if (FOR_GOOD.some((start) => name.startsWith(start))) assert.ok(dials <= 30, `${dials} dials`);
+  assert.ok(derivations <= dials);
+  assert.is(asked, FOR_PEOPLE[name] ?? FOR_PEOPLE[`${name}, over ${transport}`]);
+  if (asked !== undefined) assert.ok(dials <= 3, `${dials} dials`);
+  if (name.startsWith('restarts')) assert.ok(readySince !== undefined && dials <= 15, `${dials} dials`);
+}
+
+for (const trouble of TROUBLES) {
+  const transports: Transport[] = trouble.isForMqtt ? ['WebSocket', 'MQTT'] : ['WebSocket'];
+  for (const transport of transports) {
+    test(`a hub that ${trouble.name}, over ${transport}: an hour, as the document says`, () => {
+      const reports = hoursWithPolicy(trouble, transport);
+      for (const report of reports) assertBounded(trouble.name, transport, report);
+      const row = page.split('\n').find((line) => line.startsWith(`| ${trouble.name} | ${transport} |`));
+      assert.ok(row?.endsWith(`| ${cellOf(reports)} |`), 'run npm run search -- simulate');
+    });
+  }
+}
+
+test('the clients of a hub that restarts come back one by one', () => {
+  const { accepted } = returnOf(CLIENTS, 120);
+  assert.ok(Math.max(...accepted) < CLIENTS / 20);
+  assert.ok(accepted.reduce((sum, count) => sum + count, 0) > 0.95 * CLIENTS);
+});
+
+test('docs/reference/restart.svg shows that', () => {
+  const drawn = readFileSync(new URL('../../docs/reference/restart.svg', import.meta.url), 'utf8');
+  assert.is(drawn, restartChart(), 'run npm run search -- simulate');
+});
+
+test.run();
