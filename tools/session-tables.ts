@@ -24,8 +24,8 @@ import { clientEvents, hubEvents } from './events.ts';
 const LABELS: { readonly [name in Input | Step]: string } = {
   hello: 'HELLO',
   offer: 'HANDSHAKE (offer)',
-  'message-1': 'Noise message',
-  'later-message': 'Noise message',
+  'noise-with-choice': 'Noise message',
+  noise: 'Noise message',
   other: 'other text',
   start: 'start()',
   psk: 'PSK, stored or from providePsk()',

@@ -251,13 +251,13 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('split-swapped-by-the-initiator', NOISE, /split: as the initiator it sends with the second key/, [
     HANDSHAKE,
-    '? { sending: initiator, receiving: responder,',
-    '? { sending: responder, receiving: initiator,',
+    'symmetricState.split(isInitiator ? sending : receiving, isInitiator ? receiving : sending);',
+    'symmetricState.split(receiving, sending);',
   ]),
   fault('split-swapped-by-the-responder', NOISE, /split: as the responder it sends with the first key/, [
     HANDSHAKE,
-    ': { sending: responder, receiving: initiator,',
-    ': { sending: initiator, receiving: responder,',
+    'symmetricState.split(isInitiator ? sending : receiving, isInitiator ? receiving : sending);',
+    'symmetricState.split(sending, receiving);',
   ]),
   fault('split-one-key', NOISE, /split: both sides send with the same key/, [
     SYMMETRIC,
@@ -307,7 +307,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ),
   fault('goes-on-after-failure', 'open session', /a failure is final/, [
     'src/noise/transport.ts',
-    'const failure = this.guard.fail(error);\n    this.end();\n    return failure;',
+    'this.end();\n    return this.guard.fail(error);',
     'return error as RemoteError;',
   ]),
 
@@ -467,8 +467,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ],
     [
       'src/wire/reassembler.ts',
-      'if (this.length > this.maxMessage) this.forget();',
-      'if (this.length > this.maxMessage + 1) this.forget();',
+      'if (this.length > this.maxMessage) this.release();',
+      'if (this.length > this.maxMessage + 1) this.release();',
     ],
   ),
   fault('orphan-chunks-passed-over', 'reassemble session', /A chunk with nothing open|nothing open/, [
@@ -535,8 +535,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('hello-before-message-3', 'session', /order/, [
     CLIENT,
-    'this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(noise);',
-    'this.finish(noise);\n      this.sendNoise({ msg: bytesToHex(message) });',
+    'this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(handshake);',
+    'this.finish(handshake);\n      this.sendNoise({ msg: bytesToHex(message) });',
   ]),
   fault('version-2-accepted', 'session', /max_protocol_version/, [
     'src/wire/handshake.ts',
@@ -560,8 +560,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('ready-at-message-2', 'session', /message 1 may be a replay/i, [
     HUB,
-    "this.channel.reach('written');\n    this.establish(noise);",
-    "this.channel.state = 'ready';\n    this.establish(noise);\n    this.becomeReady(this.message1Payload!);",
+    "this.channel.reach('written');\n    this.establish(handshake);",
+    "this.channel.state = 'ready';\n    this.establish(handshake);\n    this.emitReady(this.message1Payload!);",
   ]),
   fault('text-delivered-after-ready', 'session', /Text on an encrypted session/, [
     'src/session/channel.ts',
@@ -570,7 +570,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('lost-session-ignored', 'session', /arrives as bytes on an encrypted session/, [
     'src/session/inputs.ts',
-    "return isText ? input !== 'other' : input === 'message-1' || input === 'later-message';",
+    "return isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise';",
     "return input !== 'other';",
   ]),
 

@@ -169,8 +169,8 @@ export const PORTER_LIBRARY_FAULTS: readonly Fault[] = [
   ),
   fault('names-taken-from-message-3', 'session', /pattern|suite|message 3/i, [
     HUB,
-    'const { noise } = this;\n    if (noise === undefined) throw withoutPattern();',
-    "const { noise } = this;\n    if (noise === undefined || ownField(readNoise(payload)!, 'pattern') === undefined) throw withoutPattern();",
+    'const { handshake } = this;\n    if (handshake === undefined) throw withoutPattern();',
+    "const { handshake } = this;\n    if (handshake === undefined || ownField(readNoise(payload)!, 'pattern') === undefined) throw withoutPattern();",
   ]),
   fault('message-3-names-the-pattern', 'session', /message 3: /i, [
     CLIENT,
@@ -215,8 +215,8 @@ export const PORTER_CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('client-greets-before-message-3', TALKS, /HELLO|order|message/i, [
     CLIENT,
-    '      this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(noise);',
-    '      this.finish(noise);\n      this.sendNoise({ msg: bytesToHex(message) });',
+    '      this.sendNoise({ msg: bytesToHex(message) });\n      this.finish(handshake);',
+    '      this.finish(handshake);\n      this.sendNoise({ msg: bytesToHex(message) });',
   ]),
   fault('client-says-why', 'first-contact changed-key close-reasons', /close reason|why/i, SAYS_WHY),
   fault(
@@ -235,8 +235,8 @@ export const PORTER_CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('client-counts-both-directions-together', TALKS, /scene/, [
     CHANNEL,
-    '    this.heard = true;\n',
-    '    this.heard = true;\n    (this.cipherStates!.sending as never as { countUp(): void }).countUp();\n',
+    '    this.peerProved = true;\n',
+    '    this.peerProved = true;\n    (this.cipherStates!.sending as never as { countUp(): void }).countUp();\n',
   ]),
 ];
 

@@ -146,7 +146,7 @@ export class Handshake {
     if (awaited === undefined) return this.step(work);
     work.awaited = undefined;
     this.mixSharedSecret(copyBytes(sharedSecret!), awaited);
-    return this.goOn(work);
+    return this.advance(work);
   }
 
   /**
@@ -202,11 +202,11 @@ export class Handshake {
     // While the message is unfinished, the caller may reuse the array.
     const kept = this.isPaced || this.s.isAsynchronous ? copyBytes(input) : input;
     this.work = { input: kept, parts: [], read: 0, nextToken: 0, awaited: undefined };
-    return this.goOn(this.work);
+    return this.advance(this.work);
   }
 
   /** Unless it is paced, continues to the end of the message, or until a shared secret is needed. */
-  private goOn(work: MessageInProgress): Bytes | undefined {
+  private advance(work: MessageInProgress): Bytes | undefined {
     let result: Bytes | undefined;
     while (result === undefined && !this.isPaced && work.awaited === undefined) result = this.step(work);
     return result;

@@ -146,7 +146,7 @@ class Recorder {
   private ephemeralKey: Uint8Array | undefined = undefined;
   private isBroken = false;
   /** Whether a message of the peer has arrived. */
-  private heard = false;
+  private peerProved = false;
   /** The keyring of a client. */
   keyring: KeyringFields | undefined = undefined;
   /** The node id in the latest HELLO of the hub. */
@@ -254,12 +254,12 @@ class Recorder {
       const event = events[i]!;
       this.record(lineOf(event));
       isOver = isOver || event.type === 'close' || event.type === 'ended';
-      if (HEARD.indexOf(event.type) >= 0) this.heard = true;
-      if (event.type === 'close' && HEARD_ERRORS.indexOf(event.error.code) >= 0) this.heard = true;
+      if (HEARD.indexOf(event.type) >= 0) this.peerProved = true;
+      if (event.type === 'close' && HEARD_ERRORS.indexOf(event.error.code) >= 0) this.peerProved = true;
     }
-    if (!isOver && !this.heard) return;
+    if (!isOver && !this.peerProved) return;
     // Once a message of the peer has arrived, the handshake has not failed.
-    if (!this.heard && this.ephemeralKey !== undefined) {
+    if (!this.peerProved && this.ephemeralKey !== undefined) {
       const line: JsonObject = { ephemeralKey: bytesToHex(this.ephemeralKey) };
       if (isBytes(argument) && !isCleartext(argument, state)) line.sealed = bytesToHex(argument);
       this.record(line);

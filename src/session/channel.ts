@@ -61,7 +61,7 @@ export interface Side<State extends string> extends Handlers {
   /** The handshake pattern, if one is chosen. */
   readonly pattern: Pattern | undefined;
   /** Drops and wipes everything that only the handshake needed. */
-  forget(): void;
+  release(): void;
 }
 
 /** One connection, seen from either side. */
@@ -77,7 +77,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   /** The keys of the session, once the handshake is done. */
   private cipherStates: SessionKeys | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
-  private heard = false;
+  private peerProved = false;
   /** The events of the current call. */
   private events: (Event | CommonEvent)[] | undefined = undefined;
 
@@ -138,11 +138,11 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   private close({ kind, code, status, closeReason }: ReadClosing): void {
     if (this.state === 'closed') return;
-    const { side, heard, state } = this;
+    const { side, peerProved, state } = this;
     const { failure } = this.guard;
     const { reason, retry, error } =
       failure === undefined
-        ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard, status })
+        ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard: peerProved, status })
         : side.failed(failure, this.cipherStates !== undefined);
     this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
     this.state = 'closed';
@@ -191,7 +191,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   establish(handshake: Handshake): SessionKeys {
     const keys = handshake.split();
     this.cipherStates = keys;
-    this.side.forget();
+    this.side.release();
     return keys;
   }
 
@@ -214,7 +214,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     }
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
-    this.heard = true;
+    this.peerProved = true;
     const message = this.reassembler.push(frame);
     const { readBinary } = this;
     const isBinary = message !== undefined && message.type === 'message' && message.kind === 'binary';
@@ -293,7 +293,7 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   /** Allocates nothing. */
   private destroy(): void {
-    this.side.forget();
+    this.side.release();
     this.cipherStates?.sending.destroy();
     this.cipherStates?.receiving.destroy();
     this.reassembler.destroy();

@@ -45,7 +45,7 @@ export class ClientHandshake implements Side<ClientState> {
   readonly channel: Channel<ClientState, SessionEvent>;
   pattern: Pattern | undefined = undefined;
   /** Until the handshake is done. */
-  noise: Handshake | undefined = undefined;
+  handshake: Handshake | undefined = undefined;
   private readonly unpins: boolean;
   private hasUnpinned = false;
   private nodeId = '';
@@ -84,7 +84,7 @@ export class ClientHandshake implements Side<ClientState> {
         this.ephemeralKey.computeAhead(keyring.pins[0]!.key);
       }
     } catch (error) {
-      this.forget();
+      this.release();
       throw failureOf(error);
     }
   }
@@ -146,7 +146,7 @@ export class ClientHandshake implements Side<ClientState> {
   psk(psk: Uint8Array): void {
     const { crypto, message1Payload, isPaced } = this.plan!;
     if (this.asksForPsk) this.derivedPsk = copyBytes(psk);
-    const noise = new Handshake({
+    const handshake = new Handshake({
       crypto,
       isInitiator: true,
       pattern: this.pattern!,
@@ -158,20 +158,21 @@ export class ClientHandshake implements Side<ClientState> {
       ephemeralKey: this.ephemeralKey,
       isPaced,
     });
-    this.noise = noise;
-    this.goOn(() => noise.writeMessage(message1Payload));
+    this.handshake = handshake;
+    this.advance(() => handshake.writeMessage(message1Payload));
   }
 
-  'message-1'(payload: JsonObject): void {
-    this.goOn(() => this.noise!.readMessage(readNoiseMessage(payload), MAX_MESSAGE_2_PAYLOAD));
+  noise(payload: JsonObject): void {
+    this.advance(() => this.handshake!.readMessage(readNoiseMessage(payload), MAX_MESSAGE_2_PAYLOAD));
   }
 
-  'later-message'(payload: JsonObject): void {
-    this['message-1'](payload);
+  /** Some hubs repeat the choice in message 2. It was made in message 1, so it is ignored. */
+  'noise-with-choice'(payload: JsonObject): void {
+    this.noise(payload);
   }
 
   resume(sharedSecret: Uint8Array | undefined): void {
-    this.goOn(() => this.noise!.resume(sharedSecret));
+    this.advance(() => this.handshake!.resume(sharedSecret));
   }
 
   deliver(message: Reassembled | undefined): void {
@@ -179,7 +180,7 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   /** Takes a step of the Noise handshake. If that completes a message, processes it. */
-  private goOn(step: () => Bytes | undefined): void {
+  private advance(step: () => Bytes | undefined): void {
     const { channel } = this;
     let message: Bytes | undefined;
     try {
@@ -187,21 +188,21 @@ export class ClientHandshake implements Side<ClientState> {
     } catch (error) {
       throw error instanceof RemoteError ? this.explained(error) : error;
     }
-    const noise = this.noise!;
+    const handshake = this.handshake!;
     if (message === undefined) {
-      channel.emit({ type: 'waiting', publicKey: noise.dhNeeded });
+      channel.emit({ type: 'waiting', publicKey: handshake.dhNeeded });
     } else if (channel.state === 'sealing-message-1') {
       this.sendNoise({ pattern: this.pattern!, suite: this.suite!, msg: bytesToHex(message) });
       channel.reach('written');
     } else if (channel.state === 'sealing-message-3') {
       this.sendNoise({ msg: bytesToHex(message) });
-      this.finish(noise);
+      this.finish(handshake);
     } else {
-      this.takePayload(message, noise.rs!);
-      if (noise.isFinished) this.finish(noise);
+      this.takePayload(message, handshake.rs!);
+      if (handshake.isFinished) this.finish(handshake);
       else {
         channel.reach('read');
-        this.goOn(() => noise.writeMessage(EMPTY));
+        this.advance(() => handshake.writeMessage(EMPTY));
       }
     }
   }
@@ -231,12 +232,12 @@ export class ClientHandshake implements Side<ClientState> {
     if (pin === undefined) channel.emit({ type: 'pin', nodeId, key: copyBytes(key) });
   }
 
-  private finish(noise: Handshake): void {
+  private finish(handshake: Handshake): void {
     const { channel, nodeId, encoding, peer, binarize } = this;
     const { hello } = this.plan!;
     const pattern = this.pattern!;
     const suite = this.suite!;
-    const { handshakeHash, remoteStaticKey } = channel.establish(noise);
+    const { handshakeHash, remoteStaticKey } = channel.establish(handshake);
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
     const greeting = mergeFields({ pubkey: null, session }, hello); // the field order of other clients
@@ -297,12 +298,12 @@ export class ClientHandshake implements Side<ClientState> {
     return { reason, retry: this.hasUnpinned ? 'now' : retry, error };
   }
 
-  forget(): void {
-    this.noise?.destroy();
+  release(): void {
+    this.handshake?.destroy();
     wipe(this.derivedPsk);
     this.staticKey?.destroy();
     this.ephemeralKey?.destroy();
-    this.noise = undefined;
+    this.handshake = undefined;
     this.derivedPsk = undefined;
     this.staticKey = undefined;
     this.ephemeralKey = undefined;

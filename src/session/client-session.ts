@@ -38,7 +38,7 @@ import type { ClientState } from './transitions.ts';
  * console.log(session.state); // awaiting-psk
  */
 export class ClientSession {
-  private readonly handshake: ClientHandshake = undefined!; // until there is one
+  private readonly side: ClientHandshake = undefined!; // until there is one
   private readonly channel: Channel<ClientState, SessionEvent> = undefined!;
   private hasStarted = false;
 
@@ -50,8 +50,8 @@ export class ClientSession {
    */
   constructor(options: ClientOptions) {
     hideFields(this); // before there are keys, since it may throw for lack of memory
-    this.handshake = new ClientHandshake(options);
-    this.channel = this.handshake.channel;
+    this.side = new ClientHandshake(options);
+    this.channel = this.side.channel;
   }
 
   /** The name of the current state, for deadlines and logs. */
@@ -116,7 +116,7 @@ export class ClientSession {
     const { channel } = this;
     channel.assertIdle();
     if (!channel.knows('resume')) return [];
-    this.handshake.noise!.assertAwaited(sharedSecret);
+    this.side.handshake!.assertAwaited(sharedSecret);
     return channel.call('resume', sharedSecret);
   }
 

@@ -97,8 +97,8 @@ export class HubHandshake implements Side<HubState> {
   /** HELLO and HANDSHAKE, until they are sent. */
   private greeting: readonly string[];
   /** The prologue without the protocol name, until the handshake is done. */
-  private bound: Bytes;
-  private noise: Handshake | undefined = undefined;
+  private boundPrologue: Bytes;
+  private handshake: Handshake | undefined = undefined;
   private suite: Suite | undefined = undefined;
   /** Until `ready`. */
   private message1Payload: Message1Payload | undefined = undefined;
@@ -140,7 +140,7 @@ export class HubHandshake implements Side<HubState> {
       throw errors.expected('handshake', `a max_protocol_version of ${PROTOCOL_VERSION} or more`);
     }
     this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
-    this.bound = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
+    this.boundPrologue = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
     hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
@@ -149,7 +149,7 @@ export class HubHandshake implements Side<HubState> {
       }
       this.presharedKey = copyBytes(psk);
     } catch (error) {
-      this.forget();
+      this.release();
       throw failureOf(error);
     }
   }
@@ -160,7 +160,7 @@ export class HubHandshake implements Side<HubState> {
     }
   }
 
-  'message-1'(payload: JsonObject): void {
+  'noise-with-choice'(payload: JsonObject): void {
     if (ownField(payload, 'max_protocol_version') !== undefined) assertProtocolVersion(payload);
     const named = readNoise(payload)!;
     const pattern = ownField(named, 'pattern');
@@ -174,43 +174,43 @@ export class HubHandshake implements Side<HubState> {
     const message = readNoiseMessage(payload);
     this.pattern = pattern as Pattern;
     this.suite = suite as Suite;
-    const noise = new Handshake({
+    const handshake = new Handshake({
       crypto: this.crypto,
       isInitiator: false,
       pattern: this.pattern,
       suite: this.suite,
-      prologue: concatBytes([this.bound, utf8ToBytes(protocolName(this.pattern, this.suite))]),
+      prologue: concatBytes([this.boundPrologue, utf8ToBytes(protocolName(this.pattern, this.suite))]),
       psk: this.presharedKey!,
       staticKey: this.staticKey!,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,
       randomBytes: this.randomBytes,
       isPaced: false,
     });
-    this.noise = noise;
-    this.message1Payload = readMessage1Payload(this.openMessage1(noise, message));
-    const msg = bytesToHex(noise.writeMessage(MESSAGE_2_PAYLOAD)!);
+    this.handshake = handshake;
+    this.message1Payload = readMessage1Payload(this.openMessage1(handshake, message));
+    const msg = bytesToHex(handshake.writeMessage(MESSAGE_2_PAYLOAD)!);
     this.channel.emit({ type: 'transmit', data: writeEnvelope('shake', { noise: { msg } }) });
-    if (!noise.isFinished) return;
+    if (!handshake.isFinished) return;
     this.channel.reach('written');
-    this.establish(noise);
+    this.establish(handshake);
   }
 
-  'later-message'(payload: JsonObject): void {
-    const { noise } = this;
-    if (noise === undefined) throw withoutPattern();
-    noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);
-    const key = noise.rs!;
+  noise(payload: JsonObject): void {
+    const { handshake } = this;
+    if (handshake === undefined) throw withoutPattern();
+    handshake.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);
+    const key = handshake.rs!;
     if (this.clientKey === undefined) {
       this.channel.emit({ type: 'pin', key: copyBytes(key) });
     } else if (!equalBytes(this.clientKey, key)) {
       throw errors.clientKeyChanged();
     }
-    this.establish(noise);
-    this.becomeReady(this.message1Payload!);
+    this.establish(handshake);
+    this.emitReady(this.message1Payload!);
   }
 
   deliver(message: Reassembled | undefined): void {
-    if (this.message1Payload !== undefined) this.becomeReady(this.message1Payload);
+    if (this.message1Payload !== undefined) this.emitReady(this.message1Payload);
     if (message === undefined) return;
     if (this.expectsHello) {
       this.expectsHello = false;
@@ -222,9 +222,9 @@ export class HubHandshake implements Side<HubState> {
   }
 
   /** Reads message 1. If that fails, throws an error that names the cause. */
-  private openMessage1(noise: Handshake, message: Uint8Array): Uint8Array {
+  private openMessage1(handshake: Handshake, message: Uint8Array): Uint8Array {
     try {
-      return noise.readMessage(message, MAX_NOISE_MESSAGE)!;
+      return handshake.readMessage(message, MAX_NOISE_MESSAGE)!;
     } catch (error) {
       if (!(error instanceof RemoteError) || error.code !== 'payload-not-authentic') throw error;
       if (this.pattern === 'KKpsk0') {
@@ -234,13 +234,13 @@ export class HubHandshake implements Side<HubState> {
     }
   }
 
-  private establish(noise: Handshake): void {
-    const { handshakeHash, remoteStaticKey } = this.channel.establish(noise);
+  private establish(handshake: Handshake): void {
+    const { handshakeHash, remoteStaticKey } = this.channel.establish(handshake);
     this.handshakeHash = handshakeHash;
     this.remoteStaticKey = remoteStaticKey;
   }
 
-  private becomeReady({ binarize, encodings }: Message1Payload): void {
+  private emitReady({ binarize, encodings }: Message1Payload): void {
     this.message1Payload = undefined;
     this.channel.emit({
       type: 'ready',
@@ -263,13 +263,13 @@ export class HubHandshake implements Side<HubState> {
     return { reason, retry, error };
   }
 
-  forget(): void {
-    this.noise?.destroy();
-    this.noise = undefined;
+  release(): void {
+    this.handshake?.destroy();
+    this.handshake = undefined;
     this.staticKey?.destroy();
     wipe(this.presharedKey);
     this.greeting = [];
-    this.bound = EMPTY;
+    this.boundPrologue = EMPTY;
     if (this.channel.isOver()) this.message1Payload = undefined;
   }
 }

@@ -6,7 +6,7 @@ import { isJsonObject, ownField } from '../wire/json.ts';
 import type { Input } from './transitions.ts';
 
 /** The inputs that are envelopes. */
-type EnvelopeInput = 'hello' | 'offer' | 'message-1' | 'later-message' | 'other';
+type EnvelopeInput = 'hello' | 'offer' | 'noise-with-choice' | 'noise' | 'other';
 
 /** The kind of input of an envelope before the session is encrypted. */
 export function inputOf({ type, payload }: Envelope): EnvelopeInput {
@@ -15,7 +15,7 @@ export function inputOf({ type, payload }: Envelope): EnvelopeInput {
   const noise = ownField(payload, 'noise');
   if (!isJsonObject(noise) || ownField(noise, 'msg') === undefined) return 'offer';
   const opens = ownField(noise, 'pattern') !== undefined || ownField(noise, 'suite') !== undefined;
-  return opens ? 'message-1' : 'later-message';
+  return opens ? 'noise-with-choice' : 'noise';
 }
 
 /**
@@ -23,7 +23,7 @@ export function inputOf({ type, payload }: Envelope): EnvelopeInput {
  * bytes, a greeting is not a repeat: a hub greets only a client that it does not know, so it has lost the session.
  */
 export function isLateRepeat(input: Input, isText: boolean): boolean {
-  return isText ? input !== 'other' : input === 'message-1' || input === 'later-message';
+  return isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise';
 }
 
 /** The error for an input that a state neither handles nor ignores. */

@@ -18,9 +18,9 @@ export interface Inputs {
   /** A HANDSHAKE without a Noise message. */
   offer: JsonObject;
   /** A HANDSHAKE with a Noise message and a pattern or a suite. */
-  'message-1': JsonObject;
+  'noise-with-choice': JsonObject;
   /** A HANDSHAKE with a Noise message alone. */
-  'later-message': JsonObject;
+  noise: JsonObject;
   /** An envelope of any other type. */
   other: JsonObject;
   /** `start()`. */
@@ -74,8 +74,8 @@ export const CLIENT_TRANSITIONS: TransitionTable<ClientState> = {
     repeat: 'sealing-message-1',
   },
   'awaiting-message-2': {
-    'message-1': 'opening-message-2', // some hubs repeat the pattern in message 2
-    'later-message': 'opening-message-2',
+    'noise-with-choice': 'opening-message-2', // some hubs repeat the pattern in message 2
+    noise: 'opening-message-2',
     repeat: 'awaiting-message-2',
   },
   'opening-message-2': {
@@ -100,12 +100,12 @@ export type HubState =
 export const HUB_TRANSITIONS: TransitionTable<HubState> = {
   new: { start: 'awaiting-message-1' },
   'awaiting-message-1': {
-    'message-1': 'awaiting-message-3',
-    'later-message': 'failed', // message 1 without a pattern and a suite: the error names this
+    'noise-with-choice': 'awaiting-message-3',
+    noise: 'failed', // message 1 without a pattern and a suite: the error names this
     repeat: 'awaiting-message-1',
   },
   'awaiting-message-3': {
-    'later-message': 'ready',
+    noise: 'ready',
     written: 'awaiting-first-message', // message 2 of KKpsk0, which has no message 3
     repeat: 'awaiting-message-3',
   },

@@ -158,10 +158,10 @@ export class Reassembler {
   /** Wipes the kept part of an unfinished message. After this, `push` throws. Allocates nothing. */
   destroy(): void {
     this.isDestroyed = true;
-    this.forget();
+    this.release();
   }
 
-  private forget(): void {
+  private release(): void {
     wipe(this.kept);
     this.kept = EMPTY;
     this.text?.destroy();
@@ -172,7 +172,7 @@ export class Reassembler {
   private addChunk(kind: MessageKind, payload: Bytes, last: boolean): Reassembled | undefined {
     const start = this.length;
     this.length += payload.length;
-    if (this.length > this.maxMessage) this.forget();
+    if (this.length > this.maxMessage) this.release();
     else if (this.text !== undefined) this.text.push(payload);
     else this.keep(payload, start);
     if (!last) return undefined;
@@ -208,7 +208,7 @@ export class Reassembler {
   }
 
   private fail(error: RemoteError): RemoteError {
-    this.forget();
+    this.release();
     this.failure = error;
     return error;
   }

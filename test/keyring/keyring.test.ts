@@ -276,7 +276,7 @@ function connect(keyring: Keyring): [string[], Keyring] {
   let stored = parseKeyring(serializeKeyring(keyring), ACCESS_KEY);
   const hub = stored.pins.length === 0 ? {} : KK.hub;
   const pair = readyPair({ client: fieldsOf(stored), hub });
-  pair.goOn('client', pair.toClient(pair.hub.sendJson({})));
+  pair.advance('client', pair.toClient(pair.hub.sendJson({})));
   for (const event of pair.clientEvents) stored = updateKeyring(stored, event);
   return [types(pair.clientEvents), stored];
 }

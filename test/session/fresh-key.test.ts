@@ -39,7 +39,7 @@ test('ready under XXpsk2 leaves the key fresh: the hub has not seen it yet', () 
 
 test('a key that the hub refuses stays fresh, and the next connection warns', () => {
   const keyring = after({ hub: { clientKey: HUB_KEY } }, (pair) => {
-    pair.goOn('client', pair.client.closed(1008));
+    pair.advance('client', pair.client.closed(1008));
     assert.is(find(pair.clientEvents, 'ended').reason, 'client-key-refused');
   });
   assert.is(keyring.staticKeyIsFresh, true);
@@ -62,7 +62,7 @@ test('any message of the hub proves that it accepted the key', () => {
   for (const [event, send] of Object.entries(messages)) {
     const client = event === 'dropped' ? { maxMessage: 1000 } : {};
     const keyring = after({ client }, (pair) => {
-      pair.goOn('client', pair.toClient(send(pair)));
+      pair.advance('client', pair.toClient(send(pair)));
       assert.is(pair.clientEvents.at(-1)?.type, event);
     });
     assert.is(keyring.staticKeyIsFresh, false, event);
@@ -76,13 +76,13 @@ test('ready under KKpsk0 proves that the hub accepted the key: it has computed w
 test('a key that has been accepted is not fresh again, whatever happens', () => {
   const used = after(KK);
   for (const options of [{}, KK, { hub: { clientKey: HUB_KEY } }, { hub: { psk: new Uint8Array(32) } }]) {
-    const keyring = after(options, (pair) => pair.goOn('client', pair.client.closed(1008)), used);
+    const keyring = after(options, (pair) => pair.advance('client', pair.client.closed(1008)), used);
     assert.is(keyring.staticKeyIsFresh, false);
   }
 });
 
 test('a client whose key was accepted is not warned again', () => {
-  const keyring = after({}, (pair) => pair.goOn('client', pair.toClient(pair.hub.sendJson({}))));
+  const keyring = after({}, (pair) => pair.advance('client', pair.toClient(pair.hub.sendJson({}))));
   const { clientEvents } = readyPair({
     client: { ...fieldsOf(keyring), psks: [HUB_PSK] },
     hub: KK.hub,

@@ -75,8 +75,8 @@ function connect(side: Side, options: PairOptions, { options: injected }: Inject
   }).run();
   const { client, hub } = pair;
   if (client.state === 'ready' && hub.state === 'ready') {
-    pair.goOn('client', pair.toClient(sealed(hub)));
-    if (client.state === 'ready') pair.goOn('hub', pair.toHub(sealed(client)));
+    pair.advance('client', pair.toClient(sealed(hub)));
+    if (client.state === 'ready') pair.advance('hub', pair.toHub(sealed(client)));
   }
   return pair;
 }

@@ -67,8 +67,8 @@ class Device {
     }).run();
     const { client, hub: peer, clientEvents } = pair;
     const isReady = client.state === 'ready' && peer.state === 'ready';
-    if (isReady) pair.goOn('client', pair.toClient(peer.sendJson({})));
-    else pair.goOn('client', client.closed(wire === silence ? 'timeout' : 1008));
+    if (isReady) pair.advance('client', pair.toClient(peer.sendJson({})));
+    else pair.advance('client', client.closed(wire === silence ? 'timeout' : 1008));
     for (const event of clientEvents) {
       assert.is.not(event.type, 'psk-needed', 'the device cannot derive a PSK');
       this.#keyring = updateKeyring(this.#keyring, event);

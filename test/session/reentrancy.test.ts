@@ -109,7 +109,7 @@ function tryWithin<Session extends { state: string }>(
 /** A pair that becomes ready, and sends a message each way. */
 function converse(pair: Pair): string[][] {
   pair.run();
-  if (pair.client.state === 'awaiting-psk') pair.goOn('client', pair.client.providePsk(PSK));
+  if (pair.client.state === 'awaiting-psk') pair.advance('client', pair.client.providePsk(PSK));
   const toClient = pair.toClient(pair.hub.sendJson({ a: 1 }));
   const toHub = pair.toHub(pair.client.sendJson({ a: 1 }));
   return [pair.clientEvents, pair.hubEvents, toClient, toHub].map(types);

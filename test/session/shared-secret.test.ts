@@ -90,7 +90,7 @@ test('the array of a message may be used again while the session waits', () => {
   const last = pair.clientEvents.at(-1) as { publicKey: Uint8Array };
   const secret = sharedSecretOf(last.publicKey);
   last.publicKey.fill(0);
-  pair.goOn('client', pair.client.resume(secret)).release();
+  pair.advance('client', pair.client.resume(secret)).release();
   assert.is(pair.client.state, 'ready');
 });
 
@@ -113,7 +113,7 @@ test('a shared secret that comes twice, or after the end, does nothing', () => {
 test('a shared secret that is provided again before the next question does nothing', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const first = sharedSecretOf(HUB_KEY);
-  pair.goOn('client', pair.client.resume(first));
+  pair.advance('client', pair.client.resume(first));
   assert.equal(pair.client.resume(first), []);
   assert.is(pair.client.state, 'awaiting-message-2');
 });
@@ -121,7 +121,7 @@ test('a shared secret that is provided again before the next question does nothi
 test('two equal shared secrets answer two questions: a hub may repeat its static key as its ephemeral one', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const first = sharedSecretOf(HUB_KEY);
-  pair.goOn('client', pair.client.resume(first));
+  pair.advance('client', pair.client.resume(first));
   const msg = bytesToHex(HUB_KEY) + '00'.repeat(18);
   const [question] = pair.client.receive(envelope('shake', { noise: { msg } }));
   assert.equal((question as { publicKey: Uint8Array }).publicKey, HUB_KEY);
@@ -163,13 +163,13 @@ test('a shared secret of the wrong type or length is refused, and can be provide
 test('the shared secret of another key fails where the hub or the client notices', () => {
   const wrong = randomBytes(32);
   const first = pairWithClientIn('sealing-message-1');
-  first.goOn('client', first.client.resume(wrong)).release();
+  first.advance('client', first.client.resume(wrong)).release();
   assert.is(find(first.hubEvents, 'close').error.code, 'kk-failed');
   const second = pairWithClientIn('opening-message-2');
-  second.goOn('client', second.client.resume(wrong));
+  second.advance('client', second.client.resume(wrong));
   assert.is(find(second.clientEvents, 'close').error.code, 'kk-failed');
   const third = pairWithClientIn('sealing-message-3');
-  third.goOn('client', third.client.resume(wrong)).release();
+  third.advance('client', third.client.resume(wrong)).release();
   assert.is(find(third.hubEvents, 'close').error.code, 'payload-not-authentic');
 });
 

@@ -27,7 +27,7 @@ function rowsOf(type: string, role: string): object[] {
   return tests.map(({ tcId, comment, flags, result, ...row }: { [field: string]: unknown }) => row);
 }
 
-const ENVELOPES: readonly Input[] = ['hello', 'offer', 'message-1', 'later-message', 'other'];
+const ENVELOPES: readonly Input[] = ['hello', 'offer', 'noise-with-choice', 'noise', 'other'];
 
 const SIDES = [
   { role: 'client', table: CLIENT_TRANSITIONS, endings: CLIENT_ENDINGS, failures: CLIENT_FAILURES },

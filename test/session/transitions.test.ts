@@ -30,7 +30,7 @@ function inputOf(data: Data): Input {
   if (message.msg_type !== 'shake') return 'other';
   const { msg, pattern, suite } = message.payload.noise ?? {};
   if (msg === undefined) return 'offer';
-  return pattern !== undefined || suite !== undefined ? 'message-1' : 'later-message';
+  return pattern !== undefined || suite !== undefined ? 'noise-with-choice' : 'noise';
 }
 
 /** Records the steps of a session that a method causes. A failure is not a step: it leads to `failed` in every state. */
@@ -58,7 +58,7 @@ function stepsOf(options: PairOptions): { client: Step[]; hub: Step[] } {
   observe(hub, 'start', () => 'start', steps.hub);
   client.start();
   pair.run();
-  if (client.state === 'awaiting-psk') pair.goOn('client', client.providePsk(PSK));
+  if (client.state === 'awaiting-psk') pair.advance('client', client.providePsk(PSK));
   assert.is(client.state, 'ready');
   assert.is(hub.state, 'ready');
   pair.toHub(client.sendJson({}));
@@ -108,15 +108,15 @@ const TABLES: [name: 'client' | 'hub', table: TransitionTable<string>, steps: St
 const INPUTS: readonly Input[] = [
   'hello',
   'offer',
-  'message-1',
-  'later-message',
+  'noise-with-choice',
+  'noise',
   'other',
   'start',
   'psk',
   'resume',
   'frame',
 ];
-const REPEATS: readonly Input[] = ['hello', 'offer', 'message-1', 'later-message'];
+const REPEATS: readonly Input[] = ['hello', 'offer', 'noise-with-choice', 'noise'];
 
 for (const [name, table, steps] of TABLES) {
   test(`every step of a ${name} is in its table`, () => {

@@ -115,11 +115,11 @@ export class Pair {
 
   /** Starts the hub, and hands messages over until neither side has more to say. */
   run(): this {
-    return this.goOn('hub', this.hub.start());
+    return this.advance('hub', this.hub.start());
   }
 
   /** Records the events of one side, and hands messages over until neither side has more to say. */
-  goOn(from: Side, events: readonly (SessionEvent | HubSessionEvent)[]): this {
+  advance(from: Side, events: readonly (SessionEvent | HubSessionEvent)[]): this {
     const queue = events.map((event) => ({ from, event }));
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { from, event } = next;
@@ -148,9 +148,9 @@ export class Pair {
     this.#stopAfter = Number.POSITIVE_INFINITY;
     this.#answers = Number.POSITIVE_INFINITY;
     const last = this.clientEvents.at(-1);
-    if (last?.type === 'psk-needed') this.goOn('client', this.client.providePsk(PSK));
-    if (last?.type === 'waiting') this.goOn('client', this.#answer(last));
-    for (const { to, data } of this.held.splice(0)) this.goOn(to, this[to].receive(data));
+    if (last?.type === 'psk-needed') this.advance('client', this.client.providePsk(PSK));
+    if (last?.type === 'waiting') this.advance('client', this.#answer(last));
+    for (const { to, data } of this.held.splice(0)) this.advance(to, this[to].receive(data));
     return this;
   }
 

@@ -116,11 +116,11 @@ def again(script):
             *(envelope("shake", {"noise": noise}) for noise in [None, [], {}, "XXpsk2", 0]),
             shake(pattern="XXpsk2", suite=CHACHAPOLY),
         ],
-        "message-1": [
+        "noise-with-choice": [
             shake(pattern=script.pattern, suite=script.suite, msg=bytes(96).hex()),
             shake(pattern=None, msg=None),
         ],
-        "later-message": [shake(msg=bytes(96).hex()), shake(msg=""), shake(msg="zz"), shake(msg=None)],
+        "noise": [shake(msg=bytes(96).hex()), shake(msg=""), shake(msg="zz"), shake(msg=None)],
     }
     return [
         text if form == "text" else text.encode()

@@ -132,13 +132,13 @@ def order():
 
     tests = [
         fails(client("HANDSHAKE before HELLO", "Order"), "offer", offer),
-        fails(client("message 2 before HELLO", "Order"), "later-message", message),
-        fails(client("message 2 before HANDSHAKE", "Order").hello(), "later-message", message),
+        fails(client("message 2 before HELLO", "Order"), "noise", message),
+        fails(client("message 2 before HANDSHAKE", "Order").hello(), "noise", message),
         fails(client("another message before HELLO", "Order"), "other", bus),
         fails(client("another message before HANDSHAKE", "Order").hello(), "other", bus),
         fails(client("another message where message 2 is due", "Order").until_message_1(), "other", bus),
-        fails(client("a message with a pattern before HELLO", "Order"), "message-1", first),
-        fails(client("a message with a pattern before HANDSHAKE", "Order").hello(), "message-1", first),
+        fails(client("a message with a pattern before HELLO", "Order"), "noise-with-choice", first),
+        fails(client("a message with a pattern before HANDSHAKE", "Order").hello(), "noise-with-choice", first),
         fails(waiting_for_psk("another message while the PSK is awaited"), "other", bus),
         fails(waiting_for_psk("another message as bytes while the PSK is awaited"), "other", bus.encode()),
     ]

@@ -224,7 +224,7 @@ FAILURES = {
 # Once the session is encrypted, a HELLO or an offer that arrives as bytes is not a repeat: MQTT does not tell text from
 # bytes, and over MQTT a hub greets only a client that it does not know, so it has lost the session.
 
-ENVELOPES = ["hello", "offer", "message-1", "later-message", "other"]
+ENVELOPES = ["hello", "offer", "noise-with-choice", "noise", "other"]
 CALLS = ["start", "psk", "resume"]
 IGNORED = dict.fromkeys(ENVELOPES[:-1])
 UNEXPECTED = {"other": "unexpected-message"}
@@ -233,8 +233,8 @@ ENCRYPTED = {
     "hello as bytes": "text-after-ready",
     "offer as text": None,
     "offer as bytes": "text-after-ready",
-    "message-1": None,
-    "later-message": None,
+    "noise-with-choice": None,
+    "noise": None,
     "other": "text-after-ready",
 }
 TOO_EARLY = {"psk": "wrong-state", "resume": None}
@@ -245,16 +245,16 @@ TRANSITIONS = {
         "awaiting-hello": {
             "hello": ["awaiting-offer"],
             "offer": "handshake-before-hello",
-            "message-1": "handshake-before-hello",
-            "later-message": "handshake-before-hello",
+            "noise-with-choice": "handshake-before-hello",
+            "noise": "handshake-before-hello",
             **UNEXPECTED,
             **TOO_EARLY,
         },
         "awaiting-offer": {
             "hello": ["awaiting-offer"],
             "offer": ["awaiting-psk", "sealing-message-1", "awaiting-message-2"],
-            "message-1": "unexpected-message",
-            "later-message": "unexpected-message",
+            "noise-with-choice": "unexpected-message",
+            "noise": "unexpected-message",
             **UNEXPECTED,
             **TOO_EARLY,
         },
@@ -273,8 +273,8 @@ TRANSITIONS = {
         "awaiting-message-2": {
             "hello": None,
             "offer": None,
-            "message-1": AFTER_MESSAGE_2,  # some hubs repeat the pattern in message 2
-            "later-message": AFTER_MESSAGE_2,
+            "noise-with-choice": AFTER_MESSAGE_2,  # some hubs repeat the pattern in message 2
+            "noise": AFTER_MESSAGE_2,
             **UNEXPECTED,
             "psk": None,
             "resume": None,
@@ -298,12 +298,12 @@ TRANSITIONS = {
         "awaiting-message-1": {
             "hello": None,  # over MQTT the client announces itself with one
             "offer": None,
-            "message-1": ["awaiting-message-3", "awaiting-first-message"],
-            "later-message": "bad-payload",  # the first Noise message names a pattern and a suite
+            "noise-with-choice": ["awaiting-message-3", "awaiting-first-message"],
+            "noise": "bad-payload",  # the first Noise message names a pattern and a suite
             **UNEXPECTED,
             "start": "wrong-state",
         },
-        "awaiting-message-3": {**IGNORED, "later-message": ["ready"], **UNEXPECTED, "start": "wrong-state"},
+        "awaiting-message-3": {**IGNORED, "noise": ["ready"], **UNEXPECTED, "start": "wrong-state"},
         "awaiting-first-message": {**ENCRYPTED, "start": "wrong-state", "frame": ["ready"]},
         "ready": {**ENCRYPTED, "start": "wrong-state", "frame": ["ready"]},
     },

@@ -253,7 +253,7 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-164': [
     broken('a message that is too long ends the session', [
       REASSEMBLER,
-      'if (this.length > this.maxMessage) this.forget();\n',
+      'if (this.length > this.maxMessage) this.release();\n',
       'if (this.length > this.maxMessage) throw this.fail(errors.chunkWithoutStart());\n',
     ]),
   ],

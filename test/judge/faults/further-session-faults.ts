@@ -38,12 +38,12 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     broken('the pin is compared before the payload of message 2 is read', [
       CLIENT,
       'const payload = readMessage2Payload(bytes);',
-      "if (this.pin !== undefined && !equalBytes(this.pin, this.noise!.remoteStaticKey!)) throw errors.hubKeyChanged('', this.pin, this.pin, fingerprint);\n    const payload = readMessage2Payload(bytes);",
+      "if (this.pin !== undefined && !equalBytes(this.pin, this.handshake!.rs!)) throw errors.hubKeyChanged('', this.pin, this.pin, fingerprint);\n    const payload = readMessage2Payload(bytes);",
     ]),
     broken('a hub is pinned before the payload of message 2 is read', [
       CLIENT,
       'const payload = readMessage2Payload(bytes);',
-      "if (this.pin === undefined) this.channel.emit({ type: 'pin', nodeId: this.nodeId, key: this.noise!.remoteStaticKey! });\n    const payload = readMessage2Payload(bytes);",
+      "if (this.pin === undefined) this.channel.emit({ type: 'pin', nodeId: this.nodeId, key: this.handshake!.rs! });\n    const payload = readMessage2Payload(bytes);",
     ]),
   ],
 
@@ -66,8 +66,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('JSON leaves as JavaScript writes it', [
       SESSION,
-      "typeof value === 'string' ? encodeText(value)",
-      "typeof value === 'string' ? utf8ToBytes(JSON.stringify(JSON.parse(new TextDecoder().decode(encodeText(value)))))",
+      '  return bytes;\n}',
+      '  return utf8ToBytes(JSON.stringify(JSON.parse(content)));\n}',
     ]),
   ],
 
@@ -75,8 +75,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-99': [
     broken('a hub starts over with another message 1', [
       TRANSITIONS,
-      "'later-message': 'ready',",
-      "'later-message': 'ready',\n    'message-1': 'awaiting-message-3',",
+      "noise: 'ready',",
+      "noise: 'ready',\n    'noise-with-choice': 'awaiting-message-3',",
     ]),
     broken('a HELLO of another hub ends the connection', [
       SESSION,
@@ -87,7 +87,7 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-102': [
     broken('a Noise message as bytes ends the session', [
       INPUTS,
-      "isText ? input !== 'other' : input === 'message-1' || input === 'later-message'",
+      "isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise'",
       "isText && input !== 'other'",
     ]),
   ],
@@ -124,7 +124,11 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       "  { heard: true, reason: 'dropped', retry: 'now', error: 'dropped' },\n",
       '',
     ]),
-    broken('any message counts as heard', [SESSION, 'private heard = false;', 'private heard = true;']),
+    broken('any message counts as heard', [
+      SESSION,
+      'private peerProved = false;',
+      'private peerProved = true;',
+    ]),
   ],
 
   // Keys, pins and the PSK

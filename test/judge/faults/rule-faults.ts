@@ -193,8 +193,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-87': same('cap-one-too-many'),
   'P-164': broken('a message that is too long is forgotten before its end', [
     REASSEMBLER,
-    'if (this.length > this.maxMessage) this.forget();\n',
-    'if (this.length > this.maxMessage) {\n      this.forget();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    }\n',
+    'if (this.length > this.maxMessage) this.release();\n',
+    'if (this.length > this.maxMessage) {\n      this.release();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    }\n',
   ]),
   'P-88': broken('a message over a lower cap ends the session', [
     REASSEMBLER,

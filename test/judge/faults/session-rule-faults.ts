@@ -19,8 +19,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-7': broken('bytes are never an envelope', [
     SESSION,
-    'else {\n        const envelope',
-    "else if (typeof data === 'string') {\n        const envelope",
+    'else {\n      const envelope',
+    "else if (typeof data === 'string') {\n      const envelope",
   ]),
   'P-8': broken('a connection is closed with 1000', [
     SESSION,
@@ -115,13 +115,13 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-64': same('pattern-in-message-3'),
   'P-65': broken('the payload of message 3 is read', [
     HUB,
-    'noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);',
-    'readMessage1Payload(noise.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE)!);',
+    'handshake.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);',
+    'readMessage1Payload(handshake.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE)!);',
   ]),
   'P-66': broken('message 3 leaves before the pin is compared', [
     CLIENT,
     'if (pin !== undefined && !equalBytes(pin, key)) {',
-    'if (pin !== undefined && !equalBytes(pin, key)) {\n      this.sendNoise({ msg: bytesToHex(this.noise!.writeMessage(EMPTY)!) });',
+    'if (pin !== undefined && !equalBytes(pin, key)) {\n      this.sendNoise({ msg: bytesToHex(this.handshake!.writeMessage(EMPTY)!) });',
   ]),
   'P-67': broken('a client sends no HELLO after the handshake', [
     CLIENT,
@@ -167,11 +167,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "if (hello.error?.code !== 'no-hello') return;",
     'return;',
   ]),
-  'P-95': broken('any string is sent as JSON', [
-    SESSION,
-    "typeof value === 'string' ? encodeText(value)",
-    "typeof value === 'string' ? utf8ToBytes(value)",
-  ]),
+  'P-95': broken('any string is sent as JSON', [SESSION, '    parseJson(bytes);\n', '']),
   'P-97': broken('sending is tried in every state', [
     SESSION,
     "if (this.state !== 'ready') {",
@@ -221,8 +217,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-108': broken('the close counts, not the error before it', [
     SESSION,
-    'failure === undefined\n          ? side.ended(',
-    'failure !== null\n          ? side.ended(',
+    'failure === undefined\n        ? side.ended(',
+    'failure !== null\n        ? side.ended(',
   ]),
   'P-109': broken('a timeout drops the pin', [
     ENDINGS,
