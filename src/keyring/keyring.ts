@@ -72,7 +72,7 @@ export interface Keyring {
  *   elsewhere, such as in a secure element; `crypto`: computes the public key, which the keyring then keeps. Without it,
  *   each session computes it
  * @returns the keyring, with a fresh static key and no pins or PSKs
- * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`; `crypto-failed` if the injected crypto fails
+ * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`; `crypto-failed` if the injected crypto fails; `out-of-memory`
  * @see spec, "Hub connection (protocol v3)", trust on first use
  *
  * @example

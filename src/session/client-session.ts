@@ -149,7 +149,7 @@ export class ClientSession {
    * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`, where `status` is the HTTP status of a
    *   refused upgrade. Without an argument the connection was lost.
    * @returns `ended`, after any events that change the keyring; nothing on later calls
-   * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session
+   * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session; `out-of-memory`, which ends the session
    */
   closed(closing?: Closing): SessionEvent[] {
     return this.channel.closed(closing);

@@ -46,7 +46,7 @@ export function jsonToBytes(value: Json | object): Bytes {
  * @returns UTF-8, with keys in the order of their code points and without white space
  * @throws LocalError `not-json` for a value that JSON cannot represent, including a forged JsonNumber and a value that
  *   throws when it is read; `unsafe-number` for a JavaScript number that is not a safe integer, whose text is ambiguous;
- *   `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64) nested arrays and objects
+ *   `lone-surrogate`; `json-depth` for more than MAX_JSON_DEPTH (64) nested arrays and objects; `out-of-memory`
  * @see spec, "Authentication"
  *
  * @example
