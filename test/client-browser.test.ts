@@ -4,7 +4,7 @@ import { randomBytes } from 'hub-protocol/node';
 import { type BrowserOptions, connect } from 'hub-protocol-client/browser';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sentenceFor } from '../client/src/advice.ts';
+import { sentenceFor } from '../client/dist/advice.js';
 
 const { deriveInWorker } = await import(`${new URL('../client/dist/derive-in-browser.js', import.meta.url)}`);
 

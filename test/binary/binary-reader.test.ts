@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readBinary as readBinaryOfClient } from '../../client/src/inflate-on-node.ts';
+import { readBinary as readBinaryOfClient } from '../../client/dist/inflate-on-node.js';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
 import type { DroppedEvent, MessageEvent } from '../../src/parts.ts';
 import { find, Pair } from '../world/pair.ts';

@@ -4,7 +4,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deriveInWorker } from '../../client/dist/derive-on-node.js';
-import type { Derive, Platform } from '../../client/src/options.ts';
+import type { Derive, Platform } from '../../client/dist/options.js';
 import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
 
 test.after.each(endWorlds);

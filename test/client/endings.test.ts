@@ -2,8 +2,8 @@
 import { randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Client } from '../../client/src/client.ts';
-import type { ClientEvent } from '../../client/src/options.ts';
+import type { Client } from '../../client/dist/client.js';
+import type { ClientEvent } from '../../client/dist/options.js';
 import { endWorlds, newWorld, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);

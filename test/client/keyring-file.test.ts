@@ -23,8 +23,8 @@ import { buildSync } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeFileAtomically } from '../../client/src/atomic-file.ts';
-import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { writeFileAtomically } from '../../client/dist/atomic-file.js';
+import { KeyringFile } from '../../client/dist/keyring-file.js';
 import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ACCESS_KEY = 'kiosk-7';

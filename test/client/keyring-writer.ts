@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { updateKeyring } from 'hub-protocol';
-import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { KeyringFile } from '../../client/dist/keyring-file.js';
 
 const [path, name] = process.argv.slice(2) as [string, string];
 const most = Number(process.argv[4] ?? Number.POSITIVE_INFINITY);

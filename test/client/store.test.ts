@@ -6,7 +6,7 @@ import { createKeyring, type Keyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { KeyringFile } from '../../client/src/keyring-file.ts';
+import { KeyringFile } from '../../client/dist/keyring-file.js';
 import { endWorlds, newWorld, until } from './world.ts';
 
 test.after.each(endWorlds);

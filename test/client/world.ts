@@ -11,8 +11,8 @@ import {
 } from 'hub-protocol';
 import { binaryReader, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { Client } from '../../client/src/client.ts';
-import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/src/options.ts';
+import { Client } from '../../client/dist/client.js';
+import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
 import { Assistant } from '../../examples/assistant.ts';
 
 export const PASSWORD = 'correct horse';
