@@ -30,8 +30,8 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     broken('no slash follows the host', [AUTHORIZED, "(path === '' ? '/' : '')", "''"]),
     broken('percent-encoded names are not read', [
       AUTHORIZED,
-      'return name.replace(',
-      'return name || name.replace(',
+      "return decoded(field.split('=')[0]!);",
+      "return field.split('=')[0]!;",
     ]),
   ],
   'P-5': [
