@@ -9,10 +9,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseIdentity, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type AskEvent, connect as connectClient, KeyringFile } from 'hub-protocol-client';
-import { localhostCertificate } from './certificate.ts';
-import { derive } from './derive.ts';
-import { type Hub, startHub } from './hub.ts';
+import { derive, type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { Timeline } from './timeline.ts';
 
 const NODE_ID = 'hub.example';
@@ -28,10 +27,10 @@ timeline.chapter('The hub knows its clients by access key, with a pre-shared key
 const salt = createHash('sha256').update(NODE_ID).digest();
 const psk = await timeline.progress('hub', DERIVATION, (onProgress) => derive(PASSWORD, salt, onProgress));
 const clients = new Map(['kiosk-7', 'kiosk-8', 'sensor-1'].map((accessKey) => [accessKey, { psk }]));
-let hub = await startHub({ tls, nodeId: NODE_ID, staticKey, clients });
+let hub = await serveHub({ tls, nodeId: NODE_ID, staticKey, clients });
 const port = Number(new URL(hub.url).port);
-const start = (key: Uint8Array): Promise<Hub> =>
-  startHub({ tls, port, nodeId: NODE_ID, staticKey: key, clients });
+const start = (key: Uint8Array): Promise<HubServer> =>
+  serveHub({ tls, port, nodeId: NODE_ID, staticKey: key, clients });
 
 function connect(accessKey: string, options: { password?: string; psk?: Uint8Array } = {}) {
   const { password = PASSWORD } = options;

@@ -10,10 +10,10 @@ import {
   parseIdentity,
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
 import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Assistant } from '../examples/assistant.ts';
 
 const PASSWORD = 'correct horse';
 const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });

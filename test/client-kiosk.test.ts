@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { derivePsk, fingerprint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../examples/certificate.ts';
-import { type Hub, startHub } from '../examples/hub.ts';
 
 const test = suite('the kiosk');
 const KIOSK = fileURLToPath(new URL('../examples/kiosk.ts', import.meta.url));
@@ -23,12 +23,12 @@ const clients = new Map([
 const keyOf = (staticKey: Uint8Array): string =>
   fingerprint(new Uint8Array(crypto.x25519.publicKey(staticKey)));
 const [first, second] = [randomBytes(32), randomBytes(32)] as const;
-let hub: Hub;
+let hub: HubServer;
 let port = 0;
 let running: Kiosk[] = [];
 
 async function start(staticKey: Uint8Array): Promise<void> {
-  hub = await startHub({ tls, port, nodeId: 'hub-1', staticKey, clients });
+  hub = await serveHub({ tls, port, nodeId: 'hub-1', staticKey, clients });
   port = Number(new URL(hub.url).port);
 }
 

@@ -5,11 +5,11 @@
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { argon2id } from 'hub-protocol/parts';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import type { Client } from 'hub-protocol-client/react-native';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
-import { type Hub, startHub } from '../examples/hub.ts';
 import { authority, certificate, certificateKey } from './interop/certificate.ts';
 import { bundleForReactNative } from './world/react-native-bundle.ts';
 
@@ -73,13 +73,13 @@ class Phone {
 
 const test = suite('the example for React Native');
 let script: string;
-let hub: Hub;
+let hub: HubServer;
 let identity: object;
 test.before(async () => {
   script = await bundleForReactNative('examples/react-native/hub.ts');
   const psk = derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: 'hub-1' });
   const tls = { key: certificateKey, cert: certificate };
-  hub = await startHub({
+  hub = await serveHub({
     tls,
     nodeId: 'hub-1',
     staticKey: randomBytes(32),

@@ -7,10 +7,10 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
 import { connect as connectOverHttps } from 'hub-protocol-client/https';
+import { serveHub } from 'hub-protocol-client/hub';
 import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startHub } from '../examples/hub.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
 
@@ -39,7 +39,7 @@ function outcome(url: string, stored: Keyring): Promise<string> {
 
 test('a client that trusts pinned hubs only connects to no other', async () => {
   const [psk, staticKey] = [randomBytes(32), randomBytes(32)];
-  const hub = await startHub({ nodeId: 'hub-1', staticKey, clients: new Map([['kiosk-7', { psk }]]) });
+  const hub = await serveHub({ nodeId: 'hub-1', staticKey, clients: new Map([['kiosk-7', { psk }]]) });
   const created = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   const provisioned = storePsk(created, 'hub-1', psk);
   const pinned = updateKeyring(provisioned, {

@@ -14,6 +14,7 @@ import {
   storePsk,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import {
   type Client,
   connect as connectClient,
@@ -21,10 +22,9 @@ import {
   type NodeOptions,
   type Traced,
 } from 'hub-protocol-client';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../examples/certificate.ts';
-import { type Hub, startHub } from '../examples/hub.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -34,14 +34,14 @@ const hubStatic = randomBytes(32);
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
-let hub: Hub;
+let hub: HubServer;
 let keyring: KeyringFile;
 let opened: Client[] = [];
 
 async function restart(staticKey: Uint8Array = hubStatic): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
   await hub?.stop();
-  hub = await startHub({ tls, port, nodeId: NODE_ID, staticKey, clients });
+  hub = await serveHub({ tls, port, nodeId: NODE_ID, staticKey, clients });
 }
 
 test.before.each(async () => {
@@ -216,7 +216,7 @@ test('makes no connection after end, not even one that was due', async () => {
   const before = client.seen.length;
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.is(client.seen.length, before);
-  hub = await startHub({
+  hub = await serveHub({
     tls,
     port: Number(new URL(hub.url).port),
     nodeId: NODE_ID,

@@ -1,7 +1,7 @@
 /**
  * Builds everything that is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), the
- * client, and two programs, each one file that includes the library: the commands, and the judge with a copy of the
- * vectors.
+ * client, and two programs that include the library, each in one file: the commands, with the worker of the client in
+ * another file, and the judge, with a copy of the vectors.
  *
  *     npm run build        about 4 s; nothing if no input changed since
  */
@@ -38,7 +38,6 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 /** The inputs of a build: files, and folders with everything in them. */
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
-  ...['assistant', 'certificate', 'derive', 'hub'].map((name) => `examples/${name}.ts`), // parts of the commands
   ...['client/src', 'client/package.json', 'client/tsconfig.json'],
   ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
 ];
@@ -68,7 +67,7 @@ async function buildAll(): Promise<void> {
   ]);
   await writeDeclarations();
   await Promise.all([buildBundles(root('dist')), buildClient()]);
-  await Promise.all([buildProgram('judge'), buildProgram('cli')]);
+  await Promise.all([buildProgram('judge'), buildProgram('cli', 'derive-worker-on-node')]);
   copyVectors();
 }
 
@@ -151,10 +150,14 @@ async function buildClient(): Promise<void> {
   cpSync(root('LICENSE'), root('client/LICENSE'));
 }
 
-async function buildProgram(folder: string): Promise<void> {
+/** @param worker - the worker of the client that the program starts, by the name of its file */
+async function buildProgram(folder: string, worker?: string): Promise<void> {
   const { metafile } = await build({
-    entryPoints: [root(`${folder}/src/cli.ts`)],
-    outfile: root(`${folder}/dist/cli.js`),
+    entryPoints: [
+      { in: root(`${folder}/src/cli.ts`), out: 'cli' },
+      ...(worker === undefined ? [] : [{ in: root(`client/src/${worker}.ts`), out: worker }]),
+    ],
+    outdir: root(`${folder}/dist`),
     bundle: true,
     metafile: true,
     platform: 'node',
@@ -166,6 +169,7 @@ async function buildProgram(folder: string): Promise<void> {
       'hub-protocol/binary': root('src/binary.ts'),
       'hub-protocol/node': root('src/crypto/node.ts'),
       'hub-protocol': root('src/index.ts'),
+      'hub-protocol-client/hub': root('client/src/hub.ts'),
       'hub-protocol-client/atomic-file': root('client/src/atomic-file.ts'),
       'hub-protocol-client': root('client/src/websocket.ts'),
       'hub-protocol-judge/internals': root('judge/src/internals.ts'),

@@ -1,7 +1,7 @@
 /** Derives PSKs, and shows progress on a terminal. */
 
+import { derive } from 'hub-protocol-client/hub';
 import { printable } from 'hub-protocol-judge/internals';
-import { derive } from '../../examples/derive.ts';
 import { derivePsk, nodeCrypto, utf8ToBytes } from './protocol.ts';
 
 const CLEAR_LINE = '\r\x1b[K';

@@ -4,7 +4,6 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type AskEvent, type Client, connect } from 'hub-protocol-client';
 import { printable } from 'hub-protocol-judge/internals';
-import { derive } from '../../examples/derive.ts';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
 
@@ -51,7 +50,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson): Talk {
   const allowPlaintext = args.flag('allow-plaintext');
   const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
   const client = connectOr(keyring, () => {
-    return connect({ identity, keyring, ca, allowPlaintext, policy, derive, userAgent: 'hub-protocol-cli' });
+    return connect({ identity, keyring, ca, allowPlaintext, policy, userAgent: 'hub-protocol-cli' });
   });
   let failure = '';
   client.on('close', (event) => {

@@ -1,15 +1,26 @@
 /** Derives the PSK in a worker of Node.js, to keep the event loop running. */
 import { Worker } from 'node:worker_threads';
-import type { Derive } from './options.ts';
 
-export const deriveInWorker: Derive = async (password, salt, onProgress, signal) => {
+/**
+ * @param password - the password of the identity
+ * @param salt - SHA-256 of the hub's node id, 32 bytes
+ * @param onProgress - called with the progress, from 0 to 1
+ * @param signal - aborted when nobody needs the PSK any more
+ * @returns the PSK, 32 bytes
+ */
+export async function deriveInWorker(
+  password: string,
+  salt: Uint8Array,
+  onProgress: (progress: number) => void = () => {},
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   const worker = new Worker(new URL('./derive-worker-on-node.js', import.meta.url), {
     workerData: { password, salt },
   });
   try {
     return await new Promise((resolve, reject) => {
       worker.on('error', reject);
-      signal.addEventListener('abort', () => reject(new Error('the derivation was stopped')));
+      signal?.addEventListener('abort', () => reject(new Error('the derivation was stopped')));
       worker.on('message', ({ progress, psk }: { progress: number; psk?: Uint8Array }) => {
         onProgress(progress);
         if (psk !== undefined) resolve(psk);
@@ -18,4 +29,4 @@ export const deriveInWorker: Derive = async (password, salt, onProgress, signal)
   } finally {
     await worker.terminate(); // with its memory
   }
-};
+}

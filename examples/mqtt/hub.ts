@@ -1,9 +1,9 @@
 /** A hub over MQTT: one connection to a broker, and a HubSession for each client that sends HELLO. */
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
+import { type HubClient, pin } from 'hub-protocol-client/hub';
 import mqtt from 'mqtt';
-import { Assistant } from '../assistant.ts';
-import { pin } from '../hub.ts';
 
 export interface HubOptions {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
@@ -13,9 +13,9 @@ export interface HubOptions {
   nodeId: string;
   staticKey: Uint8Array;
   /** By access key: the client's PSK, and its static key once it is pinned. */
-  clients: Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>;
-  /** Called with clients' utterances. */
-  hear?: (utterance: string) => void;
+  clients: Map<string, HubClient>;
+  /** Answers an utterance of a client (default: repeats it). */
+  answer?: ((utterance: string) => string) | undefined;
   /** Called with an error that was thrown while a message was handled. The error ends only that client's session. */
   fault?: (error: unknown) => void;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
@@ -33,7 +33,7 @@ interface Peer {
 }
 
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { broker, base, nodeId, staticKey, clients, hear, fault, idle = 300_000 } = options;
+  const { broker, base, nodeId, staticKey, clients, answer, fault, idle = 300_000 } = options;
   const { url, ...account } = broker;
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
   const connection = await mqtt.connectAsync(url, {
@@ -59,7 +59,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const client = clients.get(accessKey);
     if (client === undefined) return; // over MQTT silence is the only refusal
     const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
-    const assistant = new Assistant(session, hear);
+    const assistant = new Assistant(session, answer);
     peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
     handle(accessKey, assistant, session.start());
   };

@@ -4,7 +4,7 @@
  */
 import { HubSession } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
-import { Assistant } from '../assistant.ts';
+import { Assistant } from 'hub-protocol-client/assistant';
 
 const ADDRESS = 'wss://hub.invalid'; // a name that no DNS has (RFC 6761, section 6.4)
 const NODE_ID = 'hub.example';

@@ -1,9 +1,9 @@
 /** The client in a page of Chromium: WebSocket, worker, localStorage. */
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startHub } from '../../examples/hub.ts';
 import { runPage } from './run-page.ts';
 
 /** What goes wrong first in a page with the client. */
@@ -12,7 +12,7 @@ async function failureOf(
   policy?: string,
 ): Promise<{ type: string; code?: string; tell: string }> {
   const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
-  const hub = await startHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  const hub = await serveHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   try {
     return (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`, policy)) as never;
   } finally {
@@ -43,7 +43,7 @@ test('a page derives the PSK in a worker, asks, and reconnects with the keyring 
   const nodeId = 'hub-1';
   const psk = derivePsk({ crypto, password: 'correct horse', nodeId });
   const clients = new Map([['kiosk-7', { psk }]]);
-  const hub = await startHub({ nodeId, staticKey: randomBytes(32), clients });
+  const hub = await serveHub({ nodeId, staticKey: randomBytes(32), clients });
   try {
     const scripts = ['client-page.js', WORKER];
     const visits = (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`)) as { progress: number }[];

@@ -5,11 +5,11 @@
 import { Duplex } from 'node:stream';
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { type HubServer, serveHub, serveSocket } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { type BridgeOptions, eventIn, lineOf, startBridge } from '../../examples/bridge/bridge.ts';
-import { type Hub, serve, startHub } from '../../examples/hub.ts';
 import { bootEspruino } from './espruino.ts';
 import { Flash } from './flash.ts';
 
@@ -61,13 +61,13 @@ function newDevice(psks = [{ nodeId: NODE_ID, key: hex(PSK) }]): Device {
 
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
 const staticKey = randomBytes(32);
-let hub: Hub;
+let hub: HubServer;
 let bridges: { end(): void }[] = [];
 
 async function restart(key: Uint8Array = staticKey): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
   await hub?.stop();
-  hub = await startHub({ nodeId: NODE_ID, staticKey: key, clients, port });
+  hub = await serveHub({ nodeId: NODE_ID, staticKey: key, clients, port });
 }
 
 test.before.each(async () => {
@@ -141,7 +141,9 @@ test('a device that cannot store the pin has the bridge hang up, and connects af
   const { port } = new URL(hub.url);
   await hub.stop();
   const server = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
-  server.on('connection', (socket) => serve(socket, 'sensor-1', { nodeId: NODE_ID, staticKey, clients }));
+  server.on('connection', (socket) =>
+    serveSocket(socket, 'sensor-1', { nodeId: NODE_ID, staticKey, clients }),
+  );
   try {
     const bridge = bridgeFor(device);
     device.boot();

@@ -12,9 +12,9 @@ import {
   storePsk,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
 import * as assert from 'uvu/assert';
 import { connectionOf } from '../../cli/src/connection.ts';
-import { Assistant } from '../../examples/assistant.ts';
 
 export const example = (name: string): string =>
   fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));

@@ -2,11 +2,11 @@
 import { lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { localhostCertificate } from '../../examples/certificate.ts';
-import { startHub } from '../../examples/hub.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import { Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
@@ -62,7 +62,7 @@ const PIN = { node_id: 'hub-1', key: '22'.repeat(32) };
 
 test('shows what the hub says over TLS, and what would be chosen', async () => {
   const tls = await localhostCertificate();
-  const hub = await startHub({
+  const hub = await serveHub({
     tls,
     nodeId: 'hub-1',
     staticKey: randomBytes(32),

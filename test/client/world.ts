@@ -11,9 +11,9 @@ import {
 } from 'hub-protocol';
 import { binaryReader, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
 import { Client } from '../../client/dist/client.js';
 import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
-import { Assistant } from '../../examples/assistant.ts';
 
 export const PASSWORD = 'correct horse';
 export const PSK: Uint8Array = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });

@@ -4,8 +4,8 @@
  */
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { jsCrypto } from 'hub-protocol/js';
+import { Assistant } from 'hub-protocol-client/assistant';
 import type { Client } from 'hub-protocol-client/react-native';
-import { Assistant } from '../../examples/assistant.ts';
 import { connectToHub } from '../../examples/react-native/hub.ts';
 
 type Data = string | Uint8Array;

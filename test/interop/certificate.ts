@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { localhostCertificate } from '../../examples/certificate.ts';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 
 /** A directory that only this user can read. */
 export const folder: string = mkdtempSync(join(tmpdir(), 'hub-protocol-'));

@@ -4,9 +4,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Hub, type HubOptions, startHub } from '../../examples/hub.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { buildUtterance, derivePsk } from '../../src/index.ts';
 import { certificate, certificateKey, folder } from './certificate.ts';
@@ -38,20 +38,23 @@ const check = (pattern: string, what: string, body: () => Promise<void>) =>
   });
 
 const heard: string[] = [];
-const options: HubOptions = {
+const options: HubServerOptions = {
   tls: { key: certificateKey, cert: certificate },
   nodeId: NODE_ID,
   staticKey: randomBytes(32),
   clients: new Map([
     [ACCESS_KEY, { psk: derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID }) }],
   ]),
-  hear: (utterance) => heard.push(utterance),
+  answer(utterance) {
+    heard.push(utterance);
+    return `You said: ${utterance}`;
+  },
 };
-let hub: Hub;
+let hub: HubServer;
 
 test.before(async () => {
   buildGo();
-  hub = await startHub(options);
+  hub = await serveHub(options);
 });
 test.after(() => hub?.stop());
 

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
-import { type Certificate, localhostCertificate } from '../../examples/certificate.ts';
 import { type Hub, type HubOptions, startHub as start } from '../../examples/mqtt/hub.ts';
 
 export const BASE = 'hivemind/hub-1';

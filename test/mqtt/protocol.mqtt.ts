@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deriveTopics, type LocalError, parseIdentity } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 import { connect as connectOverWebSocket } from 'hub-protocol-client';
+import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startHub as startWebSocketHub } from '../../examples/hub.ts';
 import { closeAll, closeLater, connectTo, NODE_ID, PORT, startHub, TLS } from './broker.ts';
 import { ask, Kiosk } from './kiosk.ts';
 import { Line, waitFor } from './line.ts';
@@ -50,13 +50,14 @@ test('carries a message of 32 MiB, in 517 publications, in both directions', asy
 test('an exception while the hub handles one client ends the session of that client alone', async () => {
   const kiosks = [new Kiosk(), new Kiosk()];
   const faults: unknown[] = [];
-  const hear = (utterance: string): void => {
+  const answer = (utterance: string): string => {
     if (utterance === 'fail') throw new Error('the application failed');
+    return `You said: ${utterance}`;
   };
   const fault = (error: unknown): void => void faults.push(error);
   await startHub(
     kiosks.map(({ name }) => name),
-    { hear, fault },
+    { answer, fault },
   );
   const [failing, other] = await Promise.all(kiosks.map((kiosk) => kiosk.connect()));
   ask(failing!, 'fail').catch(() => {}); // is not answered
@@ -124,7 +125,7 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
     return kiosk.events('ready')[0]!.pattern;
   };
   const talkOverWebSocket = async (): Promise<string> => {
-    const server = await startWebSocketHub({ ...hub, tls: TLS, port: 0 });
+    const server = await serveHub({ ...hub, tls: TLS, port: 0 });
     closeLater(server.stop);
     const identity = parseIdentity({
       access_key: kiosk.name,

@@ -1,9 +1,9 @@
 /** The effective URL decides about TLS: the broker's password never travels in the clear. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LocalError } from 'hub-protocol';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../../examples/certificate.ts';
 import { closeAll, startHub } from './broker.ts';
 import { Kiosk } from './kiosk.ts';
 import { Wire } from './wire.ts';

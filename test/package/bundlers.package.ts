@@ -6,10 +6,10 @@ import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../../examples/certificate.ts';
-import { startHub } from '../../examples/hub.ts';
 import { Firefox } from '../browser/firefox.ts';
 import { type Files, pageOf, resultOf } from '../browser/run-page.ts';
 import type { Browser } from '../browser/start-browser.ts';
@@ -99,7 +99,7 @@ function openChromium(): Promise<Browser> {
 /** What a page visited, built by a bundler. */
 async function visit(browser: Browser, bundler: string): Promise<{ progress: number }[]> {
   const clients = new Map([['kiosk-7', { psk }]]);
-  const hub = await startHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
+  const hub = await serveHub({ tls, nodeId: NODE_ID, staticKey: randomBytes(32), clients });
   try {
     const query = `?hub=${encodeURIComponent(hub.url)}`;
     return (await resultOf(built.get(bundler)!, query, browser)) as { progress: number }[];

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { transform } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../../examples/certificate.ts';
-import { startHub } from '../../examples/hub.ts';
 import { startBroker } from '../../examples/mqtt/broker.ts';
 import { startHub as startMqttHub } from '../../examples/mqtt/hub.ts';
 import manifest from '../../package.json' with { type: 'json' };
@@ -42,7 +42,7 @@ const accounts = new Map([['hub', 'secret']]);
 const broker = await startBroker({ tls, base: 'hivemind/hub-1', accounts, hub: 'hub' });
 const common = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
 const hubs = [
-  await startHub({ ...common, tls }),
+  await serveHub({ ...common, tls }),
   await startMqttHub({
     ...common,
     broker: { url: broker.url, ca: tls.ca, username: 'hub', password: 'secret' },

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { localhostCertificate } from '../../examples/certificate.ts';
-import { type Hub, startHub } from '../../examples/hub.ts';
 import manifest from '../../package.json' with { type: 'json' };
 import { emptyFolder, install, run, TOOLS } from './packed.ts';
 import {
@@ -47,14 +47,14 @@ const PRINTED = 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n';
 const HEARD = JSON.stringify(['XXpsk2', 'You said: hello', 'KKpsk0', 'You said: hello']);
 
 let folder: string;
-let hub: Hub;
+let hub: HubServer;
 let env: NodeJS.ProcessEnv;
-const clients: Parameters<typeof startHub>[0]['clients'] = new Map();
+const clients: Parameters<typeof serveHub>[0]['clients'] = new Map();
 
 test.before(async () => {
   const tls = await localhostCertificate();
   const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
-  hub = await startHub({ tls, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  hub = await serveHub({ tls, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   folder = emptyFolder('runtimes');
   await install(folder, 'hub-protocol', 'ws');
   writeFileSync(join(folder, 'ca.pem'), tls.ca);

@@ -1,10 +1,10 @@
 /** `hub`: runs a hub on this machine, for a first conversation and for tests. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type HubClient, serveHub } from 'hub-protocol-client/hub';
 import { printable } from 'hub-protocol-judge/internals';
-import { localhostCertificate } from '../../../examples/certificate.ts';
-import { type HubOptions, startHub } from '../../../examples/hub.ts';
 import { answerTo } from '../answers.ts';
+import { localhostCertificate } from '../certificate.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
 import { assertPrivate, makeFolder, readFile, writePrivate } from '../files.ts';
@@ -65,15 +65,15 @@ async function hub(args: Arguments): Promise<Result> {
   const port = requested ?? stored?.port ?? DEFAULT_PORT;
   const keys = stored ?? (await newKeys());
   const staticKey = hexToBytes(keys.staticKey)!;
-  const clients: HubOptions['clients'] = new Map(); // empty until the files are written
+  const clients = new Map<string, HubClient>(); // empty until the files are written
   // Pages of any origin may connect: they are clients too, and learn nothing without the access key.
-  const server = await startHub({
+  const server = await serveHub({
     tls: keys.tls,
     port,
     nodeId: NODE_ID,
     staticKey,
     clients,
-    pinned(accessKey) {
+    onPinned(accessKey) {
       const { clientKey } = clients.get(accessKey)!;
       stored = { ...stored!, clientKey: bytesToHex(clientKey!) };
       writePrivate(path('hub.json'), JSON.stringify(stored), true);
@@ -84,12 +84,12 @@ async function hub(args: Arguments): Promise<Result> {
       say(`heard ${shown(utterance)}, and answered ${shown(answer)}`);
       return answer;
     },
-    refused({ code, message }) {
+    onRefused({ code, message }) {
       const isOtherKey = code === 'client-key-changed';
       const remedy = `to admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
       say(`a client could not connect: ${message}${isOtherKey ? `; ${remedy}` : ''}`);
     },
-    fault: () => say('ended a connection that sent something it could not handle'),
+    onFault: () => say('ended a connection that sent something it could not handle'),
   }).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall !== 'listen') throw error;
     throw new CannotRun(

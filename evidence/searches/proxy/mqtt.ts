@@ -19,7 +19,10 @@ export async function startMqttWorld(): Promise<World> {
     nodeId: NODE_ID,
     staticKey: randomBytes(32),
     clients,
-    hear: (utterance) => void heard.push(utterance),
+    answer(utterance) {
+      heard.push(utterance);
+      return `You said: ${utterance}`;
+    },
   });
   return {
     name: 'MQTT',

@@ -2,14 +2,17 @@
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
-import { startHub } from '../../../examples/hub.ts';
+import { serveHub } from 'hub-protocol-client/hub';
 import { NODE_ID, PSK, type World } from './trial.ts';
 
 export async function startWebSocketWorld(): Promise<World> {
   const heard: string[] = [];
   const clients = new Map<string, { psk: Uint8Array }>();
-  const hear = (utterance: string): void => void heard.push(utterance);
-  const hub = await startHub({ nodeId: NODE_ID, staticKey: randomBytes(32), clients, hear });
+  const answer = (utterance: string): string => {
+    heard.push(utterance);
+    return `You said: ${utterance}`;
+  };
+  const hub = await serveHub({ nodeId: NODE_ID, staticKey: randomBytes(32), clients, answer });
   return {
     name: 'WebSocket',
     port: Number(new URL(hub.url).port),

@@ -4,17 +4,17 @@
  * nothing raw reaches a terminal.
  */
 import { EventEmitter } from 'node:events';
+import { serveSocket } from 'hub-protocol-client/hub';
 import type { WebSocket } from 'ws';
 import { CannotRun } from '../../../../cli/src/command.ts';
 import { toText } from '../../../../cli/src/commands/explain.ts';
 import { explain } from '../../../../cli/src/explain/explain.ts';
 import { readRecording } from '../../../../cli/src/explain/recording.ts';
 import { eventIn, lineOf } from '../../../../examples/bridge/bridge.ts';
-import { accessKeyOf, serve } from '../../../../examples/hub.ts';
 import { AdapterError, parseResponse } from '../../../../judge/src/adapter.ts';
 import { printable } from '../../../../judge/src/printable.ts';
 import { nodeCrypto } from '../../../../src/crypto/node.ts';
-import { ClientSession, ConnectionPolicy, HubSession } from '../../../../src/index.ts';
+import { ClientSession, ConnectionPolicy, HubSession, readAuthorization } from '../../../../src/index.ts';
 import { recordClientSession } from '../../../../src/recording/recording.ts';
 import { type Random, seeded } from '../../../../test/world/random.ts';
 import { ask, breach, tally } from '../law.ts';
@@ -59,7 +59,7 @@ const PATHS = ['//', '///', '//[', '/?authorization=', '/?authorization=%', '/?a
 
 function requestLine(random: Random): void {
   const path = random.oneIn(4) ? anyText(random, 40) : random.pick(PATHS);
-  count('a request line', () => accessKeyOf(random.oneIn(2) ? path : mutatedText(random, path)));
+  count('a request line', () => readAuthorization(random.oneIn(2) ? path : mutatedText(random, path)));
 }
 
 class FakeSocket extends EventEmitter {
@@ -82,14 +82,15 @@ class FakeSocket extends EventEmitter {
 /** A client that holds the password, and says whatever it likes once the session is encrypted. */
 function client(random: Random): void {
   const socket = new FakeSocket();
-  serve(socket as unknown as WebSocket, 'kiosk', {
+  serveSocket(socket as unknown as WebSocket, 'kiosk', {
     nodeId: NODE_ID,
     staticKey: HUB_STATIC,
     clients: new Map([['kiosk', { psk: PSK }]]),
-    hear: (utterance) => {
+    answer(utterance) {
       if (typeof utterance !== 'string') breach('an utterance is not a text');
+      return utterance;
     },
-    fault: (error) => breach('a message of a client threw at the hub', error),
+    onFault: (error) => breach('a message of a client threw at the hub', error),
   });
   const hello = random.oneIn(2) ? { session: { session_id: random.pick([1, 'mine', null, {}]) } } : undefined;
   const session = new ClientSession({ ...CLIENT, hello });

@@ -1,5 +1,5 @@
 /**
- * The application of the example hubs. It speaks the bus: it answers an utterance with speech and a completion, denies
+ * The application of a hub. It speaks the bus: it answers an utterance with speech and a completion, denies
  * any other type, and returns binary messages. One for each connection.
  */
 import {
@@ -16,22 +16,16 @@ export class Assistant {
   readonly #session: HubSession;
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = Math.random().toString(16).slice(2, 10);
-  readonly #hear: (utterance: string) => void;
   readonly #answer: (utterance: string) => string;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
-  /**
-   * @param hear - called with each utterance
-   * @param answer - answers an utterance
-   */
+  /** @param answer - answers an utterance (default: repeats it) */
   constructor(
     session: HubSession,
-    hear: (utterance: string) => void = () => {},
     answer: (utterance: string) => string = (utterance) => `You said: ${utterance}`,
   ) {
     this.#session = session;
-    this.#hear = hear;
     this.#answer = answer;
   }
 
@@ -57,7 +51,6 @@ export class Assistant {
       return this.#emit('hive.policy.denied', denial, payload);
     }
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
-    this.#hear(utterance);
     return [
       ...this.#emit('speak', { utterance: this.#answer(utterance) }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),
