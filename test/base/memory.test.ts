@@ -1,9 +1,14 @@
 /** A heap that is full: what the engine throws is neither the caller's mistake nor the peer's. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { canonicalJson, createKeyring, LocalError } from '../../src/index.ts';
 import { failureOf } from '../../src/memory.ts';
+import { CipherState } from '../../src/noise/cipher-state.ts';
+import { HandshakeState } from '../../src/noise/handshake-state.ts';
+import { Transport } from '../../src/noise/transport.ts';
+import { optionsOf } from '../noise/handshakes.ts';
 import { Pair } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
 
@@ -101,6 +106,123 @@ test('a session without memory for an event fails, and throws what it has failed
   }
   assert.is(client.state, 'failed');
   assert.equal(client.receive(message!), []);
+});
+
+/** Runs a call during which the n-th call of a built-in method fails. Returns whether that was reached. */
+function failing(owner: object, name: string, n: number, call: () => void): boolean {
+  const before = Object.getOwnPropertyDescriptor(owner, name)!;
+  const method = before.value as (...args: unknown[]) => unknown;
+  let calls = 0;
+  const value = function (this: unknown, ...args: unknown[]): unknown {
+    if (++calls === n) throw internal;
+    return Reflect.apply(method, this, args);
+  };
+  Reflect.defineProperty(owner, name, { ...before, value });
+  try {
+    call();
+  } finally {
+    Reflect.defineProperty(owner, name, before);
+  }
+  return calls >= n;
+}
+
+/** The built-in methods that allocate in what follows. */
+const ALLOCATING: [owner: object, name: string][] = [
+  [Array.prototype, 'push'],
+  [Object.getPrototypeOf(Uint8Array.prototype) as object, 'subarray'],
+  [Object, 'defineProperty'],
+  [Object, 'keys'],
+  [String, 'fromCharCode'],
+  [TextDecoder.prototype, 'decode'],
+];
+
+/** Calls that allocate, each on sessions of its own, and the session that must have failed if one throws. */
+const CALLS: [what: string, prepare: () => { session?: { readonly state: string }; call: () => unknown }][] =
+  [
+    [
+      'a session that sends a string',
+      () => {
+        const { client } = new Pair().run();
+        return { session: client, call: () => client.sendJson('{"__proto__":["b",{"c":1}]}') };
+      },
+    ],
+    [
+      'a session that reads a repeated HELLO',
+      () => {
+        const { client } = new Pair().run();
+        const text = '{"msg_type":"hello","payload":{"node_id":"hub-1"}}';
+        return { session: client, call: () => client.receive(text) };
+      },
+    ],
+    [
+      'a session that reads the HELLO of a client',
+      () => {
+        const { hub, held } = new Pair({ stopAfter: 5 }).run();
+        return { session: hub, call: () => hub.receive(held[0]!.data) };
+      },
+    ],
+    [
+      'a session that reads message 2',
+      () => {
+        const { client, held } = new Pair({ stopAfter: 3 }).run();
+        return { session: client, call: () => client.receive(held[0]!.data) };
+      },
+    ],
+    ['a Noise handshake', () => ({ call: () => new HandshakeState(optionsOf('initiator', 'XXpsk2')) })],
+    [
+      'a transport',
+      () => {
+        const [a, b, handshakeHash, remoteStaticKey] = [1, 2, 3, 4].map((byte) =>
+          new Uint8Array(32).fill(byte),
+        );
+        const keys = [a!, b!].map((key) => {
+          const state = new CipherState(new CheckedCrypto(nodeCrypto), 'ChaChaPoly');
+          state.initializeKey(key);
+          return state;
+        });
+        const [sending, receiving] = keys as [CipherState, CipherState];
+        return {
+          call: () =>
+            new Transport({
+              sending,
+              receiving,
+              handshakeHash: handshakeHash!,
+              remoteStaticKey: remoteStaticKey!,
+            }),
+        };
+      },
+    ],
+  ];
+
+for (const [what, prepare] of CALLS) {
+  test(`${what} fails for good wherever memory ends`, () => {
+    let reached = 0;
+    for (const [owner, name] of ALLOCATING) {
+      for (let n = 1; n < 500; n++) {
+        const { session, call } = prepare();
+        let failure: unknown;
+        const wasReached = failing(owner, name, n, () => {
+          try {
+            call();
+          } catch (error) {
+            failure = error;
+          }
+        });
+        if (!wasReached) break;
+        reached++;
+        if (failure === undefined) continue;
+        assert.is((failure as LocalError).code, 'out-of-memory', `${name} ${n}`);
+        if (session !== undefined) assert.is(session.state, 'failed', `${name} ${n}`);
+      }
+    }
+    assert.ok(reached > 3, String(reached));
+  });
+}
+
+test('an error for which there is no memory is the one that was made ahead', () => {
+  failing(Object, 'defineProperty', 1, () => {
+    assert.is(failureOf(new Error('no')).code, 'out-of-memory');
+  });
 });
 
 test.run();

@@ -295,7 +295,7 @@ export class Machine {
       case 'AssignmentExpression':
         return this.assign(node, scope);
       case 'NewExpression':
-        return this.allocate(node.callee, this.constant(node.arguments[0]!, scope));
+        return this.allocate(node.callee, this.constant(lengthOf(node.arguments[0]!), scope));
       case 'CallExpression':
         return this.callExpression(node.callee, node.arguments, scope);
       default:
@@ -544,4 +544,9 @@ export class Machine {
     if (low === high) return this.point(BigInt.asUintN(8, low));
     return low >= 0n && high <= 255n ? value : this.unknown(0n, 255n);
   }
+}
+
+/** The length in `new Uint8Array(length)`, and in `new Uint8Array(new ArrayBuffer(length))`. */
+function lengthOf(argument: AnyNode): AnyNode {
+  return argument.type === 'NewExpression' ? argument.arguments[0]! : argument;
 }
