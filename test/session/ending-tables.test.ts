@@ -8,7 +8,6 @@ import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
   type EndingRow,
-  type FailureRow,
   findEnding,
   findFailure,
   HUB_ENDINGS,
@@ -18,7 +17,6 @@ import {
 import { CLIENT_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,
-  envelope,
   find,
   HELLO,
   HUB_STATES,
@@ -168,21 +166,6 @@ test('each table ends with a row that matches everything', () => {
   assert.equal(last(HUB_FAILURES), ['reason', 'retry']);
 });
 
-test('a KKpsk0 that failed is followed at once only if the pin was dropped', () => {
-  for (const [onKkFailure, retry] of [
-    ['unpin', 'now'],
-    ['keep-pin', 'later'],
-  ] as const) {
-    const { client } = pairWithClientIn('awaiting-message-2', {
-      client: { ...KK.client, onKkFailure },
-      hub: KK.hub,
-    });
-    client.receive(envelope('shake', { noise: { msg: '' } }));
-    const ended = find(client.closed(1008), 'ended');
-    follows<FailureRow>(findFailure(CLIENT_FAILURES, ended.error, false), ended, retry);
-  }
-});
-
 /** What the sentence of each error has to name, so that a person knows what to do. */
 const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } = {
   timeout: [/slow/, /ignoring/],
@@ -199,7 +182,6 @@ const CODES = Object.keys(ACTIONS) as EndingCode[];
 test('the error of each ending of a client names its causes and what to do', () => {
   for (const code of CODES) {
     const { message } = clientEnding(code, { state: 'awaiting-hello' });
-    assert.ok(message.length > 40, code);
     for (const action of ACTIONS[code]) assert.match(message, action, code);
   }
 });
@@ -240,7 +222,6 @@ test('each error of a hub’s ending has a sentence of its own', () => {
     hubEnding('dropped', { state: 'ready' }),
   ].map(({ message }) => message);
   assert.is(new Set(sentences).size, 3);
-  for (const sentence of sentences) assert.ok(sentence.length > 30);
 });
 
 test('a KKpsk0 that was refused and one that failed have the same causes', () => {

