@@ -158,7 +158,7 @@ test('polls for texts in the handshake, and for bytes once the session is ready'
   assert.not.ok(hub.requests.includes('get_messages'));
 });
 
-test('sends what was sent before end(), and takes its leave', async () => {
+test('sends messages queued before end(), then says goodbye', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
   await client.ask('hello');

@@ -88,7 +88,7 @@ test.after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('answers, leaves at Ctrl+C, and knows the hub when it is started again', async () => {
+test('answers, exits at Ctrl+C, and recognizes the hub when restarted', async () => {
   const kiosk = new Kiosk('kiosk-7');
   kiosk.type('What is on today?');
   await kiosk.prints('Computing: 100 %');
@@ -100,7 +100,7 @@ test('answers, leaves at Ctrl+C, and knows the hub when it is started again', as
   await again.prints('You said: And tomorrow?');
 });
 
-test('shows both keys when the hub has another one, and takes it when a person says so', async () => {
+test('shows both keys when the hub has a new one, and trusts it when a person agrees', async () => {
   const kiosk = new Kiosk('kiosk-7');
   await kiosk.prints('Connected to hub-1.');
   await hub.stop();
@@ -112,7 +112,7 @@ test('shows both keys when the hub has another one, and takes it when a person s
   await kiosk.prints('You said: Are you new?');
 });
 
-test('says that the password is wrong, and the key that the operator sees', async () => {
+test('reports a wrong password, and shows the same fingerprint as the hub', async () => {
   const kiosk = new Kiosk('kiosk-8');
   await kiosk.prints('The password is wrong');
 });

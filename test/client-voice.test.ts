@@ -86,7 +86,7 @@ test.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('streams the samples of a question, then silence, and writes everything that the hub speaks', async () => {
+test('streams the samples of a question, then silence, and writes all speech of the hub', async () => {
   const long = `${'sixty '.repeat(20).trim()}.`; // 120 letters, which are spoken as 95 and 24
   answersTo = (samples) => {
     assert.equal(samples.subarray(0, question.length), question);
@@ -108,7 +108,7 @@ test('streams the samples of a question, then silence, and writes everything tha
   );
 });
 
-test('says so when the hub did not understand', async () => {
+test('reports that the hub did not understand', async () => {
   answersTo = () => [
     bus('recognizer_loop:speech.recognition.unknown', { error: 'unsupported_audio_format' }),
   ];
@@ -117,7 +117,7 @@ test('says so when the hub did not understand', async () => {
   assert.match(errors, 'unsupported_audio_format');
 });
 
-test('says so when the file has no sound', async () => {
+test('reports that the file has no sound', async () => {
   const { code, errors } = await run('text.wav');
   assert.is(code, 1);
   assert.match(errors, 'this is no WAV file');

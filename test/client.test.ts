@@ -7,7 +7,7 @@ import { endWorlds, newWorld, PSK, until } from './client/world.ts';
 
 test.after.each(endWorlds);
 
-test('iterates over what the hub says unasked, until the client ends', async () => {
+test('iterates over unsolicited messages until the client ends', async () => {
   const world = newWorld();
   const client = world.start();
   await client.ask('hello');
@@ -23,7 +23,7 @@ test('iterates over what the hub says unasked, until the client ends', async () 
   assert.equal(heard, ['one', 'two']);
 });
 
-test('a loop that is too slow gets a thousand messages, and then an error', async () => {
+test('a loop that is too slow receives a thousand messages, then an error', async () => {
   const world = newWorld();
   const client = world.start();
   await client.ask('hello');
@@ -85,7 +85,7 @@ test('sends an envelope without waiting, and a refusal of it ends no question', 
   assert.equal(heard, [['hive.policy.denied', 'speak:synth']]);
 });
 
-test('what a listener throws is reported as uncaught, and the conversation goes on', async () => {
+test('an error from a listener is reported as uncaught, and the conversation goes on', async () => {
   const fault = new Error('a fault of the application');
   const uncaught: unknown[] = [];
   const listeners = process.rawListeners('uncaughtException');
@@ -119,7 +119,7 @@ const fail = (): never => {
   throw new Error('damaged');
 };
 
-test('a keyring that cannot be read is a question, not an exception of a timer', async () => {
+test('an unreadable keyring raises a question, not an exception in a timer', async () => {
   const world = newWorld();
   const store = { ...world.store, update: () => {}, load: fail };
   const client = world.start({}, { keyring: store });
@@ -137,7 +137,7 @@ test('a request waits while the client dials again immediately, and is rejected 
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('tells a person from the second failure of a kind on, and no earlier', async () => {
+test('reports a failure to a person from its second occurrence on', async () => {
   const world = newWorld();
   world.isDown = true;
   world.start();
@@ -181,7 +181,7 @@ test('a derivation that fails asks a person, and is tried again after resume', a
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('computes with a private key that is kept elsewhere', async () => {
+test('works with an external private key', async () => {
   const world = newWorld();
   const staticKey = randomBytes(32);
   const publicKey = new Uint8Array(crypto.x25519.publicKey(staticKey));
@@ -193,7 +193,7 @@ test('computes with a private key that is kept elsewhere', async () => {
   assert.equal(world.clientKey, publicKey);
 });
 
-test('end is final for everything that waits, and tells so once', async () => {
+test('end rejects everything that waits, and is reported once', async () => {
   const world = newWorld();
   const client = world.start();
   const waiting = client.ask('hello').catch(({ message }: Error) => message);

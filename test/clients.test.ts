@@ -37,7 +37,7 @@ function outcome(url: string, stored: Keyring): Promise<string> {
   });
 }
 
-test('a client that trusts pinned hubs only connects to no other', async () => {
+test('a client that trusts only pinned hubs connects to no other hub', async () => {
   const [psk, staticKey] = [randomBytes(32), randomBytes(32)];
   const hub = await serveHub({ nodeId: 'hub-1', staticKey, clients: new Map([['kiosk-7', { psk }]]) });
   const created = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
@@ -52,7 +52,7 @@ test('a client that trusts pinned hubs only connects to no other', async () => {
   await hub.stop();
 });
 
-test('a client waits as long as the server asks that refuses its WebSocket', async () => {
+test('a client waits as long as a server that refuses the WebSocket asks', async () => {
   const server = createServer().on('upgrade', (_, socket) =>
     socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n'),
   );

@@ -139,7 +139,7 @@ test('has no circles of imports, in any package', () => {
   );
 });
 
-test('packages import from one another by name', () => {
+test('packages import each other by name', () => {
   const found = importsThat(
     (file, name) =>
       name.includes('/') &&
@@ -154,7 +154,7 @@ test('packages import from one another by name', () => {
   );
 });
 
-test('reaches every file from the entries, but for the providers of cryptography', () => {
+test('reaches every file from the entries, except the providers of cryptography', () => {
   assert.equal(
     [...IMPORTS.keys()].filter((file) => !CORE.has(file) && roomOf(file) !== 'crypto'),
     [],

@@ -118,7 +118,7 @@ test('connects, asks over the bus, and reconnects with the pinned key when the h
   assert.is((await client.ask('And now?')).reply.text, 'You said: And now?');
 });
 
-test('makes several requests at once, which go one by one, and takes a reply of 1 MiB', async () => {
+test('sends several requests one by one, and accepts a reply of 1 MiB', async () => {
   const client = connect();
   await client.next(isReady);
   const texts = ['one', 'two', 'x'.repeat(2 ** 20)];
@@ -158,7 +158,7 @@ test('a client that lost its static key asks a person, and does not dial again',
   assert.not.ok(client.seen.some(isDial));
 });
 
-test('a hub with a new key is found out with XXpsk2, and a person is asked; resume asks again', async () => {
+test('XXpsk2 detects a hub with a new key and asks a person; resume asks again', async () => {
   const client = connect();
   await client.next(isReady);
   const found = client.next((what) => 'do' in what && what.do === 'ask');
@@ -208,7 +208,7 @@ test('asks a person when the derivation fails', async () => {
   assert.equal(client.asked, [undefined]);
 });
 
-test('makes no connection after end, not even one that was due', async () => {
+test('makes no connection after end, not even a scheduled one', async () => {
   await hub.stop();
   const client = connect({ policy: { basePause: 50 } });
   await client.next(isDial);
@@ -254,7 +254,7 @@ test('hangs up on a hub that does not answer pings', async () => {
   }
 });
 
-test('the keyring file is its owner’s alone, and nothing is left beside it', () => {
+test('only the owner can read the keyring file, and nothing is left beside it', () => {
   keyring.update((stored) => storePsk(stored, NODE_ID, psk));
   const path = join(folder, 'keyring.json');
   assert.is(statSync(path).mode & 0o777, 0o600);
@@ -263,7 +263,7 @@ test('the keyring file is its owner’s alone, and nothing is left beside it', (
   assert.equal(new KeyringFile(path, ACCESS_KEY).load().staticKey, staticKey);
 });
 
-test('a keyring file that cannot be read is an error, and stays as it is', () => {
+test('an unreadable keyring file is an error, and stays unchanged', () => {
   const path = join(folder, 'damaged.json');
   writeFileSync(path, '');
   assert.throws(() => new KeyringFile(path, ACCESS_KEY), /keyring is not a JSON object/);

@@ -36,7 +36,7 @@ test('accepts a non-empty string as an argument, and nothing else', () => {
   }
 });
 
-test('tells an empty string from what is no string', () => {
+test('distinguishes an empty string from a value of another type', () => {
   const messages = ['', 7].map(
     (value) => raisesLocal(() => assertString(value, 'name'), 'bad-argument').message,
   );
@@ -44,7 +44,7 @@ test('tells an empty string from what is no string', () => {
   assert.match(messages[1]!, / number$/);
 });
 
-test('takes a missing flag for false, and only a boolean for a flag', () => {
+test('treats a missing flag as false, and refuses anything but a boolean', () => {
   assert.equal(
     [undefined, false, true].map((value) => assertFlag(value, 'flag')),
     [false, false, true],

@@ -59,7 +59,7 @@ test('recognizes a Uint8Array of its own realm, of another realm, and a Buffer',
 
 const NOT_BYTES = [undefined, null, 'ab', [1, 2], new ArrayBuffer(2), new DataView(new ArrayBuffer(2))];
 
-test('takes no other value for bytes', () => {
+test('recognizes no other value as bytes', () => {
   for (const value of [...NOT_BYTES, new Uint16Array(2), new Int8Array(2)]) assert.is(isBytes(value), false);
 });
 
@@ -71,7 +71,7 @@ const IMPOSTORS = [
   revoked([]),
 ];
 
-test('takes nothing for bytes that only inherits from Uint8Array or stands in for one', () => {
+test('does not recognize objects that only inherit from Uint8Array, or imitate one', () => {
   for (const value of IMPOSTORS) {
     assert.is(isBytes(value), false);
     raisesLocal(() => assertBytes(value, 'key'), 'bad-argument');
@@ -109,7 +109,7 @@ test('finds equal bytes equal', () => {
   fc.assert(fc.property(anyBytes, (bytes) => assert.is(equalBytes(bytes, Buffer.from(bytes)), true)));
 });
 
-test('finds bytes unequal that differ in one bit', () => {
+test('detects a difference of one bit', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1 }), fc.nat(), fc.nat(7), (bytes, at, bit) => {
       const other = new Uint8Array(bytes);
@@ -134,12 +134,12 @@ test('compares every byte, wherever the first difference is', () => {
   }
 });
 
-test('finds bytes unequal of which one is a prefix of the other', () => {
+test('detects that one array is a prefix of the other', () => {
   assert.is(equalBytes(new Uint8Array(2), new Uint8Array(3)), false);
   assert.is(equalBytes(new Uint8Array(3), new Uint8Array(2)), false);
 });
 
-test('tells all zeros from a single bit that is set', () => {
+test('distinguishes all zeros from a single bit that is set', () => {
   assert.is(isZero(new Uint8Array(0)), true);
   assert.is(isZero(new Uint8Array(32)), true);
   for (let bit = 0; bit < 256; bit++) {
@@ -179,7 +179,7 @@ test('wipes byte by byte on an engine without fill', () => {
   assert.equal([...bytes], [0, 0, 0]);
 });
 
-test('wipes nothing, and does not throw, where there is nothing to wipe', () => {
+test('wipe() ignores values that are not bytes', () => {
   for (const value of [undefined, null, 'secret', 7, detached(4), ...IMPOSTORS]) wipe(value as Uint8Array);
   const list = [1, 2];
   wipe(list as unknown as Uint8Array);
@@ -443,7 +443,7 @@ function withCodec<T>(other: Partial<NonNullable<typeof engine.codec>>, call: ()
   }
 }
 
-test('takes what the engine makes of strings of 48 units and more, unless U+FFFD is in it', () => {
+test('uses the engine’s encoding of strings of 48 units and more, unless it contains U+FFFD', () => {
   const { codec } = engine;
   const made: Uint8Array[] = [];
   const encode = (text: string): Uint8Array => {
@@ -460,7 +460,7 @@ test('takes what the engine makes of strings of 48 units and more, unless U+FFFD
   });
 });
 
-test('takes what the engine makes of bytes', () => {
+test('uses the engine’s decoding of bytes', () => {
   const decode = (): string => 'as the engine says';
   assert.is(
     withCodec({ decode }, () => bytesToUtf8(new Uint8Array(1))),
@@ -468,7 +468,7 @@ test('takes what the engine makes of bytes', () => {
   );
 });
 
-test('decodes what the engine’s decoder refuses without a reason', () => {
+test('decodes bytes that the engine’s decoder refuses without a reason', () => {
   const decode = (): never => {
     throw new TypeError('not in shared memory');
   };

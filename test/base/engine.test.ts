@@ -30,7 +30,7 @@ test('finds it again', () => {
   assert.is(passesWith({}), true);
 });
 
-test('uses none where there is no TextEncoder or no TextDecoder', () => {
+test('uses no codec if the engine lacks TextEncoder or TextDecoder', () => {
   for (const name of ['TextEncoder', 'TextDecoder']) {
     assert.is(passesWith({ [name]: undefined }), false, name);
   }
@@ -134,7 +134,7 @@ test('refuses a TextDecoder that is wrong only in a stream', () => {
   assert.is(passesWith({ TextDecoder: Careless }), false);
 });
 
-test('goes on with the TextDecoder that was tested, whatever has its name later', () => {
+test('keeps using the TextDecoder that was tested, even if the global is replaced', () => {
   const text = 'é'.repeat(10_000);
   const { codec } = testedEngine();
   const NativeDecoder = TextDecoder;
@@ -148,7 +148,7 @@ test('goes on with the TextDecoder that was tested, whatever has its name later'
   }
 });
 
-test('decodes as a stream what is long and not ASCII, which takes V8 half the time', () => {
+test('decodes long non-ASCII text as a stream, which takes V8 half the time', () => {
   const NativeDecoder = TextDecoder;
   let streams = 0;
   class Counting extends NativeDecoder {

@@ -39,7 +39,7 @@ test('shows class, code and message once in an inspection', () => {
   assert.is(shown.split('what the message says').length, 2);
 });
 
-test('has fields that a program may replace and delete, as those of an Error', () => {
+test('has fields that a program may replace and delete, like an Error', () => {
   const error = new LocalError('bad-argument', 'what', 'beneath');
   for (const field of ['name', 'code', 'message', 'cause', 'stack']) {
     const { writable, configurable } = Object.getOwnPropertyDescriptor(error, field)!;
@@ -47,7 +47,7 @@ test('has fields that a program may replace and delete, as those of an Error', (
   }
 });
 
-test('has a detail that it was given, and none that is undefined', () => {
+test('has the details that it was given, except undefined ones', () => {
   const error = new RemoteError('unknown-hub', 'what', { nodeId: 'hub-1', hubKey: undefined });
   assert.equal(
     ['nodeId', 'hubKey'].filter((field) => field in error),
@@ -62,7 +62,7 @@ test('keeps the cause it was given', () => {
   assert.is(new LocalError('crypto-failed', 'what', null).cause, null);
 });
 
-test('has no cause unless it is given one', () => {
+test('has no cause by default', () => {
   assert.is('cause' in new LocalError('crypto-failed', 'what'), false);
   assert.is('cause' in new RemoteError('bad-json', 'what'), false);
 });
@@ -120,7 +120,7 @@ test('has its own fields where those of Error.prototype are frozen', () => {
   }
 });
 
-test('has no stack where the engine has none', () => {
+test('has no stack if the engine has none', () => {
   const limit = Error.stackTraceLimit;
   let error: LocalError;
   try {
@@ -139,7 +139,7 @@ test('uses its code as message where it is built without sentences, as in the fi
   assert.is(String(new RemoteError('bad-json', '')), 'RemoteError [bad-json]: bad-json');
 });
 
-test('keeps a stack unchanged that the engine writes without a header line', () => {
+test('leaves a stack without a header line unchanged', () => {
   const prepare = Error.prepareStackTrace;
   let error: LocalError;
   try {

@@ -31,11 +31,11 @@ const throwing = (error: unknown): object =>
   Object.defineProperty({}, 'a', { get: raise(error), enumerable: true });
 
 for (const [engine, error] of FULL) {
-  test(`a value read where memory is full is out-of-memory, not not-json: ${engine}`, () => {
+  test(`a value read when memory is full raises out-of-memory, not not-json: ${engine}`, () => {
     assert.is(raisesLocal(() => canonicalJson(throwing(error)), 'out-of-memory').cause, error);
   });
 
-  test(`an argument read where memory is full is out-of-memory, not bad-argument: ${engine}`, () => {
+  test(`an argument read when memory is full raises out-of-memory, not bad-argument: ${engine}`, () => {
     const options = Object.defineProperty({ staticKey: new Uint8Array(32).fill(1) }, 'accessKey', {
       get: raise(error),
       enumerable: true,
@@ -43,19 +43,19 @@ for (const [engine, error] of FULL) {
     raisesLocal(() => createKeyring(options as never), 'out-of-memory');
   });
 
-  test(`cryptography where memory is full is out-of-memory, not crypto-failed: ${engine}`, () => {
+  test(`cryptography when memory is full raises out-of-memory, not crypto-failed: ${engine}`, () => {
     const crypto = { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, importKey: raise(error) } };
     const staticKey = new Uint8Array(32).fill(1);
     const failure = raisesLocal(() => createKeyring({ accessKey: 'a', staticKey, crypto }), 'out-of-memory');
     assert.is(failure.cause, error);
   });
 
-  test(`an error that reaches an object unchanged is out-of-memory: ${engine}`, () => {
+  test(`a memory error that an object receives unchanged becomes out-of-memory: ${engine}`, () => {
     assert.is(failureOf(error).code, 'out-of-memory');
   });
 }
 
-test('a stack that is full, and a number that is out of range, are not out-of-memory', () => {
+test('a stack overflow and a number out of range are not reported as out-of-memory', () => {
   for (const error of [
     new RangeError('Maximum call stack size exceeded'),
     new RangeError('Invalid string length'),
@@ -63,7 +63,7 @@ test('a stack that is full, and a number that is out of range, are not out-of-me
     assert.is(failureOf(error).code, 'crypto-failed');
 });
 
-test('an error that cannot be examined is out-of-memory: its examination may have failed for that', () => {
+test('an error that cannot be inspected counts as out-of-memory, the likely reason', () => {
   const error = { toString: raise(null) };
   const failure = failureOf(error);
   assert.instance(failure, LocalError);
@@ -85,7 +85,7 @@ test('a session whose value throws another error goes on', () => {
   assert.is(client.sendJson({}).length, 1);
 });
 
-test('a session that is told of its end where memory is full fails, and tells the end in a second call', () => {
+test('a session that is closed when memory is full fails, and reports the ending in a second call', () => {
   const { client } = new Pair().run();
   const closing = Object.defineProperty({}, 'code', { get: raise(internal), enumerable: true });
   raisesLocal(() => client.closed(closing), 'out-of-memory');
@@ -94,7 +94,7 @@ test('a session that is told of its end where memory is full fails, and tells th
   assert.is(ended?.type === 'ended' && ended.error.code, 'out-of-memory');
 });
 
-test('a session without memory for an event fails, and throws what it has failed with', () => {
+test('a session without memory for an event fails, and throws the same error', () => {
   const { client, hub } = new Pair().run();
   const [message] = hub.sendJson({});
   const { push } = Array.prototype;

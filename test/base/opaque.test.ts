@@ -12,7 +12,7 @@ class Vault {
 }
 opaque(Vault.prototype, 'Vault');
 
-test('shows an instance as its name and nothing else', () => {
+test('prints an instance as its name and nothing else', () => {
   assert.is(inspect(new Vault()), '[Vault]');
   assert.is(JSON.stringify(new Vault()), '"[Vault]"');
 });
@@ -135,7 +135,7 @@ test('hides every enumerable field by default', () => {
   assert.equal([account.owner, account.password], ['Ada', '1234']);
 });
 
-test('hands over a value with the descriptor, without which Espruino would set the field to undefined', () => {
+test('passes the value in the descriptor, without which Espruino would set the field to undefined', () => {
   const original = Object.defineProperty;
   const account = { password: '1234' };
   try {

@@ -5,7 +5,7 @@ import { fc } from '../world/property.ts';
 
 const NONE = { userinfo: '', port: undefined, path: '', query: '', fragment: '' };
 
-test('splits a URL as it is written', () => {
+test('splits a URL without changing its spelling', () => {
   assert.equal(splitUrl('WSS://u:p%40@Hub.Example:0443/a/../B?c=d?e#f#g'), {
     scheme: 'wss',
     userinfo: 'u:p%40@',
@@ -95,7 +95,7 @@ test('refuses white space, controls and backslashes anywhere', () => {
   }
 });
 
-test('finds no host other than the one that the URL class finds', () => {
+test('finds the same host as the URL class', () => {
   const piece = fc.constantFrom(
     '/',
     '?',

@@ -71,7 +71,7 @@ test('the client drops a compressed envelope of more than 1 MiB, but no speech',
   assert.equal([event.bin_type, event.bytes.length], ['tts_audio', payload.length]);
 });
 
-test('a session drops what cannot be read, says why, and goes on', () => {
+test('a session drops unreadable messages, reports the reason, and goes on', () => {
   const bytes = deflateSync('no message');
   bytes[0] = 0;
   const [event] = received(bytes, { readBinary }) as [{ error: { code: string } }];
@@ -88,7 +88,7 @@ test('a session drops what cannot be read, says why, and goes on', () => {
   assert.is(received(Uint8Array.of(0x83, 0), { readBinary: binaryReader() }).length, 1);
 });
 
-test('without a reader a session delivers the message as it is', () => {
+test('without a reader, a session delivers the message unchanged', () => {
   const bytes = encodeBinary({ msg_type: 'bus', payload: SPEAK });
   assert.equal(received(bytes, {}), [{ type: 'message', kind: 'binary', bytes }]);
 });
@@ -105,12 +105,12 @@ test('an inflate that returns no bytes ends the session as the fault of this sid
   assert.is(find(pair.client.receive(data!), 'close').error.code, 'bad-argument');
 });
 
-test('the options of a reader are checked when it is made', () => {
+test('binaryReader() checks its options', () => {
   raisesLocal(() => binaryReader({ inflate: 'zlib' as never }), 'bad-argument');
   raisesLocal(() => binaryReader({ maxInflated: -1 }), 'bad-argument');
 });
 
-test('ready names what the hub calls the client, and whether it offers binary messages', () => {
+test('ready carries the hub’s name for the client, and whether the hub offers binary messages', () => {
   const ready = (hub: object): object => find(new Pair({ hub }).run().clientEvents, 'ready');
   const named = ready({ hello: { peer: 'kiosk-7::1' }, handshake: { binarize: true } }) as {
     peer: string;

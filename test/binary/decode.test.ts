@@ -48,7 +48,7 @@ test('passes inflate each stream and the limit', () => {
   ]);
 });
 
-test('lets inflate return 32 MiB unless told otherwise', () => {
+test('allows inflate to return 32 MiB by default', () => {
   const limits: number[] = [];
   decodeBinary(compressed('{}', '{}'), {
     inflate(bytes, maxLength) {
@@ -63,7 +63,7 @@ test('refuses a compressed message without inflate', () => {
   raisesRemote(() => decodeBinary(compressed('{}', '{}')), 'compressed');
 });
 
-test('blames the peer for a stream that inflate refuses, whatever it throws', () => {
+test('blames the peer if inflate refuses a stream, whatever inflate throws', () => {
   const message = compressed('{}', '{}');
   for (const thrown of [new Error('damaged'), new RangeError('too long'), undefined]) {
     const refusing: Inflate = () => {
@@ -86,7 +86,7 @@ test('refuses an inflate that returns no bytes, such as one that is asynchronous
   }
 });
 
-test('asks inflate for nothing that is not compressed', () => {
+test('does not call inflate for uncompressed messages', () => {
   const refusing: Inflate = () => {
     throw assert.unreachable();
   };
@@ -94,7 +94,7 @@ test('asks inflate for nothing that is not compressed', () => {
   decodeBinary(encodeBinary({ msg_type: 'bin', payload: new Uint8Array(9) }), { inflate: refusing });
 });
 
-test('refuses what is no Uint8Array, options that it does not know, and limits out of range', () => {
+test('refuses messages that are not a Uint8Array, unknown options, and limits out of range', () => {
   for (const bytes of [undefined, 'abc', [1, 2], PLAIN.buffer])
     raisesLocal(() => decode(bytes), 'bad-argument');
   for (const options of [null, 1, { unknown: 1 }, { inflate: 1 }, { inflate: null }]) {
@@ -112,7 +112,7 @@ test('names the argument that is wrong', () => {
   raisesAbout('options.maxInflated', () => decode(PLAIN, { maxInflated: 7.5 }));
 });
 
-test('reads what is not compressed where nothing may be inflated', () => {
+test('reads uncompressed messages with an inflate limit of zero', () => {
   assert.equal(decodeBinary(PLAIN, { maxInflated: 0 }), decodeBinary(PLAIN));
 });
 

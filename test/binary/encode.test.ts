@@ -10,7 +10,7 @@ import { raisesAbout, raisesLocal } from '../world/raises.ts';
 const encode = encodeBinary as (message: unknown) => Uint8Array;
 const BYTES = Uint8Array.of(1, 2, 3);
 
-test('writes the envelope of a request, whose empty fields need no place', () => {
+test('writes a request’s envelope, whose empty fields take no space', () => {
   const envelope = buildUtterance({ requestId: 'r1', text: 'What is on today?' });
   const { msg_type, metadata, payload } = envelope;
   const read = decodeBinary(encodeBinary(envelope));
@@ -18,7 +18,7 @@ test('writes the envelope of a request, whose empty fields need no place', () =>
   if (read.msg_type !== 'bin') assert.is(readHubEvent(read)?.requestId, 'r1');
 });
 
-test('refuses an envelope with a field that has no place in a binary message', () => {
+test('refuses an envelope with a field that a binary message cannot carry', () => {
   const envelope = { msg_type: 'bus', payload: {} };
   for (const field of [
     { target_site_id: 'lobby' },
@@ -36,18 +36,18 @@ test('writes no metadata as an empty object', () => {
   assert.equal(encode(message), encode({ ...message, metadata: undefined }));
 });
 
-test('writes bytes as undefined ones unless told what they are', () => {
+test('writes bytes with the type "undefined" unless a type is given', () => {
   const message = { msg_type: 'bin', payload: BYTES };
   assert.equal(encode(message), encode({ ...message, bin_type: 'undefined' }));
   assert.equal(decodeBinary(encode(message)), { ...message, bin_type: 'undefined', metadata: {} });
 });
 
-test('writes numbers with a fraction, and tokens as they are', () => {
+test('writes fractions, and writes JsonNumber tokens unchanged', () => {
   const bytes = encodeBinary({ msg_type: 'bus', payload: { a: 0.5, b: new JsonNumber('1.50') } });
   assert.is(Buffer.from(bytes.subarray(4)).toString(), '{"a":0.5,"b":1.50}');
 });
 
-test('does not change what it is given', () => {
+test('does not change its argument', () => {
   const payload = Uint8Array.from(BYTES);
   const metadata = { lang: 'en-us' };
   encodeBinary({ msg_type: 'bin', payload, metadata });
@@ -61,7 +61,7 @@ test('refuses types that have no binary form', () => {
   }
 });
 
-test('refuses payload types that it does not know, and any for JSON', () => {
+test('refuses unknown payload types, and any payload type for JSON', () => {
   for (const bin_type of ['RAW_AUDIO', 'audio', '', 1, null]) {
     raisesLocal(() => encode({ msg_type: 'bin', bin_type, payload: BYTES }), 'bad-argument');
   }
@@ -76,13 +76,13 @@ test('refuses JSON payloads and metadata that are not objects', () => {
   raisesLocal(() => encode({ msg_type: 'bus' }), 'bad-argument');
 });
 
-test('refuses bytes that are none', () => {
+test('refuses a payload that is not a Uint8Array', () => {
   for (const payload of [undefined, {}, 'abc', [1, 2]]) {
     raisesLocal(() => encode({ msg_type: 'bin', payload }), 'bad-argument');
   }
 });
 
-test('refuses what is not an object, or throws when it is read', () => {
+test('refuses arguments that are not objects, or that throw when read', () => {
   for (const message of [undefined, null, 'bus', 7, []]) raisesLocal(() => encode(message), 'bad-argument');
   const hostile = Object.defineProperty({}, 'msg_type', {
     enumerable: true,
@@ -91,7 +91,7 @@ test('refuses what is not an object, or throws when it is read', () => {
   raisesLocal(() => encode(hostile), 'bad-argument');
 });
 
-test('refuses what JSON cannot represent', () => {
+test('refuses values that JSON cannot represent', () => {
   raisesLocal(() => encode({ msg_type: 'bus', payload: { a: NaN } }), 'unsafe-number');
   raisesLocal(() => encode({ msg_type: 'bus', payload: {}, metadata: { a: '\ud800' } }), 'lone-surrogate');
 });

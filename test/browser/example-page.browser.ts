@@ -33,7 +33,7 @@ const drawn = async (): Promise<string[]> => {
     .slice(lines.map((line) => /^Connection/.test(line)).lastIndexOf(true));
 };
 
-test('says what is wrong with an identity', async () => {
+test('reports what is wrong with an identity', async () => {
   await tab.until(`document.getElementById('fill-in')?.checkVisibility()`);
   await tab.evaluate(`document.getElementById('identity-text').focus()`);
   await tab.paste('{"access_key":"a"}');
@@ -44,7 +44,7 @@ test('says what is wrong with an identity', async () => {
 
 let identity: { access_key: string; password: string };
 
-test('shows what was pasted without its secrets, by keyboard alone', async () => {
+test('shows the pasted identity without its secrets, by keyboard alone', async () => {
   await tab.click('#fill-in');
   const issued = await tab.evaluate<string>(`document.getElementById('identity-text').value`);
   identity = JSON.parse(issued);
@@ -148,7 +148,7 @@ test('connects after a new key if its pin was dropped', async () => {
   assert.ok((await drawn()).includes('Ready: XXpsk2, 25519_ChaChaPoly_SHA256'));
 });
 
-test('is refused with another keyring until the hub’s operator forgets the client', async () => {
+test('is refused with another keyring until the hub’s operator removes the client', async () => {
   await tab.click('#lose');
   await state('asking');
   assert.match(await text('question'), /Ask its operator to forget that key.*client-key-refused/);
@@ -168,7 +168,7 @@ test('reconnects with KKpsk0 after the page was loaded again', async () => {
   assert.ok((await drawn()).includes('Ready: KKpsk0, 25519_ChaChaPoly_SHA256'));
 });
 
-test('rests when a person leaves', async () => {
+test('stays offline when a person leaves', async () => {
   await tab.click('#leave');
   await state('left');
   assert.equal((await drawn()).slice(-3), ['Close', 'Ended: dropped', 'Rests, until a person connects']);
@@ -209,13 +209,13 @@ test('shows the session first on a narrow screen', async () => {
   assert.ok(session! < controls! && session! < 300);
 });
 
-test('has the PSK of its password', async () => {
+test('derives the right PSK from the password', async () => {
   const script = readFileSync(new URL('../../examples/page/hub-in-page.js', import.meta.url), 'utf8');
   const psk = derivePsk({ crypto: nodeCrypto, password: identity.password, nodeId: 'hub.example' });
   assert.ok(script.includes(`'${Buffer.from(psk).toString('hex')}'`));
 });
 
-test('did nothing that its Content-Security-Policy forbids, and threw nothing', () => {
+test('violates no Content-Security-Policy, and throws nothing', () => {
   assert.equal(tab.problems, []);
 });
 

@@ -52,7 +52,7 @@ test('draws the diagrams', async () => {
   await tab.until(`document.querySelectorAll('.diagram svg').length === 3`);
 });
 
-test('finds what is searched for', async () => {
+test('search finds a page', async () => {
   await tab.click('.VPNavBarSearch button');
   await tab.until(`document.activeElement?.id === 'localsearch-input'`);
   await tab.paste('keep-pin');
@@ -93,7 +93,7 @@ test('has a playground, in which both sides of a session run without a server', 
   await tab.until(`document.getElementById('links').checkVisibility()`);
 });
 
-test('threw nothing', () => {
+test('throws nothing', () => {
   assert.equal(tab.problems, []);
 });
 

@@ -135,7 +135,7 @@ test('after a loss it connects again with the stored pin, and so does a device t
   assert.equal(bridge.asked, []);
 });
 
-test('a device that cannot store the pin has the bridge hang up, and connects after a pause', async () => {
+test('if a device cannot store the pin, the bridge hangs up and connects after a pause', async () => {
   const device = newDevice();
   device.flash.fault = { at: 1, how: 'full: throws when it is erased' };
   const { port } = new URL(hub.url);
@@ -178,7 +178,7 @@ test('a device without a PSK asks a person', async () => {
   assert.equal(bridge.asked, ['psk-needed']);
 });
 
-test('tells the device why a connection was refused, and dials after a pause', async () => {
+test('reports to the device why a connection was refused, and dials after a pause', async () => {
   const device = newDevice();
   const bridge = bridgeFor(device, 'unknown');
   device.boot();
@@ -254,7 +254,7 @@ test('text of the hub becomes a line only if it is a JSON object, so that no hub
   assert.is(lineOf(Buffer.from('connecting {}'), true), hex(Buffer.from('connecting {}')));
 });
 
-test('of an event of the device only names are taken, since they reach logs', () => {
+test('reads only names from a device’s events, since the names reach logs', () => {
   assert.equal(eventIn('event {"state":"ready","type":"ready","code":1,"text":"x","__proto__":{}}'), {
     state: 'ready',
     type: 'ready',

@@ -66,7 +66,7 @@ for (const { name } of FILES.filter(({ isCompact, noble }) => isCompact && noble
   });
 }
 
-test('renames private members, and those of internal classes, but none that users or engines know', async () => {
+test('renames private members and members of internal classes, but no public or built-in ones', async () => {
   const { code } = await bundleModule('bundles/device.ts', true);
   const names = shortenedNames(fileURLToPath(new URL('../../src', import.meta.url)), code, namesForUsers());
   for (const name of ['takeSealed', 'assertIdle', 'computeAhead', 'writeByte'])

@@ -162,7 +162,7 @@ test('the Moddable example stops when it lacks the PSK, which only a person can 
   assert.equal(device.timers, []);
 });
 
-test('the cryptography of the Moddable example computes what that of Node.js does', async () => {
+test('the Moddable example’s cryptography computes the same values as Node.js', async () => {
   const script = await bundled('hub-crypto', ['crypt']);
   const crypto: Crypto = new Function('modules', `${script}; return bundle.default;`)({ crypt });
   const text = randomBytes(200);

@@ -207,7 +207,7 @@ test('the Moddable example reads the newest keyring after many changes', async (
   }
 });
 
-test('the Moddable example does not take a keyring for stored when the write failed', async () => {
+test('the Moddable example does not treat a keyring as stored if the write failed', async () => {
   for (const how of FAULTS.filter((how) => !how.startsWith('cut'))) {
     const flash = new Flash([['keyring', serializeKeyring(fresh)]]);
     const store = await openStore(flash);

@@ -79,7 +79,7 @@ test('chat fails if a question was not answered', async () => {
   assert.match(stderr, /connecting again/);
 });
 
-test('chat shows each thing that a hub says on one line', async () => {
+test('chat shows each message of a hub on one line', async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', (socket) => {
     const options = { crypto: nodeCrypto, randomBytes, nodeId: 'hub\n1', staticKey: randomBytes(32) };
@@ -133,7 +133,7 @@ test('only a yes that is typed after the question makes ask trust another key', 
   assert.is(piped.code, 1);
 });
 
-test('a yes that is typed for the hub does not make chat trust another key', async () => {
+test('a "yes" addressed to the hub does not make chat trust another key', async () => {
   const { code, stdout } = await runOnTerminal(
     ['chat', identity],
     [

@@ -112,7 +112,7 @@ test('shows no control character of a recording, in text or in JSON', async () =
 });
 
 for (const name of ['constructor', '__proto__', 'toString']) {
-  test(`takes ${name} for no error code that it knows`, async () => {
+  test(`does not treat ${name} as a known error code`, async () => {
     const { code, stdout } = await explain([
       ending({ call: 'receive', state: name, text: '{}' }, { event: 'close', error: name, code: 1008 }),
     ]);

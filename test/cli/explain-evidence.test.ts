@@ -216,7 +216,7 @@ function surenessOf({ cause }: Explanation, { right, looksLike }: Fault): number
 
 for (const fault of FAULTS) {
   const { name, setup, truth, isHidden } = fault;
-  test(`true evidence makes surer of ${name}`, () => {
+  test(`more true evidence never makes the answer about ${name} less certain`, () => {
     const { client, hub } = play({ ...setup, ...SECRETS });
     const all: Partial<Evidence> = {
       client,

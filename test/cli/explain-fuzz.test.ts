@@ -45,7 +45,7 @@ function damaged(lines: readonly string[], changes: { at: number; how: string; b
   return left.join('\n');
 }
 
-test('explains or refuses damaged recordings', () => {
+test('names a cause of damaged recordings exactly if the verdict is fault, or refuses them', () => {
   fc.assert(
     fc.property(fc.constantFrom(...PLAYED), damage, damage, ({ client, hub }, first, second) => {
       try {

@@ -187,7 +187,7 @@ for (const [what, pattern, play, expected] of [
   ['client under KKpsk0', 'KKpsk0', faultyClient, 40],
   ['hub under KKpsk0', 'KKpsk0', faultyHub, 12],
 ] as const) {
-  test(`names the mistakes of a ${what} that show, and no others`, () => {
+  test(`names the visible mistakes of a ${what}, and no others`, () => {
     let named = 0;
     const others: string[] = [];
     for (const mistake of MISTAKES) {

@@ -248,7 +248,7 @@ test('a field of HELLO that was removed, from the recording of the hub alone', (
   assert.match(blames({ hub }, 'hello-changed'), /the field "peer" of HELLO/);
 });
 
-test('a number that something on the way wrote anew', () => {
+test('a number that was rewritten in transit', () => {
   const hub = { hello: { ratio: 1.5, version: 3 } };
   const { client, hub: other } = play({ hub, wire: replacing('"ratio":1.5', '"ratio":1.50') });
   assert.match(
@@ -307,7 +307,7 @@ test('a prologue that is empty, from the recording of the hub alone', () => {
   assert.match(blames({ hub }, 'prologue'), /it is empty/);
 });
 
-test('cannot tell what is in a prologue of no known kind', () => {
+test('does not guess the contents of an unknown prologue', () => {
   const { hub } = play({ standIn: new StrangeClient(() => new Uint8Array(7)) });
   cannotTell({ hub });
 });
@@ -360,14 +360,14 @@ test('a client whose static key is new at a hub that it has pinned', () => {
   assert.match(blames({ client }, 'client-key-lost', 'likely'), /static-key-fresh/);
 });
 
-test('a stored public key that is not that of the private key', () => {
+test('a stored public key that does not belong to the private key', () => {
   const staticKey = { privateKey: CLIENT_STATIC, publicKey: nodeCrypto.x25519.publicKey(wrongPsk) };
   const { client, hub } = play({ client: { staticKey } });
   assert.is(hub.failure?.state, 'awaiting-message-3');
   blames({ client, clientStatic: CLIENT_STATIC }, 'key-pair', 'likely');
 });
 
-test('a stored public key that is not that of the private key, from the message in which it stands', () => {
+test('a stored public key that does not belong to the private key, from the message that carries it', () => {
   const staticKey = { privateKey: CLIENT_STATIC, publicKey: nodeCrypto.x25519.publicKey(wrongPsk) };
   const { hub } = play({ client: { staticKey }, ...secrets });
   blames({ hub, hubPsk: PSK, hubStatic: HUB_STATIC, clientStatic: CLIENT_STATIC }, 'key-pair', 'likely');
@@ -378,14 +378,14 @@ test('a replaced hub, though the key given is of another hub', () => {
   blames({ client, hub, hubStatic: HUB_STATIC }, 'hub-replaced');
 });
 
-test('no lost client key where the hub recorded another failure', () => {
+test('blames no lost client key if the hub recorded another failure', () => {
   const { client, hub } = play({ hub: { crypto: OTHER_NONCE_ORDER } });
   assert.is(client.failure?.code, 'client-key-refused');
   blames({ client }, 'client-key-lost', 'likely');
   cannotTell({ client, hub });
 });
 
-test('no lost client key where the hub has accepted the key', () => {
+test('blames no lost client key if the hub accepted the key', () => {
   const { client, hub } = play({
     after: ({ client }) => {
       client.closed(1008);
@@ -395,14 +395,14 @@ test('no lost client key where the hub has accepted the key', () => {
   cannotTell({ client, hub });
 });
 
-test('says that two pins of the client contradict each other', () => {
+test('reports that two pins of the client contradict each other', () => {
   const { client, hub } = play(other({ client: { ...KK.client, staticKey: wrongPsk } }));
   const { contradictions } = why({ client, hub, clientPin: 'ab'.repeat(32) });
   assert.is(contradictions.length, 1);
   assert.match(contradictions[0]!, /^the client's recording has the pin/);
 });
 
-test('says that PSKs agree which the handshake tells apart', () => {
+test('reports that PSKs agree although the handshake shows a difference', () => {
   const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   const { checked } = cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
   assert.ok(checked.some((text) => text.includes('though the PSKs given agree')));
@@ -538,7 +538,7 @@ test('a hub on MQTT that has lost the session, and greets the client again', () 
   }
 });
 
-test('takes no repeat of message 2 for a message that opened', () => {
+test('does not mistake a repeat of message 2 for a message that opened', () => {
   let message: Uint8Array | undefined;
   const { client } = play({
     wire: (from, data, count) => {
@@ -554,7 +554,7 @@ test('takes no repeat of message 2 for a message that opened', () => {
   blames({ client }, 'client-key-lost', 'likely');
 });
 
-test('takes no repeat of message 1 for message 3', () => {
+test('does not mistake a repeat of message 1 for message 3', () => {
   const { client, hub } = play({
     wire: (from, data, count) => (from === 'client' && count === 1 ? [data, data] : [data]),
   });
@@ -589,7 +589,7 @@ test('compares as many messages as there are, however often each was repeated', 
   assert.is(readsFor(2000), 2 * readsFor(1000));
 });
 
-test('tries no more than some of the fields that somebody may have removed', () => {
+test('tries only a limited number of fields that may have been removed', () => {
   const fields = (count: number): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`field-${index}`, index]));
   const tried = [...strippedPayloads(fields(5000), fields(5000))];
@@ -633,7 +633,7 @@ test('message 3 that was lost or overtaken, from the recording of the hub alone 
   }
 });
 
-test('a wrong PSK behind a broker that writes JSON anew, which changes nothing', () => {
+test('a wrong PSK behind a broker that rewrites JSON without effect', () => {
   const { client, hub } = play({
     client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
     wire: (_, data) => [typeof data === 'string' ? JSON.stringify(JSON.parse(data), null, 2) : data],
@@ -654,7 +654,7 @@ test('the HELLO of a client that was lost before the next frame, from both recor
   assert.match(blames({ client, hub }, 'message-order', 'likely'), /number 1 of the client was due/);
 });
 
-test('takes a HELLO that a client sends over MQTT, before the hub has a session, for no lost message', () => {
+test('does not count as lost a HELLO that a client sends over MQTT before the hub has a session', () => {
   const { client, hub } = play({
     client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
     isMqtt: true,
@@ -698,7 +698,7 @@ test('a later transport message that was lost', () => {
 
 // What a side says itself
 
-test('a fault of the own side', () => {
+test('a local fault', () => {
   const { hub } = play({ hub: { randomBytes: () => new Uint8Array(31) } });
   assert.match(blames({ hub }, 'own-fault'), /bad-random/);
 });
@@ -777,13 +777,13 @@ test('names what differs although a recording ends in the middle of the handshak
   blames({ client, hub }, 'hello-changed');
 });
 
-test('cannot tell what was changed from the recording of the hub alone, and asks for that of the client', () => {
+test('does not guess what was changed from the hub’s recording alone, and asks for the client’s', () => {
   const { hub, client } = play({ wire: replacing('"hub-1"', '"hub-2"') });
   assert.ok(cannotTell({ hub }).wouldHelp.some((text) => text.includes("the client's recording")));
   assert.ok(cannotTell({ client }).wouldHelp.some((text) => text.includes("the hub's recording")));
 });
 
-test('cannot tell why a hub closes after a message 1 that is right', () => {
+test('does not guess why a hub closes after a correct message 1', () => {
   const { client, hub } = play({
     wire: (from, data) => (from === 'client' ? [] : [data]),
     after: ({ client, hub }) => {
@@ -797,7 +797,7 @@ test('cannot tell why a hub closes after a message 1 that is right', () => {
   assert.ok(hub.failure);
 });
 
-test('cannot tell more of KKpsk0 from one side without its keys', () => {
+test('does not guess more about KKpsk0 from one side without its keys', () => {
   const { client, hub } = play({
     ...KK,
     client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
@@ -806,7 +806,7 @@ test('cannot tell more of KKpsk0 from one side without its keys', () => {
   cannotTell({ hub });
 });
 
-test('cannot tell why a hub stays silent or is lost', () => {
+test('does not guess why a hub stays silent or is lost', () => {
   for (const closing of ['timeout', 1006] as const) {
     const { client } = play({
       wire: (from, data, count) => (from === 'hub' && count > 2 ? [] : [data]),
@@ -818,12 +818,12 @@ test('cannot tell why a hub stays silent or is lost', () => {
   }
 });
 
-test('cannot tell from PSKs that agree', () => {
+test('does not guess a cause from PSKs that agree', () => {
   const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
 });
 
-test('cannot tell what a random message 2 is', () => {
+test('does not guess what a random message 2 is', () => {
   const { client } = play({
     ...secrets,
     wire: (from, data, count) => [

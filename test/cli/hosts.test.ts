@@ -40,7 +40,7 @@ test('inspect refuses such a host in its URL', async () => {
   for (const host of HOSTS) assertSafe(await run(['inspect', identity, `wss://${host}:5678`]), host);
 });
 
-test('topics and provision, which do not connect, tell no access key either', async () => {
+test('topics and provision, which do not connect, print no access key either', async () => {
   for (const host of HOSTS.slice(0, 50)) {
     const identity = folder.write('identity.json', issuedWith(host));
     for (const args of [

@@ -196,7 +196,7 @@ test('shows no control character that the hub sent, in text or in JSON', async (
   }
 });
 
-test('names some of a thousand suites only', async () => {
+test('names only some of a thousand suites', async () => {
   const suites = Array.from({ length: 1000 }, (_, index) => `suite-${index}`);
   const noise = { patterns: ['XXpsk2'], suites };
   const { stdout } = await inspect(says(HELLO, offer({ ...OFFER_PAYLOAD, noise })));
@@ -260,7 +260,7 @@ for (const [status, code] of [
   });
 }
 
-test('says that nothing listens', async () => {
+test('reports that nothing listens', async () => {
   const { code, stdout } = await run(['inspect', identity, 'wss://127.0.0.1:1']);
   assert.is(code, 1);
   assert.match(stdout, /nothing listens there/);

@@ -207,7 +207,7 @@ test('replaces no file without --force', async () => {
   assert.not.equal(readFileSync(out, 'utf8'), before);
 });
 
-test('starts from a keyring with --keyring, and keeps its static key and its pins', async () => {
+test('--keyring keeps the static key and the pins of an existing keyring', async () => {
   await provision('--pin', `hub-1=${KEY}`);
   const before = written();
   assert.is((await provision('--keyring', out, '--force', '--hub', 'hub-1')).code, 0);
@@ -261,7 +261,7 @@ for (const [what, prepare] of [
   ['file', (path: string) => writeFileSync(path, '', { mode: 0o666 })],
   ['link', (path: string) => symlinkSync(folder.at('victim'), path)],
 ] as const) {
-  test(`writes into no ${what} that somebody put where the draft goes`, async () => {
+  test(`does not write into a ${what} in the place of the draft`, async () => {
     await provision();
     const before = readFileSync(out);
     const preparing =
@@ -322,7 +322,7 @@ test('writes no secret where the file system lets others read every file', async
   assert.equal(readdirSync(folder.path), ['identity.json']);
 });
 
-test('leaves the old file and no draft if the disk takes a part of the new one only', async () => {
+test('leaves the old file and no draft if the disk is full halfway', async () => {
   const pins = Array.from({ length: 40 }, (_, index) => ['--pin', `hub-${index}=${KEY}`]).flat();
   await provision(...pins);
   const before = readFileSync(out);

@@ -38,7 +38,7 @@ test('ask takes a question without quotes, and one on standard input', async () 
   assert.equal([piped.code, piped.stdout], [0, 'You said: parrots\n']);
 });
 
-test('ask tells a client with another key than the pinned one what to do', async () => {
+test('ask says what to do if the client’s key is not the pinned one', async () => {
   for (let attempt = 1; attempt <= 2; attempt++) {
     const { code, stdout } = await runProgram([
       'ask',
@@ -52,7 +52,7 @@ test('ask tells a client with another key than the pinned one what to do', async
   }
 });
 
-test('the authority next to an identity is trusted only as the hub has written it', async () => {
+test('the authority file next to an identity is trusted only if the hub wrote it', async () => {
   const [ca, stored] = [folder.at('hub/ca.pem'), folder.at('hub/hub.json')];
   const isTrusted = async (): Promise<boolean> => {
     const { stdout } = await runProgram(['ask', identity, 'parrot']);
@@ -183,7 +183,7 @@ test('a hub without TLS is refused in the words of the shell', async () => {
   assert.match((await runProgram(['ask', plain, 'hello'])).stderr, /pass --allow-plaintext/);
 });
 
-test('a folder of a hub that was damaged is left as it is', async () => {
+test('a damaged hub folder is left unchanged', async () => {
   writeFileSync(folder.at('hub/hub.json'), '{}');
   assert.match((await run(['hub', folder.at('hub')])).stderr, /is not what this command has written/);
   rmSync(folder.at('hub'), { recursive: true });

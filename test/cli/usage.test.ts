@@ -21,7 +21,7 @@ test('--help lists the commands, and help on each has examples, options and exit
   }
 });
 
-test('help is no wider than a terminal', async () => {
+test('help fits the width of a terminal', async () => {
   for (const name of [undefined, ...NAMES]) {
     const { stdout } = await run(['help', ...(name === undefined ? [] : [name])]);
     for (const line of stdout.split('\n')) assert.ok(line.length <= 80, `${name}: ${line}`);

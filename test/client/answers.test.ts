@@ -35,7 +35,7 @@ test('a question rejects when end is called before an answer', async () => {
   assert.match(String(await answer), 'end() was called');
 });
 
-test('a part of an answer is delivered when the connection ends, and is called a part', async () => {
+test('a partial answer is delivered when the connection ends, and marked as partial', async () => {
   const world = newWorld();
   world.isMute = true;
   const client = world.start();
@@ -51,7 +51,7 @@ test('a part of an answer is delivered when the connection ends, and is called a
   );
 });
 
-test('an answer that is too long is called truncated', async () => {
+test('an answer that is too long is marked as truncated', async () => {
   const world = newWorld();
   world.isMute = true;
   const client = world.start();
@@ -69,7 +69,7 @@ for (const [type, data, sentence] of [
   ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'does not allow'],
   ['hive.query.timeout', {}, 'none of them answered'],
 ] as const) {
-  test(`an answer that ends with ${type} has a sentence for a person`, async () => {
+  test(`an answer that ends with ${type} has a message for a person`, async () => {
     const world = newWorld();
     world.isMute = true;
     const client = world.start({ requests: { deadlines: { unmatched: 10 } } });
@@ -80,7 +80,7 @@ for (const [type, data, sentence] of [
   });
 }
 
-test('a question that the hub does not answer has a sentence for a person', async () => {
+test('a question that the hub does not answer has a message for a person', async () => {
   const world = newWorld();
   world.isMute = true;
   const client = world.start({ requests: { deadlines: { waiting: 10 } } });
@@ -88,7 +88,7 @@ test('a question that the hub does not answer has a sentence for a person', asyn
   assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
 });
 
-test('a complete answer has no sentence', async () => {
+test('a complete answer has no message', async () => {
   assert.is((await newWorld().start().ask('hello')).tell, undefined);
 });
 

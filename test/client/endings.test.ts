@@ -122,7 +122,7 @@ class Flaky {
   };
 }
 
-test('a client that had no randomness when it dialled dials again after resume', async () => {
+test('a client whose randomBytes failed at a dial dials again after resume', async () => {
   const world = newWorld();
   const source = new Flaky();
   source.isBroken = true;
@@ -133,7 +133,7 @@ test('a client that had no randomness when it dialled dials again after resume',
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('a client that had no randomness for a pause asks a person, and dials again after resume', async () => {
+test('a client whose randomBytes failed at a pause asks a person, and dials again after resume', async () => {
   const world = newWorld();
   const source = new Flaky();
   const client = world.start({}, { randomBytes: source.randomBytes });

@@ -111,7 +111,7 @@ const HOSTILE = [
   'null',
 ];
 
-test('no JSON of a client ends its connection, or the hub', async () => {
+test('no JSON from a client ends its connection or the hub', async () => {
   const client = dial('kiosk-7');
   await client.reaches('ready');
   for (const text of HOSTILE) client.say(text);
@@ -141,7 +141,7 @@ test('an exception while the hub handles one client ends the connection of that 
   assert.equal(heard, ['fail', 'hello']);
 });
 
-test('the first key of a client that is pinned stays, and a slower connection with another is refused', async () => {
+test('a client’s first pinned key stays, and a slower connection with another key is refused', async () => {
   let open = (): void => {};
   const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)));
   await slow.reaches('psk-needed');

@@ -90,7 +90,7 @@ function replacing(others: Partial<typeof fs>, body: () => void): void {
   }
 }
 
-test('a disk that takes little of each write, and then nothing, keeps the old keyring', () => {
+test('the old keyring survives a disk that fills up during a write', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);
   const before = readFileSync(path);
@@ -159,7 +159,7 @@ test('two programs that store pins at the same time lose none', async () => {
   assert.equal(nodeIds(path).sort(), expected.sort());
 });
 
-test('two programs that pin different keys of one hub: the second one is told, and the pin stays', () => {
+test('if two programs pin different keys of one hub, the second gets an error and the pin stays', () => {
   const path = newPath();
   const [first, second] = [new KeyringFile(path, ACCESS_KEY), new KeyringFile(path, ACCESS_KEY)];
   first.update(pin('hub-1', 1));
@@ -167,7 +167,7 @@ test('two programs that pin different keys of one hub: the second one is told, a
   assert.equal(read(path).pins[0]!.key, new Uint8Array(32).fill(1));
 });
 
-test('a file is written only if what is stored changes', () => {
+test('writes the file only if its contents change', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);
   file.update((keyring) => storePsk(keyring, 'hub-1', new Uint8Array(32).fill(5)));
@@ -177,7 +177,7 @@ test('a file is written only if what is stored changes', () => {
   assert.is(statSync(path).ino, ino);
 });
 
-test('the right to replace the file, of a program that was killed, passes to the next one', () => {
+test('the lock of a program that was killed passes to the next one', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);
   mkdirSync(lockOf(path));
@@ -197,7 +197,7 @@ test('drafts of programs that were killed are removed at the next start', () => 
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 
-test('nothing of the user is removed, whatever its name', () => {
+test('no file of the user is removed, whatever its name', () => {
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
   writeFileSync(`${path}.draft-backup`, 'mine');
@@ -255,7 +255,7 @@ test('a keyring that is neither a path nor a store is a typed error', () => {
   }
 });
 
-test('a program that another one overtakes after any of its steps loses no pin, of either', () => {
+test('two programs that interleave at any step lose no pin', () => {
   const steps = [
     'readFileSync',
     'mkdtempSync',
@@ -290,7 +290,7 @@ test('a program that another one overtakes after any of its steps loses no pin, 
   assert.ok(interrupted > 8, `${interrupted} steps`);
 });
 
-test('a program sees what another one has stored since', () => {
+test('a program sees what another program has stored since', () => {
   const path = newPath();
   const [first, second] = [new KeyringFile(path, ACCESS_KEY), new KeyringFile(path, ACCESS_KEY)];
   first.update(pin('hub-1'));
@@ -307,7 +307,7 @@ test('a keyring that was removed is an error, never a new keyring', () => {
   assert.is(existsSync(path), false);
 });
 
-test('a file that somebody prepared is not written to, and a link is not followed', () => {
+test('neither a planted file is overwritten nor a link followed', () => {
   const path = newPath();
   const other = `${path}.other`;
   writeFileSync(other, 'stays', { mode: 0o666 });
@@ -318,7 +318,7 @@ test('a file that somebody prepared is not written to, and a link is not followe
   assert.is(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a file that may not be replaced is not', () => {
+test('a file is not replaced unless the caller allows it', () => {
   const path = newPath();
   writeFileAtomically(path, 'first', false);
   assert.throws(() => writeFileAtomically(path, 'second', false), /EEXIST/);

@@ -70,7 +70,7 @@ for (const [name, connect, options] of ENTRIES) {
     });
   }
 
-  test(`${name} refuses what is no options`, () => {
+  test(`${name} refuses options that are not an object`, () => {
     for (const none of [undefined, null, 7, 'identity.json', []]) {
       assert.is(
         codeOf(() => connect(none as never)),
@@ -120,7 +120,7 @@ for (const [name, connect, options] of ENTRIES) {
   });
 }
 
-test('no other function gets the password, and a question stays a question', async () => {
+test('Object.prototype neither receives the password nor answers a question', async () => {
   const world = newWorld();
   const derived: unknown[] = [];
   const client = world.start();

@@ -31,7 +31,7 @@ for (const [name, crypto] of [
   });
 }
 
-test('a word of the keystream is applied byte by byte as it is with DataView', () => {
+test('applies keystream words byte by byte with the same result as with DataView', () => {
   const random = new Random(32);
   for (let i = 0; i < 100; i++) {
     const [text, word] = [random.bytes(12), random.next() - (i % 2) * 2 ** 32];

@@ -51,7 +51,7 @@ test('computes the shared secrets of keys with one bit, and with all but one, as
   }
 });
 
-test('wipes the scalar that it makes of a private key', () => {
+test('wipes the scalar derived from a private key', () => {
   const privateKey = random.bytes(32);
   const clamped = copyBytes(privateKey);
   clamped[0]! &= 248;

@@ -101,7 +101,7 @@ for (const [name, crypto] of PROVIDERS) {
     });
   }
 
-  test(`${name} tells public keys apart that come in the same array, and again later`, () => {
+  test(`${name} distinguishes public keys that arrive in the same array, one after the other`, () => {
     const array = new Uint8Array(32);
     for (const seed of [1, 2, 1, 3, 4, 5, 6, 1, 6]) {
       const other = series(32, seed);
@@ -410,7 +410,7 @@ test('node has an argon2id where Node has one, and passes all parameters to it',
   );
 });
 
-test('the device file uses what suits an interpreter where there is no WebAssembly', () => {
+test('the device file uses the code for interpreters if there is no WebAssembly', () => {
   runWith(
     `await import('./src/limits.ts'); // by now tsx has what it needs of WebAssembly for itself
     delete globalThis.WebAssembly;`,
@@ -593,7 +593,7 @@ for (const name of ['nobleCrypto', 'jsCrypto', 'nodeCrypto', 'deviceCrypto'] as 
   });
 }
 
-test('node wipes what it has decrypted if the tag does not verify', () => {
+test('node wipes the decrypted bytes if the tag does not verify', () => {
   const cipher = nodeCrypto.ciphers.AESGCM!(series(32));
   const sealed = cipher.seal(series(12), series(1), series(20));
   const wiped = wipedIn(() => cipher.open(series(12), series(1), flipped(sealed, 30)));

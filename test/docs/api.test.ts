@@ -38,7 +38,7 @@ function unsaid(doc: Doc | undefined, params: readonly string[], signature: stri
     : [...missing, 'what it returns'];
 }
 
-test('takes docstrings apart', () => {
+test('parses docstrings', () => {
   const doc = parseDoc(
     '/**\n * Adds.\n * @param a - one\n *   more\n * @returns 2\n * @throws LocalError `x`\n */',
   );
@@ -79,7 +79,7 @@ test('every parameter and result of a function or method is described', () => {
   assert.equal([...functions, ...methods], []);
 });
 
-test('every function says what it throws, or that it never does', () => {
+test('every function documents what it throws, or that it never throws', () => {
   const isSilent = ({ throws, text }: Doc): boolean => throws.length === 0 && !/Never\s+throws/.test(text);
   assert.equal(
     NAMES.filter(({ kind, doc }) => kind === 'function' && isSilent(doc!)).map(({ name }) => name),
@@ -87,7 +87,7 @@ test('every function says what it throws, or that it never does', () => {
   );
 });
 
-test('every option that may be left out says what it is then', () => {
+test('every optional option documents its default', () => {
   const options = NAMES.filter(({ name }) => isInput(name)).flatMap(({ name, members }) =>
     withInner(name, members),
   );
@@ -98,7 +98,7 @@ test('every option that may be left out says what it is then', () => {
   );
 });
 
-test('the defaults that docstrings give are those of the code', () => {
+test('the defaults in docstrings match the code', () => {
   const stated = (path: string): string =>
     defaultOf({ ...MEMBERS.find(([each]) => each === path)![1], isOptional: true });
   assert.is(stated('ClientOptions.maxMessage'), `${limits.MAX_MESSAGE / 2 ** 20} MiB, which is the maximum`);
@@ -172,7 +172,7 @@ function documented(): Map<string, Set<string>> {
   return found;
 }
 
-test('finds what tests expect to be thrown', () => {
+test('finds the codes that tests expect', () => {
   const code =
     "raisesLocal(() => f(1), 'a-b'); raisesRemote(() => x.m(), 'c'); raisesLocal(() => new K({}), 'd'); raisesLocal(g, 'e');";
   assert.equal(raisedIn(code), ['f a-b', '.m c', 'new K d']);
@@ -184,7 +184,9 @@ test('every code that a test expects of a public function is in its @throws', ()
   const raised = readdirSync(tests, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts') && !name.startsWith('docs'))
     .flatMap((name) => raisedIn(readFileSync(new URL(name, tests), 'utf8')));
-  const ofPublic = [...new Set(raised)].filter((each) => known.has(each.slice(0, each.lastIndexOf(' '))));
+  const ofPublic = [...new Set(raised)].filter(
+    (each) => known.has(each.slice(0, each.lastIndexOf(' '))) && !each.endsWith(' out-of-memory'), // any call may throw it
+  );
   assert.ok(ofPublic.length > 80, `${ofPublic.length}`);
   assert.equal(
     ofPublic.filter((each) => {

@@ -108,7 +108,7 @@ function unknownOptions(text: string): string[] {
   ];
 }
 
-test('an option that was renamed is noticed', () => {
+test('notices a renamed option', () => {
   assert.equal(
     unknownOptions("`policy: { onKkFailure: 'keep-pin' }`, `provision --pin`, `--listen`, `pip --pre`"),
     [],
@@ -119,7 +119,7 @@ test('an option that was renamed is noticed', () => {
 });
 
 for (const page of ['README.md', 'client/README.md', 'cli/README.md', 'judge/README.md']) {
-  test(`${page}: the options in its text are there`, () => {
+  test(`${page}: the options in its text exist`, () => {
     assert.equal(unknownOptions(readFileSync(new URL(page, ROOT), 'utf8')), []);
   });
 }
@@ -135,7 +135,7 @@ test('client/README.md lists the options of `connect`, and no others', () => {
   assert.equal(listed.sort(), names.sort());
 });
 
-test('tells a quotation, and a command that is there', () => {
+test('recognizes quotations and existing commands', () => {
   assert.ok(quotes('a\n  b\n  c\n', '  b\nc'));
   assert.not.ok(quotes('a\n  b\n  c\n', 'a\nc'));
   assert.is(faultIn('npm run docs'), undefined);
@@ -162,11 +162,11 @@ for (const [name, text] of PAGES) {
     }
   });
 
-  test(`${name}: the options in its text are there`, () => {
+  test(`${name}: the options in its text exist`, () => {
     assert.equal(unknownOptions(text), []);
   });
 
-  test(`${name}: its commands are there`, () => {
+  test(`${name}: its commands exist`, () => {
     for (const { code } of fences(text, 'sh')) {
       for (const line of lines(code)) assert.is(faultIn(line), undefined, line);
     }

@@ -37,7 +37,7 @@ function undated(page: string): string[] {
   return [...parts.map(([, , name]) => name!), ...tables.map((table) => table.slice(0, table.indexOf('\n')))];
 }
 
-test('finds parts and tables that do not say at which commit they were measured', () => {
+test('finds measured parts and tables without a commit', () => {
   const table = '| Engine | RAM |\n| --- | --- |\n| XS | 22 KB |\n';
   const part = `<!-- measured: a -->\n${table}<!-- end -->\n`;
   assert.equal(undated(`${part}## B\n${table}`), ['a', '| Engine | RAM |']);
@@ -45,14 +45,14 @@ test('finds parts and tables that do not say at which commit they were measured'
   assert.equal(undated(`${part.replace('<!-- end', `${sentence}$&`)}## B\n${table}${sentence}`), []);
 });
 
-test('every measured table says at which commit it was measured', () => {
+test('every measured table names its commit', () => {
   assert.equal(
     PAGES.flatMap((path) => undated(read(path)).map((name) => `${path}: ${name}`)),
     [],
   );
 });
 
-test('only npm run docs draws parts that do not say at which commit they were measured', () => {
+test('only npm run docs draws parts without a commit', () => {
   const drawn = new Set(Object.keys(drawnFiles()));
   assert.equal(
     PAGES.filter((path) => !drawn.has(path) && read(path).includes('<!-- drawn: ')),
@@ -64,7 +64,7 @@ test('programs write the sentence that the documents need', () => {
   assert.match(MEASURED.replace(' with changes', ''), SENTENCE);
 });
 
-test('every commit at which something was measured is in the history of this one', () => {
+test('every measured commit is in the history of this one', () => {
   if (git('rev-parse', '--is-shallow-repository').trim() !== 'false') return;
   const commits = PAGES.flatMap((path) =>
     Array.from(read(path).matchAll(new RegExp(SENTENCE, 'g')), ([, commit]) => commit!),

@@ -61,7 +61,7 @@ function hasHeading(path: string, anchor: string): boolean {
   return headings.includes(anchor);
 }
 
-test('finds files, headings and commands that are not there', () => {
+test('finds missing files, headings and commands', () => {
   assert.equal(missing('docs/api.md, `src/bytes.ts`, src/*/a.ts, a/src/b.ts', 'README.md'), ['docs/api.md']);
   assert.equal(
     missing('docs/reference/sessions.md#how-a-connection-ends, docs/reference/sessions.md#no', 'a.ts'),
@@ -75,7 +75,7 @@ test('finds files, headings and commands that are not there', () => {
   assert.equal(missing('../docs/README.md, ../docs/no.md', 'cli/README.md'), ['../docs/no.md']);
 });
 
-test('every file, heading and command that a file of this project names is there', () => {
+test('every file, heading and command that this project names exists', () => {
   const problems = FILES.flatMap((file) =>
     missing(readFileSync(ROOT + file, 'utf8'), file).map((name) => `${file}: ${name}`),
   );

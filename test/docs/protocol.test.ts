@@ -32,7 +32,7 @@ test('every rule has an id of its own', () => {
   assert.ok(ids.length > 100);
 });
 
-test('every rule says whose it is', () => {
+test('every rule names its source', () => {
   const marks = ['protocol', 'protocol, as deployed', 'choice'];
   assert.equal(
     RULES.filter(({ mark }) => !marks.includes(mark)),
@@ -69,7 +69,7 @@ test('every flag of every file of vectors belongs to a rule', () => {
   assert.equal(missing, []);
 });
 
-test('what vectors call acceptable belongs to a choice, and all else to a rule of the protocol', () => {
+test('acceptable vectors belong to choices, and all others to rules of the protocol', () => {
   const marks = new Map(RULES.map(({ id, mark }) => [id, mark]));
   const disputed = [...FILES].flatMap(([file, { testGroups }]) => {
     if (file === 'tables') return []; // which the judge does not ask for
@@ -87,18 +87,18 @@ test('what vectors call acceptable belongs to a choice, and all else to a rule o
   assert.equal(disputed, []);
 });
 
-test('every rule has what breaks it, or the reason why nothing does', () => {
+test('every rule has a fault that breaks it, or a reason why there is none', () => {
   assert.equal(Object.keys(RULE_FAULTS).sort(), RULES.map(({ id }) => id).sort());
 });
 
-test('what else breaks a rule belongs to a rule that is broken', () => {
+test('every further fault belongs to a rule that a fault breaks', () => {
   const strangers = Object.keys(FURTHER_RULES).filter(
     (id) => 'reason' in (RULE_FAULTS[id] ?? { reason: '' }),
   );
   assert.equal(strangers, []);
 });
 
-test('every rule that names vectors is broken', () => {
+test('every rule that names vectors has a fault that breaks it', () => {
   const spared = RULES.filter((rule) => referencesOf(rule).length > 0 && 'reason' in RULE_FAULTS[rule.id]!);
   assert.equal(spared, []);
 });
@@ -152,7 +152,7 @@ function isText({ text }: { text?: string }): boolean {
   return text !== undefined;
 }
 
-test('the example of an authorization is what a client sends', () => {
+test('the example of an authorization matches what a client sends', () => {
   const url = authorizedUrl('wss://hub.example', 'lamp', 'n?~>o');
   assert.ok(PAGE.includes(`\`${url.slice(url.indexOf('?'))}\``));
 });

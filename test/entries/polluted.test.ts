@@ -116,7 +116,7 @@ for (const [field, value, what, call] of CALLS) {
   });
 }
 
-test('takes from a class what a closing, such as a CloseEvent, has no field of its own for', () => {
+test('reads fields of a closing, such as a CloseEvent, from its class', () => {
   class Closed {
     get status(): number {
       return 401;
@@ -125,7 +125,7 @@ test('takes from a class what a closing, such as a CloseEvent, has no field of i
   assert.is(codeAfter(new Closed() as hub.Closing), 'access-refused');
 });
 
-test('takes an own field that has the value that all objects inherit', () => {
+test('accepts an own field whose value equals the inherited one', () => {
   assert.is(
     polluted('status', 401, () => codeAfter({ status: 401 })),
     'access-refused',

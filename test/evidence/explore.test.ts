@@ -31,7 +31,7 @@ test('finds no breach where a known hub meets one act of an attacker', () => {
   assert.ok(states[1]! > 400 && longest > 5);
 });
 
-test('tells how far it came when it had to give up', () => {
+test('reports its progress when it gives up', () => {
   const { states, explored } = search(SCENARIOS[0]!, 1, 0);
   assert.equal([states, explored], [[1], [0]]);
 });
@@ -70,14 +70,14 @@ test('finds a client that pins before the hub has proved its key', () => {
   assert.match(foundWith(ClientSession.prototype, 'receive', pins, 'first contact'), 'was pinned');
 });
 
-test('finds a client that drops a pin which it was to keep', () => {
+test('finds a client that drops a pin that it should keep', () => {
   const unpins = changing((events, { state }) =>
     state === 'failed' ? [{ type: 'unpin', nodeId: NODE_ID }, ...events] : events,
   );
   assert.match(foundWith(ClientSession.prototype, 'receive', unpins, 'known hub'), 'pin was dropped');
 });
 
-test('finds a client that stores a PSK which no hub has proved', () => {
+test('finds a client that stores an unproved PSK', () => {
   const key = new Uint8Array(PSK);
   const stores = changing((events, { state }) =>
     state === 'awaiting-psk' ? [...events, { type: 'psk', nodeId: NODE_ID, key }] : events,
@@ -141,7 +141,7 @@ class CarelessCipher implements Cipher {
   }
 }
 
-test('finds a cipher that opens what was not sealed', () => {
+test('finds a cipher that opens forged messages', () => {
   const careless =
     (cipherOf: Crypto['ciphers']['ChaChaPoly']): Crypto['ciphers']['ChaChaPoly'] =>
     (key) =>

@@ -40,7 +40,7 @@ function withFault<T extends object>(target: T, name: keyof T, fault: T[keyof T]
   }
 }
 
-test('finds a cipher that opens what was not sealed', () => {
+test('finds a cipher that opens forged messages', () => {
   const { ChaChaPoly } = toyCrypto.ciphers;
   const careless: Crypto['ciphers']['ChaChaPoly'] = (key) => {
     const cipher = ChaChaPoly!(key);
@@ -94,7 +94,7 @@ test('finds a client that stores a PSK before the hub has proved it', () => {
   });
 });
 
-test('finds a client that tells noise from what does not open', () => {
+test('finds a client that distinguishes noise from messages that do not open', () => {
   const { prototype } = ClientHandshake as unknown as {
     prototype: { explained(error: RemoteError): RemoteError };
   };
@@ -106,7 +106,7 @@ test('finds a client that tells noise from what does not open', () => {
   );
 });
 
-test('accepts the errors of the library, each where it belongs, and no others', () => {
+test('accepts only the documented errors of each call', () => {
   const throwing = (error: unknown) => (): never => {
     throw error;
   };
@@ -178,7 +178,7 @@ test('counts the branches that are taken', () => {
   assert.is(never, 2); // `x = 1`, and the last `x`
 });
 
-test('finds five choices in turn, each of which one in 256 makes, because each reaches more', () => {
+test('finds five choices in turn, each with odds of one in 256, because each reaches more code', () => {
   const { value: maze, counters } = counted<(random: Random) => boolean>(`(random) => {
     const is = (byte) => random.below(256) === byte;
     if (is(104)) if (is(117)) if (is(98)) if (is(33)) if (is(10)) return true;
@@ -202,7 +202,7 @@ test('makes other bytes of the same input at another place, so that no message h
   assert.not.equal(random.bytes(32), random.bytes(32));
 });
 
-test('makes the choices that bytes make, and the same ones after the last', () => {
+test('makes the choices that the bytes encode, and repeats them after the last byte', () => {
   const choices = (bytes: number[]): unknown[] => {
     const random = new Choices(new Uint8Array(bytes));
     return [

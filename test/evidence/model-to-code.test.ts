@@ -336,7 +336,7 @@ test('the policies of a failed KKpsk0 are what the cases say: unpin compares no 
   }
 });
 
-test('every change applies to the model of its case, in which no attack is found on what it breaks', () => {
+test('every change applies to the model of its case, and no attack is found there on what it breaks', () => {
   for (const mutant of MUTANTS) {
     const own = CASES.find(({ name }) => name === mutant.of);
     assert.ok(own, mutant.of);

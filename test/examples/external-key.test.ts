@@ -5,7 +5,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { UNCOUNTED } from '../world/uncounted.ts';
 
-test('a client connects with a static key that is a KeyObject, and with one that WebCrypto does not give away', async () => {
+test('a client connects with a static key in a KeyObject, and with a non-extractable WebCrypto key', async () => {
   const run = promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/external-key.ts'], {
     cwd: new URL('../..', import.meta.url),
     env: UNCOUNTED,

@@ -314,7 +314,7 @@ test('shows a JSON suite in one row, with a note where the parser is stricter on
   assert.equal([...row.remarks], [['stricter on purpose: duplicate keys are rejected', 1]]);
 });
 
-test('fails JSON files that are accepted or rejected against their names', async ({ folder }) => {
+test('fails JSON files that are accepted or rejected contrary to their names', async ({ folder }) => {
   write(folder, {
     'y_comment.json': '[1] // one',
     'y_object_duplicated_key.json': '{"a":1,"b":2}',

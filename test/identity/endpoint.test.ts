@@ -18,7 +18,7 @@ const identityOf = (fields: object): Identity =>
   parseIdentity({ access_key: 'ak', password: 'pw', ...fields });
 const select = (fields: object, options?: EndpointOptions) => selectEndpoint(identityOf(fields), options);
 
-test('takes an identity as it was issued, and the fields of one', () => {
+test('accepts an issued identity and a parsed one', () => {
   const issued = { access_key: 'ak', password: 'pw', host: 'hub' };
   assert.is(selectEndpoint(issued as unknown as Identity).url, 'wss://hub:5679');
   const { accessKey, password, defaultMaster } = parseIdentity(issued);

@@ -47,7 +47,7 @@ test('reads a disclosure for each language, whatever the language is called', ()
   assert.is(JSON.stringify(parseIdentity(json).aiDisclosure), '{"__proto__":"Hi","en|de":"Ho"}');
 });
 
-test('leaves out languages of a disclosure that have no string', () => {
+test('leaves out languages whose disclosure is not a string', () => {
   const { aiDisclosure } = identityOf({ ai_disclosure: { en: 'A machine.', fr: null, version: 2, de: {} } });
   assert.equal(aiDisclosure, { en: 'A machine.' });
 });
@@ -74,7 +74,7 @@ const SECRETIVE: [unknown, LocalCode][] = [
   [{ access_key: [SECRET], password: SECRET }, 'identity-access-key'],
   [{ access_key: SECRET, password: [SECRET] }, 'identity-password'],
 ];
-test('takes a blank address of the broker for none, and one of another type for one that cannot be used', () => {
+test('reads a blank broker address as absent, and an address of another type as unusable', () => {
   const endpoints = { mqtt: 'mqtts://elsewhere' };
   for (const [endpoint, expected] of [
     [' ', 'mqtts://elsewhere'],

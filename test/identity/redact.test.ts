@@ -38,7 +38,7 @@ const SECRETS = identityOf({
   ai_disclosure: { en: 'A machine.' },
 });
 
-test('shows no secret of an identity, nor of its parts alone, nor inside something else', () => {
+test('shows no secret of an identity, of its parts, or of an object that contains it', () => {
   const { dataPlaneEndpoints, mqtt } = SECRETS;
   for (const value of [SECRETS, dataPlaneEndpoints, mqtt, [{ identity: SECRETS }]]) {
     assert.is(JSON.stringify(value).includes(SECRET), false);
@@ -47,7 +47,7 @@ test('shows no secret of an identity, nor of its parts alone, nor inside somethi
   }
 });
 
-test('shows everything of an identity that is not a secret', () => {
+test('shows every field of an identity that is not secret', () => {
   const shown = {
     accessKey: '[redacted]',
     password: '[redacted]',
@@ -83,14 +83,14 @@ test('shows everything of an identity that is not a secret', () => {
   assert.equal(JSON.parse(JSON.stringify(SECRETS)), shown);
 });
 
-test('shows the same of its parts alone', () => {
+test('shows the same fields of each part', () => {
   const identity = parseIdentity(SECRETS);
   const { dataPlaneEndpoints, mqtt } = redactIdentity(identity);
   assert.equal(JSON.parse(JSON.stringify(identity.dataPlaneEndpoints)), dataPlaneEndpoints);
   assert.equal(JSON.parse(JSON.stringify(identity.mqtt)), mqtt);
 });
 
-test('shows no secret of a URL, however it is written', () => {
+test('hides the secrets in a URL, whatever its spelling', () => {
   const urls = [
     'mqtt://user:pa/S3cr3t@host',
     'mqtt://user:pa#S3cr3t@host',
@@ -127,12 +127,12 @@ test('shows that a URL names a user, even an empty one', () => {
   assert.equal(shown.dataPlaneEndpoints, { wss: 'wss://[redacted]@hub' });
 });
 
-test('shows strings that have only a part of a secret, or a mark of a secret that was not issued', () => {
+test('shows strings that contain only part of a secret, or a placeholder that was not issued', () => {
   const identity = identityOf({ access_key: 'S3cr3t', site_id: '3cr3t', public_key: 'who?' });
   assert.equal([redactIdentity(identity).siteId, redactIdentity(identity).publicKey], ['3cr3t', 'who?']);
 });
 
-test('shows only the scheme of a URL in which a password cannot be told from a query', () => {
+test('shows only the scheme of a URL in which a password and a query look alike', () => {
   const urls = ['wss://host/p?a=b@c&x=S3cr3t', 'wss://user:pa?S3cr3t@host', 'wss://user:pa#ss@host/S3cr3t'];
   for (const url of urls) {
     const { wss } = JSON.parse(JSON.stringify(identityOf({ endpoints: { wss: url } }))).dataPlaneEndpoints;
@@ -209,7 +209,7 @@ test('shows the names of fields that could not be read', () => {
   assert.not.match(inspect(identity, { depth: 9 }), /4711/);
 });
 
-test('redacts an identity as it was issued', () => {
+test('redacts an issued identity that was not parsed', () => {
   const issued = { access_key: 'S3cr3t', password: 'pw', site: 'kitchen', x: 1 };
   assert.equal(redactIdentity(issued as never), redactIdentity(parseIdentity(issued)));
   assert.equal(redactIdentity(issued as never).unknownFields, ['x']);

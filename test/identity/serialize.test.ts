@@ -61,7 +61,7 @@ test('writes JSON that is parsed to the same identity, and written the same agai
   }
 });
 
-test('writes numbers as the tokens that they came as', () => {
+test('writes numbers with their original tokens', () => {
   const numbers =
     '"n":[1.0,-0,1e400,12345678901234567890.5000],"default_port":5.68e3,"mqtt":{"qos":2.0,"x":1.50}';
   const text = `{"access_key":"ak","password":"pw",${numbers}}`;
@@ -69,7 +69,7 @@ test('writes numbers as the tokens that they came as', () => {
   assert.is(parseIdentity(text).defaultPort, 5680);
 });
 
-test('writes each field under its current name, whichever it was issued under', () => {
+test('writes each field under its current name, even if it was issued under an old one', () => {
   for (const object of OBJECTS) {
     for (const [current, ...earlier] of Object.values(ALIASES[object])) {
       const parent = ALIASES.identity[object]?.[0];
@@ -84,7 +84,7 @@ test('writes each field under its current name, whichever it was issued under', 
   }
 });
 
-test('writes the one of several names that counted, and leaves out null', () => {
+test('writes the value that was used if several names had one, and leaves out null', () => {
   assert.equal(writeFields({ site: 'second', site_id: 'first' }), { ...KEYS, site_id: 'first' });
   assert.equal(writeFields({ site_id: null, siteId: null, site: 'third' }), { ...KEYS, site_id: 'third' });
   assert.equal(writeFields({ crypto_key: null, mqtt: null, protocols: { wss: null } }), {
@@ -112,13 +112,13 @@ test('keeps an unknown field that is called undefined, and reads no other field 
   assert.equal(redactIdentity(identity).unknownFields, ['undefined']);
 });
 
-test('takes no field that is called issued for what an identity was read from', () => {
+test('does not confuse a field named "issued" with the source of the identity', () => {
   const text = '{"access_key":"ak","password":"pw","issued":{"fields":{"access_key":"other"}}}';
   assert.is(writeText(text), text);
   assert.is(parseIdentity(JSON.parse(text)).accessKey, 'ak');
 });
 
-test('keeps objects in the objects of an identity as they were issued', () => {
+test('keeps nested objects as they were issued', () => {
   const fields = {
     data_plane_endpoints: { mqtt: { broker_url: 'mqtt://b', x: 1 } },
     ai_disclosure: { mqtt: {} },
@@ -138,7 +138,7 @@ test('refuses a copy made by spreading, which lacks the credentials', () => {
   raisesLocal(() => serializeIdentity(copy), 'identity-access-key');
 });
 
-test('writes an object as it was issued', () => {
+test('writes an issued object unchanged', () => {
   assert.equal(JSON.parse(write({ ...KEYS, site: 'cellar' } as never)), { ...KEYS, site_id: 'cellar' });
 });
 
@@ -155,7 +155,7 @@ test('writes back fields of the wrong type', () => {
   assert.equal(writeFields({ mqtt: { ...BROKER, qos: [] } }), { ...KEYS, mqtt: { ...BROKER, qos: [] } });
 });
 
-test('writes an object as it was when it was read', () => {
+test('writes the object as it was at the time of parsing', () => {
   const vendor = { list: [1] };
   const fields = { ...KEYS, vendor, absent: undefined, mqtt: { ...BROKER } };
   const identity = parseIdentity(fields);
@@ -181,7 +181,7 @@ test('writes without secrets by default', () => {
   }
 });
 
-test('refuses options that do not exist, and secrets that is not a boolean', () => {
+test('refuses unknown options, and a `secrets` option that is not a boolean', () => {
   const identity = parseIdentity(JSON.stringify(FULL));
   raisesLocal(() => serializeIdentity(identity, { secrets: 'yes' as never }), 'bad-argument');
   raisesLocal(() => serializeIdentity(identity, { secret: true } as never), 'bad-argument');

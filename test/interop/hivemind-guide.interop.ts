@@ -45,7 +45,7 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('leads from nothing to the first answer, and back with the pinned key', async () => {
+test('leads from an empty machine to the first answer, and to a reconnect with the pinned key', async () => {
   const question = /^npx hub-protocol-cli (.*)$/m.exec(GUIDE)![1]!;
   const ask = `${process.execPath} ${CLI} ${question}`;
   const commands = {

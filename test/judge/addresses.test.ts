@@ -22,7 +22,7 @@ const vector = (fields: object): Vector => ({
 
 const KEY = 'access-key-7f3a';
 
-test('tells topics that are swapped from levels that have other names', () => {
+test('distinguishes swapped topics from renamed levels', () => {
   const right = { publish: 'a/in', subscribe: 'a/out', status: 'a/status' };
   const topics = vector({ mqtt: {}, ...right });
   const swapped = { ...right, publish: 'a/out', subscribe: 'a/in' };
@@ -56,7 +56,7 @@ test('finds what is wrong with the hash of the access key', () => {
   assert.is(found('0123456789abcdef'), '');
 });
 
-test('tells a default port, and a URL that names it, from what was given', () => {
+test('distinguishes a default port from an explicit one', () => {
   const right = { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true };
   const broker = vector({ ...right, mqtt: { endpoint: right.url } });
   const ofMqtts = 'broker: the default port of mqtts is 1883; it is 8883';
@@ -71,7 +71,7 @@ test('tells a default port, and a URL that names it, from what was given', () =>
   assert.equal(mistakesInBroker(vector(given), { ...given, port: 8883 }), []);
 });
 
-test('says both where a port is the default of the scheme as given', () => {
+test('names both causes if the port is also the default of the scheme', () => {
   const right = { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true };
   const broker = vector({ ...right, mqtt: { endpoint: 'MQTT://broker.example', tls: true } });
   const [wrongDefault, ofGiven] = mistakesInBroker(broker, { ...right, port: 1883 });
@@ -87,7 +87,7 @@ test('finds the field in which presence is wrong', () => {
   assert.equal(mistakesInPresence(presence, { will: message, online: message, offline: message }), []);
 });
 
-test('tells how an authorization is written, and which mistakes a right one rules out', () => {
+test('recognizes how an authorization is encoded, and which mistakes a correct one rules out', () => {
   const url = `wss://hub/?authorization=${encodeURIComponent(Buffer.from('a:k~~?').toString('base64'))}`;
   const authorized = vector({ userAgent: 'a', accessKey: 'k~~?', url });
   const with64 = (text: string): string => `wss://hub/?authorization=${encodeURIComponent(text)}`;

@@ -82,7 +82,7 @@ function answering(codes: readonly string[]): string {
   return `switch (request.id) { ${cases.join(' ')} default: { ${RIGHT} } }`;
 }
 
-test('passes an adapter that is right, and exits with 0', async () => {
+test('passes a correct adapter, and exits with 0', async () => {
   const { code, stdout, stderr } = await judge(RIGHT, ...SELECT);
   assert.is(code, 0, stderr);
   assert.match(stdout, new RegExp(`select +${COUNT} +0 +0\n`));
@@ -90,7 +90,7 @@ test('passes an adapter that is right, and exits with 0', async () => {
   assert.is(report().passed, true);
 });
 
-test('shows what was expected and what it got, and exits with 1', async () => {
+test('shows the expected and the actual value, and exits with 1', async () => {
   const { code, stdout } = await judge(RIGHT.replace('pinned &&', ''), ...SELECT);
   assert.is(code, 1);
   assert.match(stdout, /FAILED \d+ of select/);
@@ -104,7 +104,7 @@ test('counts what an adapter declines, and exits with 2 if that is everything', 
   assert.is(report().passed, false);
 });
 
-test('restarts an adapter that died of a request, and fails that one test', async () => {
+test('restarts an adapter that crashed, and fails only that test', async () => {
   const dies = `if (request.id % 12 === 0) process.exit(1);`;
   const { code, stdout } = await judge(`${dies} ${RIGHT}`, ...SELECT);
   assert.is(code, 1);
@@ -164,7 +164,7 @@ const WRONG_LINES: readonly [what: string, code: string, fault: RegExp][] = [
   ['with another id', `say({ id: 'x' });`, /id "x" to request/],
 ];
 
-test('fails exactly the tests whose response is a line that is wrong', async () => {
+test('fails exactly the tests with an invalid response line', async () => {
   const { code } = await judge(answering(WRONG_LINES.map(([, each]) => each)), ...SELECT);
   assert.is(code, 1);
   assert.is(failures().length, WRONG_LINES.length);
@@ -188,7 +188,7 @@ test('shows the last lines of an adapter that ends at once', async () => {
   );
 });
 
-test('says how to begin to an adapter that declines everything', async () => {
+test('says how to begin if an adapter declines everything', async () => {
   const decline = 'say({ declined: true })';
   assert.match(
     (await judge(decline, '--only', 'psk,select')).stdout,
@@ -225,7 +225,7 @@ test('fails an event that is null', async () => {
   assert.not.match(stdout, /DEFECT/);
 });
 
-test('reads a response whose fields have the names of methods', () => {
+test('reads response fields named like methods', () => {
   const { error, events } = parseResponse(
     '{"id":1,"error":{"toString":1,"valueOf":1},"events":[{"toString":null}]}',
   );
@@ -342,7 +342,7 @@ test('--listen exits with 2 if its port is taken', async () => {
   assert.match(stderr, /cannot listen on port \d+: .*EADDRINUSE/);
 });
 
-test('--connect fails every scene if there is no hub, and shows each scene as it goes', async () => {
+test('--connect fails every scene if there is no hub, and shows progress', async () => {
   const { code, stdout, stderr } = await run('--connect', 'ws://127.0.0.1:1/', '--report', folder);
   assert.is(code, 1);
   assert.match(stdout, /is the address right\?/);
@@ -361,7 +361,7 @@ test('--help explains how to begin, with the adapter of the README, on standard 
   for (const line of stdout.split('\n')) assert.ok(line.length <= 80, line);
 });
 
-test('--only says which operation or scene was meant', async () => {
+test('--only suggests the operation or scene that was meant', async () => {
   for (const [mode, only, meant] of [
     ['--jsonl', 'canonical', 'canonical-json'],
     ['--jsonl', 'clientid', 'client-id'],
@@ -391,7 +391,7 @@ test('--jsonl prints every test on a line of its own, with its file and its oper
   assert.not.match(demanded.stdout, /"acceptable"/);
 });
 
-test('--jsonl stops where its reader has enough', async () => {
+test('--jsonl stops when its reader closes the pipe', async () => {
   const child = start('--jsonl');
   let stderr = '';
   child.stderr.on('data', (data) => (stderr += data));

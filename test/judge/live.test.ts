@@ -79,7 +79,7 @@ function failures(verdicts: readonly Verdict[]): string {
   );
 }
 
-test('fails whoever sends more than anybody waits for', async () => {
+test('fails an implementation that sends more than expected', async () => {
   let closed: number | undefined;
   const line = { send: () => {}, close: (code: number) => (closed = code) };
   const connection = new Connection(line, PATIENCE);
@@ -125,7 +125,7 @@ test('--listen finds a client with a new static key on each connection', async (
   assert.ok(scenes(verdicts, 'failed').includes('still-there'), failures(verdicts));
 });
 
-test('--listen goes on with a client that asks for KKpsk0 though no handshake has succeeded', async () => {
+test('--listen goes on if a client asks for KKpsk0 before any handshake has succeeded', async () => {
   let isFirst = true;
   const change = (data: string | Uint8Array): string | Uint8Array => {
     const noise = typeof data === 'string' ? JSON.parse(data).payload.noise : undefined;
@@ -140,7 +140,7 @@ test('--listen goes on with a client that asks for KKpsk0 though no handshake ha
   assert.equal(scenes(verdicts, 'passed'), ['still-there']);
 });
 
-test('--listen takes a client’s refusal of an optional suite for no failure, and of the required one for a failure', async () => {
+test('--listen lets a client refuse an optional suite, but not the required one', async () => {
   const suites = ['suite 25519_ChaChaPoly_SHA256', 'suite 25519_AESGCM_SHA256'];
   for (const [index, suite] of suites.entries()) {
     const { ChaChaPoly, AESGCM } = nodeCrypto.ciphers;
@@ -242,7 +242,7 @@ test('--listen waits only once for a client that does not come', async () => {
   assert.is(waits, 1);
 });
 
-test('--listen declines to say what a client stores that has one PSK for all hubs', async () => {
+test('--listen does not guess what is stored by a client that has one PSK for all hubs', async () => {
   const only = ['forgotten-psk'];
   const verdicts = await judgeClient({ psk: sharedPsk(), only });
   assert.equal(scenes(verdicts, 'declined'), only, failures(verdicts));

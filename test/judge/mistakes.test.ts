@@ -95,7 +95,7 @@ function transportMistakes(mistake: Mistake, side: Side, transcript: Transcript)
   return mistakesInTransport(side, transcript, 1, hex('00ff'), sealed);
 }
 
-test('recognises the mistakes of a responder that leaves another handshake hash', () => {
+test('recognises mistakes of a responder that show only in the handshake hash', () => {
   for (const vector of HANDSHAKES) {
     const transcript = vector as unknown as Transcript;
     const { handshakeHash } = handshakeWith({ prologue: 'left-out' }, 'resp', transcript);
@@ -109,7 +109,7 @@ test('recognises the mistakes of a responder that leaves another handshake hash'
 
 const START = 2n ** 60n + 0x10001n;
 
-test('recognises each mistake in nonces by what is sealed, and nothing in what is right or unknown', () => {
+test('recognises each nonce mistake by its ciphertext, and none in correct or unknown ones', () => {
   const key = new Uint8Array(32).fill(7);
   const plaintext = hex('00ff');
   for (const suite of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
@@ -126,7 +126,7 @@ test('recognises each mistake in nonces by what is sealed, and nothing in what i
   }
 });
 
-test('knows the PSK of each mistake by another implementation', () => {
+test('matches the PSK of each mistake with another implementation', () => {
   const [{ password, salt, psk }] = PSKS as [Vector];
   const right = { password, salt: hex(salt), passes: 3, memoryKiB: 65536, parallelism: 1, length: 32 };
   for (const [cause, change] of [
@@ -139,13 +139,13 @@ test('knows the PSK of each mistake by another implementation', () => {
   }
 });
 
-test('has a sentence for the PSK of every mistake', () => {
+test('describes the PSK of every mistake', () => {
   const sentences = PSK_MISTAKES.map((mistake) => mistakesInPsk('', mistake.slice(0, 32)).join());
   assert.ok(sentences.length > 50);
   for (const sentence of sentences) assert.not.match(sentence, /undefined/);
 });
 
-test('names the length and the order of the bytes of a PSK, and nothing in others', () => {
+test('recognises the length and the byte order of a wrong PSK, and nothing in others', () => {
   const [{ psk }] = PSKS as [Vector];
   assert.match(mistakesInPsk(psk, 'ab'.repeat(20)).join(), /has 20 bytes/);
   const reversed = psk.match(/../g).reverse().join('');
@@ -200,7 +200,7 @@ test('recognises two mistakes at once', () => {
   assert.match(mistakesInCanonicalJson('{"b":1.0,"a":0}', got)[0]!, /^key order: .*\. Also, numbers: /);
 });
 
-test('recognises the parts of a prologue in another order, parted, or not canonical', () => {
+test('recognises a prologue with its parts reordered, separated, or not canonical', () => {
   const find = (got: string) =>
     mistakesInPrologue('{"b": 1}', '{"c": 2.0}', 'name', toHex(Buffer.from(got))).join('\n');
   assert.match(find('{"c":2.0}{"b":1}name'), /parts are HANDSHAKE, HELLO, protocol name/);
@@ -221,7 +221,7 @@ test('names every order of the parts that explains a prologue, where HELLO and H
   );
 });
 
-test('knows an ephemeral key that is not the given one, or has its bytes reversed, and no key in a message 3', () => {
+test('recognises a wrong ephemeral key or one with its bytes reversed, and none in message 3', () => {
   const [vector] = HANDSHAKES as [Vector];
   const [first, , third] = vector.messages.map(({ message }: { message: string }) => message);
   const find = (index: number, got: string) =>

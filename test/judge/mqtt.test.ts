@@ -114,7 +114,7 @@ test('--mqtt client finds a client with another client id each time', async () =
 
 const KEYS = { staticKey: randomBytes(32), psk: sharedPsk() };
 
-test('the hub of examples/ passes the scenes in which nothing is sent back', async () => {
+test('the hub of examples/ passes the scenes without an echo', async () => {
   const only = [
     'not-offered-suite',
     'damaged-message-1',
@@ -139,7 +139,7 @@ test('the hub of examples/ passes the scenes in which nothing is sent back', asy
   assert.is(scenes(verdicts, 'passed').length, only.length, failures(verdicts));
 });
 
-test('the client passes the scenes in which nothing is sent back', async () => {
+test('the client passes the scenes without an echo', async () => {
   const only = [
     'version',
     'no-suite',
@@ -194,7 +194,7 @@ test('--mqtt hub finds a hub that leaves the broker', async () => {
   assert.match(verdicts[0]!.failure!.causes.join(), /^connection: the hub leaves the broker/);
 });
 
-test('both wait only once for a side that does not come', async () => {
+test('both wait only once for a side that never connects', async () => {
   const patience = { message: 50, long: 400 };
   const nobody = { ...COMMON, patience, accessKey: ACCESS_KEY, onListening: () => {} };
   for (const play of [() => listenOverMqtt({ ...nobody, nodeId: NODE_ID }), () => connectOverMqtt(nobody)]) {
@@ -207,7 +207,7 @@ test('both wait only once for a side that does not come', async () => {
   }
 });
 
-test('an access key that cannot be a level of a topic is refused', async () => {
+test('an access key that cannot be a topic level is refused', async () => {
   const options = { ...COMMON, nodeId: NODE_ID, accessKey: 'a/b', onListening: () => {} };
   await listenOverMqtt(options).then(
     () => assert.unreachable(),

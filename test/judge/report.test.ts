@@ -50,7 +50,7 @@ test('a difference of long values does not keep them in memory', () => {
   assert.ok(growth < 20 * 2 ** 20, `${growth} bytes`);
 });
 
-test('cuts lines in which an implementation wrote much', () => {
+test('truncates long lines of an implementation', () => {
   const difference = { where: 'publish', expected: 'aa', got: 'b'.repeat(1e6) };
   const text = toText([{ ...FAILED, failure: { difference, causes: ['c'.repeat(1e6)] } }]);
   assert.ok(text.length < 5000);
@@ -66,7 +66,7 @@ test('finds the first byte in which hexadecimal strings differ', () => {
   });
 });
 
-test('says that a string ends where the other goes on', () => {
+test('reports where a string ends too early', () => {
   assert.equal(firstDifference('message', 'aabb', 'aa'), {
     where: 'message',
     offset: 1,
@@ -111,7 +111,7 @@ test('shortens values that are too long to read', () => {
   assert.ok(expected.length < 250);
 });
 
-test('names upper-case digits as the cause where nothing else is wrong', () => {
+test('names upper-case digits as the cause if nothing else is wrong', () => {
   const causesOf = (got: string): string => {
     try {
       checkFields({ results: [{ message: got }] }, { results: [{ message: 'ab12' }] });
@@ -124,7 +124,7 @@ test('names upper-case digits as the cause where nothing else is wrong', () => {
   assert.is(causesOf('AC12'), '');
 });
 
-test('turns whatever a check throws into a verdict', async () => {
+test('turns anything that a check throws into a verdict', async () => {
   const test = { operation: 'live', name: 'scene', comment: '' };
   const run = (check: () => Promise<void>) => runTest(test, check);
   assert.is((await run(async () => {})).result, 'passed');
@@ -152,7 +152,7 @@ test('exits with 0 if something passed and nothing failed, with 1 if something f
   assert.is(exitStatus([]), 2);
 });
 
-test('keeps the causes that explain the most failures, and all of those that nothing tells apart', () => {
+test('keeps the causes that explain the most failures, including all ties', () => {
   const withCauses = (...causes: string[]): Verdict => ({
     ...FAILED,
     failure: { ...FAILED.failure!, causes },
@@ -181,20 +181,20 @@ test('shows a cause instead of the failures that may follow from it, and counts 
   assert.match(text, /2 other failures may follow/);
 });
 
-test('shows unexplained failures beside a cause where tests have nothing to do with one another', () => {
+test('shows unexplained failures beside a cause if the tests are unrelated', () => {
   const text = toText([FAILED, EXPLAINED, FAILED]);
   assert.match(text, /FAILED 1 of topics\n {2}cause: big-endian\n/);
   assert.match(text, /FAILED 2 of topics\n {2}about: at the limit\n/);
   assert.not.match(text, /may follow/);
 });
 
-test('takes a few unexplained failures beside more explained ones for what follows from these', () => {
+test('treats a few unexplained failures beside more explained ones as consequences', () => {
   const text = toText([EXPLAINED, EXPLAINED, FAILED]);
   assert.match(text, /FAILED 2 of topics\n {2}cause: big-endian\n/);
   assert.match(text, /1 other failures may follow/);
 });
 
-test('shows what is accepted by mistake beside a cause that explains most failures', () => {
+test('shows wrongly accepted inputs beside a cause that explains most failures', () => {
   const accepts = { ...FAILED, failure: { ...FAILED.failure!, accepts: true } };
   const text = toText([EXPLAINED, EXPLAINED, accepts]);
   assert.match(
@@ -213,7 +213,7 @@ test('names the plainest of the failures that may follow, by operation', () => {
   );
 });
 
-test('shows what has to be done before what has to be refused', () => {
+test('shows valid tests before invalid ones', () => {
   const refusal = { ...EXPLAINED, name: 'a short refusal', size: 1, isRefusal: true };
   const text = toText([refusal, { ...EXPLAINED, name: 'a long message', size: 9 }]);
   assert.ok(text.indexOf('a long message') < text.indexOf('a short refusal'));
@@ -227,7 +227,7 @@ test('shows a scene that failed beside those that have a cause', () => {
   assert.not.match(text, /may follow/);
 });
 
-test('says of choices no more than of the failures before them, where these are not explained', () => {
+test('reports choices in no more detail than the unexplained failures before them', () => {
   const scoped = { ...FAILED, isChoice: true, notes: { Scope: 'Topics end with the client.' } };
   const passed = Array.from({ length: 20 }, () => PASSED);
   const others = Array.from({ length: 4 }, (_, i) => ({ ...FAILED, comment: `no. ${i}`, notes: {} }));
@@ -235,7 +235,7 @@ test('says of choices no more than of the failures before them, where these are 
   assert.not.match(toText([...passed, ...others, scoped]), /about: Topics end/);
 });
 
-test('tells failures of choices from failures of the protocol', () => {
+test('distinguishes failures of choices from failures of the protocol', () => {
   const text = toText([FAILED, { ...FAILED, isChoice: true }]);
   assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n {2}mqtt-topics 2/);
   assert.match(text, /FAILED 1 of topics\n {2}about: at the limit\n {2}a choice of hub-protocol/);
@@ -262,7 +262,7 @@ test('shows the first of two operations that use each other', () => {
   assert.not.match(text, /FAILED 1 of seal/);
 });
 
-test('says what failures are about if they share a flag that passing tests do not have', () => {
+test('names the subject of failures that share a flag which no passing test has', () => {
   const scoped = { ...FAILED, notes: { Scope: 'Topics end with the client.' } };
   assert.match(toText([PASSED, scoped, scoped]), /about: Topics end with the client\./);
   assert.not.match(toText([scoped, scoped]), /about: Topics/);
@@ -270,13 +270,13 @@ test('says what failures are about if they share a flag that passing tests do no
   assert.not.match(toText([PASSED, scoped, FAILED]), /about: Topics/);
 });
 
-test('says of a few failures what each test is about, and of many nothing where nothing is known', () => {
+test('names the subject of each of a few failures, and of many only if it is known', () => {
   const other = { ...FAILED, comment: 'past the limit' };
   assert.match(toText([FAILED, other, other]), /about: at the limit; past the limit\n/);
   assert.match(toText([FAILED, other, other, other]), /no known mistake explains them; the plainest:\n/);
 });
 
-test('compares fields that objects inherit by name as missing', () => {
+test('treats names that objects inherit, such as toString, as missing fields', () => {
   assert.equal(firstDifference('', { constructor: 1 }, {}), {
     where: 'constructor',
     expected: '1',
@@ -294,7 +294,7 @@ test('shows every scene that failed in live mode', () => {
   assert.match(toText(scenes), /scene-5/);
 });
 
-test('shows ten groups, and counts the others', () => {
+test('shows ten groups and the number of others', () => {
   const many = Array.from({ length: 13 }, (_, i) => ({
     ...FAILED,
     failure: { ...FAILED.failure!, causes: [`no. ${i}`] },

@@ -31,7 +31,7 @@ function judge(
 const failed = (verdicts: readonly Verdict[]): Verdict[] =>
   verdicts.filter(({ result }) => result === 'failed');
 
-test('leaves out every test whose result is acceptable, and no other', () => {
+test('skips exactly the tests with an acceptable result', () => {
   const all = listTasks();
   const demanded = listTasks(undefined, true);
   const acceptable = all.filter(({ test }) => test.result === 'acceptable');
@@ -39,7 +39,7 @@ test('leaves out every test whose result is acceptable, and no other', () => {
   assert.is(demanded.length, all.length - acceptable.length);
 });
 
-test('takes any words for a refusal, and a crash for none', async () => {
+test('accepts any text as a refusal, but not a crash', async () => {
   const withError = (text: string) => (_request: Fields, response: Fields) =>
     response.error === undefined ? response : { ...response, error: text };
   assert.ok(failed(await judge('select', false, withError('nothing-in-common'))).length > 0);
@@ -49,7 +49,7 @@ test('takes any words for a refusal, and a crash for none', async () => {
   assert.ok(failed(await judge('select', true, withError(''))).length > 0);
 });
 
-test('says which word is due where a port refuses in its own', async () => {
+test('names the expected code if a port refuses with its own', async () => {
   const ownWord = (_request: Fields, response: Fields) =>
     response.error === undefined ? response : { ...response, error: 'InvalidTag' };
   const verdicts = failed(await judge('select', false, ownWord));
@@ -64,7 +64,7 @@ test('says which word is due where a port refuses in its own', async () => {
   assert.not.ok(causes.some((cause) => cause.startsWith('refusals: ')));
 });
 
-test('says of a failure that it is a choice', async () => {
+test('marks a failure as a choice', async () => {
   const accepts = ({ text }: Fields, response: Fields) =>
     response.error === 'duplicate-key' ? { canonical: Buffer.from(String(text)).toString('hex') } : response;
   const verdicts = failed(await judge('canonical-json', false, accepts));
@@ -73,7 +73,7 @@ test('says of a failure that it is a choice', async () => {
   assert.ok(verdicts.every(({ isChoice, notes }) => isChoice || notes!.TwoFaults !== undefined));
 });
 
-test('lets a CipherState go on after a failure, but a failure itself must show', async () => {
+test('allows a CipherState to go on after a failure, but not to hide one', async () => {
   const goesOn = (_request: Fields, { results, ...response }: Fields): Fields => {
     if (results === undefined) return response;
     const all = results as Fields[];
@@ -104,7 +104,7 @@ test('a message of more than 32 MiB may end the session, but not arrive', async 
   assert.ok(failed(await judge('reassemble', true, arrives)).length > 0);
 });
 
-test('accepts either code where there are two faults', async () => {
+test('accepts either code if there are two faults', async () => {
   const other = { 'duplicate-key': 'bad-json', 'bad-json': 'duplicate-key' };
   const swap = (request: Fields, response: Fields) =>
     request.text === '{"a":1,"a":2,}' ? { error: other[response.error as 'bad-json'] } : response;

@@ -58,40 +58,40 @@ async function causesOf(answer: Answer, kind: Kind = 'binary', length = 70_000):
   }
 }
 
-test('takes what was sent', async () => {
+test('accepts the message that was sent', async () => {
   assert.is(await causesOf(splitMessage), 'passed');
   assert.is(await causesOf(splitMessage, 'json'), 'passed');
 });
 
-test('names another content, also of the same length', async () => {
+test('reports different content, even of the same length', async () => {
   const zeros: Answer = (kind, bytes) => splitMessage(kind, new Uint8Array(bytes.length));
   assert.match(await causesOf(zeros), /^content: .* another content/);
   const other: Answer = (kind) => splitMessage(kind, Buffer.from('"b"'));
   assert.match(await causesOf(other, 'json'), /^content: .* another content/);
 });
 
-test('names a message that comes back cut', async () => {
+test('reports a truncated echo', async () => {
   assert.match(
     await causesOf((kind, bytes) => splitMessage(kind, bytes.subarray(0, 65000))),
     /^content: only the start/,
   );
 });
 
-test('names the other kind', async () => {
+test('reports the wrong kind of message', async () => {
   assert.match(
     await causesOf((_kind, bytes) => splitMessage('binary', bytes), 'json'),
     /^kind: a JSON message/,
   );
 });
 
-test('names frames that are too long', async () => {
+test('reports frames that are too long', async () => {
   const inOne: Answer = (_kind, bytes) => {
     return [Uint8Array.of(3, ...bytes.subarray(0, 65_100)), Uint8Array.of(5, ...bytes.subarray(65_100))];
   };
   assert.match(await causesOf(inOne), /^chunk limit: /);
 });
 
-test('names sealed messages that are sent as text', async () => {
+test('reports sealed messages that are sent as text', async () => {
   assert.match(await causesOf(() => ['00ff']), /^transport: /);
 });
 

@@ -66,7 +66,7 @@ test('whether a PSK was provisioned is stored', () => {
   assert.equal(pskOf(updateKeyring(stored, { type: 'psk-suspect', nodeId: NODE_ID })), PSK);
 });
 
-test('a keyring of a public key is stored without a private key', () => {
+test('a keyring with only a public key is stored without a private key', () => {
   const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey: CLIENT_KEY } });
   const text = serializeKeyring(keyring);
   const fields = JSON.parse(text);
@@ -76,7 +76,7 @@ test('a keyring of a public key is stored without a private key', () => {
   assert.equal((staticKey as { publicKey: Uint8Array }).publicKey, CLIENT_KEY);
 });
 
-test('a keyring is stored with its public key, and without one it is read as it is', () => {
+test('a keyring is stored with its public key, and read unchanged if it has none', () => {
   const created = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC, crypto: nodeCrypto });
   const text = serializeKeyring(created);
   const fields = JSON.parse(text);
@@ -117,7 +117,7 @@ test('the keyring of another access key is refused', () => {
   raisesLocal(() => parseKeyring(serializeKeyring(FULL), 'kiosk-8'), 'keyring-other-identity');
 });
 
-test('a static key that cannot be read is never taken for an absent one', () => {
+test('an unreadable static key is never treated as absent', () => {
   const bad = [undefined, null, '', 7, [], 'zz'.repeat(32), '00'.repeat(31), '00'.repeat(33), '0'.repeat(63)];
   for (const key of bad) {
     raisesLocal(() => parse({ static_key: key }), 'keyring-field');
@@ -131,7 +131,7 @@ test('a static key of zeros is refused', () => {
   raisesLocal(() => parse({ static_key: undefined, static_public_key: '00'.repeat(32) }), 'keyring-field');
 });
 
-test('a pin that cannot be read is never taken for an absent one', () => {
+test('an unreadable pin is never treated as absent', () => {
   const entries = [
     null,
     'x',
@@ -165,7 +165,7 @@ test('another field that is missing, unknown or of another type is refused', () 
   for (const fields of bad) raisesLocal(() => parse(fields), 'keyring-field');
 });
 
-test('a derived PSK that cannot be read counts as absent, and the others stay', () => {
+test('an unreadable derived PSK is ignored, and the other PSKs stay', () => {
   const { is_provisioned, ...unmarked } = STORED_PSK;
   for (const entry of [
     null,
@@ -184,13 +184,13 @@ test('a derived PSK that cannot be read counts as absent, and the others stay', 
   assert.is(is_provisioned, false);
 });
 
-test('of two PSKs for one hub the first counts', () => {
+test('if a hub has two PSKs, the first is used', () => {
   const keyring = parse({ psks: [STORED_PSK, { ...STORED_PSK, key: '00'.repeat(32) }] });
   assert.is(keyring.psks.length, 1);
   assert.equal(pskOf(keyring), PSK);
 });
 
-test('a provisioned PSK that cannot be read is never taken for an absent one', () => {
+test('an unreadable provisioned PSK is never treated as absent', () => {
   const provisioned = { ...STORED_PSK, is_provisioned: true };
   const entries = [
     { ...provisioned, key: '' },
@@ -203,14 +203,14 @@ test('a provisioned PSK that cannot be read is never taken for an absent one', (
   for (const entry of entries) raisesLocal(() => parse({ psks: [entry] }), 'keyring-field');
 });
 
-test('a PSK of a keyring that does not say where it comes from counts as derived', () => {
+test('a stored PSK without isProvisioned counts as derived', () => {
   for (const is_provisioned of [undefined, null]) {
     const keyring = parse({ psks: [{ ...STORED_PSK, is_provisioned }] });
     assert.is(keyring.psks[0]!.isProvisioned, false);
   }
 });
 
-test('no error shows what is in a keyring', () => {
+test('no error shows the contents of a keyring', () => {
   const secret = 'S3cr3t';
   const stored = { ...STORED, access_key: secret };
   const inputs = [

@@ -289,7 +289,7 @@ test('a keyring carries a client from its first contact to its reconnect', () =>
   assert.equal(pinOf(afterSecond), HUB_KEY);
 });
 
-test('a keyring of a public key does the same, and its session asks for shared secrets', () => {
+test('a keyring with only a public key does the same, and its session asks for shared secrets', () => {
   const keyring = storePsk(
     createKeyring({ accessKey: ACCESS_KEY, staticKey: LATER.staticKey }),
     NODE_ID,
@@ -301,7 +301,7 @@ test('a keyring of a public key does the same, and its session asks for shared s
   assert.equal(second, ['waiting', 'transmit', 'waiting', 'transmit', 'ready', 'message']);
 });
 
-test('the static key of a keyring may be replaced by an object that answers at once', () => {
+test('a session accepts a synchronous key object in place of the keyring’s static key', () => {
   const keyring = storePsk(
     createKeyring({ accessKey: ACCESS_KEY, staticKey: LATER.staticKey }),
     NODE_ID,
@@ -315,7 +315,7 @@ test('a session computes the public key that a keyring lacks', () => {
   assert.is(new Pair({ client: { ...fieldsOf(fresh()), psks: [HUB_PSK] } }).run().client.state, 'ready');
 });
 
-test('createKeyring() computes the public key with a crypto, and keeps one that it is given', () => {
+test('createKeyring() computes the public key if it is given crypto, and keeps a given public key', () => {
   const made = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC, crypto: nodeCrypto });
   assert.equal(made.staticKey.publicKey, CLIENT_KEY);
   const staticKey = { privateKey: CLIENT_STATIC, publicKey: OTHER };

@@ -14,7 +14,7 @@ test('returns the will, online and offline, retained and at QoS 1', () => {
   });
 });
 
-test('uses the status topic of an earlier hub, and one that was issued', () => {
+test('uses the status topic of an older hub, and an issued one', () => {
   const earlier = deriveTopics({ hub_id: 'hub', access_key: 'ak' });
   assert.is(presence(earlier).will.topic, 'hivemind/hub/status/ak');
   const issued = deriveTopics({ topic_prefix: 'a/ak', status_topic: 'a/ak/presence' });

@@ -70,7 +70,7 @@ test('allows topics of up to 65535 bytes in UTF-8', () => {
   refuses({ topic_prefix: 'a', c2s_topic: `${publish}b` }, 'bad-topic');
 });
 
-test('reads fields under every name, and what parseIdentity() returned', () => {
+test('reads fields under every name, and the result of parseIdentity()', () => {
   const broker = { endpoint: 'mqtts://b', username: 'user', password: 'pw' };
   const topics = earlier('a/hub', hashOf('ak'));
   for (const fields of [
@@ -85,7 +85,7 @@ test('reads fields under every name, and what parseIdentity() returned', () => {
   assert.equal(deriveTopics({ accessKey: 'ak', c2sTopic, s2cTopic, statusTopic }), topics);
 });
 
-test('refuses arguments of the wrong type, and fields of topics of the wrong type', () => {
+test('refuses arguments and topic fields of the wrong type', () => {
   for (const mqtt of [undefined, null, 'a/b', 1, []]) refuses(mqtt as object, 'identity-field');
   for (const name of ['topic_prefix', 'hub_id', 'c2s_topic', 's2c_topic', 'status_topic', 'access_key']) {
     refuses({ topic_prefix: 'a', [name]: 7 }, 'identity-field');
@@ -94,7 +94,7 @@ test('refuses arguments of the wrong type, and fields of topics of the wrong typ
   raisesLocal(() => deriveTopics({ topic_prefix: 'a' }, null as never), 'bad-argument');
 });
 
-test('refuses an identity’s fields of topics of the wrong type, which parseIdentity() ignored', () => {
+test('refuses topic fields of the wrong type, which parseIdentity() ignored', () => {
   const broker = { endpoint: 'mqtts://b', username: 'user', password: 'pw', topic_prefix: 'a/ak' };
   const mqttOf = (fields: object) =>
     parseIdentity({ access_key: 'ak', password: 'pw', mqtt: { ...broker, ...fields } }).mqtt!;
@@ -135,14 +135,14 @@ test('derives each topic that was not issued from one that was, or from prefix, 
   );
 });
 
-test('accepts issued topics below a prefix that names no client only if they name this one, or are a single level', () => {
+test('accepts issued topics below a prefix without a client only if they name this client, or are a single level', () => {
   const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak' };
   for (const topic of ['hivemind/hub/up', 'hivemind/hub/ak/in', 'hivemind/hub/c2s/ak'])
     assert.is(deriveTopics({ ...mqtt, c2s_topic: topic }).publish, topic);
   refuses({ ...mqtt, c2s_topic: 'hivemind/hub/other/in' }, 'topic-out-of-scope');
 });
 
-test('refuses topics where nothing names the client, another client’s, and those outside of the hub’s levels', () => {
+test('refuses topics that name no client or another one, and topics outside of the hub’s levels', () => {
   const issued = ({ publish, subscribe, status }: Topics) => ({
     c2s_topic: publish,
     s2c_topic: subscribe,
@@ -157,7 +157,7 @@ test('refuses topics where nothing names the client, another client’s, and tho
   for (const value of ['#', '+', '+/a', '#/a']) refuses({ topic_prefix: value }, 'bad-topic');
 });
 
-test('adds the hub’s id to a prefix that does not have it as a level, and finds the direction at any level', () => {
+test('adds the hub’s id to a prefix without that level, and finds the direction at any level', () => {
   const mqtt = { hub_id: 'hub', access_key: 'ak' };
   for (const prefix of ['hub', 'a/hub', 'a/hub/b'])
     assert.equal(deriveTopics({ ...mqtt, topic_prefix: prefix }), earlier(prefix, 'ak'));
@@ -167,7 +167,7 @@ test('adds the hub’s id to a prefix that does not have it as a level, and find
   assert.is(deriveTopics(direct).status, 'status/ak/in');
 });
 
-test('brokerEndpoint() reads an IPv6 address, the path of a WebSocket and the flag for TLS', () => {
+test('brokerEndpoint() reads an IPv6 address, a WebSocket path and the TLS flag', () => {
   const endpoint = (url: string, tls?: boolean) => brokerEndpoint({ endpoint: url, tls });
   assert.is(endpoint('mqtts://[2001:db8::1]:8884').host, '2001:db8::1');
   assert.is(endpoint('wss://b/mqtt/').url, 'wss://b/mqtt');

@@ -77,7 +77,7 @@ test('with the same client id, the will of a dead connection comes before the ne
   assert.is((await old.ended).reason, 'dropped');
 });
 
-test('the will of a client that cannot publish offline says it instead', async () => {
+test('if a client cannot publish offline, its will does', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
   const wire = await Wire.open();

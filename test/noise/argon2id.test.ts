@@ -105,7 +105,7 @@ test('calls onProgress about a hundred times, the last time with 1', () => {
   assert.is(reports.at(-1), 1);
 });
 
-test('works in the caller’s memory, whatever it held, and wipes what it used', () => {
+test('works in the caller’s memory, whatever its contents, and wipes the part that it used', () => {
   const all = new Uint8Array(4 + 32 * 1024 + 4).fill(0xff);
   const memory = all.subarray(4);
   const derivation = new Argon2id(rfc({ memory }));
@@ -205,13 +205,13 @@ test('leaves the caller’s memory alone once it is over', () => {
   assert.ok(memory.every((byte) => byte === 1));
 });
 
-test('takes no secret and no associated data for empty ones', () => {
+test('treats a missing secret and missing associated data as empty', () => {
   const none = new Uint8Array(0);
   const [without, empty] = [undefined, none].map((bytes) => rfc({ secret: bytes, associatedData: bytes }));
   assert.equal(argon2id(without!), argon2id(empty!));
 });
 
-test('leaves password, salt, secret and associated data as they were', () => {
+test('does not change password, salt, secret and associated data', () => {
   const options = rfc();
   argon2id(options);
   assert.equal(options, rfc());
@@ -226,7 +226,7 @@ test('refuses result() before it is done, and goes on', () => {
   assert.is(toHex(derivation.result()), RFC!.tag);
 });
 
-test('is over after the result', () => {
+test('is over after result()', () => {
   const derivation = new Argon2id(rfc());
   derivation.run(1000);
   derivation.result();

@@ -45,7 +45,7 @@ test('still throws its first failure after it is destroyed', () => {
   assertDead(state, failure);
 });
 
-test('splits into keys of which none is all zeros', () => {
+test('splits into keys that are not all zeros', () => {
   // As one would be if it shared its array with the chaining key, which is wiped.
   const keys = bytesIn(upTo(3, 'initiator', 'XXpsk2').split()).filter(({ length }) => length === 32);
   assert.ok(keys.length >= 2);
@@ -88,7 +88,7 @@ test('wipes each shared secret as soon as it is mixed in', () => {
   assert.equal(secrets.map(isZero), [true, true]);
 });
 
-test('wipes what randomBytes returned, once it is copied', () => {
+test('wipes the result of randomBytes after copying it', () => {
   const random = key(9);
   create('initiator', 'XXpsk2', { randomBytes: () => random }).writeMessage();
   assert.ok(isZero(random));
@@ -162,7 +162,7 @@ for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
   });
 }
 
-test('returns the remote static key once it was read, or from the start if it was given', () => {
+test('returns the remote static key once it has been read, or from the start if it was given', () => {
   const known = (due: number, pattern: HandshakePatternName) =>
     upTo(due, 'initiator', pattern).remoteStaticKey;
   const expected = publicKey(STATIC.responder);

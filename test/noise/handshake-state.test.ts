@@ -69,7 +69,7 @@ for (const pattern of ALL_PATTERNS) {
       const shortest = fields.payload + 16;
       const reader = () => upTo(index, readerOf(index), pattern, { suite });
 
-      test(`${name} can be 65535 bytes long, and a payload of one byte more is refused`, () => {
+      test(`${name} may have 65535 bytes, and a payload of one byte more is refused`, () => {
         const writer = upTo(index, writerOf(index), pattern, { suite });
         const payload = new Uint8Array(65535 - shortest).fill(1);
         raisesLocal(() => writer.writeMessage(new Uint8Array(payload.length + 1)), 'message-too-long');
@@ -175,7 +175,7 @@ test('KKpsk0: a pinned key of low order is a local fault, in either role', () =>
   assertDead(responder, failure);
 });
 
-test('a protocol name of what is no string is a bad argument', () => {
+test('protocolName() refuses arguments that are not strings', () => {
   raisesLocal(() => protocolName(Symbol('XXpsk2') as never, '25519_ChaChaPoly_SHA256'), 'bad-argument');
   raisesLocal(() => protocolName('XXpsk2', { toString: null } as never), 'bad-argument');
 });

@@ -119,7 +119,7 @@ for (const [what, fault] of Object.entries(FAULTS)) {
   }
 }
 
-test('the cause is what was thrown, even if it is one of our own errors', () => {
+test('the thrown value becomes the cause, even if it is one of our own errors', () => {
   for (const cause of [bus, ours]) {
     const sharedSecret = () => {
       throw cause;
@@ -189,7 +189,7 @@ for (const [missing, crypto] of Object.entries(INCOMPLETE)) {
   });
 }
 
-test('crypto whose members throw when read is bad-argument', () => {
+test('crypto with members that throw when read is refused as bad-argument', () => {
   const cause = new Error('not yet');
   const crypto = {
     get sha256() {

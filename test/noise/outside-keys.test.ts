@@ -160,7 +160,7 @@ test('a shared secret of zeros for a pinned key is a LocalError', () => {
   assertDead(state, failure);
 });
 
-test('dhNeeded is a copy, and the shared secret is left to the caller to wipe', () => {
+test('dhNeeded is a copy, and the caller wipes the shared secret', () => {
   const { state } = waiting('responder', 'XXpsk2');
   state.dhNeeded!.fill(0);
   const secret = sharedSecret(STATIC.responder, state.dhNeeded!);

@@ -91,12 +91,12 @@ for (const role of ROLES) {
       randomBytes: never,
     };
 
-    test(`${pattern}: the ${role} computes no public key that it is given`, () => {
+    test(`${pattern}: the ${role} does not compute the public keys that it is given`, () => {
       const all = sumOf(countsOf(role, pattern, {}), 'x25519');
       assert.is(sumOf(countsOf(role, pattern, ahead), 'x25519'), all - 2);
     });
 
-    test(`${pattern}: the ${role} computes no cipher key with which nothing is sealed`, () => {
+    test(`${pattern}: the ${role} does not derive cipher keys that are never used`, () => {
       assert.is(sumOf(countsOf(role, pattern, {}), 'hmac'), 17);
     });
 
@@ -113,7 +113,7 @@ for (const role of ROLES) {
   }
 }
 
-test('a paced handshake with an asynchronous static key is given that key’s shared secrets, and computes the others', () => {
+test('a paced handshake asks for the shared secrets of an asynchronous static key, and computes the others', () => {
   const staticKey = { publicKey: publicKey(STATIC.initiator) };
   const state = create('initiator', 'KKpsk0', { staticKey, paced: true });
   const [message] = transcriptOf('KKpsk0');
@@ -142,7 +142,7 @@ test('while a paced handshake waits, every other call is refused and changes not
   raisesLocal(() => state.writeMessage(), 'wrong-state');
 });
 
-test('keys made ahead are copied, and no copy outlives the handshake', () => {
+test('precomputed keys are copied, and the copies are wiped with the handshake', () => {
   const [own, ephemeral] = [pairOf(copyBytes(STATIC.initiator)), pairOf(copyBytes(EPHEMERAL.initiator))];
   const state = create('initiator', 'KKpsk0', { staticKey: own, ephemeralKey: ephemeral });
   for (const { privateKey, publicKey } of [own, ephemeral]) {
@@ -158,7 +158,7 @@ test('keys made ahead are copied, and no copy outlives the handshake', () => {
   assert.equal(held(), []);
 });
 
-test('a public key that is not that of its private key is taken as it is, and the responder refuses message 3', () => {
+test('a public key that does not belong to the private key is not noticed locally, and the responder refuses message 3', () => {
   const staticKey = { privateKey: STATIC.initiator, publicKey: publicKey(key(1)) };
   const initiator = create('initiator', 'XXpsk2', { staticKey });
   const responder = create('responder', 'XXpsk2');
@@ -173,7 +173,7 @@ test('a public key that is not that of its private key is taken as it is, and th
   assert.is(code, 'payload-not-authentic');
 });
 
-test('refuses keys that are not keys, and an ephemeral key that answers later', () => {
+test('refuses invalid keys, and an asynchronous ephemeral key', () => {
   const own = publicKey(STATIC.initiator);
   for (const name of ['staticKey', 'ephemeralKey']) {
     for (const privateKey of ['text', null, key(0)]) {

@@ -73,7 +73,7 @@ test('seals 65519 bytes into the longest possible message, which opens', () => {
   assert.ok(equalBytes(other.decrypt(message), longest));
 });
 
-test('refuses to seal 65520 bytes, which changes nothing', () => {
+test('refuses to seal 65520 bytes, without a change of state', () => {
   const [one, other] = pair();
   raisesLocal(() => one.encrypt(new Uint8Array(65520)), 'message-too-long');
   assert.equal(other.decrypt(one.encrypt(TEXT)), TEXT);
@@ -109,7 +109,7 @@ test('refuses a replayed message, for good', () => {
   assertDead(other, failure, one);
 });
 
-test('refuses a message that overtook another, for good, and then the other', () => {
+test('refuses messages that arrive out of order, for good', () => {
   const [one, other] = pair();
   const [first, second] = [one.encrypt(TEXT), one.encrypt(TEXT)];
   const failure = raisesRemote(() => other.decrypt(second), 'not-authentic');
@@ -161,7 +161,7 @@ test('wipes keys and hash when it is destroyed', () => {
   assertDead(one, failure, other);
 });
 
-test('says that it is destroyed before it says that an argument is too long or too short', () => {
+test('reports that it is destroyed before it reports an argument of the wrong length', () => {
   const [one] = pair();
   one.destroy();
   raisesLocal(() => one.encrypt(new Uint8Array(65536)), 'wrong-state');
@@ -241,7 +241,7 @@ test('does not change the arrays it is given', () => {
   assert.equal(message, before);
 });
 
-test('opens a message in its own array if told to and if the cipher can, otherwise in a new one', () => {
+test('opens a message in its own array if asked to and if the cipher can, otherwise in a new one', () => {
   for (const [createCipher, isView] of [
     [nobleCrypto.ciphers.ChaChaPoly!, true],
     [nodeCrypto.ciphers.ChaChaPoly!, false],

@@ -56,7 +56,7 @@ test('the program of the judge contains noble and ws alone; that of the commands
   assert.ok(others.includes('@peculiar/x509'));
 });
 
-test('SECURITY.md lists what is brought, with its licence, and the licence text goes with it', async () => {
+test('SECURITY.md lists the bundled packages with their licences, and the licence texts are included', async () => {
   const rows = [...read('SECURITY.md').matchAll(/^\| `(hub-protocol\S*)` \| (.*) \|$/gm)];
   for (const folder of PACKAGES) {
     const { name } = manifestOf(folder);
@@ -119,7 +119,7 @@ test('every lock file has a hash of each package, and names no registry', () => 
   assert.equal(wrong, []);
 });
 
-test('of all that the project installs for itself, three packages run a script, and no other begins to', () => {
+test('exactly three of the development dependencies run an install script', () => {
   const scripted = filesNamed(/(?:^|\/)package-lock\.json$/)
     .flatMap((file) => Object.entries((JSON.parse(read(file)) as Lock).packages))
     .filter(([, { hasInstallScript }]) => hasInstallScript)
@@ -127,7 +127,7 @@ test('of all that the project installs for itself, three packages run a script, 
   assert.equal([...new Set(scripted)].sort(), ['@agoric/xsnap', '@swc/core', 'esbuild']);
 });
 
-test('a bill of materials names a package and what it has of others, with hashes, and nothing that changes', async () => {
+test('a bill of materials names a package and its bundled packages with hashes, and nothing that varies', async () => {
   const time = '2026-01-02T03:04:05.000Z';
   const bom = await bomOf('judge', time);
   assert.is(bom.metadata.component.name, 'hub-protocol-judge');

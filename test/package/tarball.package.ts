@@ -55,7 +55,7 @@ test('has no files but its pages, licences, code and types', () => {
   );
 });
 
-test('who brings cryptography installs nothing else, and README’s program runs', async () => {
+test('with own cryptography, README’s program runs without further packages', async () => {
   const alone = emptyFolder('alone');
   await install(alone, '--omit=optional', 'hub-protocol');
   assert.equal(installedIn(alone), ['hub-protocol']);
@@ -154,7 +154,7 @@ test('loads by import and by require, and so does every other entry', async () =
   ]);
 });
 
-test('is bundled for a browser, and what is not used stays out', async () => {
+test('bundles for a browser, without unused code', async () => {
   const bundle = async (contents: string): Promise<number> => {
     const { outputFiles, warnings } = await build({
       stdin: { contents, resolveDir: folder },

@@ -47,7 +47,7 @@ test('goes on dialling if the clock is set back, however often', () => {
   }
 });
 
-test('refuses the timer of a pause that was cut short in the moment in which it began', () => {
+test('refuses the timer of a pause that was cut short as soon as it began', () => {
   const policy = newPolicy({ basePause: 60_000 });
   policy.begin(0);
   const cutShort = policy.take(ended(), 0);
@@ -87,7 +87,7 @@ test('refuses options of the wrong type, out of range and unknown ones', () => {
   newPolicy({ maxPause: 86_400_000, basePause: 1, steadyAfter: undefined, deadlines: undefined });
 });
 
-test('refuses a time that is no number, and an event that is no object', () => {
+test('refuses a time that is not a number, and an event that is not an object', () => {
   const policy = newPolicy();
   for (const now of [undefined, '5', Number.NaN, Infinity]) {
     raisesLocal(() => policy.begin(now as number), 'bad-argument');
@@ -128,7 +128,7 @@ test('decides nothing if randomBytes fails, and decides when it works again', ()
   assert.equal(policy.take(ended(), 1), { do: 'dial', after: 1000, tell: undefined });
 });
 
-test('tells what a person could be told from the second failure with one code on', () => {
+test('reports what to show a person from the second failure with the same code on', () => {
   const policy = newPolicy();
   const error = new RemoteError('unavailable', 'busy');
   const fail = (at: number, failure: LocalError | RemoteError = error): PolicyDecision | undefined => {
@@ -144,7 +144,7 @@ test('tells what a person could be told from the second failure with one code on
   assert.is(tellOf(fail(60_000, new RemoteError('timeout', 'slow'))), undefined);
 });
 
-test('a connection that was ready for long is no failure, so its end tells a person nothing', () => {
+test('the loss of a connection that was ready for long is not a failure to show a person', () => {
   const policy = newPolicy();
   for (const at of [0, 100_000, 200_000]) {
     policy.begin(at);

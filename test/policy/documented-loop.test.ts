@@ -126,7 +126,7 @@ test('hangs up on a silent hub, and dials again after a pause', () => {
   assert.ok(sockets.length > 10 && sockets.length <= 30, `${sockets.length} sockets`);
 });
 
-test('asks a person, and goes on when that person has acted', () => {
+test('asks a person, and goes on when the person has acted', () => {
   const { clock, log, policy, sockets, connect } = start(troubleOf('forgets'));
   clock.runUntil(3_600_000);
   assert.is(log.at(-2), 'asks text-after-ready');
@@ -136,7 +136,7 @@ test('asks a person, and goes on when that person has acted', () => {
   assert.is(sockets.length, 3);
 });
 
-test('rests after a goodbye, whatever timers are left', () => {
+test('stays offline after goodbye(), whatever timers are left', () => {
   const { clock, policy, sockets } = start(troubleOf('is silent'));
   clock.runUntil(30_000);
   policy.goodbye();

@@ -14,7 +14,7 @@ import {
 const rowsOf = (wanted: string): readonly Vector[] =>
   readVectorFile('tables').testGroups.find(({ type }) => type === wanted)!.tests;
 
-test('the states are those of the vectors, and what follows each input', () => {
+test('the states and their successors match the vectors', () => {
   const rows = rowsOf('PolicyState');
   assert.equal([...new Set(rows.map(({ state }) => state))], Object.keys(POLICY_STATES));
   for (const { state, input, next } of rows) {

@@ -89,7 +89,7 @@ function linesWith(lines: string[], field: string): Line[] {
   return parse(lines).filter((line) => field in line);
 }
 
-test('begins with the role, the own public key, and the options that are no secret', () => {
+test('begins with the role, the own public key, and the options that are not secret', () => {
   const { clientLines, hubLines } = record(
     {
       patterns: ['XXpsk2'],
@@ -126,13 +126,13 @@ test('begins with the role, the own public key, and the options that are no secr
   ]);
 });
 
-test('records the public key of a key pair that is kept elsewhere', () => {
+test('records the public key of an external key pair', () => {
   const staticKey = { publicKey: CLIENT_KEY };
   const { clientLines } = record({ staticKey });
   assert.is(parse(clientLines)[0]!.publicKey, hex(CLIENT_KEY));
 });
 
-test('records each cleartext envelope whole, in both directions', () => {
+test('records every cleartext envelope in full, in both directions', () => {
   const { clientLines, hubLines } = ready();
   const received = parse(clientLines).filter(({ call, state }) => call === 'receive' && state !== 'ready');
   const sent = linesWith(hubLines, 'event').filter(({ event, text }) => event === 'transmit' && text);
@@ -144,7 +144,7 @@ test('records each cleartext envelope whole, in both directions', () => {
   assert.match(sent[0]!.text as string, /"node_id":"hub-1"/);
 });
 
-test('records the state in which each call found the session', () => {
+test('records the state of the session before each call', () => {
   const { clientLines, client } = ready();
   client.closed(1000);
   assert.equal(
@@ -194,7 +194,7 @@ test('records no look-up if the connection ends before the offer', () => {
   assert.is(parse(clientLines)[0]!.hasPins, false);
 });
 
-test('records nothing as looked up before the offer has arrived', () => {
+test('records no look-up before the offer has arrived', () => {
   const { client, hub, clientLines } = record();
   const [hello] = hub.start().map(textOf);
   client.receive(hello!);
@@ -202,7 +202,7 @@ test('records nothing as looked up before the offer has arrived', () => {
   assert.equal(linesWith(clientLines, 'lookedUp'), []);
 });
 
-test('records events without what was sealed, and their public keys', () => {
+test('records events with their public keys, but without sealed content', () => {
   const { clientLines, hubLines } = ready();
   const events = (lines: string[]): Line[] =>
     linesWith(lines, 'event').filter(({ event }) => event !== 'transmit');
@@ -275,7 +275,7 @@ for (const [what, data] of [
   ['an empty text', ''],
   ['a text as long as an envelope may be', ' '.repeat(MAX_ENVELOPE)],
 ] as const) {
-  test(`records ${what} whole`, () => {
+  test(`records ${what} in full`, () => {
     const { client, clientLines } = record();
     client.receive(data);
     assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: data });
@@ -295,7 +295,7 @@ for (const [what, data, line] of [
   });
 }
 
-test('records what a method throws, and throws it', () => {
+test('records the error that a method throws, and rethrows it', () => {
   const { client, clientLines } = record();
   raisesLocal(() => client.providePsk(PSK), 'wrong-state');
   raisesLocal(() => client.receive(1 as never), 'bad-argument');
@@ -336,7 +336,7 @@ test('records how the connection ended', () => {
   assert.is(parse(started.clientLines).at(-1)!.status, 503);
 });
 
-test('records whether an error is of this side', () => {
+test('records whether an error is local', () => {
   const { hub, hubLines } = record({}, { randomBytes: () => new Uint8Array(31) });
   connect({ ...record(), hub });
   const line = parse(hubLines).at(-1)!;
@@ -374,7 +374,7 @@ test('contains no secret', () => {
   assert.not.ok(/plaintext|lobby|session_id/.test(all));
 });
 
-test('records the ephemeral key of a failed handshake, but only if that is asked for', () => {
+test('records the ephemeral key of a failed handshake only if asked to', () => {
   const other = { psk: OTHER_PSK };
   const silent = record({}, other);
   connect(silent);
@@ -409,7 +409,7 @@ test('records the ephemeral key of a handshake whose envelopes and PSK are bytes
   assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
 });
 
-test('records no cleartext as a transport message that did not open', () => {
+test('does not record cleartext as a transport message that failed to open', () => {
   const { client, clientLines } = record({}, {}, { ephemeralKey: true });
   client.receive(Uint8Array.of(0xff));
   assert.is(client.state, 'failed');
@@ -431,13 +431,13 @@ test('wipes its copy of the static key', () => {
   assert.ok(given.every(isZero));
 });
 
-test('records with the ephemeral key a transport message that does not open', () => {
+test('records a transport message that does not open together with the ephemeral key', () => {
   const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
   client.receive(new Uint8Array(17));
   assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
 });
 
-test('records the ephemeral key also if an envelope was repeated on the encrypted session', () => {
+test('records the ephemeral key even if an envelope was repeated on the encrypted session', () => {
   const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
   const message2 = linesWith(clientLines, 'text').filter(({ call }) => call === 'receive')[2]!;
   assert.equal(client.receive(Buffer.from(message2.text as string)), []);
@@ -448,7 +448,7 @@ test('records the ephemeral key also if an envelope was repeated on the encrypte
 /** What arrives over MQTT, where cleartext is bytes too. */
 const published = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
 
-test('records a greeting in bytes on the encrypted session as what it is, and not as sealed', () => {
+test('records a greeting that arrives as bytes on the encrypted session as cleartext', () => {
   const recorded = ready({}, {}, { ephemeralKey: true });
   const offer = textOf(record().hub.start().at(-1)!);
   recorded.client.receive(published(offer));
@@ -510,7 +510,7 @@ test('goes on without a recording if write() throws', () => {
   assert.is(calls, 2); // once a session
 });
 
-test('refuses what the constructors refuse, and what is no recording', () => {
+test('refuses options that the constructors refuse, and invalid recording options', () => {
   raisesLocal(() => record({ siteId: 1 as never }), 'bad-argument');
   raisesLocal(() => record({ pins: 1 as never }), 'bad-argument');
   raisesLocal(() => record({ keyring: 1 } as never), 'bad-argument');

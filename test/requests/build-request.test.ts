@@ -52,7 +52,7 @@ test('keeps the error that a getter threw as the cause', () => {
   assert.instance(error.cause, TypeError);
 });
 
-test('shows nothing of a request in an error', () => {
+test('an error shows no part of a request', () => {
   const error = raisesLocal(() => buildUtterance({ requestId: 's3cret', text: ' ' }), 'bad-argument');
   assert.not.match(error.message, 's3cret');
 });

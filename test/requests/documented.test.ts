@@ -66,7 +66,7 @@ const event = (type: string, context: object, data: object = {}) => ({
   text: JSON.stringify({ msg_type: 'bus', payload: { type, data, context } }),
 });
 
-test('the example imports what it uses', () => {
+test('the example imports everything that it uses', () => {
   assert.is(imports, "import { buildUtterance, RequestScheduler } from 'hub-protocol';");
 });
 
@@ -95,7 +95,7 @@ test('the example asks, waits, expires, and ends with the connection', () => {
   ]);
 });
 
-test('the table of events has the types that count, and what they mean', () => {
+test('the table of events lists the types that matter, with their meaning', () => {
   const documented: { [type: string]: string } = {};
   for (const [types, meaning] of tableIn('### Which events count')) {
     for (const type of namesIn(types!)) documented[type] = meaning!;
@@ -103,7 +103,7 @@ test('the table of events has the types that count, and what they mean', () => {
   assert.equal(documented, { ...CAUSES });
 });
 
-test('the table of states is that of the code', () => {
+test('the table of states matches the code', () => {
   const states = Object.keys(TRANSITIONS);
   const documented = tableIn('### States').map(([cause, ...cells]) => [
     cause,
@@ -121,7 +121,7 @@ test('the table of states is that of the code', () => {
   }
 });
 
-test('the table of deadlines has those of the code, and how a request ends at each', () => {
+test('the table of deadlines matches the code, with the ending at each deadline', () => {
   const milliseconds = (text: string): number => Number.parseFloat(text) * (text.endsWith('ms') ? 1 : 1000);
   const documented = tableIn('### Deadlines').map(([state, time, , ending, option]) => {
     assert.equal(namesIn(option!), [namesIn(state!)[0]!]);

@@ -16,7 +16,7 @@ const SPOKEN = {
   },
 };
 
-test('reads a message that was parsed before', () => {
+test('accepts a message that was already parsed', () => {
   const text = JSON.stringify(SPOKEN);
   for (const parse of [JSON.parse, parseJson]) assert.equal(readHubEvent(parse(text)), readHubEvent(text));
 });
@@ -33,7 +33,7 @@ test('returns undefined for a payload that is not an object, and for a type that
     assert.is(readHubEvent({ msg_type: 'bus', payload } as never), undefined);
 });
 
-test('takes a field called `undefined` for none of the names', () => {
+test('does not read a field named `undefined` in place of a missing one', () => {
   const context = { undefined: 'req-1' };
   const event = readHubEvent({ msg_type: 'bus', payload: { type: 'speak', context } })!;
   assert.equal([event.requestId, event.sessionId], [undefined, undefined]);

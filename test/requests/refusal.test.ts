@@ -45,7 +45,7 @@ test('reads a negative zero as 0', () => {
   assert.ok(Object.is(quotaOf({ limit: -0 }).limit, 0));
 });
 
-test('tells decisions of policy from the faults that hubs report as refusals', () => {
+test('distinguishes policy decisions from faults that hubs report as refusals', () => {
   const isPolicy = (code: string): boolean => isByPolicy(readRefusal(denied({ code }))!);
   for (const code of ['acl_disallowed_type', 'intent_quota_exceeded', '', 'anything else']) {
     assert.is(isPolicy(code), true, code);

@@ -45,14 +45,14 @@ test('collects the reply to a request over a session', () => {
   });
 });
 
-test('takes an event that was read before', () => {
+test('accepts an event that was already parsed', () => {
   const collector = collect();
   assert.is(collector.push(readHubEvent(speak('One.'))!, true), 'speaking');
   assert.is(collector.push(readHubEvent(HANDLED)!, true), 'done');
   assert.is(collector.reply.text, 'One.');
 });
 
-test('tells which events belong to the request', () => {
+test('reports which events belong to the request', () => {
   const owns = (text: string, sole = true): boolean => collect().owns(readHubEvent(text)!, sole);
   assert.is(owns(speak('One.')), true);
   assert.is(owns(speak('One.', { session: { session_id: 'n:sess-1' } })), true);

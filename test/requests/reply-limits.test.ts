@@ -70,7 +70,7 @@ test('keeps nothing that follows what did not fit', () => {
   assert.is(collector.isTruncated, true);
 });
 
-test('still follows the hub when nothing more is kept', () => {
+test('still reacts to the hub when nothing more is kept', () => {
   const collector = collect(...utterances(1001));
   assert.is(collector.state, 'speaking');
   assert.equal(collector.reply.rawEvent!.data, { utterance: '1000' });
@@ -102,7 +102,7 @@ test('stops measuring at the limit, even for values that contain themselves', ()
   assert.ok(sizeOf({ kind: 'table', data }, 1000) > 1000);
 });
 
-test('keeps little of what a hub that never stops speaking says, and is quick about it', () => {
+test('keeps little from a hub that never stops speaking, in little time', () => {
   const collector = new ReplyCollector({ requestId: 'r' });
   for (let i = 0; i < 10_000; i++) collector.push(speak({ utterance: `part ${i}`, image: `${i}.png` }), true);
   const { text, displayItems } = collector.reply;

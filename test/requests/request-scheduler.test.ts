@@ -51,7 +51,7 @@ test('sends a request over a session, and finishes it with the reply', () => {
   assert.is(decisions.length, 1);
 });
 
-test('finishes with a reply that says what was refused', () => {
+test('finishes with a reply that states the refusal', () => {
   const scheduler = new RequestScheduler();
   scheduler.request(request('r'), 0);
   const denied = event('hive.policy.denied', {}, { denied_type: 'recognizer_loop:utterance', code: 'acl' });
@@ -59,7 +59,7 @@ test('finishes with a reply that says what was refused', () => {
   assert.is(decision!.reply.policyDenied, true);
 });
 
-test('hands over an event that is part of no reply, complete', () => {
+test('returns an event that belongs to no reply unchanged', () => {
   const text = event('speak', {}, { utterance: 'Your timer has ended.' });
   assert.equal(new RequestScheduler().receive(text, 0), [{ do: 'handle', event: readHubEvent(text) }]);
 });

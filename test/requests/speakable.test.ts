@@ -10,7 +10,7 @@ test('leaves text without markup unchanged', () => {
   }
 });
 
-test('collapses the white space that is listed, and no other', () => {
+test('collapses only the listed white space', () => {
   const listed = '\t\n\v\f\r \u00a0';
   assert.is(collapse(`${listed}a${listed}b${listed}`), 'a b');
   for (const other of ['\u0085', '\u1680', '\u2003', '\u2028', '\u3000', '\ufeff']) {

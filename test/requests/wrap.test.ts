@@ -28,7 +28,7 @@ test('names the site and the query', () => {
   assert.equal(wrap('cascade', MESSAGE, { queryId: 'q1' }), { ...plain, metadata: { query_id: 'q1' } });
 });
 
-test('wraps what is wrapped already', () => {
+test('wraps an envelope that is already wrapped', () => {
   const inner = wrap('query', MESSAGE);
   assert.equal(wrap('escalate', inner).payload, inner);
 });
@@ -39,7 +39,7 @@ test('refuses types that wrap nothing', () => {
   }
 });
 
-test('refuses a bare bus message, and what is no object', () => {
+test('refuses a bare bus message, and arguments that are not objects', () => {
   const bare = { type: 'speak', data: {}, context: {} };
   for (const message of [bare, { msg_type: 1 }, Object.create(MESSAGE), [], null, undefined, 'bus']) {
     raisesLocal(() => call('query', message), 'bad-argument');
@@ -48,7 +48,7 @@ test('refuses a bare bus message, and what is no object', () => {
   raisesLocal(() => call('query', hostile), 'bad-argument');
 });
 
-test('refuses options that it does not know, and blank ids', () => {
+test('refuses unknown options, and blank ids', () => {
   for (const options of [null, { siteId: 'attic' }, { targetSiteId: ' ' }, { queryId: '' }, { queryId: 7 }]) {
     raisesLocal(() => call('query', MESSAGE, options), 'bad-argument');
   }

@@ -98,13 +98,13 @@ test('a reconnect to one of two pinned hubs computes all four after the offer', 
   assert.equal([made, hello, rest], [[DRAW, 'publicKey'], [], [...three, 'sharedSecret']]);
 });
 
-test('a hub that is not the pinned one costs what a first contact costs', () => {
+test('a hub that is not the pinned one costs as much as a first contact', () => {
   const pins = [{ nodeId: 'hub-2', key: OTHER_KEY }];
   const [, , rest] = callsOf({ pins, staticKey: STORED });
   assert.equal(rest, three);
 });
 
-test('a client that must not use KKpsk0 computes no shared secret ahead', () => {
+test('a client that may not use KKpsk0 precomputes no shared secret', () => {
   assert.equal(callsOf({ ...PINNED, staticKey: STORED, patterns: ['XXpsk2'] }), [
     [DRAW, 'publicKey'],
     [],
@@ -112,7 +112,7 @@ test('a client that must not use KKpsk0 computes no shared secret ahead', () => 
   ]);
 });
 
-test('a key pair outside of JavaScript is asked for its shared secret with the only pinned hub once, in the constructor', () => {
+test('an external key pair is asked once, in the constructor, for its shared secret with the only pinned hub', () => {
   const asked: Uint8Array[] = [];
   const staticKey = {
     publicKey: CLIENT_KEY,
@@ -127,12 +127,12 @@ test('a key pair outside of JavaScript is asked for its shared secret with the o
   assert.is(asked.filter((key) => equalBytes(key, HUB_KEY)).length, 2);
 });
 
-test('a key that is kept elsewhere is asked for as before', () => {
+test('an asynchronous key is asked as before', () => {
   const { clientEvents } = readyPair({ client: { ...PINNED, ...LATER }, hub: KK.hub });
   assert.equal(types(clientEvents), ['waiting', 'transmit', 'waiting', 'transmit', 'ready']);
 });
 
-test('what was computed ahead decides nothing about trust', () => {
+test('precomputed secrets do not affect trust', () => {
   const other = new Pair({
     client: { pins: [{ nodeId: NODE_ID, key: OTHER_KEY }] },
     hub: KK.hub,
@@ -160,13 +160,13 @@ test('a hub draws its ephemeral key when message 1 has opened, and computes noth
   assert.equal(counter.take(), [DRAW, 'publicKey', 'sharedSecret', 'sharedSecret']);
 });
 
-test('a hub whose public key is given does not compute it', () => {
+test('a hub does not compute a given public key', () => {
   const counter = new Counter();
   readyPair({ hub: { crypto: counter.crypto, randomBytes: counter.randomBytes, staticKey: HUB_PAIR } });
   assert.equal(counter.take(), [DRAW, 'publicKey', ...three]);
 });
 
-test('the keys made ahead are wiped however the session ends, and when the constructor fails', () => {
+test('precomputed keys are wiped however the session ends, and if the constructor fails', () => {
   const ephemeral = new Uint8Array(32).fill(0x6e);
   const secrets = [
     CLIENT_STATIC,
@@ -204,7 +204,7 @@ test('the keys made ahead are wiped however the session ends, and when the const
   assert.ok(given.length > 0 && given.every(isZero));
 });
 
-test('the static key may be wiped by its owner once the session is made', () => {
+test('the caller may wipe the static key once the session exists', () => {
   const staticKey = { privateKey: new Uint8Array(CLIENT_STATIC), publicKey: new Uint8Array(CLIENT_KEY) };
   const pair = new Pair({ client: { staticKey } });
   staticKey.privateKey.fill(0);
@@ -295,7 +295,7 @@ test('a paced reconnect to one of two pinned hubs does the same', () => {
   assert.equal(pacedSteps(TWO_PINS, KK.hub), pacedSteps(PINNED, KK.hub));
 });
 
-test('a paced session asks for the shared secrets of a static key that answers later, and computes the others', () => {
+test('a paced session asks for the shared secrets of an asynchronous static key, and computes the others', () => {
   assert.equal(pacedSteps({ ...PINNED, ...LATER }, KK.hub).slice(1), [
     [NONE, []],
     [NONE, ['waiting']],
@@ -316,7 +316,7 @@ test('a paced session asks for the shared secrets of a static key that answers l
   ]);
 });
 
-test('no more than one X25519 is computed in any call of a paced session', () => {
+test('every call of a paced session computes at most one X25519', () => {
   for (const options of [{}, PINNED, KK.client!, { ...PINNED, ...LATER }]) {
     for (const [computed] of pacedSteps(options, KK.hub)) {
       assert.ok(computed.filter((call) => call !== DRAW).length <= 1);
@@ -324,7 +324,7 @@ test('no more than one X25519 is computed in any call of a paced session', () =>
   }
 });
 
-test('a paced session and one that is not send the same bytes', () => {
+test('a paced session sends the same bytes as an ordinary one', () => {
   const fixed = (byte: number) => ({ randomBytes: () => new Uint8Array(32).fill(byte) });
   for (const options of [{}, PINNED]) {
     const sentWith = (keys: ClientAndKeyring) =>
@@ -340,7 +340,7 @@ function resumeToMessage1(client: ClientSession): void {
   assert.is(client.state, 'awaiting-message-2');
 }
 
-test('HELLO may come again, from another hub too, and costs a paced session nothing more', () => {
+test('a repeated HELLO, even from another hub, costs a paced session nothing', () => {
   const counter = new Counter();
   const client = newClient({ ...PACED, ...PINNED, crypto: counter.crypto });
   counter.take();
@@ -350,7 +350,7 @@ test('HELLO may come again, from another hub too, and costs a paced session noth
   assert.equal(counter.take(), [...DH, ...DH]); // es, ss
 });
 
-test('resume() does nothing unless the session waits, and a second call nothing more', () => {
+test('resume() does nothing unless the session waits', () => {
   for (const options of [{}, PACED]) {
     const client = newClient(options);
     assert.equal(client.resume(), []);
@@ -364,7 +364,7 @@ test('resume() does nothing unless the session waits, and a second call nothing 
   }
 });
 
-test('a shared secret that was not asked for is the caller’s mistake, and changes nothing', () => {
+test('a shared secret that was not asked for is refused, and changes nothing', () => {
   const client = newClient({ ...PACED, ...KK.client });
   client.receive(HELLO);
   assert.equal(types(client.receive(OFFER)), ['waiting']);
@@ -375,7 +375,7 @@ test('a shared secret that was not asked for is the caller’s mistake, and chan
   assert.equal(types(client.resume()), ['transmit']);
 });
 
-test('while a paced session waits, repeats change nothing, and it can be closed and can fail', () => {
+test('while a paced session waits, repeats change nothing, and it can close or fail', () => {
   const paused = (): ClientSession => {
     const client = newClient({ ...PACED, ...KK.client });
     client.receive(HELLO);
@@ -423,7 +423,7 @@ test('a paced session needs the public key of its static key', () => {
   raisesLocal(() => newClient({ ...PACED, paced: 1 as never }), 'bad-argument');
 });
 
-test('a public key that is not that of the private key ends where the hub cannot authenticate the client', () => {
+test('with a public key that does not belong to the private key, the hub cannot authenticate the client', () => {
   const staticKey = { privateKey: CLIENT_STATIC, publicKey: OTHER_KEY };
   const first = new Pair({ client: { staticKey } }).run();
   assert.is(find(first.hubEvents, 'close').error.code, 'payload-not-authentic');

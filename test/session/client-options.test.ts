@@ -51,7 +51,7 @@ test('an option that does not exist is refused by its name', () => {
   }
 });
 
-test('every keyring that is not one is refused', () => {
+test('refuses an invalid keyring', () => {
   for (const keyring of [
     undefined,
     null,

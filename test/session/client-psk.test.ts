@@ -16,7 +16,7 @@ function asking(): ClientSession {
   return client;
 }
 
-test('a PSK of another hub, or one that is suspect, counts as none', () => {
+test('a PSK for another hub, or a suspect one, is not used', () => {
   for (const psk of [
     { ...HUB_PSK, nodeId: 'hub-2' },
     { ...HUB_PSK, isSuspect: true },
@@ -42,7 +42,7 @@ test('a session that ends before the PSK is proved wipes its copy', () => {
   assert.ok(held.length > 0 && held.every(isZero));
 });
 
-test('the PSK stays the caller’s to wipe', () => {
+test('does not wipe the caller’s array with the PSK', () => {
   const client = asking();
   const psk = new Uint8Array(PSK);
   client.providePsk(psk);

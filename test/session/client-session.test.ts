@@ -35,7 +35,7 @@ test('both sides have the same handshake hash', () => {
   }
 });
 
-test('message 1 tells the hub binarize and encodings', () => {
+test('message 1 carries binarize and encodings to the hub', () => {
   const { hubEvents } = new Pair({
     client: { binarize: true, readBinary: binaryReader(), encodings: ['JSON-B64', 'JSON-HEX'] },
   }).run();
@@ -44,7 +44,7 @@ test('message 1 tells the hub binarize and encodings', () => {
   assert.equal(ready.encodings, ['JSON-B64', 'JSON-HEX']);
 });
 
-test('ready tells the encoding also if message 3 has to wait for a shared secret', () => {
+test('ready carries the encoding even if message 3 waits for a shared secret', () => {
   const client = newClient(LATER);
   const { publicKey } = find(answerMessage1('{"encoding":"JSON-HEX"}', client), 'waiting');
   assert.is(find(client.resume(sharedSecretOf(publicKey!)), 'ready').encoding, 'JSON-HEX');

@@ -29,7 +29,7 @@ test('a code alone and a code in an object mean the same, in every state', () =>
   }
 });
 
-test('the event of a WebSocket can be passed as it is', () => {
+test('accepts a WebSocket’s close event directly', () => {
   class CloseEvent {
     get code(): number {
       return 1008;
@@ -78,7 +78,7 @@ test('ended carries them also after a failure', () => {
   assert.equal([error.code, code, status, closeReason], ['bad-json', 1006, 503, 'x']);
 });
 
-test('the reason, which the peer wrote, is in no sentence', () => {
+test('no message contains the close reason, which the peer wrote', () => {
   for (const code of [1000, 1006]) {
     const { error } = find(newClient().closed({ code, reason: 'key 4711' }), 'ended');
     assert.not.match(`${error} ${error.message} ${error.stack}`, '4711');
@@ -93,7 +93,7 @@ const UNREADABLE = {
 const revoked = Proxy.revocable({}, {});
 revoked.revoke();
 
-test('anything else is the caller’s mistake, and closes nothing', () => {
+test('any other argument is refused, and does not end the session', () => {
   const mistakes: unknown[] = [
     null,
     'lost',

@@ -76,7 +76,7 @@ function clientEndings(
 }
 type Policy = NonNullable<ClientOptions['onKkFailure']>;
 
-test('each row for a client that had not failed decides some ending', () => {
+test('each row for a client that had not failed is reached', () => {
   const reached = CLIENT_STATES.flatMap((state) => clientEndings(state, KK, 'unpin'));
   for (const state of ['awaiting-message-2', 'ready'] as const)
     reached.push(...clientEndings(state, {}, 'unpin'));
@@ -88,7 +88,7 @@ test('keep-pin changes only the rows that put the pin in doubt', () => {
   assert.ok(reached.some(({ unpins }) => unpins));
 });
 
-test('each row for a hub that had not failed decides some ending', () => {
+test('each row for a hub that had not failed is reached', () => {
   const reached: EndingRow<HubState>[] = [];
   for (const state of HUB_STATES) {
     for (const closing of CLOSINGS) {
@@ -117,7 +117,7 @@ const throwing = () => {
   throw new Error('disk');
 };
 
-test('each row for a client that had failed decides some ending', () => {
+test('each row for a client that had failed is reached', () => {
   const otherKey: PairOptions = {
     client: { pins: [{ nodeId: NODE_ID, key: CLIENT_KEY }], patterns: ['XXpsk2'] },
   };
@@ -146,7 +146,7 @@ test('each row for a client that had failed decides some ending', () => {
   for (const row of CLIENT_FAILURES) assert.ok(reached.includes(row), JSON.stringify(row));
 });
 
-test('each row for a hub that had failed decides some ending', () => {
+test('each row for a hub that had failed is reached', () => {
   const early = newHub();
   early.start();
   const reached = [early, readyPair().hub].map((hub) => {
@@ -179,19 +179,19 @@ const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } 
 };
 const CODES = Object.keys(ACTIONS) as EndingCode[];
 
-test('the error of each ending of a client names its causes and what to do', () => {
+test('the message of each client ending names the causes and the remedy', () => {
   for (const code of CODES) {
     const { message } = clientEnding(code, { state: 'awaiting-hello' });
     for (const action of ACTIONS[code]) assert.match(message, action, code);
   }
 });
 
-test('each error of a client’s ending has a sentence of its own', () => {
+test('each client ending has its own message', () => {
   const sentences = CODES.map((code) => clientEnding(code, { state: 'ready' }).message);
   assert.is(new Set(sentences).size, CODES.length);
 });
 
-test('a timeout and a loss name the state in which they happened', () => {
+test('the messages of a timeout and of a loss name the state', () => {
   for (const code of ['timeout', 'dropped'] as const) {
     for (const state of CLIENT_STATES) assert.match(clientEnding(code, { state }).message, `state ${state}`);
     for (const state of HUB_STATES.filter((state) => state !== 'awaiting-message-3')) {
@@ -205,7 +205,7 @@ test('each error carries the code of its row', () => {
   for (const { error } of HUB_ENDINGS) assert.is(hubEnding(error, { state: 'ready' }).code, error);
 });
 
-test('a client that leaves on message 2 may have another password or pin, and the hub’s error says so', () => {
+test('if a client leaves after message 2, the hub’s message names another password and another pin as causes', () => {
   const { client, hub } = new Pair({
     client: { psks: [{ nodeId: NODE_ID, key: new Uint8Array(32) }] },
   }).run();
@@ -215,7 +215,7 @@ test('a client that leaves on message 2 may have another password or pin, and th
   for (const cause of [/password/, /pin/]) assert.match(message, cause);
 });
 
-test('each error of a hub’s ending has a sentence of its own', () => {
+test('each hub ending has its own message', () => {
   const sentences = [
     hubEnding('timeout', { state: 'awaiting-message-3' }),
     hubEnding('dropped', { state: 'awaiting-message-3' }),

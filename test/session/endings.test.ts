@@ -18,7 +18,7 @@ import {
   readyPair,
 } from '../world/pair.ts';
 
-test('a hub that fails at message 3 for reasons of its own looks like one that refuses the key', () => {
+test('to a client, a hub that fails at message 3 looks like one that refuses its key', () => {
   const crypto = { ...nodeCrypto };
   const { client, hub, hubEvents } = new Pair({
     hub: { crypto },
@@ -40,7 +40,7 @@ test('closed reports the first failure', () => {
   assert.equal(outcomeOf(closing), ['ended', 'refused', 'later', 'bad-json']);
 });
 
-test('ended names the pattern, once one is chosen', () => {
+test('ended names the pattern once it has been chosen', () => {
   const client = newClient(KK.client);
   const hub = newHub(KK.hub);
   hub.start();

@@ -21,7 +21,7 @@ test('a replayed message 1 of KKpsk0 does not make a hub ready', () => {
   raisesLocal(() => hub.sendBinary(new Uint8Array(1)), 'wrong-state');
 });
 
-test('a client that replayed message 1 cannot go on: its next message ends the session, without ready', () => {
+test('after a replayed message 1, the next message of the attacker ends the session without ready', () => {
   const recorded = readyPair(KK).sent;
   for (const next of [recorded[4]!.data, new Uint8Array(20), new Uint8Array(100)]) {
     const hub = newHub(KK.hub);

@@ -31,7 +31,7 @@ function after(
 }
 const FRESH = createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC });
 
-test('ready under XXpsk2 leaves the key fresh: the hub has not seen it yet', () => {
+test('ready under XXpsk2 leaves the key fresh, since the hub has not received it yet', () => {
   const keyring = after({});
   assert.is(keyring.pins.length, 1);
   assert.is(keyring.staticKeyIsFresh, true);

@@ -44,7 +44,7 @@ test('malformed cleartext ends a hub in every state before ready', () => {
   }
 });
 
-test('a client whose crypto has no cipher finds no common suite', () => {
+test('a client whose crypto has no cipher fails with no-common-suite', () => {
   const client = newClient({ crypto: { ...nodeCrypto, ciphers: {} } });
   client.receive(HELLO);
   fails(client, OFFER, 'no-common-suite');

@@ -16,7 +16,7 @@ function offered(options: Partial<HubOptions>): { patterns: string[]; suites: st
   return JSON.parse(textOf(offer)).payload.noise;
 }
 
-test('the suites that the crypto supports are offered, or those of them that are given', () => {
+test('a hub offers the suites that its crypto supports, or the given subset', () => {
   assert.equal(offered({}).suites, SUITES);
   assert.equal(offered({ crypto: nobleCrypto }).suites, ['25519_ChaChaPoly_SHA256']);
   assert.equal(offered({ suites: ['25519_ChaChaPoly_SHA256'] }).suites, ['25519_ChaChaPoly_SHA256']);
@@ -92,7 +92,7 @@ test('the session keeps copies of its keys', () => {
   assert.equal(find(pair.clientEvents, 'ready').hubKey, HUB_KEY);
 });
 
-test('the session keeps a copy of a key pair, and leaves the array of the caller as it is', () => {
+test('the session copies a key pair, and does not change the caller’s array', () => {
   const staticKey = { publicKey: new Uint8Array(HUB_KEY), privateKey: new Uint8Array(HUB_STATIC) };
   const pair = new Pair({ hub: { staticKey } });
   staticKey.publicKey.fill(7);

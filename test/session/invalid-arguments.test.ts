@@ -112,7 +112,7 @@ test('sendBinary() refuses bytes whose memory was transferred, and the session g
   converses(pair);
 });
 
-test('received bytes whose memory was transferred are a message that cannot be read', () => {
+test('received bytes whose memory was transferred count as an unreadable message', () => {
   const { client } = readyPair();
   assert.equal(types(client.receive(detached())), ['close']);
   assert.equal(types(newClient().receive(detached())), ['close']);
@@ -156,7 +156,7 @@ test('sendJson() refuses values that JSON cannot represent, and changes nothing'
   converses(pair);
 });
 
-test('further fields of a payload that cannot be read are bad arguments, whichever field it is', () => {
+test('further fields that cannot be read are bad arguments, whichever field it is', () => {
   for (const name of ['site_id', 'node_id', 'noise', 'session', 'extra']) {
     const fields = Object.defineProperty({}, name, { get: () => throwing().toString(), enumerable: true });
     raisesLocal(() => newClient({ hello: fields }), 'bad-argument');
@@ -172,7 +172,7 @@ test('a field of a payload is read once', () => {
   assert.is(reads, 1);
 });
 
-test('keys and randomness that are anything at all are refused by the constructor', () => {
+test('the constructor refuses keys and random bytes of any wrong type', () => {
   for (const [, create] of EVERY) {
     const entry = { nodeId: NODE_ID, key: create() };
     raisesLocal(() => newClient({ pins: [entry] as never }), 'bad-argument');
@@ -181,7 +181,7 @@ test('keys and randomness that are anything at all are refused by the constructo
   }
 });
 
-test('closed() either accepts or refuses any argument', () => {
+test('closed() accepts or refuses every argument, and throws nothing else', () => {
   for (const [what, create] of EVERY) {
     const { client } = pairWithClientIn('awaiting-message-2');
     isHandled(() => client.closed(create() as never), what);

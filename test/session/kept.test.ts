@@ -45,7 +45,7 @@ function marksIn(session: ClientSession | HubSession): string[] {
   return MARKS.filter((mark) => values.some((value) => value.includes(mark)));
 }
 
-test('during the handshake a client keeps what the prologue binds, as bytes', () => {
+test('during the handshake a client keeps the prologue’s inputs as bytes', () => {
   assert.equal(marksIn(pairWithClientIn('awaiting-psk', MARKED).client).sort(), [...MARKS].sort());
 });
 
@@ -100,7 +100,7 @@ test('the keyring is not kept once the client is ready, has failed or has closed
   }
 });
 
-test('a HELLO of 256 KiB costs little more than its bytes while the client waits for the offer', () => {
+test('while the client waits for the offer, a HELLO of 256 KiB costs little more memory than its bytes', () => {
   const client = newClient();
   const numbers = `[${'1,'.repeat(120_000)}1]`;
   client.receive(`{"msg_type":"hello","payload":{"node_id":"${NODE_ID}","pad":${numbers}}}`);
@@ -152,7 +152,7 @@ const STEPS: { readonly [when: string]: (pair: Pair) => unknown } = {
   },
 };
 for (const [when, step] of Object.entries(STEPS)) {
-  test(`what the look-ups hold can be collected when the client ${when}`, async () => {
+  test(`the caller's pins and PSKs can be garbage-collected when the client ${when}`, async () => {
     const session = await (async () => {
       const { options, references } = watched();
       const pair = new Pair({ client: options, hub: KK.hub });

@@ -161,7 +161,7 @@ for (const side of ['client', 'hub'] as const) {
   }
 }
 
-test('a local fault is no reason to dial at once, and drops no pin when the hub closes', () => {
+test('after a local fault the client dials later, and keeps its pin when the hub closes', () => {
   const x25519 = { publicKey: nodeCrypto.x25519.publicKey, sharedSecret: raise(bus) };
   const { client, clientEvents } = new Pair({
     ...TWO_PINS,
@@ -216,7 +216,7 @@ test('a secure element that fails on message 2 ends the session as a local fault
   }
 });
 
-test('a repeating source of randomness is not detected, but one of zeros is', () => {
+test('random bytes of zeros are detected, but repeated ones are not', () => {
   const repeating = new Uint8Array(32).fill(8);
   readyPair({ client: { randomBytes: () => new Uint8Array(repeating) } });
   raisesLocal(() => newClient({ randomBytes: (length) => new Uint8Array(length) }), 'bad-random');
@@ -224,7 +224,7 @@ test('a repeating source of randomness is not detected, but one of zeros is', ()
   assert.is(find(hubEvents, 'close').error.code, 'bad-random');
 });
 
-test('randomness of the wrong length makes no client, and ends the session of a hub', () => {
+test('random bytes of the wrong length prevent a client, and end a hub’s session', () => {
   for (const random of [new Uint8Array(16), new Uint8Array(0), null, 'x'.repeat(32), undefined]) {
     const options = { randomBytes: () => random as Uint8Array };
     raisesLocal(() => newClient(options), 'bad-random');
@@ -232,11 +232,11 @@ test('randomness of the wrong length makes no client, and ends the session of a 
   }
 });
 
-test('a source of randomness that throws makes no client', () => {
+test('a client cannot be created if randomBytes throws', () => {
   raisesLocal(() => newClient({ randomBytes: raise(bus) as () => never }), 'crypto-failed');
 });
 
-test('a hub without its crypto tells the client nothing', () => {
+test('a hub whose crypto fails sends no reason to the client', () => {
   const { hub, hubEvents, client } = new Pair({
     hub: { crypto: { ...nodeCrypto, sha256: raise(bus) as never } },
   }).run();

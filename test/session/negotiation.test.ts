@@ -17,7 +17,7 @@ const AES: Suite = '25519_AESGCM_SHA256';
 /** Names that every JavaScript object has. */
 const INHERITED = ['constructor', '__proto__', 'toString', 'hasOwnProperty'];
 
-test('finds no suite in common if it has none itself', () => {
+test('finds no common suite if it supports none', () => {
   const offer = { patterns: ['XXpsk2'], suites: [CHACHA, AES] };
   raisesRemote(() => selectNoise(offer, { suites: [], pinned: false }), 'no-common-suite');
 });
@@ -46,7 +46,7 @@ test('reads each field of the offer once', () => {
   assert.is(selectNoise(offer, { suites, pinned: true }).pattern, 'XXpsk2');
 });
 
-test('the protocol is named as the spec does', () => {
+test('protocol names follow the spec', () => {
   assert.is(protocolName('XXpsk2', CHACHA), 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');
   assert.is(protocolName('XXpsk2', AES), 'Noise_XXpsk2_25519_AESGCM_SHA256');
   assert.is(protocolName('KKpsk0', CHACHA), 'Noise_KKpsk0_25519_ChaChaPoly_SHA256');
@@ -58,14 +58,14 @@ test('protocol 3 has two patterns and two suites, the required one of each first
   assert.equal(OFFERED_SUITES, [CHACHA, AES]);
 });
 
-test('names that are not a pattern of protocol 3 are refused', () => {
+test('other pattern names are refused', () => {
   for (const name of OFFERED_PATTERNS) assert.equal(assertPatterns([name]), [name]);
   for (const name of [...INHERITED, '', 'KKpsk2', 'ChaChaPoly', undefined, null, 0, ['XXpsk2']]) {
     raisesLocal(() => assertPatterns([name as Pattern]), 'bad-argument');
   }
 });
 
-test('a crypto supports the suites of its ciphers', () => {
+test('a crypto supports the suites that its ciphers allow', () => {
   assert.equal(suitesOf(nobleCrypto), [CHACHA]);
   assert.equal(suitesOf(nobleCryptoWithAesGcm), [CHACHA, AES]);
   assert.equal(suitesOf(nodeCrypto), [CHACHA, AES]);

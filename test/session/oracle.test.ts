@@ -164,7 +164,7 @@ for (const cipher of ['AESGCM', 'ChaChaPoly'] as const) {
   const codeIn = (log: string[], code: string): boolean => log.includes(`close 1008 ${code}`);
 
   for (const stores of ['none', 'derived', 'provisioned'] as const) {
-    test(`${cipher}: ${guesses} guesses in one message 2 tell an impostor nothing (stored PSK: ${stores})`, () => {
+    test(`${cipher}: ${guesses} guesses in one message 2 reveal nothing to an impostor (stored PSK: ${stores})`, () => {
       assert.ok(codeIn(assertSilent({ cipher, guesses }, {}, stores), 'psk-differs'));
     });
   }

@@ -50,7 +50,7 @@ for (const [name, keyring] of KEYRINGS) {
     ['another hub each time', (i: number) => `hub ${i}`],
     ['a hub with the longest node id', (i: number) => `${i}`.padEnd(4096, 'x')],
   ] as [string, (i: number) => string][]) {
-    test(`100 connections of an impostor of ${whose} leave a keyring with ${name} as it was`, () => {
+    test(`100 connections of an impostor of ${whose} do not change a keyring with ${name}`, () => {
       const device = newDevice(keyring);
       const before = device.stored;
       for (let i = 0; i < 100; i++) {
@@ -63,13 +63,13 @@ for (const [name, keyring] of KEYRINGS) {
   }
 }
 
-test('with the default of the policy, an impostor of a pinned hub costs the pin, and nothing is stored', () => {
+test('by default, an impostor of a pinned hub makes the device drop the pin, and store nothing', () => {
   const device = new WatchedDevice({ crypto: nodeCrypto, psk: PSK, keyring: pinned });
   device.connect(peer({ ...IMPOSTOR, clientKey: CLIENT_KEY }), 1000);
   assert.equal([device.keyring.pins.length, device.keyring.psks.length], [0, 0]);
 });
 
-test('a node id over 4096 bytes is asked for no password', () => {
+test('a node id over 4096 bytes causes no derivation', () => {
   const device = newDevice();
   device.connect({
     ...peer(),

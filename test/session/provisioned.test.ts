@@ -173,7 +173,7 @@ for (const { what, attempts, outcomes, pin } of ROWS) {
   }
 }
 
-test('the device could not derive the PSK again', () => {
+test('the device cannot derive the PSK', () => {
   raisesLocal(() => derivePsk({ crypto: CRYPTO, password: 'x', nodeId: NODE_ID }), 'blake2b-unavailable');
 });
 
@@ -191,7 +191,7 @@ test('a derived PSK that message 2 of XXpsk2 puts in doubt is asked for again, a
   assert.is(updated.psks.length, 1);
 });
 
-test('a derived PSK survives a failed KKpsk0, since it is the next XXpsk2 that tells', () => {
+test('a derived PSK survives a failed KKpsk0, since only the next XXpsk2 shows whether it is wrong', () => {
   for (const policy of ['unpin', 'keep-pin'] as const) {
     const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
     const device = new Device(policy, storePsk(keyring, NODE_ID, PSK));

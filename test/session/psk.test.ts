@@ -35,7 +35,7 @@ test('derives the same key in slices, with no function but blake2b, from the sal
   assert.is(toHex(derivation.result()), psk);
 });
 
-test('derives in slices with a native argon2id at hand, which has none', () => {
+test('derives in slices even if the crypto has a native argon2id, which cannot do that', () => {
   const argon2id = () => new Uint8Array(32).fill(1);
   const options = { crypto: { ...nobleCrypto, argon2id }, password: 'password', nodeId: 'hub' };
   assert.is(derivePsk(options)[0], 1);

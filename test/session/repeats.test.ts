@@ -185,7 +185,7 @@ function ignoredBy(state: string, fates: { readonly [kind in Kind]: Fate }): Dat
   return ignored;
 }
 
-test('a session that has ignored repeats goes on as if they had not come', () => {
+test('a session that ignored repeats goes on as if they had not arrived', () => {
   for (const state of CLIENT_STATES) {
     const pair = pairWithClientIn(state);
     for (const data of ignoredBy(state, CLIENT_FATES[state])) assert.equal(pair.client.receive(data), []);
@@ -206,7 +206,7 @@ function converses(pair: Pair): void {
   assert.equal(types(pair.toClient(pair.hub.sendJson({}))), ['message']);
 }
 
-test('every cleartext message may arrive twice, as text and as bytes', () => {
+test('every cleartext message may arrive twice, as text or as bytes', () => {
   for (const options of [{}, KK, { client: LATER }, { ...KK, client: { ...KK.client, ...LATER } }]) {
     for (const again of [(data: string) => data, bytesOf]) {
       const pair = new Pair({
@@ -232,7 +232,7 @@ test('the whole handshake may arrive again as text once the session is ready, an
   }
 });
 
-test('a HELLO and an offer that come late are not bound into the prologue', () => {
+test('a late HELLO and a late offer do not enter the prologue', () => {
   // Two pairs were queued: the first starts the handshake and is bound, the second changes nothing.
   const late = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
   const pair = new Pair({

@@ -91,7 +91,7 @@ for (const [what, clientState, hubState] of [
   });
 }
 
-test('no handshake key is reachable once the session stands', () => {
+test('no handshake key is reachable once the session is ready', () => {
   const pair = readyPair();
   for (const session of [pair.client, pair.hub]) {
     const held = bytesIn(session).map(toHex);
@@ -99,7 +99,7 @@ test('no handshake key is reachable once the session stands', () => {
   }
 });
 
-test('the key pairs that the crypto made are let go with the handshake, since they hold keys outside of JavaScript', () => {
+test('key pairs made by the crypto are released with the handshake, since they hold keys outside of JavaScript', () => {
   const handle = { of: 'a key' };
   const { publicKey, sharedSecret } = nodeCrypto.x25519;
   const importKey = (privateKey: Uint8Array) => ({
@@ -170,7 +170,7 @@ test('every error has a code, and a sentence that a person can act on', () => {
   }
 });
 
-test('an error contains nothing of what the peer sent', () => {
+test('an error contains no data from the peer', () => {
   const secret = 'node-4711-secret';
   const texts = [
     `{"msg_type":"hello","payload":{"node_id":["${secret}"]}}`,

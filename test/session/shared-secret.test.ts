@@ -43,7 +43,7 @@ function keyObject(privateKey: Uint8Array): {
   };
 }
 
-test('a client and a hub whose keys only Node’s OpenSSL holds are the same peers as before', () => {
+test('a client and a hub with keys in OpenSSL behave like peers with keys in JavaScript', () => {
   for (const options of [{}, KK]) {
     const { clientEvents, hubEvents } = readyPair({
       client: { ...(options as typeof KK).client, staticKey: keyObject(CLIENT_STATIC) },
@@ -54,13 +54,13 @@ test('a client and a hub whose keys only Node’s OpenSSL holds are the same pee
   }
 });
 
-test('under XXpsk2 a key that answers later is asked once, for message 3', () => {
+test('under XXpsk2 an asynchronous key is asked once, for message 3', () => {
   const { clientEvents } = readyPair({ client: LATER });
   assert.equal(types(clientEvents), ['transmit', 'pin', 'waiting', 'transmit', 'transmit', 'ready']);
   assert.is(find(clientEvents, 'waiting').publicKey?.length, 32);
 });
 
-test('under KKpsk0 a key that answers later is asked for message 1 and for message 2', () => {
+test('under KKpsk0 an asynchronous key is asked for message 1 and for message 2', () => {
   const { clientEvents } = readyPair({ ...KK, client: { ...KK.client, ...LATER } });
   assert.equal(types(clientEvents), ['waiting', 'transmit', 'waiting', 'transmit', 'ready']);
   const [first, , second] = clientEvents as { publicKey: Uint8Array }[];
@@ -68,7 +68,7 @@ test('under KKpsk0 a key that answers later is asked for message 1 and for messa
   assert.not.equal(second!.publicKey, HUB_KEY); // the ephemeral key of the hub
 });
 
-test('the session is the same whether a key answers at once or later', () => {
+test('a session with an asynchronous key becomes ready and exchanges messages like any other', () => {
   for (const options of [{}, KK]) {
     const pair = readyPair({ ...options, client: { ...(options as typeof KK).client, ...LATER } });
     assert.equal(find(pair.hubEvents, 'ready').clientKey, CLIENT_KEY);
@@ -78,14 +78,14 @@ test('the session is the same whether a key answers at once or later', () => {
   }
 });
 
-test('the encoding of message 2 and the HELLO survive the wait for a shared secret', () => {
+test('the encoding of message 2 and the HELLO are kept while the session waits for a shared secret', () => {
   const hello = { session: { session_id: 'mine' }, site_id: 'cellar' };
   const { clientEvents, hubEvents } = readyPair({ client: { ...LATER, hello } });
   assert.is(find(clientEvents, 'ready').sessionId, 'mine');
   assert.equal(find(hubEvents, 'hello').payload, { pubkey: null, ...hello });
 });
 
-test('the array of a message may be used again while the session waits', () => {
+test('the caller may reuse the array of a message while the session waits', () => {
   const pair = pairWithClientIn('opening-message-2');
   const last = pair.clientEvents.at(-1) as { publicKey: Uint8Array };
   const secret = sharedSecretOf(last.publicKey);
@@ -94,7 +94,7 @@ test('the array of a message may be used again while the session waits', () => {
   assert.is(pair.client.state, 'ready');
 });
 
-test('a shared secret that comes twice, or after the end, does nothing', () => {
+test('a shared secret that is provided twice, or after the end, does nothing', () => {
   const pair = pairWithClientIn('sealing-message-3');
   const { publicKey } = find(pair.clientEvents, 'waiting');
   const secret = sharedSecretOf(publicKey!);
@@ -138,7 +138,7 @@ test('the session keeps no copy of a shared secret', () => {
   );
 });
 
-test('a shared secret while the session does not wait changes nothing', () => {
+test('a shared secret in a state that does not wait for one changes nothing', () => {
   for (const state of ['awaiting-hello', 'awaiting-offer', 'awaiting-psk', 'awaiting-message-2'] as const) {
     const pair = pairWithClientIn(state);
     assert.equal(pair.client.resume(new Uint8Array(32)), []);
@@ -160,7 +160,7 @@ test('a shared secret of the wrong type or length is refused, and can be provide
   }
 });
 
-test('the shared secret of another key fails where the hub or the client notices', () => {
+test('a shared secret of another key fails at the side that can detect it', () => {
   const wrong = randomBytes(32);
   const first = pairWithClientIn('sealing-message-1');
   first.advance('client', first.client.resume(wrong)).release();
@@ -182,14 +182,14 @@ test('a shared secret of zeros is refused', () => {
   }
 });
 
-test('the shared secret stays the caller’s to wipe', () => {
+test('does not wipe the caller’s array with the shared secret', () => {
   const pair = pairWithClientIn('sealing-message-1');
   const secret = sharedSecretOf(HUB_KEY);
   pair.client.resume(secret);
   assert.equal(secret, sharedSecretOf(HUB_KEY));
 });
 
-test('a connection that ends while the session waits for a shared secret touches no pin', () => {
+test('a connection that ends while the session waits for a shared secret does not change the pins', () => {
   for (const state of ['sealing-message-1', 'opening-message-2', 'sealing-message-3'] as const) {
     const { client } = pairWithClientIn(state);
     const events = client.closed(1006);
@@ -198,7 +198,7 @@ test('a connection that ends while the session waits for a shared secret touches
   }
 });
 
-test('a bad message 2 fails before a shared secret is asked for, where it can', () => {
+test('a bad message 2 fails before the session asks for a shared secret, if possible', () => {
   const pair = new Pair({
     ...KK,
     client: { ...KK.client, ...LATER },
@@ -208,11 +208,11 @@ test('a bad message 2 fails before a shared secret is asked for, where it can', 
   assert.is(find(pair.clientEvents, 'close').error.code, 'message-too-short');
 });
 
-test('a hub needs a static key that answers at once', () => {
+test('a hub needs a synchronous static key', () => {
   raisesLocal(() => newHub({ staticKey: { publicKey: HUB_KEY } }), 'bad-argument');
 });
 
-test('a static key that is not one is refused when the session is created', () => {
+test('the constructor refuses an invalid static key', () => {
   const keys: unknown[] = [
     undefined,
     null,

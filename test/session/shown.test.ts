@@ -84,7 +84,7 @@ function hides(value: object, secrets: Uint8Array[], what: string, tools = print
   }
 }
 
-test('the forms of a key are recognized wherever it is printed', () => {
+test('the check finds a key in every form that tools print', () => {
   const shown = printed({ secret: STATIC });
   for (const tool of ['console.log', 'console.dir', 'console.table', 'inspect', 'JSON.stringify', 'spread']) {
     const text = tool === 'JSON.stringify' ? JSON.stringify([...STATIC]) : shown[tool]!;
@@ -165,13 +165,13 @@ test('no tool prints a key of a keyring, nor its access key', () => {
   assert.equal(structuredClone(keyring), {});
 });
 
-test('no tool prints the private key of a keyring’s key pair, taken by itself', () => {
+test('no tool prints the private key of the key pair in a keyring', () => {
   const { staticKey } = createKeyring({ accessKey: ACCESS_KEY, staticKey: STATIC, crypto: nodeCrypto });
   hides(staticKey, [STATIC], 'a key pair');
   assert.equal((staticKey as { privateKey: Uint8Array }).privateKey, STATIC);
 });
 
-test('no tool prints a key of the PSKs of a keyring, taken by themselves', () => {
+test('no tool prints a key of the PSKs in a keyring', () => {
   const { keyring, secrets } = fullKeyring();
   hides(keyring.psks, secrets, 'PSKs');
   hides(keyring.psks[0]!, secrets, 'a PSK');
@@ -189,7 +189,7 @@ test('inspection with hidden fields shows no key of a PSK or of a key pair', () 
   }
 });
 
-test('a keyring still answers for itself: its fields are hidden, not gone', () => {
+test('the fields of a keyring are hidden, but can still be read', () => {
   const { keyring } = fullKeyring();
   assert.is(keyring.accessKey, ACCESS_KEY);
   assert.equal(keyring.staticKey.privateKey, STATIC);

@@ -72,7 +72,7 @@ for (const state of HUB_STATES) HUBS[state] = () => pairWithHubIn(state).hub;
 const REFUSED = 'throws wrong-state';
 const OVER = 'throws session-over';
 
-test('every method of a client in every state', () => {
+test('every method of a client acts as its table says, in every state', () => {
   const found = matrix(CLIENTS, {
     start: (client) => client.start(),
     receive: (client) => client.receive(HELLO),
@@ -105,7 +105,7 @@ test('every method of a client in every state', () => {
   });
 });
 
-test('every method of a hub in every state', () => {
+test('every method of a hub acts as its table says, in every state', () => {
   const found = matrix(HUBS, {
     start: (hub) => hub.start(),
     receive: (hub) => hub.receive(HELLO),
@@ -131,7 +131,7 @@ test('every method of a hub in every state', () => {
   });
 });
 
-test('bad arguments are refused in every state in which they would be read', () => {
+test('bad arguments are refused in every state that reads them', () => {
   for (const state of CLIENT_STATES) {
     const { client } = pairWithClientIn(state);
     raisesLocal(() => client.receive(7 as never), 'bad-argument');

@@ -35,12 +35,12 @@ const SIDES = [
 ];
 
 for (const { role, table, endings, failures } of SIDES) {
-  test(`a ${role} ends as the vectors say`, () => {
+  test(`the endings of a ${role} match the vectors`, () => {
     assert.equal(JSON.parse(JSON.stringify(endings)), rowsOf('Ending', role));
     assert.equal(JSON.parse(JSON.stringify(failures)), rowsOf('Failure', role));
   });
 
-  test(`a ${role} has the states of the vectors, and their next states`, () => {
+  test(`the states of a ${role} and their successors match the vectors`, () => {
     const rows = rowsOf('Transition', role) as {
       state: string;
       input: Input;
@@ -66,7 +66,7 @@ for (const { role, table, endings, failures } of SIDES) {
   });
 }
 
-test('each way of closing is of the kind that the vectors say', () => {
+test('each way of closing has the kind that the vectors state', () => {
   for (const { closings, kind } of groups.find(({ type }) => type === 'Closing').tests) {
     for (const closing of closings) assert.is(readClosing(closing).kind, kind, JSON.stringify(closing));
   }

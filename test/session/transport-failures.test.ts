@@ -42,7 +42,7 @@ test('bytes that are not an envelope are a transport message that is not authent
   }
 });
 
-test('text-after-ready tells both causes, and to connect again', () => {
+test('the message of text-after-ready names both causes and the remedy', () => {
   const { message } = find(readyPair().client.receive(''), 'close').error;
   for (const part of [/lost the session/, /MQTT/, /third party/, /connect again/i])
     assert.match(message, part);
@@ -92,7 +92,7 @@ test('the reserved nonce is never used to receive: the session ends', () => {
   fails(pair.client, pair.hub.sendJson({})[0]!, 'nonce-exhausted', 1002);
 });
 
-test('after closed nothing is received, sent or started', () => {
+test('after closed(), nothing is received, sent or started', () => {
   for (const session of [...encrypted(), newClient()]) {
     session.closed(1000);
     assert.is(session.state, 'closed');

@@ -8,7 +8,7 @@ import { codeOf, find, KK, Pair, readyPair, types, type Wire } from '../world/pa
 const IMPOSTOR = new Uint8Array(32).fill(66);
 const XX = { patterns: ['XXpsk2' as const] };
 
-test('the pin is compared as it was when the session chose it, whatever becomes of the array', () => {
+test('the session compares a copy of the pin, whatever happens to the caller’s array', () => {
   const pin = new Uint8Array(HUB_KEY);
   const onItsWay: Wire = (to, data) => {
     if (to === 'hub') pin.fill(66); // the first of these is message 1
@@ -37,7 +37,7 @@ test('the error of a hub that is not pinned names the hub', () => {
   assert.is((find(clientEvents, 'close').error as RemoteError).nodeId, NODE_ID);
 });
 
-test('a pin of low order is a fault of this side, and drops no pin', () => {
+test('a low-order pin is a local fault, and is not dropped', () => {
   const { client, clientEvents } = new Pair({
     ...KK,
     client: { pins: [{ nodeId: NODE_ID, key: new Uint8Array(32) }] },
@@ -62,7 +62,7 @@ function spoiledThenImpostor(onKkFailure: 'unpin' | 'keep-pin', trust?: 'pinned-
   return codeOf(second.clientEvents) ?? second.client.state;
 }
 
-test('pinned-only keeps the pin after a failed KKpsk0, since it could not connect again without it', () => {
+test('pinned-only keeps the pin after a failed KKpsk0, since the client could not connect without it', () => {
   for (const onKkFailure of [undefined, 'keep-pin', 'unpin'] as const) {
     const options = { ...KK.client, trust: 'pinned-only' as const, onKkFailure };
     const { client, clientEvents } = new Pair({ client: options, hub: { ...KK.hub, psk: IMPOSTOR } }).run();
@@ -79,7 +79,7 @@ test('an attacker who spoils one KKpsk0 and knows the password is trusted under 
   assert.is(spoiledThenImpostor('keep-pin', 'pinned-only'), 'hub-key-changed');
 });
 
-test('ready tells the session id that the HELLO declares', () => {
+test('ready carries the session id that the HELLO declares', () => {
   const ids: [unknown, string | undefined][] = [
     [{ session_id: 'mine' }, 'mine'],
     [{ session_id: '' }, ''],

@@ -136,7 +136,7 @@ test('refuses a number in ordinary JSON only if it is not finite', () => {
     raisesLocal(() => stringifyJson([number]), 'unsafe-number');
 });
 
-test('says which numbers it expects', () => {
+test('the error names the accepted range of numbers', () => {
   assert.match(raisesLocal(() => canonicalJson(0.5 as never), 'unsafe-number').message, 'safe integer');
   assert.match(raisesLocal(() => stringifyJson(NaN), 'unsafe-number').message, 'finite number');
 });
@@ -146,7 +146,7 @@ both('writes thousands of brackets', () => {
   assert.is(stringifyJson(lists), JSON.stringify(lists));
 });
 
-test('refuses what JSON cannot represent', () => {
+test('refuses values that JSON cannot represent', () => {
   const values = [
     undefined,
     () => 1,
@@ -233,7 +233,7 @@ test('reads the token of a JsonNumber once', () => {
   assert.is(stringifyJson([turncoat]), '[1]');
 });
 
-test('refuses a value that throws when it is read, with what it threw as the cause', () => {
+test('refuses a value that throws when read, with the thrown value as the cause', () => {
   const cause = new TypeError('from a getter');
   const fail = (): never => {
     throw cause;

@@ -17,12 +17,12 @@ import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const object = (text: string): JsonObject => parseJson(text) as JsonObject;
 
-test('composes a payload of two objects, of which the second overrides the first', () => {
+test('composes a payload of two objects, with the second overriding the first', () => {
   assert.equal(composePayload({ a: 1, b: 2 }, { b: 3, c: [4] }), { a: 1, b: 3, c: [4] });
   assert.equal(Object.keys(composePayload({ a: 1, b: 2 }, { b: 3, c: 4 })), ['a', 'b', 'c']);
 });
 
-test('composes a payload as the peer will read it', () => {
+test('composes the payload that the peer will read', () => {
   const payload = composePayload(
     { half: 0.5, large: 1e21, kept: new JsonNumber('1.0'), one: new JsonNumber('1') },
     {},
@@ -69,7 +69,7 @@ test('refuses to compose a payload that JSON cannot represent', () => {
   raisesLocal(() => composePayload({ '\ud800': 1 }, {}), 'lone-surrogate');
 });
 
-test('reads a sealed payload as an object, or not at all', () => {
+test('accepts only an object as a sealed payload', () => {
   const bytes = (text: string) => new Uint8Array(Buffer.from(text));
   for (const payload of ['null', '[]', '{', ' ', '"{}"']) {
     raisesRemote(() => readMessage1Payload(bytes(payload)), 'bad-handshake-payload');
@@ -105,7 +105,7 @@ test('refuses to write a payload that JSON cannot represent', () => {
   raisesLocal(() => writeEnvelope('hello', { a: undefined as unknown as Json }), 'not-json');
 });
 
-test('tells a list of strings from anything else', () => {
+test('distinguishes lists of strings from all other values', () => {
   assert.equal([isStringArray([]), isStringArray(['']), isStringArray(['a', 'b'])], [true, true, true]);
   for (const value of [undefined, null, 'a', {}, [1], ['a', null], new Array(1)])
     assert.is(isStringArray(value), false);

@@ -209,7 +209,7 @@ both('refuses a token that is not a string, or more than a number', () => {
   }
 });
 
-test('tells a safe integer as Number.isSafeInteger does', () => {
+test('agrees with Number.isSafeInteger', () => {
   for (const number of [
     0,
     -0,
@@ -294,7 +294,7 @@ function revoked(target: object): never {
   return proxy as never;
 }
 
-test('does not take an object that throws when it is inspected for a JSON object', () => {
+test('does not accept an object that throws when inspected as a JSON object', () => {
   const throwing = Object.defineProperty({}, Symbol.toStringTag, {
     get() {
       throw new TypeError();
@@ -303,7 +303,7 @@ test('does not take an object that throws when it is inspected for a JSON object
   for (const value of [revoked({}), revoked([]), throwing]) assert.is(isJsonObject(value), false);
 });
 
-test('tells a JSON object from anything else', () => {
+test('distinguishes JSON objects from all other values', () => {
   assert.equal(
     [isJsonObject({}), isJsonObject(Object.create(null)), isJsonObject({ length: 0 })],
     [true, true, true],

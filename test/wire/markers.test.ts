@@ -21,7 +21,7 @@ const CUTS: [number, string][] = [
   [195001, '02040405'],
 ];
 
-test('makes the same frames one at a time, and as many', () => {
+test('creates the same frames one at a time', () => {
   for (const [length, markers] of CUTS) {
     const payload = payloadOf(length);
     assert.is(countFrames(length), markers.length / 2);

@@ -76,7 +76,7 @@ test('keeps a copy of a chunk, not the chunk', () => {
   assert.equal(reassembler.push(frame(0x05, 'c')), { type: 'message', kind: 'json', text: 'abc' });
 });
 
-test('reassembles messages however they were cut', () => {
+test('reassembles messages split in any way', () => {
   const chunks = fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 2, maxLength: 12 });
   fc.assert(
     fc.property(fc.array(chunks, { maxLength: 4 }), (messages) => {
@@ -91,7 +91,7 @@ test('reassembles messages however they were cut', () => {
   );
 });
 
-test('reassembles what splitMessage cut, at and around every limit', () => {
+test('reassembles the frames of splitMessage, at and around every limit', () => {
   const reassembler = new Reassembler();
   for (const length of [0, 1, 64999, 65000, 65001, 130000, 130001, 195000, 300000]) {
     const payload = Buffer.alloc(length, 'sixty-five thousand');
@@ -198,7 +198,7 @@ test('wipes a buffer that has become too small', () => {
   assert.is(isAllZero(outgrown), true);
 });
 
-test('wipes the buffer in which JSON was decoded', () => {
+test('wipes the buffer used to decode JSON', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   const buffer = buffered(reassembler);
@@ -206,7 +206,7 @@ test('wipes the buffer in which JSON was decoded', () => {
   assert.is(isAllZero(buffer), true);
 });
 
-test('holds no more than 64 KiB of the bytes of JSON', () => {
+test('buffers at most 64 KiB of JSON bytes', () => {
   const reassembler = new Reassembler();
   for (const each of [...framesOf('json', 1_000_000)].slice(0, -1)) {
     reassembler.push(each);
@@ -214,7 +214,7 @@ test('holds no more than 64 KiB of the bytes of JSON', () => {
   }
 });
 
-test('frees a message as soon as it is too long, and holds at most 32 MiB before', () => {
+test('buffers at most 32 MiB, and frees a message as soon as it is too long', () => {
   const reassembler = new Reassembler();
   let largest = 0;
   for (const each of [...framesOf('binary', CAP + 1)].slice(0, -1)) {
@@ -226,7 +226,7 @@ test('frees a message as soon as it is too long, and holds at most 32 MiB before
   assert.is(buffered(reassembler).length, 0);
 });
 
-test('shows nothing of an unfinished message', () => {
+test('prints no part of an unfinished message', () => {
   const reassembler = new Reassembler();
   reassembler.push(frame(0x02, 'secret'));
   assert.is(inspect(reassembler, { depth: 9, showHidden: true }), '[Reassembler]');
@@ -241,7 +241,7 @@ test('doubles its buffer when that is full, and makes it as long as the limit wh
   }
 });
 
-test('holds no more than a lower limit', () => {
+test('respects a lower limit', () => {
   const reassembler = new Reassembler({ maxMessage: 1000 });
   reassembler.push(frame(0x03, Buffer.alloc(600)));
   reassembler.push(frame(0x04, Buffer.alloc(400)));

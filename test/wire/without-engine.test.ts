@@ -68,7 +68,7 @@ function reassembled(bytes: Uint8Array, lengths: readonly number[]): string {
   return JSON.stringify([reassembler.push(new Uint8Array([5])), reassembler.push(new Uint8Array([0, 0x61]))]);
 }
 
-test('decodes a character wherever the buffer ends in it', () => {
+test('decodes a character that is split anywhere between buffers', () => {
   for (const character of ['é', '汉', '😀']) {
     for (let shift = 0; shift < 4; shift++) {
       const text = 'a'.repeat(shift) + character.repeat(70_000);
@@ -78,7 +78,7 @@ test('decodes a character wherever the buffer ends in it', () => {
   }
 });
 
-test('decodes what arrives in chunks as it does what arrived at once', () => {
+test('decodes chunks to the same text as the whole', () => {
   const unit = fc.constantFrom('a', 'é', '汉', '😀', '\ufeff', '\ufffd');
   const lengths = fc.array(fc.integer({ min: 1, max: 40_000 }), { minLength: 1, maxLength: 4 });
   const damage = fc.option(fc.tuple(fc.nat(), fc.nat(255)), { freq: 2 });
