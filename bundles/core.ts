@@ -3,15 +3,21 @@
  */
 
 export type { Bytes } from '../src/bytes.ts';
-export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from '../src/crypto/crypto.ts';
+export type {
+  Cipher,
+  CipherFactory,
+  CryptoProvider,
+  KeyPair,
+  RandomBytes,
+  StaticKey,
+} from '../src/crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from '../src/errors.ts';
-export type { Suite } from '../src/noise/patterns.ts';
+export type { Pattern, Suite } from '../src/noise/patterns.ts';
 export type { ClientOptions } from '../src/session/client-options.ts';
 export { ClientSession } from '../src/session/client-session.ts';
 export type { Closing } from '../src/session/endings.ts';
 export type { SessionEvent } from '../src/session/events.ts';
 export type { KeyringFields } from '../src/session/keyring-fields.ts';
-export type { Pattern } from '../src/session/protocol.ts';
 export type { ClientState } from '../src/session/transitions.ts';
 export { type Json, JsonNumber, type JsonObject } from '../src/wire/json.ts';
 export { parseJson } from '../src/wire/parse-json.ts';

@@ -3,8 +3,8 @@
 export {
   type BinaryEnvelope,
   type BinaryMessage,
+  type BinaryMessageType,
   type BinaryPayload,
-  type BinaryType,
   type DecodeOptions,
   decodeBinary,
   encodeBinary,

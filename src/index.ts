@@ -12,7 +12,7 @@
  * `HubSession`.
  *
  * The core has no dependencies. Cryptography is passed in: use `hub-protocol/node`, `hub-protocol/noble` or
- * `hub-protocol/noble-aesgcm`, or implement `Crypto`.
+ * `hub-protocol/noble-aesgcm`, or implement `CryptoProvider`.
  *
  * If you port the protocol to another language, or need the type of a single event or decision, see
  * `hub-protocol/parts`. To find out why a handshake fails, record the session with `hub-protocol/recording`.
@@ -20,7 +20,14 @@
 
 export { type OptionNames, readOptions } from './arguments.ts';
 export type { Bytes } from './bytes.ts';
-export type { Cipher, CipherFactory, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto/crypto.ts';
+export type {
+  Cipher,
+  CipherFactory,
+  CryptoProvider,
+  KeyPair,
+  RandomBytes,
+  StaticKey,
+} from './crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from './errors.ts';
 export { type Authorization, authorizedUrl, readAuthorization } from './identity/authorized-url.ts';
 export { disclosureDue } from './identity/disclosure.ts';
@@ -45,7 +52,7 @@ export { presence } from './mqtt-topics/presence.ts';
 export { deriveTopics } from './mqtt-topics/topics.ts';
 export { Argon2id, argon2id } from './noise/argon2id.ts';
 export { HandshakeState } from './noise/handshake-state.ts';
-export { protocolName, type Suite } from './noise/patterns.ts';
+export { type Pattern, protocolName, type Suite } from './noise/patterns.ts';
 export { ConnectionPolicy, type PolicyDecision, type PolicyOptions } from './policy/connection-policy.ts';
 export { buildAction, buildCode, buildUtterance } from './requests/build-request.ts';
 export { type HubEvent, readHubEvent } from './requests/hub-event.ts';
@@ -67,7 +74,6 @@ export type { HubOptions } from './session/hub-handshake.ts';
 export { HubSession } from './session/hub-session.ts';
 export { fingerprint, type KeyringFields } from './session/keyring-fields.ts';
 export { selectNoise } from './session/negotiation.ts';
-export type { Pattern } from './session/protocol.ts';
 export { derivePsk, pskDerivation } from './session/psk.ts';
 export type { ClientState, HubState } from './session/transitions.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';

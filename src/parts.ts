@@ -40,7 +40,7 @@ export type { Quota, Refusal } from './requests/refusal.ts';
 export type { CollectorOptions, ReplyEnding, ReplyState } from './requests/reply-collector.ts';
 export type { HandleDecision, ReplyDeadlines, SendDecision } from './requests/request-scheduler.ts';
 export type * from './session/events.ts';
-export { type Offer, type Selection, selectNoise } from './session/negotiation.ts';
+export { type NoiseSelection, type Offer, selectNoise } from './session/negotiation.ts';
 export { derivePsk, type PskInputs, type PskOptions } from './session/psk.ts';
 export type { PlaintextOptions } from './url.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
@@ -48,8 +48,8 @@ export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { parseJson } from './wire/parse-json.ts';
 export { buildPrologue } from './wire/prologue.ts';
 export {
+  type DeliveredEvent,
   type DroppedEvent,
-  type MessageEvent,
   type Reassembled,
   Reassembler,
   type ReassemblerOptions,

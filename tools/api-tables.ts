@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readVectorFile } from 'hub-protocol-judge/internals';
 import { pskCrypto } from '../bundles/psk.ts';
-import type { Crypto } from '../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../src/crypto/crypto.ts';
 import { deviceCrypto } from '../src/crypto/device.ts';
 import { jsCrypto } from '../src/crypto/js.ts';
 import { nobleCrypto } from '../src/crypto/noble.ts';
@@ -19,7 +19,7 @@ const ROOT = new URL('..', import.meta.url);
 
 interface Provider {
   readonly from: string;
-  readonly crypto: Partial<Crypto>;
+  readonly crypto: Partial<CryptoProvider>;
   readonly argon2id: string;
   readonly needs: string;
 }

@@ -3,7 +3,7 @@ import type {
   ClientOptions,
   ClientSession,
   Closing,
-  Crypto,
+  CryptoProvider,
   FinishDecision,
   HubEvent,
   Identity,
@@ -161,7 +161,7 @@ export interface Transport {
 
 /** The platform's part. */
 export interface Platform {
-  readonly crypto: Crypto;
+  readonly crypto: CryptoProvider;
   readonly randomBytes: RandomBytes;
   readonly readBinary: ReadBinary;
   readonly derive: Derive;

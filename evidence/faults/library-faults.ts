@@ -431,8 +431,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('psk-salt-cut', 'psk session', /psk: the salt is half of the SHA-256/, [
     'src/session/psk.ts',
-    "salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string)",
-    "salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string).slice(0, 16)",
+    "salt: salt ?? pskSalt(crypto as Pick<CryptoProvider, 'sha256'>, nodeId as string)",
+    "salt: salt ?? pskSalt(crypto as Pick<CryptoProvider, 'sha256'>, nodeId as string).slice(0, 16)",
   ]),
   fault('psk-password-normalized', 'psk', /psk: the password is normalized to NFC/, [
     'src/session/psk.ts',

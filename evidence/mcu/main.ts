@@ -130,7 +130,7 @@ const sumOf = (steps: readonly Step[], ...starts: string[]): number =>
     .filter(({ step }) => starts.some((start) => step.startsWith(start)))
     .reduce((sum, { instructions }) => sum + instructions, 0);
 
-/** By the functions of Crypto. */
+/** By the functions of a CryptoProvider. */
 const PARTS: { readonly [part: string]: readonly string[] } = {
   X25519: ['publicKey', 'sharedSecret'],
   'HMAC-SHA-256': ['hmacSha256'],

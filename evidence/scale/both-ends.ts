@@ -6,7 +6,7 @@ import { importKey, nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
 import {
   type argon2id,
   ClientSession,
-  type Crypto,
+  type CryptoProvider,
   HandshakeState,
   HubSession,
   type KeyPair,
@@ -27,7 +27,7 @@ export interface ImportedKeys extends Keys {
   readonly staticKey: KeyPair;
 }
 
-export function newKeys(crypto: Crypto): Keys {
+export function newKeys(crypto: CryptoProvider): Keys {
   const staticKey = randomBytes(32);
   return { staticKey, publicKey: crypto.x25519.publicKey(staticKey) };
 }
@@ -41,7 +41,7 @@ export function newImportedKeys(): ImportedKeys {
 /** What a build of the library exports, ours or an earlier one. */
 export interface Build {
   readonly HandshakeState: typeof HandshakeState;
-  readonly crypto: Crypto;
+  readonly crypto: CryptoProvider;
 }
 
 export function handshake(
@@ -63,14 +63,14 @@ export function handshake(
   return [initiator.split(), responder.split()];
 }
 
-export const build = (crypto: Crypto): Build => ({ HandshakeState, crypto });
+export const build = (crypto: CryptoProvider): Build => ({ HandshakeState, crypto });
 
 /** What is compared of an earlier build of the library, whose folder dist/ the option --before names. */
 export interface EarlierBuild {
   readonly HandshakeState: typeof HandshakeState;
   readonly argon2id: typeof argon2id;
-  readonly nodeCrypto: Crypto;
-  readonly nobleCrypto: Crypto;
+  readonly nodeCrypto: CryptoProvider;
+  readonly nobleCrypto: CryptoProvider;
 }
 
 export async function earlierBuild(dist: string): Promise<EarlierBuild> {
@@ -95,7 +95,7 @@ export interface Ends {
 export function connect(
   pattern: Pattern = 'KKpsk0',
   atHub: <T>(work: () => T) => T = (work) => work(),
-  crypto: Crypto = nodeCrypto,
+  crypto: CryptoProvider = nodeCrypto,
 ): Ends {
   const hub = atHub(
     () =>

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto';
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
-import type { Crypto } from '../../dist/index.js';
+import type { CryptoProvider } from '../../dist/index.js';
 import { build, connect, handshake, newKeys } from './both-ends.ts';
 import { calls, cpuTime, type Timer } from './paired.ts';
 import { type Benchmark, compare, type Peer } from './rows.ts';
@@ -47,7 +47,7 @@ const inChunks = (plaintext: Uint8Array, raw: (chunk: Uint8Array) => void) => ()
   for (let at = 0; at < plaintext.length; at += CHUNK) raw(plaintext.subarray(at, at + CHUNK));
 };
 
-function transport(name: string, crypto: Crypto, raw: Peer[], length: number): Benchmark['run'] {
+function transport(name: string, crypto: CryptoProvider, raw: Peer[], length: number): Benchmark['run'] {
   return () => {
     const keys = newKeys(crypto);
     const [sending, receiving] = handshake(build(crypto), 'XXpsk2', keys, keys);

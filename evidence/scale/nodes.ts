@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import { jsCrypto } from '../../dist/crypto/js.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
-import type { CipherFactory, Crypto, Pattern } from '../../dist/index.js';
+import type { CipherFactory, CryptoProvider, Pattern } from '../../dist/index.js';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
@@ -97,7 +97,7 @@ function connection(pattern: Pattern): Promise<Row[]> {
 /** The Noise handshake alone, in JavaScript. */
 function withoutNode(pattern: Pattern): Promise<Row[]> {
   const [own, peer] = [newKeys(nobleCrypto), newKeys(nobleCrypto)];
-  const through = (crypto: Crypto) => calls(() => handshake(build(crypto), pattern, own, peer));
+  const through = (crypto: CryptoProvider) => calls(() => handshake(build(crypto), pattern, own, peer));
   const peers = [
     { name: '`nobleCrypto`', time: through(nobleCrypto) },
     ...(pattern === 'XXpsk2' ? [libp2pNoise()] : []),
@@ -120,7 +120,7 @@ async function shares(pattern: Pattern): Promise<Row[]> {
     };
   const { x25519, ciphers } = nodeCrypto;
   const cipherOf = timed('ChaChaPoly', ciphers.ChaChaPoly!);
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     ...nodeCrypto,
     sha256: timed('SHA-256, HMAC', nodeCrypto.sha256),
     hmacSha256: timed('SHA-256, HMAC', nodeCrypto.hmacSha256),
@@ -185,7 +185,7 @@ const openSsl: CipherFactory = (key) => ({
 function message(length: number): Promise<Row[]> {
   const value = { type: 'speak', data: { utterance: '' } };
   value.data.utterance = 'a'.repeat(length - JSON.stringify(value).length);
-  const through = (crypto: Crypto) => {
+  const through = (crypto: CryptoProvider) => {
     const { client, hub } = connect('KKpsk0', undefined, crypto);
     return calls(() => {
       for (const data of client.sendJson(value)) hub.receive(data);
@@ -233,7 +233,7 @@ async function sealAndOpen(length: number): Promise<Row[]> {
 async function x25519(): Promise<Row[]> {
   await libsodium.ready;
   const publicKey = jsCrypto.x25519.publicKey(randomBytes(32));
-  const through = ({ x25519 }: Crypto) => calls(() => x25519.sharedSecret(KEY, publicKey));
+  const through = ({ x25519 }: CryptoProvider) => calls(() => x25519.sharedSecret(KEY, publicKey));
   const peers = [
     { name: '`nobleCrypto`', time: through(nobleCrypto) },
     { name: 'libsodium, WebAssembly', time: calls(() => libsodium.crypto_scalarmult(KEY, publicKey)) },

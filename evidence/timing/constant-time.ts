@@ -15,7 +15,7 @@ import { deviceCrypto } from '../../dist/crypto/device.js';
 import { jsCrypto } from '../../dist/crypto/js.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
 import { nodeCrypto } from '../../dist/crypto/node.js';
-import type { Crypto } from '../../dist/index.js';
+import type { CryptoProvider } from '../../dist/index.js';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 
@@ -48,7 +48,7 @@ const wrongAt = (bytes: Uint8Array, at: number): Uint8Array => {
 };
 
 /** A sealed message of 64 bytes whose tag is wrong in its first or in its last byte. */
-function wrongTag(name: string, { ciphers }: Crypto): Case {
+function wrongTag(name: string, { ciphers }: CryptoProvider): Case {
   const nonce = new Uint8Array(12);
   const nothing = new Uint8Array(0);
   const cipher = ciphers.ChaChaPoly!(SECRET);
@@ -64,7 +64,7 @@ function wrongTag(name: string, { ciphers }: Crypto): Case {
 }
 
 /** A scalar multiplication by a private key with two bits, or by a random one. */
-function scalar(name: string, { x25519 }: Crypto, isKnown: boolean): Case {
+function scalar(name: string, { x25519 }: CryptoProvider, isKnown: boolean): Case {
   const publicKey = x25519.publicKey(randomBytes(32));
   return {
     what: `X25519, ${name}`,

@@ -26,11 +26,18 @@ export { clientId } from '../../src/mqtt-topics/client-id.ts';
 export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { argon2id } from '../../src/noise/argon2id.ts';
 export { HandshakeState } from '../../src/noise/handshake-state.ts';
-export { PATTERNS, protocolName, SUITES, type Suite, type Token } from '../../src/noise/patterns.ts';
+export {
+  PATTERNS,
+  type Pattern,
+  protocolName,
+  SUITES,
+  type Suite,
+  type Token,
+} from '../../src/noise/patterns.ts';
 export type { Transport } from '../../src/noise/transport.ts';
 export { findHub, fingerprint } from '../../src/session/keyring-fields.ts';
-export { type Selection, selectNoise } from '../../src/session/negotiation.ts';
-export { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
+export { type NoiseSelection, selectNoise } from '../../src/session/negotiation.ts';
+export { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/protocol.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { splitUrl } from '../../src/url.ts';
 export { type Envelope, parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';

@@ -26,7 +26,7 @@ type Fields = Record<string, any>;
 type Operation = (request: Fields) => Fields;
 
 /** Returns a function that answers requests. It holds one handshake, one transport and one session between them. */
-export function createAdapter(crypto: protocol.Crypto = nodeCrypto): Operation {
+export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Operation {
   let handshake: protocol.HandshakeState;
   let transport: Transport;
   let session: protocol.ClientSession | protocol.HubSession;

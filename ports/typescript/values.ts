@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import {
   ClientSession,
-  type Crypto,
+  type CryptoProvider,
   canonicalJson,
   HandshakeState,
   HubSession,
@@ -51,7 +51,7 @@ const MAX_COUNTER = 1000;
  * and empty messages follow until the counter is reached.
  */
 export function transportAt(
-  crypto: Crypto,
+  crypto: CryptoProvider,
   { suite, key, counter }: Fields,
 ): { sender: Transport; receiver: Transport } | undefined {
   if (Number(counter) > MAX_COUNTER) return undefined;
@@ -76,7 +76,7 @@ export function transportAt(
   return { sender, receiver };
 }
 
-export function openSession(crypto: Crypto, request: Fields): ClientSession | HubSession {
+export function openSession(crypto: CryptoProvider, request: Fields): ClientSession | HubSession {
   const { staticKey, ephemeralKey, suites, hello, patterns } = request;
   const ciphers = Object.fromEntries(
     (suites as Suite[]).map((suite) => [cipherOf(suite), crypto.ciphers[cipherOf(suite)]]),

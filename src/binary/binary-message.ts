@@ -65,12 +65,12 @@ const PAYLOAD_TYPES: readonly BinaryPayloadType[] = [
 const BIN = 12;
 
 /** The type of a binary message. HiveMind's type `intercom` has no binary form. */
-export type BinaryType = NonNullable<(typeof TYPES)[number]>;
+export type BinaryMessageType = NonNullable<(typeof TYPES)[number]>;
 
 /** A message whose payload is JSON. It has the fields of an envelope, so `readHubEvent` reads it. */
 export type BinaryEnvelope = {
   /** The type of the envelope. */
-  readonly msg_type: Exclude<BinaryType, 'bin'>;
+  readonly msg_type: Exclude<BinaryMessageType, 'bin'>;
   /** Empty if the message has none. */
   readonly metadata: JsonObject;
   /** The payload of the envelope. */

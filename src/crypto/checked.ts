@@ -6,15 +6,15 @@ import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../byt
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
-import type { Cipher, CipherName, Crypto, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
+import type { Cipher, CipherName, CryptoProvider, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
 
 const EMPTY = new Uint8Array(0);
 
 /**
- * Checks that an argument has the shape of a Crypto.
+ * Checks that an argument has the shape of a CryptoProvider.
  * @throws LocalError `bad-argument`, which names the function that is missing
  */
-export function assertCrypto(crypto: unknown): asserts crypto is Crypto {
+export function assertCrypto(crypto: unknown): asserts crypto is CryptoProvider {
   assertMethods(crypto, 'crypto', ['sha256', 'hmacSha256'], ['blake2b', 'argon2id']);
   const x25519 = readField(crypto, 'crypto', 'x25519');
   assertMethods(x25519, 'crypto.x25519', ['publicKey', 'sharedSecret'], ['importKey']);
@@ -91,10 +91,10 @@ export function randomKey(randomBytes: RandomBytes): Uint8Array {
   }
 }
 
-/** A Crypto that returns only bytes of the right length; any other outcome is `crypto-failed`. */
+/** A CryptoProvider that returns only bytes of the right length; any other outcome is `crypto-failed`. */
 export class CheckedCrypto {
-  readonly ciphers: Crypto['ciphers'];
-  private readonly crypto: Crypto;
+  readonly ciphers: CryptoProvider['ciphers'];
+  private readonly crypto: CryptoProvider;
 
   /** @throws LocalError `bad-argument` */
   constructor(crypto: unknown) {

@@ -60,16 +60,16 @@ export type CipherFactory = (key: Uint8Array) => Cipher;
  *
  * @example
  * // A chip's X25519 in place of noble's, in all of the handshake. (Here Node.js plays the chip.)
- * import { ClientSession, type Crypto } from 'hub-protocol';
+ * import { ClientSession, type CryptoProvider } from 'hub-protocol';
  * import { nobleCrypto } from 'hub-protocol/noble';
  * import { nodeCrypto as chip, randomBytes } from 'hub-protocol/node';
  *
  * const { publicKey, sharedSecret } = chip.x25519;
- * const crypto: Crypto = { ...nobleCrypto, x25519: { publicKey, sharedSecret } }; // no importKey, which would be used instead
+ * const crypto: CryptoProvider = { ...nobleCrypto, x25519: { publicKey, sharedSecret } }; // no importKey, which would be used instead
  * const session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring: { staticKey: randomBytes(32) } });
  * console.log(session.state); // awaiting-hello
  */
-export interface Crypto {
+export interface CryptoProvider {
   /**
    * SHA-256 (FIPS 180-4).
    * @param parts - what to hash, as if concatenated
@@ -100,7 +100,7 @@ export interface Crypto {
     sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
     /**
      * Prepares a private key that is used several times, for instance as a KeyObject of Node. If present, it is used
-     * instead of the two functions above: leave it out of a Crypto in which you replace them. The array stays the
+     * instead of the two functions above: leave it out of a CryptoProvider in which you replace them. The array stays the
      * caller's, who wipes it: keep no reference to it. `publicKey` is not read if the public key is known, so it may be a
      * getter that computes it.
      * @param privateKey - 32 bytes

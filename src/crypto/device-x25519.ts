@@ -5,7 +5,7 @@
 import { assertBytes } from '../arguments.ts';
 import { bytesToHex, hexToBytes } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import type { Crypto } from './crypto.ts';
+import type { CryptoProvider } from './crypto.ts';
 
 /** 2^255 - 19. */
 const P = 2n ** 255n - 19n;
@@ -90,7 +90,7 @@ function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
   return encode((x2 * invert(z2)) % P);
 }
 
-export const deviceX25519: Crypto['x25519'] = {
+export const deviceX25519: CryptoProvider['x25519'] = {
   publicKey(privateKey) {
     assertBytes(privateKey, 'privateKey', KEY_LENGTH);
     return x25519(privateKey, BASE_POINT);

@@ -1,13 +1,13 @@
 /**
- * The Crypto interface for `dist/hub-protocol.js`: all the library's own code, since noble's would take 40 KB more of a device's
+ * A CryptoProvider for `dist/hub-protocol.js`: all the library's own code, since noble's would take 40 KB more of a device's
  * heap. It lacks BLAKE2b, which only argon2id needs: no such device runs it.
  */
-import type { Crypto } from './crypto.ts';
+import type { CryptoProvider } from './crypto.ts';
 import { deviceChaChaPoly } from './device-chachapoly.ts';
 import { deviceX25519 } from './device-x25519.ts';
 import { hmacSha256, sha256 } from './sha256.ts';
 
-export const deviceCrypto: Crypto = {
+export const deviceCrypto: CryptoProvider = {
   sha256,
   hmacSha256,
   x25519: deviceX25519,

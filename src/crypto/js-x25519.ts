@@ -12,7 +12,7 @@
 import { assertBytes } from '../arguments.ts';
 import { clear, copyBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import type { Crypto } from './crypto.ts';
+import type { CryptoProvider } from './crypto.ts';
 import { encodeModulo, power } from './limbs.ts';
 
 type Field = Float64Array;
@@ -297,7 +297,7 @@ function setTo(h: Field, value: number): void {
 const BASE_POINT = new Uint8Array(KEY_LENGTH);
 BASE_POINT[0] = 9;
 
-export const jsX25519: Crypto['x25519'] = {
+export const jsX25519: CryptoProvider['x25519'] = {
   publicKey(privateKey) {
     assertBytes(privateKey, 'privateKey', KEY_LENGTH);
     return x25519(privateKey, BASE_POINT);

@@ -1,5 +1,5 @@
-/** `hub-protocol/js`: the library's own Crypto, for engines that compile JavaScript. */
-import type { Crypto } from './crypto.ts';
+/** `hub-protocol/js`: the library's own CryptoProvider, for engines that compile JavaScript. */
+import type { CryptoProvider } from './crypto.ts';
 import { jsChaChaPoly } from './js-chachapoly.ts';
 import { jsX25519 } from './js-x25519.ts';
 import { hmacSha256, sha256 } from './sha256.ts';
@@ -14,7 +14,7 @@ import { hmacSha256, sha256 } from './sha256.ts';
  *
  * console.log(Object.keys(jsCrypto.ciphers).join(', ')); // ChaChaPoly
  */
-export const jsCrypto: Crypto = {
+export const jsCrypto: CryptoProvider = {
   sha256,
   hmacSha256,
   x25519: jsX25519,

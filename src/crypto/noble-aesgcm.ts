@@ -1,10 +1,10 @@
 /**
- * `hub-protocol/noble-aesgcm`: the Crypto interface over noble with both ciphers, ChaChaPoly preferred. It is a separate
+ * `hub-protocol/noble-aesgcm`: a CryptoProvider over noble with both ciphers, ChaChaPoly preferred. It is a separate
  * module because noble's AES builds about 640 KiB of tables when it is loaded.
  */
 import { gcm } from '@noble/ciphers/aes.js';
 import { TAG_LENGTH } from '../limits.ts';
-import type { CipherFactory, Crypto } from './crypto.ts';
+import type { CipherFactory, CryptoProvider } from './crypto.ts';
 import { nobleCrypto } from './noble.ts';
 
 /** The message of noble's error for a tag that does not verify. Any other error is a fault. */
@@ -33,7 +33,7 @@ const nobleAesGcm: CipherFactory = (key) => ({
  *
  * console.log(Object.keys(nobleCryptoWithAesGcm.ciphers).join(', ')); // ChaChaPoly, AESGCM
  */
-export const nobleCryptoWithAesGcm: Crypto = {
+export const nobleCryptoWithAesGcm: CryptoProvider = {
   ...nobleCrypto,
   ciphers: { ...nobleCrypto.ciphers, AESGCM: nobleAesGcm },
 };

@@ -4,7 +4,7 @@ import { pow2 } from '@noble/curves/abstract/modular.js';
 import { montgomery } from '@noble/curves/abstract/montgomery.js';
 import { assertBytes } from '../arguments.ts';
 import { KEY_LENGTH } from '../limits.ts';
-import type { Crypto } from './crypto.ts';
+import type { CryptoProvider } from './crypto.ts';
 import { isLowOrder } from './low-order.ts';
 
 /** 2^255 - 19 (RFC 7748, section 4.1). */
@@ -43,7 +43,7 @@ const curve = /* @__PURE__ */ montgomery({
   adjustScalarBytes: clamp,
 });
 
-export const nobleX25519: Crypto['x25519'] = {
+export const nobleX25519: CryptoProvider['x25519'] = {
   publicKey(privateKey) {
     assertBytes(privateKey, 'privateKey', KEY_LENGTH);
     return curve.getPublicKey(privateKey);

@@ -1,11 +1,11 @@
 /**
- * `hub-protocol/noble`: the Crypto interface over noble, with ChaChaPoly on the library's own ChaCha20. It runs in every engine
+ * `hub-protocol/noble`: a CryptoProvider over noble, with ChaChaPoly on the library's own ChaCha20. It runs in every engine
  * that has BigInt.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { copyBytes, wipe } from '../bytes.ts';
-import type { Crypto } from './crypto.ts';
+import type { CryptoProvider } from './crypto.ts';
 import { nobleBlake2b } from './noble-blake2b.ts';
 import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { nobleX25519 } from './noble-x25519.ts';
@@ -28,7 +28,7 @@ function owned(digest: Uint8Array): Uint8Array {
  *
  * console.log(Object.keys(nobleCrypto.ciphers).join(', ')); // ChaChaPoly
  */
-export const nobleCrypto: Crypto = {
+export const nobleCrypto: CryptoProvider = {
   sha256(...parts) {
     const hash = sha256.create();
     for (const part of parts) hash.update(part);

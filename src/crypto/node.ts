@@ -1,5 +1,5 @@
 /**
- * `hub-protocol/node`: the Crypto interface over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
+ * `hub-protocol/node`: a CryptoProvider over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
  * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is noble's, since OpenSSL's has a single output length.
  * ChaChaPoly is `jsCrypto`'s for short messages, and if OpenSSL lacks it, as in FIPS builds and in Bun.
  *
@@ -26,7 +26,7 @@ import nodeModule, {
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { Argon2idParameters, CipherFactory, Crypto, KeyPair } from './crypto.ts';
+import type { Argon2idParameters, CipherFactory, CryptoProvider, KeyPair } from './crypto.ts';
 import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
@@ -277,7 +277,7 @@ const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
  *
  * console.log(Object.keys(nodeCrypto.ciphers).join(', ')); // ChaChaPoly, AESGCM
  */
-export const nodeCrypto: Crypto = {
+export const nodeCrypto: CryptoProvider = {
   sha256: (...parts) => sha256(parts),
   hmacSha256: (key, ...parts) => hmacSha256(key, parts),
   x25519: {

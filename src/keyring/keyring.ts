@@ -15,7 +15,7 @@
 import { assertBytes, assertFlag, assertString, readArgument, readOptions } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
-import type { Crypto, StaticKey } from '../crypto/crypto.ts';
+import type { CryptoProvider, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -86,7 +86,7 @@ export interface Keyring {
 export function createKeyring(options: {
   accessKey: string;
   staticKey: Uint8Array | StaticKey;
-  crypto?: Crypto | undefined;
+  crypto?: CryptoProvider | undefined;
 }): Keyring {
   const known = { accessKey: true, staticKey: true, crypto: true } as const;
   const { accessKey, staticKey, crypto } = readOptions(options, 'options', known);
@@ -310,7 +310,7 @@ function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
 }
 
 /** A copy of a static key, with its public key if it can be computed. */
-function keptKey(staticKey: Uint8Array | StaticKey, crypto: Crypto | undefined): StaticKey {
+function keptKey(staticKey: Uint8Array | StaticKey, crypto: CryptoProvider | undefined): StaticKey {
   const { publicKey, privateKey } = readOwnKey(staticKey, 'staticKey');
   if (publicKey !== undefined || crypto === undefined) return staticKeyOf(publicKey, privateKey);
   const pair = new CheckedCrypto(crypto).keyPair(copyBytes(privateKey!));

@@ -8,13 +8,13 @@ import {
   readOptions,
 } from '../arguments.ts';
 import { copyBytes, utf8ToBytes } from '../bytes.ts';
-import type { Argon2idParameters, Crypto } from '../crypto/crypto.ts';
+import type { Argon2idParameters, CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 
 /** The options of argon2id() and of the class Argon2id, by the names of RFC 9106, section 3.1. */
 export interface Argon2idOptions {
-  /** A Crypto, or a part of one: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
-  crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
+  /** A CryptoProvider, or a part of one: `argon2id` takes either function, the class `Argon2id` needs `blake2b`. */
+  crypto: Pick<CryptoProvider, 'blake2b' | 'argon2id'>;
   /** P: bytes, or a string that is encoded as UTF-8. */
   password: string | Uint8Array;
   /** S: at least 8 bytes. */

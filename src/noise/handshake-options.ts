@@ -1,20 +1,20 @@
 /** The options of a HandshakeState, and their checks. */
 import { assertBytes, assertFlag, type OptionNames, readOptions } from '../arguments.ts';
 import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
-import type { Crypto, KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import type { CryptoProvider, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { HandshakeInputs } from './handshake.ts';
-import { type HandshakePatternName, isPattern, isSuite, PATTERNS, SUITES, type Suite } from './patterns.ts';
+import { isPattern, isSuite, PATTERNS, type Pattern, SUITES, type Suite } from './patterns.ts';
 
 /** The options of a HandshakeState. */
 export interface HandshakeOptions {
   /** The cryptography. It must have the cipher of the suite. */
-  crypto: Crypto;
+  crypto: CryptoProvider;
   /** Which side this is. The initiator writes the first message. */
   role: 'initiator' | 'responder';
   /** The handshake pattern, the same on both sides. */
-  pattern: HandshakePatternName;
+  pattern: Pattern;
   /** The cipher suite, the same on both sides. */
   suite: Suite;
   /** Any length; the same on both sides. */

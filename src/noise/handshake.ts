@@ -17,8 +17,8 @@ import { opaque } from '../opaque.ts';
 import { assertMessageLength, type CipherState } from './cipher-state.ts';
 import {
   type HandshakePattern,
-  type HandshakePatternName,
   PATTERNS,
+  type Pattern,
   protocolName,
   SUITES,
   type Suite,
@@ -30,7 +30,7 @@ import { SymmetricState } from './symmetric-state.ts';
 export interface HandshakeInputs {
   readonly crypto: CheckedCrypto;
   readonly isInitiator: boolean;
-  readonly pattern: HandshakePatternName;
+  readonly pattern: Pattern;
   readonly suite: Suite;
   readonly prologue: Uint8Array;
   /** Copied. */

@@ -5,8 +5,8 @@
 import { readArgument } from '../arguments.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 
-/** A pattern that HandshakeState knows, by its name in the Noise spec. */
-export type HandshakePatternName = 'XXpsk2' | 'KKpsk0';
+/** A handshake pattern, by its name in the Noise spec. */
+export type Pattern = 'XXpsk2' | 'KKpsk0';
 
 /** A DH function, a cipher and a hash function, by their names in the Noise spec. */
 export type Suite = '25519_ChaChaPoly_SHA256' | '25519_AESGCM_SHA256';
@@ -22,7 +22,7 @@ export interface HandshakePattern {
   readonly messages: readonly (readonly Token[])[];
 }
 
-export const PATTERNS: { readonly [name in HandshakePatternName]: HandshakePattern } = {
+export const PATTERNS: { readonly [name in Pattern]: HandshakePattern } = {
   XXpsk2: {
     staticKeysKnown: false,
     messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']],
@@ -42,13 +42,13 @@ export const SUITES: { readonly [suite in Suite]: CipherName } = {
   '25519_AESGCM_SHA256': 'AESGCM',
 };
 
-export const ALL_PATTERNS: readonly HandshakePatternName[] = Object.keys(PATTERNS) as HandshakePatternName[];
+export const ALL_PATTERNS: readonly Pattern[] = Object.keys(PATTERNS) as Pattern[];
 
 export const ALL_SUITES: readonly Suite[] = Object.keys(SUITES) as Suite[];
 
 /** Whether a value is the name of a pattern that HandshakeState knows. */
-export function isPattern(value: unknown): value is HandshakePatternName {
-  return ALL_PATTERNS.indexOf(value as HandshakePatternName) >= 0;
+export function isPattern(value: unknown): value is Pattern {
+  return ALL_PATTERNS.indexOf(value as Pattern) >= 0;
 }
 
 /** Whether a value is the name of a suite that HandshakeState knows. */
@@ -68,6 +68,6 @@ export function isSuite(value: unknown): value is Suite {
  *
  * console.log(protocolName('XXpsk2', '25519_ChaChaPoly_SHA256')); // Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
-export function protocolName(pattern: HandshakePatternName, suite: Suite): string {
+export function protocolName(pattern: Pattern, suite: Suite): string {
   return readArgument('pattern', () => `Noise_${pattern}_${suite}`);
 }

@@ -7,7 +7,7 @@
 import { assertFlag, assertFunction, readOptions } from '../arguments.ts';
 import { bytesToHex, bytesToUtf8, copyBytes, isBytes, utf8Length, wipe } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
-import type { Crypto, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
+import type { CryptoProvider, KeyPair, RandomBytes, StaticKey } from '../crypto/crypto.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
 import { KEY_LENGTH, MAX_ENVELOPE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
@@ -161,7 +161,7 @@ class Recorder {
 
   begin(
     role: 'client' | 'hub',
-    crypto: Crypto,
+    crypto: CryptoProvider,
     staticKey: Uint8Array | StaticKey | KeyPair,
     options: JsonObject,
   ): void {

@@ -5,13 +5,14 @@
  */
 import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
-import type { Crypto, RandomBytes } from '../crypto/crypto.ts';
+import type { CryptoProvider, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { Handshake, SessionKeys } from '../noise/handshake.ts';
+import type { Pattern } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import type { Json } from '../wire/json.ts';
@@ -22,13 +23,12 @@ import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
 import { inputOf, isLateRepeat, lateInputOf, mayBeJson, unexpected } from './inputs.ts';
-import type { Pattern } from './protocol.ts';
 import type { Input, Inputs, Step, TransitionTable } from './transitions.ts';
 
 /** The options that both sessions share. */
 export interface SessionOptions {
   /** The cryptography, such as `nobleCrypto` or `nodeCrypto`. */
-  crypto: Crypto;
+  crypto: CryptoProvider;
   /** The random number generator, called once for the 32 bytes of the ephemeral key. */
   randomBytes: RandomBytes;
   /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */

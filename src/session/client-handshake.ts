@@ -10,7 +10,7 @@ import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
-import { protocolName, type Suite } from '../noise/patterns.ts';
+import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
 import {
@@ -36,7 +36,6 @@ import {
 import type { PskEvent, SessionEvent } from './events.ts';
 import { findHub, fingerprint } from './keyring-fields.ts';
 import { assertRequired, select, suitesOf } from './negotiation.ts';
-import type { Pattern } from './protocol.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
 
 const EMPTY = new Uint8Array(0);

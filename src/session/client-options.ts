@@ -3,13 +3,13 @@ import { assertChoice, assertFlag, assertFunction, type OptionNames, readOptions
 import { isBytes } from '../bytes.ts';
 import { CheckedCrypto } from '../crypto/checked.ts';
 import * as errors from '../errors-table.ts';
+import type { Pattern } from '../noise/patterns.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
 import type { SessionOptions } from './channel.ts';
 import { type KeyringFields, type ReadKeyring, readKeyring } from './keyring-fields.ts';
 import { assertFields, assertPatterns } from './options.ts';
-import type { Pattern } from './protocol.ts';
 
 /** The options of a ClientSession. */
 export interface ClientOptions extends SessionOptions {

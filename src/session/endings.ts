@@ -6,8 +6,8 @@ import { membersOf, readArgument } from '../arguments.ts';
 import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
 import type { EndingCode } from '../errors-table.ts';
 import * as errors from '../errors-table.ts';
+import type { Pattern } from '../noise/patterns.ts';
 import type { EndedEvent } from './events.ts';
-import type { Pattern } from './protocol.ts';
 import type { ClientState, HubState } from './transitions.ts';
 
 /**

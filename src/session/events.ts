@@ -4,10 +4,9 @@
  */
 import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
-import type { Suite } from '../noise/patterns.ts';
+import type { Pattern, Suite } from '../noise/patterns.ts';
 import type { JsonObject } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
-import type { Pattern } from './protocol.ts';
 
 /** Write `data` to the transport: a string as text, bytes as one binary message. Write all of it, and in order. */
 export interface TransmitEvent {
@@ -128,7 +127,7 @@ export interface ReadyEvent {
  * Close the transport: `error.code` says why. The WebSocket close code is advice: 1008 until the handshake is done, 1002 afterwards. The `close()` of a
  * browser's WebSocket takes 1000 and 3000 to 4999 only; use 1000 or 4008 there.
  */
-export interface CloseEvent {
+export interface FailedEvent {
   readonly type: 'close';
   /** The WebSocket close code. */
   readonly code: 1008 | 1002;
@@ -204,7 +203,7 @@ export type HelloEvent =
     };
 
 /** The events that both sessions emit. */
-export type CommonEvent = TransmitEvent | CloseEvent | EndedEvent | Reassembled;
+export type CommonEvent = TransmitEvent | FailedEvent | EndedEvent | Reassembled;
 
 /** The events of a ClientSession. */
 export type SessionEvent =

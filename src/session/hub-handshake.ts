@@ -12,7 +12,7 @@ import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
-import { protocolName, type Suite } from '../noise/patterns.ts';
+import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import {
@@ -41,7 +41,7 @@ import {
 import type { HelloEvent, HubSessionEvent } from './events.ts';
 import { suitesOf } from './negotiation.ts';
 import { assertFields, assertPatterns } from './options.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES } from './protocol.ts';
 import { HUB_TRANSITIONS, type HubState } from './transitions.ts';
 
 /** The options of a HubSession. */

@@ -1,11 +1,11 @@
 /** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
 
 import { readArgument } from '../arguments.ts';
-import type { CipherName, Crypto } from '../crypto/crypto.ts';
+import type { CipherName, CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
-import { SUITES, type Suite } from '../noise/patterns.ts';
+import { type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from './protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES } from './protocol.ts';
 
 /** A hub's offer in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {
@@ -16,7 +16,7 @@ export interface Offer {
 }
 
 /** A client's choice. */
-export interface Selection {
+export interface NoiseSelection {
   /** The handshake pattern. */
   readonly pattern: Pattern;
   /** The cipher suite. */
@@ -24,7 +24,7 @@ export interface Selection {
 }
 
 /** The suites that a crypto supports, in its order of preference. */
-export function suitesOf(crypto: Pick<Crypto, 'ciphers'>): Suite[] {
+export function suitesOf(crypto: Pick<CryptoProvider, 'ciphers'>): Suite[] {
   const suites: Suite[] = [];
   const names = Object.keys(crypto.ciphers) as CipherName[];
   for (let i = 0; i < names.length; i++) {
@@ -53,7 +53,10 @@ export function suitesOf(crypto: Pick<Crypto, 'ciphers'>): Suite[] {
  * const { pattern, suite } = selectNoise(offer, { suites: ['25519_ChaChaPoly_SHA256'], pinned: true });
  * console.log(pattern, suite); // KKpsk0 25519_ChaChaPoly_SHA256
  */
-export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinned: boolean }): Selection {
+export function selectNoise(
+  offer: Offer,
+  own: { suites: readonly Suite[]; pinned: boolean },
+): NoiseSelection {
   const { patterns, suites, ownSuites, pinned } = readArgument('offer', () => ({
     patterns: copyStrings(offer?.patterns),
     suites: copyStrings(offer?.suites),
@@ -64,7 +67,11 @@ export function selectNoise(offer: Offer, own: { suites: readonly Suite[]; pinne
 }
 
 /** `selectNoise`, for arguments that were checked. */
-export function select({ patterns, suites }: Offer, ownSuites: readonly Suite[], pinned: boolean): Selection {
+export function select(
+  { patterns, suites }: Offer,
+  ownSuites: readonly Suite[],
+  pinned: boolean,
+): NoiseSelection {
   for (let i = 0; i < ownSuites.length; i++) {
     const suite = ownSuites[i]!;
     if (suites.indexOf(suite) < 0) continue;

@@ -1,9 +1,11 @@
 /** Checks the options of sessions. */
+
 import { readArgument } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
+import type { Pattern } from '../noise/patterns.ts';
 import { isStringArray, mergeFields } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import { OFFERED_PATTERNS, type Pattern } from './protocol.ts';
+import { OFFERED_PATTERNS } from './protocol.ts';
 
 /**
  * Checks patterns.

@@ -2,7 +2,7 @@
 import { assertBytes, assertMethods, assertString, type OptionNames, readOptions } from '../arguments.ts';
 import { type Bytes, utf8ToBytes } from '../bytes.ts';
 import { callInjected } from '../crypto/checked.ts';
-import type { Crypto } from '../crypto/crypto.ts';
+import type { CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { Argon2id, argon2id } from '../noise/argon2id.ts';
@@ -28,15 +28,15 @@ export interface PskInputs {
 export type PskOptions = PskInputs &
   (
     | {
-        /** A Crypto, or the functions of it that are used: `sha256`, and `blake2b` or, for derivePsk(), `argon2id`. */
-        crypto: Pick<Crypto, 'sha256' | 'blake2b' | 'argon2id'>;
+        /** A CryptoProvider, or the functions of it that are used: `sha256`, and `blake2b` or, for derivePsk(), `argon2id`. */
+        crypto: Pick<CryptoProvider, 'sha256' | 'blake2b' | 'argon2id'>;
         /** The hub's node id, as in the `psk-needed` event. */
         nodeId: string;
         salt?: undefined;
       }
     | {
-        /** A Crypto, or the one function of it that is used: `blake2b` or, for derivePsk(), `argon2id`. */
-        crypto: Pick<Crypto, 'blake2b' | 'argon2id'>;
+        /** A CryptoProvider, or the one function of it that is used: `blake2b` or, for derivePsk(), `argon2id`. */
+        crypto: Pick<CryptoProvider, 'blake2b' | 'argon2id'>;
         /** The salt, 32 bytes, as in the `psk-needed` event: the SHA-256 of the node id. */
         salt: Uint8Array;
         nodeId?: undefined;
@@ -53,7 +53,7 @@ const OPTIONS: OptionNames<PskOptions> = {
 };
 
 /** The salt: SHA-256 of a hub's node id, 32 bytes. */
-export function pskSalt(crypto: Pick<Crypto, 'sha256'>, nodeId: string): Bytes {
+export function pskSalt(crypto: Pick<CryptoProvider, 'sha256'>, nodeId: string): Bytes {
   const bytes = utf8ToBytes(nodeId);
   return callInjected(KEY_LENGTH, () => crypto.sha256(bytes), 'sha256');
 }
@@ -124,7 +124,7 @@ function readPskOptions(options: PskOptions): Argon2idOptions {
   return {
     crypto,
     password,
-    salt: salt ?? pskSalt(crypto as Pick<Crypto, 'sha256'>, nodeId as string),
+    salt: salt ?? pskSalt(crypto as Pick<CryptoProvider, 'sha256'>, nodeId as string),
     passes: 3,
     memoryKiB: 65536,
     parallelism: 1,

@@ -34,7 +34,7 @@ export type BinaryPayloadType =
   | 'tts_audio';
 
 /** Handle a complete message: `text` if `kind` is `json`, `bytes` if it is `binary`. */
-export type MessageEvent =
+export type DeliveredEvent =
   | {
       readonly type: 'message';
       readonly kind: 'json';
@@ -69,7 +69,7 @@ export interface DroppedEvent {
 }
 
 /** The event for a completed message. */
-export type Reassembled = MessageEvent | DroppedEvent;
+export type Reassembled = DeliveredEvent | DroppedEvent;
 
 /**
  * Reads a binary message. Returns an event for it, even if it cannot be read.

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readBinary as readBinaryOfClient } from '../../client/dist/inflate-on-node.js';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
-import type { DroppedEvent, MessageEvent } from '../../src/parts.ts';
+import type { DeliveredEvent, DroppedEvent } from '../../src/parts.ts';
 import { find, Pair } from '../world/pair.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
@@ -20,7 +20,7 @@ function received(bytes: Uint8Array, options: object): unknown[] {
 
 test('a session delivers an envelope in binary form as JSON', () => {
   const bytes = encodeBinary({ msg_type: 'bus', payload: SPEAK });
-  const [event] = received(bytes, { binarize: true, readBinary }) as [MessageEvent];
+  const [event] = received(bytes, { binarize: true, readBinary }) as [DeliveredEvent];
   assert.ok(event.kind === 'json');
   assert.equal(JSON.parse(event.text), { msg_type: 'bus', payload: SPEAK });
 });
@@ -28,7 +28,7 @@ test('a session delivers an envelope in binary form as JSON', () => {
 test('a session delivers a compressed envelope with its metadata as JSON', () => {
   const parts = ['{"query_id":"q1"}', JSON.stringify(SPEAK)].map((text) => deflateSync(text));
   const bytes = Uint8Array.from([0x83, parts[0]!.length, ...parts[0]!, ...parts[1]!]);
-  const [event] = received(bytes, { readBinary }) as [MessageEvent];
+  const [event] = received(bytes, { readBinary }) as [DeliveredEvent];
   assert.ok(event.kind === 'json');
   assert.equal(JSON.parse(event.text), { msg_type: 'bus', metadata: { query_id: 'q1' }, payload: SPEAK });
 });
@@ -51,7 +51,7 @@ test('a hub reads binary messages, too', () => {
   const [data] = pair.client.sendBinary(
     encodeBinary({ msg_type: 'bin', bin_type: 'raw_audio', payload: Uint8Array.of(9) }),
   );
-  const [event] = pair.hub.receive(data!) as [MessageEvent];
+  const [event] = pair.hub.receive(data!) as [DeliveredEvent];
   assert.ok(event.kind === 'binary');
   assert.is(event.bin_type, 'raw_audio');
 });
@@ -60,13 +60,13 @@ test('the client drops a compressed envelope of more than 1 MiB, but no speech',
   const options = { readBinary: readBinaryOfClient };
   const compressed = (length: number): Uint8Array =>
     Uint8Array.from([0x83, 0, ...deflateSync(JSON.stringify({ text: 'x'.repeat(length - 11) }))]);
-  assert.is((received(compressed(2 ** 20), options)[0] as MessageEvent).kind, 'json');
+  assert.is((received(compressed(2 ** 20), options)[0] as DeliveredEvent).kind, 'json');
   const [dropped] = received(compressed(2 ** 20 + 1), options) as [DroppedEvent];
   assert.equal([dropped.type, dropped.error!.code], ['dropped', 'bad-compression']);
 
   const [metadata, payload] = [deflateSync('{"lang":"en"}'), Buffer.alloc(5 * 2 ** 20)];
   const hex = `099${Buffer.of(metadata.length).toString('hex')}${metadata.toString('hex')}6${payload.toString('hex')}`;
-  const [event] = received(Uint8Array.from(Buffer.from(hex, 'hex')), options) as [MessageEvent];
+  const [event] = received(Uint8Array.from(Buffer.from(hex, 'hex')), options) as [DeliveredEvent];
   assert.ok(event.kind === 'binary');
   assert.equal([event.bin_type, event.bytes.length], ['tts_audio', payload.length]);
 });

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'acorn';
 import {
   ClientSession,
-  type Crypto,
+  type CryptoProvider,
   createKeyring,
   HubSession,
   type HubSessionEvent,
@@ -164,7 +164,7 @@ test('the Moddable example stops when it lacks the PSK, which only a person can 
 
 test('the Moddable example’s cryptography computes the same values as Node.js', async () => {
   const script = await bundled('hub-crypto', ['crypt']);
-  const crypto: Crypto = new Function('modules', `${script}; return bundle.default;`)({ crypt });
+  const crypto: CryptoProvider = new Function('modules', `${script}; return bundle.default;`)({ crypt });
   const text = randomBytes(200);
   const [key, nonce] = [randomBytes(32), randomBytes(12)];
   const own = crypto.ciphers.ChaChaPoly!(key);

@@ -8,7 +8,7 @@ import { bytesToHex } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   argon2id,
-  type Crypto,
+  type CryptoProvider,
   canonicalJson,
   HandshakeState,
   type HubOptions,
@@ -155,7 +155,7 @@ function transmit(noise: { [field: string]: Json }): { type: string; data: strin
 }
 
 /** Cryptography that counts with the bytes of the counter in the wrong order. */
-export const OTHER_NONCE_ORDER: Crypto = {
+export const OTHER_NONCE_ORDER: CryptoProvider = {
   ...nodeCrypto,
   ciphers: {
     ChaChaPoly: (key) => {

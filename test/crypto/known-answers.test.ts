@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
 import { readVectorFile } from '../../judge/src/vectors.ts';
 import { concatBytes } from '../../src/bytes.ts';
-import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import type { CipherFactory, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
@@ -14,7 +14,7 @@ import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
 
-const PROVIDERS: [string, Crypto][] = [
+const PROVIDERS: [string, CryptoProvider][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],

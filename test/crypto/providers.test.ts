@@ -7,7 +7,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
 import { block } from '../../src/crypto/chacha20.ts';
-import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import type { CipherFactory, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows, chacha20InWords } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
@@ -20,7 +20,7 @@ import { hex, toHex } from '../world/vectors.ts';
 import { wipedIn } from '../world/wiped.ts';
 import { openSslOpen, openSslSeal } from './openssl.ts';
 
-const PROVIDERS: [string, Crypto][] = [
+const PROVIDERS: [string, CryptoProvider][] = [
   ['noble', nobleCrypto],
   ['noble with AESGCM', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],

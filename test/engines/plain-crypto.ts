@@ -3,7 +3,7 @@
  * since such an engine needs a second to compute it. Not constant-time: for tests only.
  */
 import { bytesToHex, concatBytes, equalBytes, hexToBytes } from '../../src/bytes.ts';
-import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
+import type { Cipher, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { sha256 } from '../../src/crypto/sha256.ts';
 
 /** Recorded results of X25519 in hex, by their inputs. */
@@ -14,7 +14,7 @@ export function inputsOf(privateKey: Uint8Array, publicKey?: Uint8Array): string
   return bytesToHex(privateKey) + (publicKey === undefined ? '' : bytesToHex(publicKey));
 }
 
-export function plainCrypto(results: X25519Results): Crypto {
+export function plainCrypto(results: X25519Results): CryptoProvider {
   function lookUp(inputs: string): Uint8Array {
     const result = results[inputs];
     if (result === undefined) throw new Error('no result of X25519 was recorded for these keys');

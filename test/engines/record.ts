@@ -1,7 +1,7 @@
 /** Runs the vectors against this library in Node, by the judge's checks, and records requests and responses. */
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
 import { inputsOf, type X25519Results } from './plain-crypto.ts';
@@ -41,7 +41,7 @@ export async function record(): Promise<{ dialogues: Recorded[]; left: number; r
     return result;
   };
   const { publicKey, sharedSecret } = nodeCrypto.x25519;
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     ...nodeCrypto,
     x25519: {
       publicKey: (own) => keep(inputsOf(own), publicKey(own)),

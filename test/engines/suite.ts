@@ -3,7 +3,7 @@
  * test, and compares the responses with those that the judge accepted. Bundled and lowered to ES5 once for all engines;
  * `hubProtocol` is loaded before it.
  */
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
 import { plainCrypto, type X25519Results } from './plain-crypto.ts';
 
@@ -16,9 +16,9 @@ export interface Dialogue {
   readonly turns: readonly { readonly request: Fields; readonly response: Fields }[];
 }
 
-declare const hubProtocol: { deviceCrypto?: Crypto; nobleCryptoWithAesGcm?: Crypto };
+declare const hubProtocol: { deviceCrypto?: CryptoProvider; nobleCryptoWithAesGcm?: CryptoProvider };
 
-let crypto: Crypto = (hubProtocol.deviceCrypto ?? hubProtocol.nobleCryptoWithAesGcm)!;
+let crypto: CryptoProvider = (hubProtocol.deviceCrypto ?? hubProtocol.nobleCryptoWithAesGcm)!;
 
 /** Provides cryptography to a file that has none. */
 export function providePlainCrypto(results: X25519Results): void {

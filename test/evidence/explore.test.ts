@@ -14,7 +14,7 @@ import {
   type Cipher,
   ClientSession,
   ConnectionPolicy,
-  type Crypto,
+  type CryptoProvider,
   HubSession,
   type SessionEvent,
 } from '../../src/index.ts';
@@ -143,7 +143,7 @@ class CarelessCipher implements Cipher {
 
 test('finds a cipher that opens forged messages', () => {
   const careless =
-    (cipherOf: Crypto['ciphers']['ChaChaPoly']): Crypto['ciphers']['ChaChaPoly'] =>
+    (cipherOf: CryptoProvider['ciphers']['ChaChaPoly']): CryptoProvider['ciphers']['ChaChaPoly'] =>
     (key) =>
       new CarelessCipher(cipherOf!(key));
   const found = foundWith(toyCrypto.ciphers, 'ChaChaPoly', careless, 'first contact');

@@ -5,7 +5,7 @@ import { Choices, Corpus } from '../../evidence/searches/fuzz/guided.ts';
 import { COUNTERS, instrumented } from '../../evidence/searches/fuzz/instrument.ts';
 import { ask, Breach, formsOf, read, showsNone } from '../../evidence/searches/fuzz/law.ts';
 import { TARGETS } from '../../evidence/searches/fuzz/targets.ts';
-import { ClientSession, type Crypto, LocalError, RemoteError } from '../../src/index.ts';
+import { ClientSession, type CryptoProvider, LocalError, RemoteError } from '../../src/index.ts';
 import { ClientHandshake } from '../../src/session/client-handshake.ts';
 import { Random } from '../world/random.ts';
 import { toyCrypto } from '../world/toy-crypto.ts';
@@ -42,7 +42,7 @@ function withFault<T extends object>(target: T, name: keyof T, fault: T[keyof T]
 
 test('finds a cipher that opens forged messages', () => {
   const { ChaChaPoly } = toyCrypto.ciphers;
-  const careless: Crypto['ciphers']['ChaChaPoly'] = (key) => {
+  const careless: CryptoProvider['ciphers']['ChaChaPoly'] = (key) => {
     const cipher = ChaChaPoly!(key);
     return {
       seal: (...args) => cipher.seal(...args),

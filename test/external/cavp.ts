@@ -2,7 +2,7 @@
  * NIST's CAVP, in the form of its response files: for AES-GCM (`gcmEncryptExtIV256.rsp`, `gcmDecrypt256.rsp`) and SHA-256
  * (`SHA256ShortMsg.rsp`, `SHA256LongMsg.rsp`, `SHA256Monte.rsp`). Fields in brackets hold for all that follows.
  */
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import {
   bytes,
   checkAead,
@@ -57,7 +57,7 @@ const SHA_256_MONTE: Algorithm = {
     ),
 };
 
-function monteCarlo(crypto: Crypto, seed: Uint8Array): Uint8Array {
+function monteCarlo(crypto: CryptoProvider, seed: Uint8Array): Uint8Array {
   let [first, second, third] = [seed, seed, seed];
   for (let i = 0; i < 1000; i++)
     [first, second, third] = [second, third, crypto.sha256(first, second, third)];

@@ -9,7 +9,7 @@
  * Transcripts of our four protocols are replayed in both roles; others are skipped.
  */
 import { bytesToHex } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { ALL_PATTERNS, ALL_SUITES, PATTERNS, protocolName, SUITES } from '../../src/noise/patterns.ts';
 import {
@@ -52,7 +52,7 @@ const OURS = new Map(
 );
 
 /** Replays a transcript in one role: writes that side's messages, reads the other's, and compares all. */
-function replay(transcript: Transcript, crypto: Crypto, role: Role, title: string): void {
+function replay(transcript: Transcript, crypto: CryptoProvider, role: Role, title: string): void {
   const { protocolName, sides, messages, handshakeHash, initiatorFirst } = transcript;
   const { pattern, suite } = OURS.get(protocolName)!;
   const own = sides[role];

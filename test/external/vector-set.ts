@@ -1,6 +1,6 @@
 /** What all formats share: a file becomes a set of vectors, each of which passes or throws a `Mismatch`. */
 import { bytesToHex, concatBytes, copyBytes, hexToBytes } from '../../src/bytes.ts';
-import type { CipherFactory, CipherName, Crypto } from '../../src/crypto/crypto.ts';
+import type { CipherFactory, CipherName, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { deviceCrypto } from '../../src/crypto/device.ts';
 import { chacha20InRows } from '../../src/crypto/device-chacha20.ts';
 import { chaChaPolyOf } from '../../src/crypto/device-chachapoly.ts';
@@ -35,7 +35,7 @@ export interface VectorSet {
  * The package's providers of cryptography, by the names of their entries, and that of the single file for devices, with the
  * ChaCha20 that it takes where JavaScript is compiled, and with the one that it takes elsewhere.
  */
-const PROVIDERS: readonly (readonly [string, Crypto])[] = [
+const PROVIDERS: readonly (readonly [string, CryptoProvider])[] = [
   ['noble', nobleCrypto],
   ['noble-aesgcm', nobleCryptoWithAesGcm],
   ['node', nodeCrypto],
@@ -46,7 +46,7 @@ const PROVIDERS: readonly (readonly [string, Crypto])[] = [
 
 /** Runs the same with each provider, or with those that have a cipher. */
 export function withProviders(
-  run: (crypto: Crypto, provider: string) => void,
+  run: (crypto: CryptoProvider, provider: string) => void,
   cipher?: CipherName,
 ): Map<string, () => void | Promise<void>> {
   const able = PROVIDERS.filter(([, { ciphers }]) => cipher === undefined || ciphers[cipher] !== undefined);

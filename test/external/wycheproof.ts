@@ -7,7 +7,7 @@ import { webcrypto } from 'node:crypto';
 import { webSharedSecret } from '../../examples/external-key.ts';
 import { bytesToHex, concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
-import type { CipherName, Crypto } from '../../src/crypto/crypto.ts';
+import type { CipherName, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { SymmetricState } from '../../src/noise/symmetric-state.ts';
 import {
@@ -88,7 +88,7 @@ async function checkWebCrypto(test: Fields): Promise<void> {
 function checkLowOrder(
   privateKey: Uint8Array,
   publicKey: Uint8Array,
-  crypto: Crypto,
+  crypto: CryptoProvider,
   provider: string,
 ): void {
   expectResult(`${provider}, sharedSecret`, '00'.repeat(32), () =>

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   buildPrologue,
-  type Crypto,
+  type CryptoProvider,
   type ErrorCode,
   HandshakeState,
   HubSession,
@@ -40,7 +40,7 @@ export type Message = HubSessionEvent & { type: 'message' };
  */
 function offering(suite: Suite) {
   const replace = (text: string): string => text.replace(/"suites":\[.*?\]/, `"suites":["${suite}"]`);
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     ...nodeCrypto,
     sha256: (hash, data) => {
       const text = replace(Buffer.from(data!).toString('latin1'));

@@ -2,7 +2,7 @@
  * The adapter of ports/typescript with `seal` and `open` at any counter, by means that are not public: the adapter itself
  * declines counters that it cannot reach by counting.
  */
-import type { Crypto } from 'hub-protocol';
+import type { CryptoProvider } from 'hub-protocol';
 import { createAdapter } from '../../ports/typescript/adapter.ts';
 import { hex, toHex } from '../../ports/typescript/values.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
@@ -14,7 +14,7 @@ import { Transport } from '../../src/noise/transport.ts';
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
 
-export function createAdapterWithAnyCounter(crypto: Crypto): (request: Fields) => Fields {
+export function createAdapterWithAnyCounter(crypto: CryptoProvider): (request: Fields) => Fields {
   const respond = createAdapter(crypto);
   return (request) => {
     const { id, op, key, plaintexts, messages } = request;
@@ -35,7 +35,7 @@ export function createAdapterWithAnyCounter(crypto: Crypto): (request: Fields) =
   };
 }
 
-function transportAt(crypto: Crypto, { suite, key, counter }: Fields): Transport {
+function transportAt(crypto: CryptoProvider, { suite, key, counter }: Fields): Transport {
   const cipher = SUITES[suite as Suite];
   const states = [0, 1].map(() => {
     const state = new CipherState(new CheckedCrypto(crypto), cipher);

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { Crypto } from 'hub-protocol';
+import type { CryptoProvider } from 'hub-protocol';
 import { nobleCryptoWithAesGcm } from 'hub-protocol/noble-aesgcm';
 import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
@@ -26,7 +26,7 @@ const RESPONSES = new Map<Task, Fields[]>();
 
 type Respond = (request: Fields) => Fields;
 
-function answering(crypto: Crypto, create = createAdapterWithAnyCounter): Respond {
+function answering(crypto: CryptoProvider, create = createAdapterWithAnyCounter): Respond {
   const respond = create(crypto);
   return (request) => JSON.parse(JSON.stringify(respond({ id: 1, ...request })));
 }
@@ -46,7 +46,7 @@ function runChanged(task: Task, change: (response: Fields) => Fields): Promise<V
 }
 
 const counts = { node: 0, noble: 0 };
-const PROVIDERS: [name: keyof typeof counts, crypto: Crypto, tasks: Task[]][] = [
+const PROVIDERS: [name: keyof typeof counts, crypto: CryptoProvider, tasks: Task[]][] = [
   ['node', nodeCrypto, ALL],
   // The functions of hub-protocol/noble are the same.
   ['noble', nobleCryptoWithAesGcm, ALL.filter(({ type }) => USES_CIPHERS.includes(type))],

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { Argon2id, argon2id } from '../../src/noise/argon2id.ts';
@@ -143,7 +143,7 @@ test('wipes the caller’s memory when onProgress throws, and rethrows the error
 
 test('wipes its own copies of the password', () => {
   const seen: Uint8Array[] = [];
-  const blake2b: Crypto['blake2b'] = (length, ...parts) => {
+  const blake2b: CryptoProvider['blake2b'] = (length, ...parts) => {
     seen.push(...parts);
     return nobleCrypto.blake2b!(length, ...parts);
   };
@@ -165,7 +165,7 @@ function wipedBy(changes: object, code?: LocalCode): string[] {
 
 test('wipes its copy of the password whether it succeeds or fails', () => {
   const password = new Uint8Array(28).fill(7);
-  const failing: Crypto['blake2b'] = () => {
+  const failing: CryptoProvider['blake2b'] = () => {
     throw new Error('accelerator is off');
   };
   const { password: _, ...others } = rfc();
@@ -316,7 +316,7 @@ test('shows only its name', () => {
 });
 
 /** A native Argon2id that is made of the library's own. */
-function native(calls: object[] = []): Crypto {
+function native(calls: object[] = []): CryptoProvider {
   return {
     ...nobleCrypto,
     blake2b: undefined as never,

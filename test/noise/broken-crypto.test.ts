@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
-import type { CipherFactory, Crypto } from '../../src/crypto/crypto.ts';
+import type { CipherFactory, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { LocalError } from '../../src/errors.ts';
@@ -14,7 +14,7 @@ import { raisesLocal } from '../world/raises.ts';
 import { create, EPHEMERAL, FIELDS, type Role, readerOf, writerOf } from './handshakes.ts';
 
 /** Crypto that throws from the call of `breakNow` on. */
-function breakable(): { crypto: Crypto; breakNow: () => Error } {
+function breakable(): { crypto: CryptoProvider; breakNow: () => Error } {
   let defect: Error | undefined;
   const guarded =
     <Arguments extends unknown[], Answer>(call: (...args: Arguments) => Answer) =>
@@ -38,7 +38,7 @@ function breakable(): { crypto: Crypto; breakNow: () => Error } {
   };
 }
 
-function handshake(role: 'initiator' | 'responder', crypto: Crypto): HandshakeState {
+function handshake(role: 'initiator' | 'responder', crypto: CryptoProvider): HandshakeState {
   return new HandshakeState({
     crypto,
     role,
@@ -85,7 +85,7 @@ test('a hash that fails after a payload was opened is not blamed on the peer', (
 });
 
 /** Crypto of which one call throws, and the secret arrays that it was given or has returned. */
-function failingAt(call: number): { crypto: Crypto; secrets: Uint8Array[] } {
+function failingAt(call: number): { crypto: CryptoProvider; secrets: Uint8Array[] } {
   const secrets: Uint8Array[] = [];
   let calls = 0;
   const counted =
@@ -157,14 +157,14 @@ const DERIVATION = {
   length: 32,
 };
 
-function derivation(crypto: Crypto, memory: Uint8Array): Argon2idOptions {
+function derivation(crypto: CryptoProvider, memory: Uint8Array): Argon2idOptions {
   return { ...DERIVATION, crypto, memory };
 }
 
 test('a derivation that fails to start wipes the caller’s memory', () => {
   const memory = new Uint8Array(8 * 1024);
   let calls = 0;
-  const blake2b: Crypto['blake2b'] = (...args) => {
+  const blake2b: CryptoProvider['blake2b'] = (...args) => {
     if (++calls > 40) throw new Error('accelerator is off'); // after the first block was made
     return nobleCrypto.blake2b!(...args);
   };
@@ -187,7 +187,7 @@ test('a derivation wipes every input and output of BLAKE2b except the tag', () =
   for (const length of [32, 64, 100]) {
     const results: Uint8Array[] = [];
     const inputs: Uint8Array[] = [];
-    const blake2b: Crypto['blake2b'] = (size, ...parts) => {
+    const blake2b: CryptoProvider['blake2b'] = (size, ...parts) => {
       inputs.push(...parts);
       const result = nobleCrypto.blake2b!(size, ...parts);
       results.push(result);

@@ -4,10 +4,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { HandshakePatternName } from '../../src/noise/patterns.ts';
+import type { Pattern } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 import { toHex } from '../world/vectors.ts';
 import {
@@ -72,7 +72,7 @@ for (const [how, [due, end]] of Object.entries(ENDINGS)) {
 }
 
 /** Crypto, and the shared secrets that it has returned. */
-function notingSharedSecrets(): { crypto: Crypto; secrets: Uint8Array[] } {
+function notingSharedSecrets(): { crypto: CryptoProvider; secrets: Uint8Array[] } {
   const secrets: Uint8Array[] = [];
   const crypto = withSharedSecret((privateKey, remote) => {
     const secret = sharedSecret(privateKey, remote);
@@ -163,8 +163,7 @@ for (const [how, index] of Object.entries({ succeeds: 1, fails: 0 })) {
 }
 
 test('returns the remote static key once it has been read, or from the start if it was given', () => {
-  const known = (due: number, pattern: HandshakePatternName) =>
-    upTo(due, 'initiator', pattern).remoteStaticKey;
+  const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
   const expected = publicKey(STATIC.responder);
   assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
   assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);

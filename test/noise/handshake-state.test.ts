@@ -3,16 +3,11 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { concatBytes, copyBytes, equalBytes } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
-import {
-  ALL_PATTERNS,
-  ALL_SUITES,
-  type HandshakePatternName,
-  protocolName,
-} from '../../src/noise/patterns.ts';
+import { ALL_PATTERNS, ALL_SUITES, type Pattern, protocolName } from '../../src/noise/patterns.ts';
 import { raisesLocal } from '../world/raises.ts';
 import { hex, toHex } from '../world/vectors.ts';
 import {
@@ -86,11 +81,11 @@ for (const pattern of ALL_PATTERNS) {
   }
 }
 
-function withPublicKey(compute: (privateKey: Uint8Array) => unknown): Crypto {
+function withPublicKey(compute: (privateKey: Uint8Array) => unknown): CryptoProvider {
   return { ...nodeCrypto, x25519: { publicKey: compute as typeof publicKey, sharedSecret } };
 }
 
-const BAD_OPTIONS: { [code in LocalCode]?: [HandshakePatternName, string, Changes][] } = {
+const BAD_OPTIONS: { [code in LocalCode]?: [Pattern, string, Changes][] } = {
   'bad-argument': [
     ['XXpsk2', 'another role', { role: 'client' }],
     ['XXpsk2', 'a pattern that is a name of any object', { pattern: 'constructor' }],

@@ -1,18 +1,18 @@
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode, RemoteCode } from '../../src/errors.ts';
 import type { HandshakeOptions } from '../../src/noise/handshake-options.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { HandshakePatternName, Suite } from '../../src/noise/patterns.ts';
+import type { Pattern, Suite } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 export type Role = HandshakeOptions['role'];
 export type Changes = Partial<{ [name in keyof HandshakeOptions]: unknown }>;
 
-export const publicKey: Crypto['x25519']['publicKey'] = nodeCrypto.x25519.publicKey;
-export const sharedSecret: Crypto['x25519']['sharedSecret'] = nodeCrypto.x25519.sharedSecret;
+export const publicKey: CryptoProvider['x25519']['publicKey'] = nodeCrypto.x25519.publicKey;
+export const sharedSecret: CryptoProvider['x25519']['sharedSecret'] = nodeCrypto.x25519.sharedSecret;
 export const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
 export const AES: Suite = '25519_AESGCM_SHA256';
 export const key = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
@@ -26,7 +26,7 @@ export const PAYLOADS: Uint8Array[] = [
 ];
 
 /** The offsets of the fields in each message. */
-export const FIELDS: { [pattern in HandshakePatternName]: { [field: string]: number; payload: number }[] } = {
+export const FIELDS: { [pattern in Pattern]: { [field: string]: number; payload: number }[] } = {
   XXpsk2: [
     { e: 0, payload: 32 },
     { e: 0, s: 32, payload: 80 },
@@ -41,11 +41,7 @@ export const FIELDS: { [pattern in HandshakePatternName]: { [field: string]: num
 export const writerOf = (index: number): Role => (index % 2 === 0 ? 'initiator' : 'responder');
 export const readerOf = (index: number): Role => (index % 2 === 0 ? 'responder' : 'initiator');
 
-export function optionsOf(
-  role: Role,
-  pattern: HandshakePatternName,
-  suite: Suite = CHACHA,
-): HandshakeOptions {
+export function optionsOf(role: Role, pattern: Pattern, suite: Suite = CHACHA): HandshakeOptions {
   const peer = STATIC[role === 'initiator' ? 'responder' : 'initiator'];
   return {
     crypto: nodeCrypto,
@@ -60,14 +56,14 @@ export function optionsOf(
   };
 }
 
-export function create(role: Role, pattern: HandshakePatternName, changes: Changes = {}): HandshakeState {
+export function create(role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
   return new HandshakeState({ ...optionsOf(role, pattern), ...changes } as HandshakeOptions);
 }
 
 const transcripts: { [name: string]: Uint8Array[] } = {};
 
 /** The messages of a handshake. Since the randomness is fixed, they are always the same. */
-export function transcriptOf(pattern: HandshakePatternName, suite: unknown = CHACHA): Uint8Array[] {
+export function transcriptOf(pattern: Pattern, suite: unknown = CHACHA): Uint8Array[] {
   const name = `${pattern} ${suite}`;
   if (transcripts[name] === undefined) {
     const initiator = create('initiator', pattern, { suite });
@@ -82,12 +78,7 @@ export function transcriptOf(pattern: HandshakePatternName, suite: unknown = CHA
 }
 
 /** One side of a handshake, with all messages before the given one written and read. */
-export function upTo(
-  due: number,
-  role: Role,
-  pattern: HandshakePatternName,
-  changes: Changes = {},
-): HandshakeState {
+export function upTo(due: number, role: Role, pattern: Pattern, changes: Changes = {}): HandshakeState {
   const state = create(role, pattern, changes);
   const transcript = transcriptOf(pattern, changes.suite);
   for (let i = 0; i < due; i++) {
@@ -150,6 +141,8 @@ export function assertReadEnds(state: HandshakeState, message: Uint8Array, code:
 }
 
 /** Crypto with another function for shared secrets. */
-export function withSharedSecret(compute: (privateKey: Uint8Array, remote: Uint8Array) => unknown): Crypto {
+export function withSharedSecret(
+  compute: (privateKey: Uint8Array, remote: Uint8Array) => unknown,
+): CryptoProvider {
   return { ...nodeCrypto, x25519: { publicKey, sharedSecret: compute as typeof sharedSecret } };
 }

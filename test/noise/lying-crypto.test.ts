@@ -5,7 +5,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Cipher, Crypto } from '../../src/crypto/crypto.ts';
+import type { Cipher, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { LocalError, RemoteError } from '../../src/errors.ts';
 import { failureOf } from '../../src/memory.ts';
@@ -28,7 +28,7 @@ import {
 type Fault = (result: unknown) => unknown;
 
 /** Node's crypto, whose nth call returns what `fault` makes of its result; `calls` counts them. */
-function faulty(nth: number, fault: Fault): { crypto: Crypto; calls: () => number } {
+function faulty(nth: number, fault: Fault): { crypto: CryptoProvider; calls: () => number } {
   let calls = 0;
   const spoil = <Result>(result: Result): Result => (calls++ === nth ? (fault(result) as Result) : result);
   const createCipher = (key: Uint8Array): Cipher => {
@@ -39,7 +39,7 @@ function faulty(nth: number, fault: Fault): { crypto: Crypto; calls: () => numbe
     });
   };
   const { x25519 } = nodeCrypto;
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     sha256: (...parts) => spoil(nodeCrypto.sha256(...parts)),
     hmacSha256: (...parts) => spoil(nodeCrypto.hmacSha256(...parts)),
     x25519: {
@@ -52,7 +52,7 @@ function faulty(nth: number, fault: Fault): { crypto: Crypto; calls: () => numbe
 }
 
 /** One side's whole handshake, and a message each way. */
-function run(crypto: Crypto, role: Role, onState: (state: HandshakeState | Transport) => void): void {
+function run(crypto: CryptoProvider, role: Role, onState: (state: HandshakeState | Transport) => void): void {
   const state = new HandshakeState({ ...optionsOf(role, 'XXpsk2'), crypto });
   onState(state);
   transcriptOf('XXpsk2').forEach((message, i) => {

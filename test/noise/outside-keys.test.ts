@@ -7,7 +7,7 @@ import { copyBytes } from '../../src/bytes.ts';
 import type { KeyPair } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HandshakeState } from '../../src/noise/handshake-state.ts';
-import type { HandshakePatternName } from '../../src/noise/patterns.ts';
+import type { Pattern } from '../../src/noise/patterns.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 import {
   assertDead,
@@ -25,7 +25,7 @@ import {
   writerOf,
 } from './handshakes.ts';
 
-const PATTERN_NAMES: HandshakePatternName[] = ['XXpsk2', 'KKpsk0'];
+const PATTERN_NAMES: Pattern[] = ['XXpsk2', 'KKpsk0'];
 const ROLES: Role[] = ['initiator', 'responder'];
 
 /** The key pair of a KeyObject of Node. */
@@ -47,7 +47,7 @@ function keyObjectPair(privateKey: Uint8Array): KeyPair {
 }
 
 /** The number of shared secrets of the static key that each message needs. */
-const NEEDED: { [pattern in HandshakePatternName]: { [role in Role]: number[] } } = {
+const NEEDED: { [pattern in Pattern]: { [role in Role]: number[] } } = {
   XXpsk2: { initiator: [0, 0, 1], responder: [0, 1, 0] }, // se, es
   KKpsk0: { initiator: [1, 1], responder: [2, 0] }, // ss and se, es and ss
 };
@@ -57,14 +57,14 @@ function later(role: Role): { staticKey: KeyPair } {
 }
 
 /** Writes or reads the next message, up to the first shared secret that is needed, if any. */
-function step(state: HandshakeState, role: Role, pattern: HandshakePatternName, index: number) {
+function step(state: HandshakeState, role: Role, pattern: Pattern, index: number) {
   return writerOf(index) === role
     ? state.writeMessage(PAYLOADS[index])
     : state.readMessage(transcriptOf(pattern)[index]!);
 }
 
 /** A state that waits for its first shared secret, and the index of the message. */
-function waiting(role: Role, pattern: HandshakePatternName): { state: HandshakeState; index: number } {
+function waiting(role: Role, pattern: Pattern): { state: HandshakeState; index: number } {
   const state = create(role, pattern, later(role));
   let index = 0;
   while (step(state, role, pattern, index) !== undefined) index++;

@@ -2,9 +2,9 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes } from '../../src/bytes.ts';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import type { HandshakePatternName } from '../../src/noise/patterns.ts';
+import type { Pattern } from '../../src/noise/patterns.ts';
 import { raisesLocal } from '../world/raises.ts';
 import {
   assertDead,
@@ -22,7 +22,7 @@ import {
   writerOf,
 } from './handshakes.ts';
 
-const PATTERN_NAMES: HandshakePatternName[] = ['XXpsk2', 'KKpsk0'];
+const PATTERN_NAMES: Pattern[] = ['XXpsk2', 'KKpsk0'];
 const ROLES: Role[] = ['initiator', 'responder'];
 
 const pairOf = (privateKey: Uint8Array) => ({ privateKey, publicKey: publicKey(privateKey) });
@@ -36,7 +36,7 @@ interface Counts {
 }
 
 /** Node's crypto, which counts what it computes. */
-function countingCrypto(): { crypto: Crypto; counts: Counts } {
+function countingCrypto(): { crypto: CryptoProvider; counts: Counts } {
   const counts: Counts = { x25519: 0, hmac: 0 };
   const x25519 = {
     publicKey: (own: Uint8Array) => {
@@ -48,7 +48,7 @@ function countingCrypto(): { crypto: Crypto; counts: Counts } {
       return sharedSecret(own, remote);
     },
   };
-  const hmacSha256: Crypto['hmacSha256'] = (...inputs) => {
+  const hmacSha256: CryptoProvider['hmacSha256'] = (...inputs) => {
     counts.hmac++;
     return nodeCrypto.hmacSha256(...inputs);
   };
@@ -56,7 +56,7 @@ function countingCrypto(): { crypto: Crypto; counts: Counts } {
 }
 
 /** Runs a handshake to its end, and returns what each call computed. */
-function countsOf(role: Role, pattern: HandshakePatternName, changes: Changes): Counts[] {
+function countsOf(role: Role, pattern: Pattern, changes: Changes): Counts[] {
   const { crypto, counts } = countingCrypto();
   const all: Counts[] = [];
   const counted = <Result>(call: () => Result): Result => {

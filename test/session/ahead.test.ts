@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bytes, equalBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import type { ClientSession, Crypto, SessionEvent } from '../../src/index.ts';
+import type { ClientSession, CryptoProvider, SessionEvent } from '../../src/index.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import {
   type ClientAndKeyring,
@@ -35,7 +35,7 @@ const TWO_PINS: ClientAndKeyring = { pins: [HUB_PIN, { nodeId: 'hub-2', key: OTH
 /** The X25519 that were computed and the random bytes that were drawn, each by the name of its function. */
 class Counter {
   calls: string[] = [];
-  readonly crypto: Crypto = {
+  readonly crypto: CryptoProvider = {
     ...nodeCrypto,
     x25519: {
       publicKey: (own) => this.#note('publicKey', nodeCrypto.x25519.publicKey(own)),
@@ -190,7 +190,7 @@ test('precomputed keys are wiped however the session ends, and if the constructo
     assert.equal(bytesIn(pair.client).filter(isSecret), []);
   }
   const given: Uint8Array[] = [];
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     ...nodeCrypto,
     x25519: {
       publicKey: nodeCrypto.x25519.publicKey,

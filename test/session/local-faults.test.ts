@@ -8,7 +8,7 @@ import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   type Cipher,
   type ClientSession,
-  type Crypto,
+  type CryptoProvider,
   type HubOptions,
   type HubSession,
   LocalError,
@@ -43,7 +43,7 @@ function inject(side: Side, nth: number, fault: Fault): Injected {
   let calls = 0;
   const spoil = <Result>(result: Result): Result => (calls++ === nth ? (fault(result) as Result) : result);
   const { x25519 } = nodeCrypto;
-  const crypto: Crypto = {
+  const crypto: CryptoProvider = {
     sha256: (...parts) => spoil(nodeCrypto.sha256(...parts)),
     hmacSha256: (...parts) => spoil(nodeCrypto.hmacSha256(...parts)),
     x25519: {

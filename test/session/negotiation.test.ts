@@ -1,14 +1,14 @@
 /** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Crypto } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { protocolName, type Suite } from '../../src/noise/patterns.ts';
+import { type Pattern, protocolName, type Suite } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
 import { assertPatterns } from '../../src/session/options.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES, type Pattern } from '../../src/session/protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/protocol.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
@@ -73,13 +73,17 @@ test('a crypto supports the suites that its ciphers allow', () => {
 
 test('suites are preferred in the order of the ciphers’ keys', () => {
   const { ChaChaPoly, AESGCM } = nodeCrypto.ciphers;
-  const ordered: Crypto = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
+  const ordered: CryptoProvider = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
   assert.equal(suitesOf(ordered), [AES, CHACHA]);
 });
 
 test('ciphers that are undefined or unknown are skipped', () => {
   const { AESGCM } = nodeCrypto.ciphers;
-  const ciphers = { ChaChaPoly: undefined, XChaChaPoly: AESGCM, AESGCM } as unknown as Crypto['ciphers'];
+  const ciphers = {
+    ChaChaPoly: undefined,
+    XChaChaPoly: AESGCM,
+    AESGCM,
+  } as unknown as CryptoProvider['ciphers'];
   assert.equal(suitesOf({ ...nodeCrypto, ciphers }), [AES]);
   assert.equal(suitesOf({ ...nodeCrypto, ciphers: {} }), []);
 });

@@ -4,7 +4,7 @@ import {
   type ClientOptions,
   type Closing,
   ConnectionPolicy,
-  type Crypto,
+  type CryptoProvider,
   createKeyring,
   type Keyring,
   type PolicyDecision,
@@ -22,7 +22,7 @@ export interface Peer {
 }
 
 export interface WatchedOptions {
-  crypto?: Crypto;
+  crypto?: CryptoProvider;
   /** What it derives for any node id. */
   psk: Uint8Array;
   keyring?: ((fresh: Keyring) => Keyring) | undefined;

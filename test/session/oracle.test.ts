@@ -6,7 +6,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { CipherName } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { type Crypto, HubSession, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
+import { type CryptoProvider, HubSession, type Keyring, storePsk, updateKeyring } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { find } from '../world/pair.ts';
@@ -81,7 +81,7 @@ class Impostor implements Peer {
     return JSON.stringify(envelope);
   }
 
-  #hub(psk: Uint8Array, crypto: Crypto): HubSession {
+  #hub(psk: Uint8Array, crypto: CryptoProvider): HubSession {
     const { staticKey = IMPOSTOR_STATIC, offersKk } = this.#attack;
     return new HubSession({
       crypto,
@@ -95,7 +95,7 @@ class Impostor implements Peer {
 }
 
 /** Cryptography that tells with what each payload is sealed, and that reads `{}` in all that it opens. */
-function watching(seals: (guess: Guess, length: number) => void): Crypto {
+function watching(seals: (guess: Guess, length: number) => void): CryptoProvider {
   const watch = (name: CipherName) => (key: Uint8Array) => {
     const cipher = nodeCrypto.ciphers[name]!(key);
     const kept = key.slice();

@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { type ClientSession, type Crypto, type HubSession, LocalError } from '../../src/index.ts';
+import { type ClientSession, type CryptoProvider, type HubSession, LocalError } from '../../src/index.ts';
 import { CLIENT_KEY, PSK } from '../world/keys.ts';
 import {
   find,
@@ -54,7 +54,7 @@ function after<Result>(first: Within, result: () => Result): Result {
 }
 
 /** Node's crypto, each function of which first does something else. */
-function cryptoThat(first: Within): Crypto {
+function cryptoThat(first: Within): CryptoProvider {
   const { sha256, hmacSha256, x25519, ciphers } = nodeCrypto;
   return {
     sha256: (...parts) => after(first, () => sha256(...parts)),

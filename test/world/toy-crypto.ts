@@ -5,7 +5,7 @@
  *
  * What it returns are objects with fields and no closures, so that a session which uses it can be copied.
  */
-import type { Cipher, Crypto, KeyPair } from '../../src/index.ts';
+import type { Cipher, CryptoProvider, KeyPair } from '../../src/index.ts';
 
 const KEY_LENGTH = 32;
 const TAG_LENGTH = 16;
@@ -136,7 +136,7 @@ function tagOf(
   return new Hash().add(key).add(nonce).mark().add(associatedData).mark().add(plaintext).digest(TAG_LENGTH);
 }
 
-export const toyCrypto: Crypto = {
+export const toyCrypto: CryptoProvider = {
   sha256(...parts) {
     const hash = new Hash();
     for (const part of parts) hash.add(part);

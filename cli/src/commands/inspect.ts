@@ -10,11 +10,11 @@ import {
   findHub,
   type Identity,
   type Keyring,
+  type NoiseSelection,
   OFFERED_SUITES,
   RemoteError,
   readNodeId,
   readOffer,
-  type Selection,
   selectEndpoint,
   selectNoise,
   splitUrl,
@@ -119,7 +119,7 @@ interface Findings {
   node_id?: string;
   patterns?: readonly string[];
   suites?: readonly string[];
-  chosen?: Selection;
+  chosen?: NoiseSelection;
   fault?: { readonly code: string; readonly message: string };
 }
 

@@ -1,5 +1,5 @@
 /** Numbered messages of random sizes. Both ends know what each number stands for, so nothing can be lost, changed or swapped unseen. */
-import type { MessageEvent } from 'hub-protocol/parts';
+import type { DeliveredEvent } from 'hub-protocol/parts';
 import { Random } from '../../../test/world/random.ts';
 
 export type Sender = 'client' | 'hub';
@@ -30,7 +30,7 @@ export function messageOf(from: Sender, number: number): Message {
 }
 
 /** Throws unless this is the message of that number. */
-export function check(event: MessageEvent, from: Sender, number: number): void {
+export function check(event: DeliveredEvent, from: Sender, number: number): void {
   const expected = messageOf(from, number);
   const isSame =
     typeof expected === 'string'

@@ -5,7 +5,7 @@
  */
 import {
   ClientSession,
-  type Crypto,
+  type CryptoProvider,
   HubSession,
   type HubSessionEvent,
   LocalError,
@@ -58,7 +58,7 @@ class Liar {
     return lie as T;
   }
 
-  lying(): Crypto {
+  lying(): CryptoProvider {
     const { x25519 } = toyCrypto;
     return {
       sha256: (...parts) => this.say(toyCrypto.sha256(...parts)),

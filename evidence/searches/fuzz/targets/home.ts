@@ -1,10 +1,10 @@
 /** What the connections of one case share. */
-import type { ConnectionPolicy, Crypto, Keyring } from '../../../../src/index.ts';
+import type { ConnectionPolicy, CryptoProvider, Keyring } from '../../../../src/index.ts';
 import type { Item } from '../wire.ts';
 
 /** A device and its hub, for as long as a case lasts. */
 export interface Home {
-  readonly crypto: Crypto;
+  readonly crypto: CryptoProvider;
   readonly isToy: boolean;
   readonly nodeId: string;
   readonly clientStatic: Uint8Array;

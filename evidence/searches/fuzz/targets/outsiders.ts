@@ -6,7 +6,7 @@
 import type { CipherName } from '../../../../src/crypto/crypto.ts';
 import {
   type Closing,
-  type Crypto,
+  type CryptoProvider,
   createKeyring,
   HubSession,
   type Keyring,
@@ -87,7 +87,7 @@ function checkKept(before: Keyring, after: Keyring): void {
 }
 
 /** Cryptography of a client that opens noise where a payload of message 2 does not open, if the guess `meets`. */
-function openingNoise(meets: boolean, noise: Uint8Array): Crypto {
+function openingNoise(meets: boolean, noise: Uint8Array): CryptoProvider {
   const open = (name: CipherName) => (key: Uint8Array) => {
     const cipher = toyCrypto.ciphers[name]!(key);
     return {
