@@ -39,11 +39,19 @@ const FOLDERS = ['src', 'bundles', 'client/src', 'cli/src', 'judge/src', 'exampl
 /** The packages in folders of their own. Everything else belongs to the library's. */
 const PACKAGES = ['client', 'cli', 'judge'];
 
+/** The examples with functions that tests try. */
+const TRIED = new Set(
+  ['aes-gcm', 'bridge/bridge', 'external-key', 'page/server', 'quickjs/host', 'react-native/hub'].map(
+    (name) => `examples/${name}.ts`,
+  ),
+);
+
 /** The one file with which a package imports the library's internals, which the library does not export. */
 const DOOR_TO_INTERNALS = 'judge/src/protocol.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const roomOf = (file: string): string => file.slice(0, Math.max(0, file.indexOf('/')));
+const isTest = (file: string): boolean => /^(?:test|evidence)\//.test(file);
 const packageOf = (file: string): string => PACKAGES.find((name) => file.startsWith(`${name}/`)) ?? '';
 
 /** The fields of syntax nodes that tell of imports. */
@@ -78,7 +86,7 @@ function importsIn(folder: string, root: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const name of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
     const file = posix.join(folder, name);
-    if (!file.endsWith('.ts') || file.endsWith('.d.ts')) continue;
+    if (!file.endsWith('.ts') || file.endsWith('.d.ts') || file.includes('node_modules/')) continue;
     found.set(file, importsOf(file, readFileSync(join(root, file), 'utf8')));
   }
   return found;
@@ -152,6 +160,13 @@ test('packages import each other by name', () => {
     found.filter((one) => !one.startsWith(`${DOOR_TO_INTERNALS} imports src/`)),
     [],
   );
+});
+
+test('no program imports an example, and tests import only those that they try', () => {
+  const withTests = new Map([...ALL, ...importsIn('test', ROOT)]);
+  const isWrong = (file: string, name: string): boolean =>
+    name.startsWith('examples/') && !file.startsWith('examples/') && !(isTest(file) && TRIED.has(name));
+  assert.equal(importsThat(isWrong, withTests), []);
 });
 
 test('reaches every file from the entries, except the providers of cryptography', () => {

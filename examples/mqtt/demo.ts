@@ -17,10 +17,10 @@ import {
   type Traced,
 } from 'hub-protocol-client';
 import { derive, serveHub } from 'hub-protocol-client/hub';
+import { serveHub as serveMqttHub } from 'hub-protocol-client/hub/mqtt';
 import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
+import { startBroker } from '../../test/world/mqtt-broker.ts';
 import { Timeline } from '../timeline.ts';
-import { startBroker } from './broker.ts';
-import { startHub } from './hub.ts';
 
 const NODE_ID = 'hub.example';
 const BASE = 'hivemind/hub-1';
@@ -81,7 +81,7 @@ const options = {
   staticKey: randomBytes(32),
   clients: new Map<string, { psk: Uint8Array }>([['kiosk-7', { psk }]]),
 };
-let hub = await startHub(options);
+let hub = await serveMqttHub(options);
 
 timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
 const kiosk = connect(connectOverMqtt, overMqtt);
@@ -96,7 +96,7 @@ timeline.line(
 
 timeline.chapter('The hub restarts and has lost the session: at the next request it greets the client anew');
 await hub.stop();
-hub = await startHub(options);
+hub = await serveMqttHub(options);
 timeline.line('hub', 'is back');
 const lost = kiosk.ask('Are you there?').catch(({ code }) => code);
 await timeline.next('ready');
@@ -105,7 +105,7 @@ timeline.line('hub', `replies: ${(await kiosk.ask('And now?')).reply.text}`);
 
 timeline.chapter('The password was changed at the hub: KKpsk0 meets silence, and XXpsk2 shows why');
 await hub.stop();
-hub = await startHub({
+hub = await serveMqttHub({
   ...options,
   clients: new Map([['kiosk-7', { ...options.clients.get('kiosk-7')!, psk: randomBytes(32) }]]),
 });

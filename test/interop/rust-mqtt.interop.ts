@@ -1,11 +1,11 @@
 /** The Rust client from crates.io against the example hub over MQTT, with a broker in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import mqtt, { type MqttClient } from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Broker, startBroker } from '../../examples/mqtt/broker.ts';
-import { type Hub, type HubOptions, startHub } from '../../examples/mqtt/hub.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
+import { type Broker, startBroker } from '../world/mqtt-broker.ts';
 import { authority, certificate, certificateKey } from './certificate.ts';
 import { compare } from './matrix.ts';
 import { buildRust } from './rust.ts';
@@ -16,16 +16,16 @@ const KIOSK = { username: 'kiosk', password: 'password of the kiosk' };
 const HUB = { username: 'hub', password: 'password of the hub' };
 
 const test = suite('the Rust client over MQTT');
-const clients: HubOptions['clients'] = new Map([[KIOSK.username, { psk: PSK }]]);
+const clients: MqttHubOptions['clients'] = new Map([[KIOSK.username, { psk: PSK }]]);
 const staticKey = randomBytes(32);
 let broker: Broker;
-let hub: Hub;
+let hub: MqttHub;
 let observer: MqttClient;
 /** What the client published in the clear: its presence, its HELLO, and the patterns of its messages 1. */
 const published: string[] = [];
 
-const startOurHub = (): Promise<Hub> =>
-  startHub({
+const startOurHub = (): Promise<MqttHub> =>
+  serveHub({
     broker: { url: broker.url, ca: authority, ...HUB },
     base: BASE,
     nodeId: NODE_ID,

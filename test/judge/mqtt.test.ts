@@ -1,9 +1,9 @@
 /** Live mode over MQTT against sessions of this library, which pass, and against faulty ones, which do not. */
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type KeyringStore } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startHub as startExampleHub } from '../../examples/mqtt/hub.ts';
 import { connectOverMqtt } from '../../judge/src/live/mqtt-connect.ts';
 import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
@@ -114,7 +114,7 @@ test('--mqtt client finds a client with another client id each time', async () =
 
 const KEYS = { staticKey: randomBytes(32), psk: sharedPsk() };
 
-test('the hub of examples/ passes the scenes without an echo', async () => {
+test('the hub passes the scenes without an echo', async () => {
   const only = [
     'not-offered-suite',
     'damaged-message-1',
@@ -126,7 +126,7 @@ test('the hub of examples/ passes the scenes without an echo', async () => {
   const onListening = (url: string): void => {
     const broker = { url, username: 'hub', password: 'any' };
     const clients = new Map([[ACCESS_KEY, { psk: KEYS.psk }]]);
-    hub = startExampleHub({
+    hub = serveHub({
       broker,
       base: 'hivemind/judge',
       nodeId: NODE_ID,

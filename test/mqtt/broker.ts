@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
+import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
-import { type Hub, type HubOptions, startHub as start } from '../../examples/mqtt/hub.ts';
 
 export const BASE = 'hivemind/hub-1';
 export const NODE_ID = 'hub.example';
@@ -67,9 +67,9 @@ export async function closeAll(): Promise<void> {
 /** Starts a hub at this broker that knows these clients. */
 export async function startHub(
   names: string[],
-  options: Partial<HubOptions> = {},
-): Promise<Hub & HubOptions> {
-  const all: HubOptions = {
+  options: Partial<MqttHubOptions> = {},
+): Promise<MqttHub & MqttHubOptions> {
+  const all: MqttHubOptions = {
     broker: { url: `mqtts://localhost:${PORT}`, ca: CA, username: 'hub', password: accounts.get('hub')! },
     base: BASE,
     nodeId: NODE_ID,
@@ -77,7 +77,7 @@ export async function startHub(
     clients: new Map(names.map((name) => [name, { psk: PSK }])),
     ...options,
   };
-  const hub = await start(all);
+  const hub = await serveHub(all);
   closeLater(hub.stop);
   return { ...all, ...hub };
 }

@@ -54,10 +54,10 @@ test('an exception while the hub handles one client ends the session of that cli
     if (utterance === 'fail') throw new Error('the application failed');
     return `You said: ${utterance}`;
   };
-  const fault = (error: unknown): void => void faults.push(error);
+  const onFault = (error: unknown): void => void faults.push(error);
   await startHub(
     kiosks.map(({ name }) => name),
-    { answer, fault },
+    { answer, onFault },
   );
   const [failing, other] = await Promise.all(kiosks.map((kiosk) => kiosk.connect()));
   ask(failing!, 'fail').catch(() => {}); // is not answered

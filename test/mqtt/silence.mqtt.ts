@@ -4,7 +4,7 @@ import { createKeyring, derivePsk, forgetPsks, type RemoteError } from 'hub-prot
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBroker } from '../../examples/mqtt/broker.ts';
+import { startBroker } from '../world/mqtt-broker.ts';
 import { BASE, closeAll, closeLater, NODE_ID, startHub, TLS } from './broker.ts';
 import { ask, Kiosk } from './kiosk.ts';
 

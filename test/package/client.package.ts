@@ -12,11 +12,11 @@ import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { serveHub } from 'hub-protocol-client/hub';
+import { serveHub as serveMqttHub } from 'hub-protocol-client/hub/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBroker } from '../../examples/mqtt/broker.ts';
-import { startHub as startMqttHub } from '../../examples/mqtt/hub.ts';
 import manifest from '../../package.json' with { type: 'json' };
+import { startBroker } from '../world/mqtt-broker.ts';
 import { emptyFolder, install, run, TOOLS } from './packed.ts';
 
 const test = suite('the client');
@@ -43,7 +43,7 @@ const broker = await startBroker({ tls, base: 'hivemind/hub-1', accounts, hub: '
 const common = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
 const hubs = [
   await serveHub({ ...common, tls }),
-  await startMqttHub({
+  await serveMqttHub({
     ...common,
     broker: { url: broker.url, ca: tls.ca, username: 'hub', password: 'secret' },
     base: 'hivemind/hub-1',

@@ -1,9 +1,9 @@
 /** The client and the example hub over MQTT, without TLS; the proxy is between client and broker. */
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { serveHub } from 'hub-protocol-client/hub/mqtt';
 import { connect } from 'hub-protocol-client/mqtt';
-import { startBroker } from '../../../examples/mqtt/broker.ts';
-import { startHub } from '../../../examples/mqtt/hub.ts';
+import { startBroker } from '../../../test/world/mqtt-broker.ts';
 import { NODE_ID, PSK, type World } from './trial.ts';
 
 const BASE = 'hivemind/hub-1';
@@ -13,7 +13,7 @@ export async function startMqttWorld(): Promise<World> {
   const accounts = new Map([['hub', 'secret']]);
   const clients = new Map<string, { psk: Uint8Array }>();
   const broker = await startBroker({ base: BASE, accounts, hub: 'hub' });
-  const hub = await startHub({
+  const hub = await serveHub({
     broker: { url: broker.url, username: 'hub', password: 'secret' },
     base: BASE,
     nodeId: NODE_ID,

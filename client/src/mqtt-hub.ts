@@ -1,28 +1,24 @@
-/** A hub over MQTT: one connection to a broker, and a HubSession for each client that sends HELLO. */
+/**
+ * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
+ * each client that sends HELLO.
+ */
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { Assistant } from 'hub-protocol-client/assistant';
-import { type HubClient, pin } from 'hub-protocol-client/hub';
 import mqtt from 'mqtt';
+import { Assistant } from './assistant.ts';
+import { type HubServerOptions, pin } from './hub.ts';
 
-export interface HubOptions {
+export interface MqttHubOptions
+  extends Pick<HubServerOptions, 'nodeId' | 'staticKey' | 'clients' | 'answer' | 'onPinned' | 'onFault'> {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
   broker: { url: string; ca?: string; username: string; password: string };
   /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
-  nodeId: string;
-  staticKey: Uint8Array;
-  /** By access key: the client's PSK, and its static key once it is pinned. */
-  clients: Map<string, HubClient>;
-  /** Answers an utterance of a client (default: repeats it). */
-  answer?: ((utterance: string) => string) | undefined;
-  /** Called with an error that was thrown while a message was handled. The error ends only that client's session. */
-  fault?: (error: unknown) => void;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
-  idle?: number;
+  idle?: number | undefined;
 }
 
-export interface Hub {
+export interface MqttHub {
   stop(): Promise<void>;
 }
 
@@ -32,8 +28,12 @@ interface Peer {
   idle: NodeJS.Timeout;
 }
 
-export async function startHub(options: HubOptions): Promise<Hub> {
-  const { broker, base, nodeId, staticKey, clients, answer, fault, idle = 300_000 } = options;
+/**
+ * Starts a hub.
+ * @throws the error of `mqtt` if it cannot connect to the broker
+ */
+export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
+  const { broker, base, nodeId, staticKey, clients, answer, onPinned, onFault, idle = 300_000 } = options;
   const { url, ...account } = broker;
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
   const connection = await mqtt.connectAsync(url, {
@@ -81,12 +81,13 @@ export async function startHub(options: HubOptions): Promise<Hub> {
         else if (event.type === 'pin' && !pin(clients.get(accessKey)!, event.key)) {
           forget(accessKey); // a faster session of this access key has pinned another key
           return;
-        } else if (event.type === 'close') forget(accessKey);
+        } else if (event.type === 'pin') onPinned?.(accessKey);
+        else if (event.type === 'close') forget(accessKey);
         assistant.handle(event).forEach(send);
       }
     } catch (error) {
       forget(accessKey); // one client's messages must not end the sessions of the others
-      fault?.(error);
+      onFault?.(error);
     }
   };
 
