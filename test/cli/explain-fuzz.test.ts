@@ -45,13 +45,18 @@ function damaged(lines: readonly string[], changes: { at: number; how: string; b
   return left.join('\n');
 }
 
-test('names a cause of damaged recordings exactly if the verdict is fault, or refuses them', () => {
+/** The keys that explain() is given, as text. */
+const SECRETS = [PSK, CLIENT_STATIC, HUB_STATIC].flatMap((key) =>
+  (['hex', 'base64'] as const).map((encoding) => Buffer.from(key).toString(encoding)),
+);
+
+test('explains damaged recordings, or refuses them, and shows no key that it was given', () => {
   fc.assert(
     fc.property(fc.constantFrom(...PLAYED), damage, damage, ({ client, hub }, first, second) => {
       try {
         const read = (lines: string[], changes: typeof first): Recording =>
           readRecording('x', Buffer.from(damaged(lines, changes)));
-        const { verdict, cause } = explain({
+        const explanation = explain({
           client: read(client, first),
           hub: read(hub, second),
           clientPsk: PSK,
@@ -60,7 +65,9 @@ test('names a cause of damaged recordings exactly if the verdict is fault, or re
           derive: () => PSK,
           mistakenPsks: () => [],
         });
-        assert.is(cause !== undefined, verdict === 'fault');
+        assert.is(explanation.cause !== undefined, explanation.verdict === 'fault');
+        const shown = JSON.stringify(explanation);
+        for (const secret of SECRETS) assert.not.ok(shown.includes(secret));
       } catch (error) {
         assert.instance(error, CannotRun);
       }

@@ -74,10 +74,13 @@ for (const file of FILES) {
   });
 
   test(`${file}.json has hexadecimal digits in lower case only`, () => {
-    const text = readFileSync(new URL(`${file}.json`, VECTORS), 'utf8');
-    const upper =
-      /"(?:message|payload|psk|key|prologue|canonical|plaintext|sha256|bytes|tag|salt|staticKey)": "(?=[0-9a-fA-F]*[A-F])[0-9a-fA-F]+"/;
-    assert.is(upper.exec(text), null);
+    const upper: string[] = [];
+    JSON.parse(readFileSync(new URL(`${file}.json`, VECTORS), 'utf8'), (_, value) => {
+      if (/^(?:[0-9a-f]{2}){8,}$/i.test(value) && /[A-F]/.test(value)) upper.push(value);
+      return value;
+    });
+    // An identity may hold such digits as part of a secret, which ports have to find in either case.
+    assert.equal([...new Set(upper)], file === 'identity' ? ['6163636573732D6B65792D37663361'] : []);
   });
 }
 

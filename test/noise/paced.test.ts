@@ -55,8 +55,15 @@ function countingCrypto(): { crypto: CryptoProvider; counts: Counts } {
   return { crypto: { ...nodeCrypto, x25519, hmacSha256 }, counts };
 }
 
-/** Runs a handshake to its end, and returns what each call computed. */
-function countsOf(role: Role, pattern: Pattern, changes: Changes): Counts[] {
+interface Run {
+  /** What the constructor and each call computed. */
+  readonly counts: readonly Counts[];
+  /** The message or the payload of each step. */
+  readonly results: readonly Uint8Array[];
+}
+
+/** Runs a handshake to its end, with the peer’s messages from the transcript. */
+function run(role: Role, pattern: Pattern, changes: Changes): Run {
   const { crypto, counts } = countingCrypto();
   const all: Counts[] = [];
   const counted = <Result>(call: () => Result): Result => {
@@ -66,22 +73,34 @@ function countsOf(role: Role, pattern: Pattern, changes: Changes): Counts[] {
     return result;
   };
   const state = counted(() => create(role, pattern, { crypto, ...changes }));
-  transcriptOf(pattern).forEach((message, i) => {
+  const results = transcriptOf(pattern).map((message, i) => {
     const isWriting = writerOf(i) === role;
     let result = counted(() => (isWriting ? state.writeMessage(PAYLOADS[i]) : state.readMessage(message)));
     while (result === undefined) {
       assert.is(state.dhNeeded, undefined);
       result = counted(() => state.resume());
     }
-    assert.equal(result, isWriting ? message : PAYLOADS[i]);
     if (changes.paced) assert.is(all.at(-1)!.hmac, 0, 'the last step has the payload to seal or to open');
+    return result;
   });
   assert.ok(state.isFinished);
-  return all;
+  return { counts: all, results };
 }
 
-const sumOf = (counts: Counts[], kind: keyof Counts): number =>
-  counts.reduce((sum, count) => sum + count[kind], 0);
+/** The results of a handshake with the keys of the transcript. */
+const resultsOf = (role: Role, pattern: Pattern): Uint8Array[] =>
+  transcriptOf(pattern).map((message, i) => (writerOf(i) === role ? message : PAYLOADS[i]!));
+
+const x25519In = ({ counts }: Run): number => counts.reduce((sum, { x25519 }) => sum + x25519, 0);
+
+/**
+ * The HMACs of each message, token by token. HKDF computes one for its temporary key and one for each output; the output that
+ * is a cipher key is left out if the next token replaces it before anything is sealed.
+ */
+const HMACS: { readonly [pattern: string]: readonly number[] } = {
+  XXpsk2: [3, 2 + 3 + 2 + 4, 3], // e; e, ee, es, psk; se
+  KKpsk0: [3 + 2 + 2 + 3, 2 + 2 + 3], // psk, e, es, ss; e, ee, se
+};
 
 for (const role of ROLES) {
   for (const pattern of PATTERN_NAMES) {
@@ -92,22 +111,35 @@ for (const role of ROLES) {
     };
 
     test(`${pattern}: the ${role} does not compute the public keys that it is given`, () => {
-      const all = sumOf(countsOf(role, pattern, {}), 'x25519');
-      assert.is(sumOf(countsOf(role, pattern, ahead), 'x25519'), all - 2);
+      const own = 2; // the static one and the ephemeral one
+      assert.is(x25519In(run(role, pattern, ahead)), x25519In(run(role, pattern, {})) - own);
     });
 
     test(`${pattern}: the ${role} does not derive cipher keys that are never used`, () => {
-      assert.is(sumOf(countsOf(role, pattern, {}), 'hmac'), 17);
+      const [inConstructor, ...ofMessages] = run(role, pattern, {}).counts.map(({ hmac }) => hmac);
+      assert.is(inConstructor, 0);
+      assert.equal(ofMessages, HMACS[pattern]);
     });
 
-    test(`${pattern}: an ephemeral private key of the ${role} made ahead yields the same messages`, () => {
-      countsOf(role, pattern, { ephemeralKey: copyBytes(EPHEMERAL[role]), randomBytes: undefined });
-    });
+    const ways: [how: string, changes: Changes][] = [
+      ['with keys made ahead', ahead],
+      [
+        'with an ephemeral private key made ahead',
+        { ephemeralKey: copyBytes(EPHEMERAL[role]), randomBytes: undefined },
+      ],
+      ['one step at a time', { ...ahead, paced: true }],
+    ];
+    for (const [how, changes] of ways) {
+      test(`${pattern}: the ${role} yields the same messages and payloads ${how}`, () => {
+        assert.equal(run(role, pattern, changes).results, resultsOf(role, pattern));
+      });
+    }
 
     test(`${pattern}: a paced ${role} computes an X25519 or at most four HMACs in each resume(), and nothing before`, () => {
-      const counts = countsOf(role, pattern, { ...ahead, paced: true });
+      const paced = run(role, pattern, { ...ahead, paced: true });
+      const { counts } = paced;
       for (const { x25519, hmac } of counts) assert.ok(x25519 === 0 ? hmac <= 4 : x25519 === 1 && hmac === 0);
-      assert.is(sumOf(counts, 'x25519'), sumOf(countsOf(role, pattern, ahead), 'x25519'));
+      assert.is(x25519In(paced), x25519In(run(role, pattern, ahead)));
       assert.equal(counts.slice(0, 2), Array(2).fill({ x25519: 0, hmac: 0 })); // the constructor, and writeMessage() or readMessage()
     });
   }
