@@ -84,7 +84,7 @@ function chunkOf(wav: Buffer, name: string): Buffer {
     const content = wav.subarray(at + 8, at + 8 + wav.readUInt32LE(at + 4));
     if (wav.toString('latin1', at, at + 4) === name) return content;
   }
-  throw new Error(`this is no WAV file: it has no chunk "${name}"`);
+  throw new Error(`not a WAV file: it has no chunk "${name}"`);
 }
 
 /** WAV files of one format as one. */

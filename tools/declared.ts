@@ -277,7 +277,7 @@ export function parseDoc(comment: string): Doc {
     const [, tag, content] = /^(\w+)\s?([\s\S]*)$/.exec(each.trimEnd())!;
     const [, name, meaning] = /^(\S+) - ([\s\S]*)$/.exec(content!) ?? [];
     if (tag === 'param' && name !== undefined) params.set(name, oneLine(meaning!));
-    else if (found[tag!] === undefined) throw new Error(`@${tag} is no tag that is used here: ${content}`);
+    else if (found[tag!] === undefined) throw new Error(`@${tag} is not a tag that is used here: ${content}`);
     else found[tag!]!.push(tag === 'example' ? content! : oneLine(content!));
   }
   return {

@@ -207,7 +207,7 @@ function check(answer: Answer): Answer {
 function stringsOf(list: unknown): string[] {
   const isOfHub =
     Array.isArray(list) && list.length <= MAX_MESSAGES && list.every((item) => typeof item === 'string');
-  if (!isOfHub) throw new Error('the response is not that of a hub');
+  if (!isOfHub) throw new Error('the response does not come from a hub');
   return list as string[];
 }
 

@@ -446,7 +446,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'MAX_CHUNK: number = 65000',
     'MAX_CHUNK: number = 64000',
   ]),
-  fault('kinds-swapped', 'split session', /markers: JSON and binary are taken for one another/, [
+  fault('kinds-swapped', 'split session', /markers: JSON and binary are swapped/, [
     'src/wire/markers.ts',
     "return kind === 'json' ? MARKER_FIRST_JSON : MARKER_FIRST_BINARY;",
     "return kind === 'json' ? MARKER_FIRST_BINARY : MARKER_FIRST_JSON;",
@@ -498,7 +498,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "if (pin === undefined) channel.emit({ type: 'pin'",
     "if (pin === undefined || this.pattern === 'XXpsk2') channel.emit({ type: 'pin'",
   ]),
-  fault('pin-kept-after-failed-kk', 'session', /unpin: there is no such event where it is due/, [
+  fault('pin-kept-after-failed-kk', 'session', /unpin: the expected event is missing/, [
     CLIENT,
     "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
     '',

@@ -280,7 +280,7 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
     'return hashlib.sha256(argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)).digest()',
   ]),
-  fault('arguments-of-argon2-swapped', 'psk', /^cause: psk: password and salt are taken for one another/, [
+  fault('arguments-of-argon2-swapped', 'psk', /^cause: psk: password and salt are swapped/, [
     PROTOCOL,
     'argon2id(encode(password), psk_salt(node_id)',
     'argon2id(psk_salt(node_id), encode(password)',

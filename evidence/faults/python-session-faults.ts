@@ -110,11 +110,16 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'if not isinstance(self.node_id, str) or not 0 < len(protocol.encode(self.node_id)) <= MAX_NODE_ID:',
     'if self.node_id is None:',
   ]),
-  fault('pinned-before-the-psk', 'session', /^cause: pin: it is told before all of message 2 has opened/, [
-    SESSION,
-    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
-    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
-  ]),
+  fault(
+    'pinned-before-the-psk',
+    'session',
+    /^cause: pin: it is reported before all of message 2 has decrypted/,
+    [
+      SESSION,
+      '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
+      '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
+    ],
+  ),
   fault(
     'pinned-after-message-3',
     'session',

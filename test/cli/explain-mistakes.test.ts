@@ -179,7 +179,7 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
   });
 }
 
-const SWAPPED = 'keys: es and se are taken for one another';
+const SWAPPED = 'keys: es and se are swapped';
 
 for (const [what, pattern, play, expected] of [
   ['client under XXpsk2', 'XXpsk2', faultyClient, 33],

@@ -26,7 +26,10 @@ test('distinguishes swapped topics from renamed levels', () => {
   const right = { publish: 'a/in', subscribe: 'a/out', status: 'a/status' };
   const topics = vector({ mqtt: {}, ...right });
   const swapped = { ...right, publish: 'a/out', subscribe: 'a/in' };
-  assert.match(mistakesInTopics(topics, swapped).join(), /^topics: those to publish and to subscribe to/);
+  assert.match(
+    mistakesInTopics(topics, swapped).join(),
+    /^topics: the topics to publish on and to subscribe to/,
+  );
   assert.equal(mistakesInTopics(topics, { ...right, status: 'a/presence' }), [
     'topics: presence stands where status does',
   ]);

@@ -169,7 +169,7 @@ test('--listen finds a client with another access key', async () => {
   assert.is(scenes(verdicts, 'failed').length, verdicts.length);
   const { difference, causes } = verdicts[0]!.failure!;
   assert.equal(difference, { where: 'access key', expected: JSON.stringify(ACCESS_KEY), got: '"another"' });
-  assert.match(causes.join(), /^access key: the client has another one/);
+  assert.match(causes.join(), /^access key: the client and the judge have different ones/);
 });
 
 test('--listen goes on after a request whose URL cannot be read', async () => {

@@ -81,7 +81,7 @@ test('a client and a hub that speak MQTT 5.0 pass, too', async () => {
 });
 
 for (const [what, connection, scene, cause] of [
-  ['has no will', { will: undefined as never }, 'will', /^will: there is none/],
+  ['has no will', { will: undefined as never }, 'will', /^will: it is missing/],
   [
     'has a will that is not retained',
     {

@@ -148,7 +148,7 @@ export function toText({
   const list = (title: string, items: readonly string[]): void => {
     if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item, WIDTH)));
   };
-  if (verdict === 'no-fault') lines.push('Nothing failed in what was recorded.');
+  if (verdict === 'no-fault') lines.push('The recording contains no failure.');
   else if (verdict === 'unfinished') lines.push('The recording ends in the middle of the handshake.');
   else if (cause === undefined) lines.push('I cannot tell why this handshake failed.');
   else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`, WIDTH));

@@ -189,7 +189,7 @@ function notesOn({ patterns, suites, chosen }: Findings, keyring: Keyring | unde
   if (chosen === undefined) return notes;
   if (patterns!.includes('KKpsk0') && keyring?.staticKeyIsFresh) {
     notes.push(
-      'the hub offers KKpsk0, so it has pinned a static key for this access key; that of the keyring is new, and will ' +
+      'the hub offers KKpsk0, so it has pinned a static key for this access key; the keyring’s static key is new, and will ' +
         'probably be refused: restore the old one, or let the operator reset it',
     );
   } else if (!patterns!.includes('KKpsk0')) {

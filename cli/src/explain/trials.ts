@@ -54,7 +54,7 @@ export function otherPair(
   return {
     name: 'key-pair',
     certainty: 'likely',
-    text: `the ${role} used the public key ${seen}, and the private key given has another, ${publicKey}: its stored public key is not that of its private key, with which no handshake succeeds; or the evidence contradicts itself, since the key given is of another ${role}`,
+    text: `the ${role} used the public key ${seen}, and the private key given has another, ${publicKey}: its stored public key does not match its private key, so every handshake fails; or the evidence contradicts itself, because the key given belongs to another ${role}`,
   };
 }
 
@@ -110,7 +110,7 @@ function askFor({ wouldHelp }: Case, lacks: 'psk' | 'key'): void {
 function faultOfReader(examined: Case, point: Point, handshake: Handshake): Cause | undefined {
   const { index, reader, isRecorded } = point;
   const { checked } = examined;
-  checked.push(`${NAMES[index]} is as it should be: it opens with what is known of both sides`);
+  checked.push(`${NAMES[index]} is correct: it decrypts with the keys known of both sides`);
   const readersPsk = pskOf(examined, reader);
   const used = handshake.psk;
   const isAtPsk = index < 2 && !(index === 0 && handshake.pattern === 'XXpsk2');

@@ -259,7 +259,7 @@ async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   for (const secret of secrets as string[]) {
     if (!encodings(secret).some((encoding) => shown.includes(encoding))) continue;
     const got = `the secret ${JSON.stringify(secret)} of this test`;
-    const cause = 'redaction: what is shown of an identity contains one of its secrets, plain or encoded';
+    const cause = 'redaction: a redacted identity contains one of its secrets, plain or encoded';
     throw new Failure({ where: 'redacted', expected: 'no secrets', got }, [cause]);
   }
 }

@@ -12,8 +12,7 @@ export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames, frames));
 }
 
-export const KINDS_SWAPPED =
-  'markers: JSON and binary are taken for one another; JSON has 0 and 2, binary has 1 and 3';
+export const KINDS_SWAPPED = 'markers: JSON and binary are swapped; JSON has 0 and 2, binary has 1 and 3';
 
 /** Whether passing this test rules out the mistake of this cause. */
 export function refutesSplit(_test: Vector, cause: string): boolean {
@@ -73,7 +72,7 @@ const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is d
 const TOO_LARGE =
   'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
 const ENDED =
-  'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; it is dropped, told, and the session goes on';
+  'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; report it as dropped, and let the session go on';
 
 function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, response: Fields): Causes {
   const got: Fields[] = Array.isArray(response.events) ? response.events.map((event) => event ?? {}) : [];

@@ -255,7 +255,7 @@ function toBytes(hex: unknown): Uint8Array {
 }
 
 const GOES_ON = [
-  'a failure is final: after one message that does not open, or cannot be sealed, nothing else may',
+  'a failure is final: after a message that cannot be decrypted or encrypted, send and accept nothing more',
 ];
 
 /** Compares the result of each message. Every message is tried, even after a failure. */

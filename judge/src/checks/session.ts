@@ -79,8 +79,7 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
 }
 
-const PIN_EARLY =
-  'pin: it is told before all of message 2 has opened; whoever answers with any static key would be pinned';
+const PIN_EARLY = 'pin: it is reported before all of message 2 has decrypted; any static key would be pinned';
 
 function has(events: readonly (Fields | null)[], type: string): boolean {
   return events.some((event) => event?.type === type);
@@ -95,16 +94,16 @@ function mistakesInPinning(expected: readonly Fields[], got: readonly (Fields | 
 const PIN_IGNORED =
   'pin: a hub whose key is not the pinned one is accepted; compare the pin before you send message 3';
 const READY_EARLY =
-  'ready: a hub is ready under KKpsk0 before the client’s first transport message has opened; message 1 may be a replay';
+  'ready: a hub is ready under KKpsk0 before the client’s first transport message has decrypted; message 1 may be a replay';
 const CLOSE_CODES = '1008 ends a handshake, and 1002 a session';
 const SALT = 'psk: the salt is the SHA-256 of the hub’s node id as it came, in UTF-8, and nothing else';
 
-const NO_HELLO = 'HELLO: there is no sealed HELLO; it is the first sealed message of a client';
+const NO_HELLO = 'HELLO: there is no sealed HELLO; the first sealed message of a client must be one';
 const HELLO_IN_CLEAR =
   'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
 const LOW_ORDER =
   'low-order key: it is accepted; a shared secret of 32 zeros ends the handshake (RFC 7748, section 6.1), whichever key led to it';
-const ASKED = 'psk: it is asked for although it is stored; what is stored is used';
+const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
 /** Events for the caller alone, and the name of each. */
@@ -140,7 +139,7 @@ function mistakesInEvents(
     if (without(types) !== without(others) || types.includes(type) === others.includes(type)) continue;
     return [
       types.includes(type)
-        ? `${type}: there is no such event where it is due`
+        ? `${type}: the expected event is missing`
         : `${type}: the event comes where it is not due`,
     ];
   }

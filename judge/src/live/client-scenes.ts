@@ -34,7 +34,7 @@ function refused(name: string, comment: string, changes: () => ClientChanges): C
 /** A hub's possible words about a fault in the cleartext. */
 const NEGOTIATION = /pattern|suite|offer|version|negotiat/i;
 const TELLING =
-  'close reason: it tells the peer why the handshake failed; it is the same for every cause, or empty';
+  'close reason: it reveals to the peer why the handshake failed; it is the same for every cause, or empty';
 const ADMISSION =
   'admission: an access key that was never issued is let in; refuse the connection, or close it before message 2';
 

@@ -50,7 +50,7 @@ const REFUSAL = 1008;
 const NEW_STATIC_KEY = 'static key: the hub has another one than before; it keeps one, which its clients pin';
 
 const NEW_NODE_ID =
-  'node id: the hub has another one than before; it keeps one, under which its clients store its key and the psk';
+  'node id: the hub has a different one than before; keep it, since clients store the hub’s key and the psk under it';
 const WAITS = 'order: the hub waits for the client; over a WebSocket the hub speaks first';
 
 const PASSWORD =

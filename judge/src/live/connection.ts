@@ -22,7 +22,7 @@ const OVERHEAD = 100; // bytes of memory that a message takes in addition to its
 const OPENING_BRACE = 0x7b;
 const TOO_BIG = 1009;
 const LIMIT =
-  'close code 1009: a message was too big for the WebSocket library; raise its limit to 262144 bytes, since some are 32768 or less';
+  'close code 1009: a message was too big for the WebSocket library; raise its limit to 262144 bytes: some libraries allow 32768 or less';
 
 const AS_BYTES = 'envelopes: they are sent in binary messages of the WebSocket; each is one text message';
 const SEALED = 'order: a sealed message comes before the handshake is done';

@@ -52,7 +52,7 @@ function suiteScene(suite: string, isRequired: boolean): HubScene {
 const XX = ['XXpsk2'];
 
 const TELLING =
-  'close reason: it tells the hub why message 2 was refused; it is the same for every cause, or empty';
+  'close reason: it reveals to the hub why message 2 was refused; it is the same for every cause, or empty';
 const KK_AGAIN =
   'pin: after a KKpsk0 that failed the client tries KKpsk0 again; it drops the pin, or at least uses XXpsk2 next, which shows what was wrong';
 

@@ -57,7 +57,7 @@ export interface HubChanges {
 }
 
 const NEW_STATIC_KEY =
-  'static key: the client has another one than before; it keeps one for as long as its identity lives';
+  'static key: the client has a different one than before; keep it as long as the identity';
 
 const PASSWORD =
   'password: the client closes after message 2, as it must if its password is another one. If it passes the vectors of ' +

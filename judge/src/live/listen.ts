@@ -74,7 +74,7 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
 }
 
 const OTHER_KEY =
-  'access key: the client has another one than the judge, which takes the one that it prints, or that of --identity; give both the same';
+  'access key: the client and the judge have different ones; use the one that the judge prints, or pass --identity to the judge';
 
 const NO_USER_AGENT = 'it has no user agent; it is the base64 of <user agent>:<access key>';
 

@@ -39,7 +39,7 @@ const OWN: readonly MqttScene[] = [
           'the will in CONNECT',
           expected,
           'none',
-          'will: there is none, so a hub does not learn that the client is gone',
+          'will: it is missing, so a hub does not learn that the client is gone',
         );
       }
       const { topic, payload, qos, retain } = will;
@@ -95,7 +95,7 @@ const OWN: readonly MqttScene[] = [
       const { clean, clientId } = peer.connect;
       if (!clean) {
         const cause =
-          'clean session: a broker keeps messages of one session for the next, where they do not open';
+          'clean session: the broker keeps messages of one session for the next, which cannot decrypt them';
         throw failure('CONNECT', 'a clean session', 'none', cause);
       }
       const earlier = hub.clientIds.find((id) => id !== clientId);
@@ -141,7 +141,7 @@ const OWN: readonly MqttScene[] = [
       await talk.expectEcho('json', 20);
       if (talk.pattern === 'XXpsk2') return;
       const cause =
-        'silence: after a KKpsk0 that met silence the client tries KKpsk0 again; if its password or the hub’s key has changed, it does so for ever';
+        'silence: after a KKpsk0 without an answer the client tries KKpsk0 again; if its password or the hub’s key has changed, it does so forever';
       throw failure('pattern after silence', 'XXpsk2', talk.pattern, cause);
     },
   }),

@@ -119,7 +119,7 @@ export class Talk {
   }
 }
 
-const NO_HELLO = 'HELLO: there is no sealed HELLO; it is the first sealed message of a client';
+const NO_HELLO = 'HELLO: there is no sealed HELLO; the first sealed message of a client must be one';
 const HELLO_IN_CLEAR =
   'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
 const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';

@@ -9,7 +9,7 @@ const OWN_LEVELS = ['in', 'out', 'status', 'c2s', 's2c', 'hivemind'];
 const HASH_DIGITS = 16;
 
 const SWAPPED =
-  'topics: those to publish and to subscribe to are taken for one another; a client publishes on in or c2s';
+  'topics: the topics to publish on and to subscribe to are swapped; a client publishes on in or c2s';
 
 /** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
@@ -117,11 +117,11 @@ const AUTHORIZATIONS: readonly Mistake[] = [
     write: (...names) => field(both(...names)).replace(/%2B/g, '+'),
   },
   {
-    cause: 'its / is not percent-encoded; all that is no letter, digit or one of -._~ is',
+    cause: 'its / is not percent-encoded; encode all characters except letters, digits and -._~',
     write: (...names) => field(both(...names)).replace(/%2F/g, '/'),
   },
   {
-    cause: 'its = is not percent-encoded; all that is no letter, digit or one of -._~ is',
+    cause: 'its = is not percent-encoded; encode all characters except letters, digits and -._~',
     write: (...names) => field(both(...names)).replace(/%3D/g, '='),
   },
   {

@@ -79,9 +79,7 @@ export function mistakesInSelection(test: Vector, { pattern, suite, error }: Fie
 export function mistakesInPreference({ protocol, requested }: Vector, { protocol: got }: Fields): Causes {
   if (protocol === undefined || typeof got !== 'string' || got === protocol) return [];
   return requested === undefined
-    ? [
-        `preference: ${got} is taken where ${protocol} is due; first come addresses with TLS: WSS, HTTPS, MQTT`,
-      ]
+    ? [`preference: ${got} is preferred to ${protocol}; first come addresses with TLS: WSS, HTTPS, MQTT`]
     : [`preference: ${got} is taken where ${requested} was requested`];
 }
 
@@ -123,7 +121,7 @@ const CLIENT_IDS: readonly Mistake[] = [
   clientId('characters become _; they become hyphens', (key) => cut(key.replace(/[^A-Za-z0-9_-]/gu, '_'))),
   clientId('characters are left out; they become hyphens', (key) => cut(key.replace(/[^A-Za-z0-9_-]/gu, ''))),
   clientId('_ becomes a hyphen; it stays', (key) => cut(key.replace(/[^A-Za-z0-9-]/gu, '-'))),
-  clientId('letters of other scripts stay; only those of ASCII do', (key) =>
+  clientId('letters of other scripts are kept; keep only ASCII letters', (key) =>
     cut(key.replace(/[^\p{L}\p{N}_-]/gu, '-')),
   ),
   clientId('it is in lower case; letters stay as they are', (key) => cut(replaced(key)).toLowerCase()),
@@ -172,7 +170,7 @@ const MATCHES: readonly Mistake[] = [
     [returned, afterColon(returned)].some((id) => id.toLowerCase() === declared.toLowerCase()),
   ),
   {
-    cause: 'session ids: blanks match; an id of white space is none',
+    cause: 'session ids: blanks match; an id of white space counts as missing',
     choose: ({ declared, returned }) => returned === declared || afterColon(String(returned)) === declared,
   },
 ];

@@ -62,11 +62,11 @@ function sentence(name: string): string {
   if (what === 'memory') return inMemory(value);
   if (what === 'lanes') return `Argon2id has ${value} lanes; it has 1`;
   if (what === 'costs') return inCosts(value);
-  if (what === 'arguments') return 'password and salt are taken for one another';
+  if (what === 'arguments') return 'password and salt are swapped';
   if (what === 'hashed') return 'it is hashed; it is what Argon2id returns';
   if (what === 'length') return `it has ${value} bytes; it has 32`;
   if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';
-  if (what === 'swapped') return 'password and node id are taken for one another';
+  if (what === 'swapped') return 'password and node id are swapped';
   return `the algorithm is ${what === 'argon2i' ? 'Argon2i' : 'Argon2d'}; it is Argon2id`;
 }
 

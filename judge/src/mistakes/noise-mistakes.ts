@@ -126,7 +126,7 @@ export const MISTAKES: readonly Mistake[] = [
     hkdf: 'first-is-key',
   },
   {
-    cause: 'HKDF: its outputs are SHA-256 where HMAC is due (Noise spec, section 4.3)',
+    cause: 'HKDF: its outputs are plain SHA-256, not HMAC (Noise spec, section 4.3)',
     hkdf: 'outputs-hashed',
   },
   { cause: 'HKDF: it is SHA-256 where HMAC is due (Noise spec, section 4.3)', hkdf: 'hashed' },
@@ -221,15 +221,13 @@ export const MISTAKES: readonly Mistake[] = [
       'protocol name: it names the pattern without psk2 or psk0, which belong to it (Noise spec, section 8)',
     name: 'without-psk',
   },
-  { cause: 'keys: es and se are taken for one another', dhSwapped: true },
+  { cause: 'keys: es and se are swapped', dhSwapped: true },
   {
-    cause:
-      'keys: es and se are taken for one another as the initiator; the first letter is the initiator’s key',
+    cause: 'keys: es and se are swapped by the initiator; the first letter is the initiator’s key',
     dhSwapped: 'init',
   },
   {
-    cause:
-      'keys: es and se are taken for one another as the responder; the first letter is the initiator’s key',
+    cause: 'keys: es and se are swapped by the responder; the first letter is the initiator’s key',
     dhSwapped: 'resp',
   },
   {

@@ -196,7 +196,7 @@ export function mistakesInMessage(side: Side, transcript: Transcript, index: num
 }
 
 const IN_CLEAR =
-  'payload: that of message 1 is sent in the clear; in patterns with a psk there is a key after e, which seals it';
+  'payload: the payload of message 1 is sent in the clear; in patterns with a psk, e gives a key, which encrypts it';
 
 /** The known mistakes that leave a side with the handshake hash `got`. */
 export function mistakesInHandshakeHash(
