@@ -189,6 +189,14 @@ test('CONTRIBUTING.md draws the rooms of the table', () => {
   assert.equal(['', ...drawn].sort(), Object.keys(ROOMS).sort());
 });
 
+test('each room has a folder of tests', () => {
+  const folders = Object.keys(ROOMS).map((room) => (room === '' ? 'base' : room)); // the files directly in src/
+  assert.equal(
+    folders.filter((folder) => !existsSync(join(ROOT, 'test', folder))),
+    [],
+  );
+});
+
 test('tests take fast-check from world/property.ts, which gives it the same seed in each run', () => {
   const tests = fileURLToPath(new URL('./', import.meta.url));
   const direct = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(

@@ -13,7 +13,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { seedProcess } from '../test/world/seed.ts';
@@ -28,22 +28,8 @@ interface Report {
 /** A suite in uvu's queue. */
 type Suite = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
 
-/** The slowest files, which start first. */
-const LONGEST = [
-  'judge/live',
-  'judge/self',
-  'judge/cli',
-  'judge/mqtt',
-  'crypto/providers',
-  'client-kiosk',
-  'identity/secrets',
-  'cli/explain',
-  'cli/explain-evidence',
-  'evidence/simulate',
-  'client-voice',
-  'client-hostile',
-  'session/oracle',
-];
+/** How long each file took in its last run, in seconds. The slowest start first, and before them those that never ran here. */
+const SECONDS = new URL('../node_modules/.cache/test-seconds.json', import.meta.url);
 
 /** The output of uvu while tests run: a dot for each test, counts, and names of suites. */
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
@@ -72,14 +58,18 @@ async function runAll(): Promise<void> {
   const began = performance.now();
   const isSerial = process.argv[2] === '--serial';
   const pattern = new RegExp(process.argv[isSerial ? 3 : 2]!);
+  const last = secondsOfLastRun();
   const files = readdirSync(TESTS, { recursive: true, encoding: 'utf8' })
     .filter((file) => IS_TEST.test(file) && pattern.test(file) && !file.includes('node_modules'))
-    .sort((a, b) => rank(a) - rank(b) || a.localeCompare(b));
+    .sort((a, b) => a.localeCompare(b))
+    .sort((a, b) => (last[b] ?? 1000) - (last[a] ?? 1000));
+  const took: { [file: string]: number } = {};
   let [passed, total, failed] = [0, 0, 0];
   const report = (file: string, seconds: number, { failures, ...counts }: Report): void => {
     passed += counts.passed;
     total += counts.total;
     if (failures !== '') failed++;
+    took[file] = Math.round(seconds * 10) / 10;
     const verdict = failures === '' ? 'ok  ' : 'FAIL';
     console.log(
       `${verdict} ${file.padEnd(40)} ${String(counts.total).padStart(5)} ${seconds.toFixed(1).padStart(6)} s`,
@@ -91,15 +81,20 @@ async function runAll(): Promise<void> {
   const processes = isSerial ? 1 : Math.min(availableParallelism() + 2, files.length);
   await Promise.all(Array.from({ length: processes }, () => drain(files, report)));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  mkdirSync(new URL('./', SECONDS), { recursive: true });
+  writeFileSync(SECONDS, JSON.stringify({ ...secondsOfLastRun(), ...took }));
   console.log(
     `\n${passed} of ${total} tests passed in ${seconds} s${failed > 0 ? `; ${failed} files FAILED` : ''}`,
   );
   if (failed > 0 || total === 0) process.exitCode = 1;
 }
 
-function rank(file: string): number {
-  const at = LONGEST.findIndex((start) => file.startsWith(`${start}.`));
-  return at < 0 ? LONGEST.length : at;
+function secondsOfLastRun(): { readonly [file: string]: number } {
+  try {
+    return JSON.parse(readFileSync(SECONDS, 'utf8'));
+  } catch {
+    return {}; // the first run, or two at the same time
+  }
 }
 
 /** What a child sends when a test begins: its name, or nothing after the last. */
