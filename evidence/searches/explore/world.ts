@@ -393,11 +393,11 @@ export class World {
 
   /** Records what each side sent before anything was done to it. */
   private record({ client, sent }: Connection): void {
-    const { handshake } = client as unknown as { handshake: { pattern: Pattern | undefined } };
+    const { side } = client as unknown as { side: { pattern: Pattern | undefined } };
     for (const item of sent) {
       const isCleartext = item.kind === 'hello' || item.kind === 'offer';
       if (item.isGenuine && !isCleartext)
-        this.recorded = { ...this.recorded, [`${handshake.pattern} ${item.label}`]: item };
+        this.recorded = { ...this.recorded, [`${side.pattern} ${item.label}`]: item };
     }
   }
 }
