@@ -1,0 +1,51 @@
+/**
+ * Ceilings of what a reader has to find his way in. They may only fall: each is today's value, rounded up. The sizes of the
+ * single files have theirs in evidence/devices/size.ts.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { publicNames } from '../tools/declared.ts';
+import { TASKS } from '../tools/task.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const FILES = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'utf8' })
+  .split('\0')
+  .slice(0, -1);
+const read = (file: string): string => readFileSync(`${ROOT}/${file}`, 'utf8');
+
+/** The tasks of a script, without the script alone, or nothing if it has none. */
+const tasksOf = (script: string): string[] =>
+  Object.keys(TASKS[script] ?? {}).filter((task) => task !== script);
+
+/** The documents that people write: those in docs/reference/api/ are drawn. */
+const isWritten = (file: string): boolean => file.endsWith('.md') && !file.startsWith('docs/reference/api/');
+
+const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => number])[] = [
+  [
+    'commands of package.json and their tasks',
+    39,
+    () =>
+      Object.keys(JSON.parse(read('package.json')).scripts).flatMap((name) => [name, ...tasksOf(name)])
+        .length,
+  ],
+  ['names that the entries of hub-protocol export', 180, () => publicNames().length],
+  ['files in the repository', 1_050, () => FILES.length],
+  [
+    'words of the documents',
+    93_000,
+    () => FILES.filter(isWritten).reduce((words, file) => words + read(file).split(/\s+/).length, 0),
+  ],
+];
+
+for (const [what, ceiling, count] of COUNTS) {
+  test(`the number of ${what} does not grow`, () => {
+    const counted = count();
+    const advice = `${counted} ${what}, and the ceiling is ${ceiling}: delete what the new ones replace, or raise the ceiling and say why in the commit`;
+    assert.ok(counted <= ceiling, advice);
+  });
+}
+
+test.run();
