@@ -12,7 +12,6 @@ import {
   HELLO,
   KK,
   newClient,
-  newHub,
   OFFER,
   Pair,
   pairWithClientIn,
@@ -67,13 +66,6 @@ test('a handshake message that is too long is refused', () => {
   const grow = (bytes: Buffer) => Buffer.concat([bytes, Buffer.alloc(65536 - bytes.length)]);
   for (const number of [1, 2, 3]) assert.is(tampered(number, grow), 'message-too-long');
   assert.is(tampered(2, grow, KK), 'message-too-long');
-});
-
-test('a client that announces a protocol version below 3 is refused', () => {
-  const hub = newHub();
-  hub.start();
-  const noise = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256', msg: '00' };
-  fails(hub, envelope('shake', { max_protocol_version: 2, noise }), 'protocol-version');
 });
 
 test.run();

@@ -6,7 +6,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, HubSession } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, PSK } from '../world/keys.ts';
 import { find, KK, newHub, Pair, textOf } from '../world/pair.ts';
-import { raisesLocal } from '../world/raises.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 
@@ -46,15 +46,18 @@ const BAD: { readonly [name: string]: unknown[] } = {
   clientKey: ['key', null, {}],
   patterns: [[], ['XX'], 'XXpsk2', ['KKpsk0'], null],
   suites: ['all', null, [7]],
-  hello: [[], 'x', null, { node_id: 'x' }],
-  handshake: ['x', null, { noise: {} }, { max_protocol_version: 2 }, { max_protocol_version: '3' }],
+  hello: [[], 'x', null],
+  handshake: ['x', null, { max_protocol_version: 2 }, { max_protocol_version: '3' }],
   maxMessage: [-1],
-  maxEnvelope: [0],
   inPlace: [1],
+  randomBytes: [1],
 };
 for (const [name, values] of Object.entries(BAD)) {
-  test(`the option ${name} is refused if it has the wrong type`, () => {
-    for (const value of values) raisesLocal(() => newHub({ [name]: value } as never), 'bad-argument');
+  test(`the option ${name} is refused if it has the wrong type, by an error that starts with its name`, () => {
+    for (const value of values) {
+      const { message } = raisesLocal(() => newHub({ [name]: value } as never), 'bad-argument');
+      assert.match(message, new RegExp(`^"${name}[".]`));
+    }
   });
 }
 
@@ -65,10 +68,15 @@ test('options of the wrong length, or that JSON cannot represent, are refused', 
   raisesLocal(() => newHub({ hello: { peer: Number.NaN } }), 'unsafe-number');
 });
 
+test('fields that the session writes itself are refused in hello and handshake', () => {
+  raisesAbout('hello', () => newHub({ hello: { node_id: 'x' } }));
+  raisesAbout('hello', () => newHub({ handshake: { noise: {} } }));
+});
+
 test('an option that does not exist is refused by its name: a hub delivers no streams', () => {
   for (const name of ['streams', 'clientkey', 'pin', 'siteId']) {
     const { message } = raisesLocal(() => newHub({ [name]: undefined } as never), 'bad-argument');
-    assert.match(message, `"options.${name}"`);
+    assert.is(message.indexOf(`"options.${name}" `), 0);
   }
   for (const options of [undefined, null, 'options']) {
     raisesLocal(() => new HubSession(options as never), 'bad-argument');
