@@ -8,6 +8,7 @@ import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
 import type { Drawn } from './draw.ts';
 import { errors } from './errors.ts';
+import { evidence } from './evidence.ts';
 import { interop } from './interop.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
@@ -27,6 +28,7 @@ export function drawnFiles(): Drawn {
     ...workedExample(),
     ...errors(),
     ...interop(),
+    ...evidence(),
     ...readme(),
     ...apiPages(),
   };

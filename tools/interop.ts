@@ -1,4 +1,4 @@
-/** Draws the matrix in docs/evidence/interop.md from test/interop/matrix.json, whose results `npm run test:interop` requires. */
+/** Draws the matrix in docs/evidence/interop.md from test/interop/matrix.json, whose results `test/interop/run` requires. */
 import { MATRIX } from '../test/interop/matrix.ts';
 import { type Drawn, pageWith, table } from './draw.ts';
 

@@ -88,8 +88,13 @@ async function release(args: readonly string[]): Promise<number> {
   }
 
   if (isTested) {
-    for (const script of ['check', 'test', 'test:package']) {
-      if (!step('npm', 'run', script)) problems.push(`npm run ${script} failed`);
+    const commands: [string, ...string[]][] = [
+      ['npm', 'run', 'check'],
+      ['npm', 'test'],
+      ['test/package/run'],
+    ];
+    for (const command of commands) {
+      if (!step(...command)) problems.push(`${command.join(' ')} failed`);
     }
   }
   if (!step('npm', 'audit', 'signatures', '--omit=dev')) {

@@ -1,4 +1,4 @@
-/** The site: the Markdown of this repository, as VitePress serves it. `npm run docs -- site` builds it. */
+/** The site: the Markdown of this repository, as VitePress serves it. `docs/.vitepress/run` builds it. */
 import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** The tables of docs/reference/devices.md that `npm run bench -- engines --write` draws. */
+/** The tables of docs/reference/devices.md that `evidence/devices/run --write` draws. */
 import { code, grouped, table } from '../../tools/draw.ts';
 import type { Blocking, Longest } from './blocking.ts';
 import type { Small } from './small-engines.ts';

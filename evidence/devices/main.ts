@@ -3,8 +3,8 @@
  * milliseconds; and in XS what its own meter counts, which no busy machine changes. Fails above the ceilings. In XS, also shows
  * that a session with a limited heap survives a message larger than the heap.
  *
- *     npm run bench -- engines [MIB]        the size of that message, 32 by default
- *     npm run bench -- engines --write      also measures what blocks the loop longest; writes all into docs/reference/devices.md
+ *     evidence/devices/run [MIB]    the size of that message, 32 by default
+ *     evidence/devices/run --write  also measures what blocks the loop longest; writes all into docs/reference/devices.md
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

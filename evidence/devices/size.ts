@@ -1,8 +1,8 @@
 /**
  * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
  *
- *     npm run size
- *     npm run size -- --write      also writes them into docs/reference/devices.md
+ *     evidence/devices/size
+ *     evidence/devices/size --write  also writes them into docs/reference/devices.md
  */
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,11 +1,11 @@
 /**
  * Plants faults in this library and in the Python port, one at a time, and shows what the judge says of each.
  *
- *     npm run judge -- faults                      every second fault in the library, and every fifth of the others, which take longer
- *     npm run judge -- faults --every           all faults
- *     npm run judge -- faults --all             all faults, in every operation and every scene
- *     npm run judge -- faults --only NAME,…     these faults, with the report's words
- *     npm run judge -- faults --write           all faults; draws the table of docs/evidence/faults.md
+ *     evidence/faults/run                every second fault in the library, and every fifth of the others, which take longer
+ *     evidence/faults/run --every        all faults
+ *     evidence/faults/run --all          all faults, in every operation and every scene
+ *     evidence/faults/run --only NAME,…  these faults, with the report's words
+ *     evidence/faults/run --write        all faults; draws the table of docs/evidence/faults.md
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -17,7 +17,7 @@ import { LIBRARY_FAULTS } from './library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
 import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from './mqtt-faults.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from './python-faults.ts';
-import { type Outcome, type Place, runFault } from './run.ts';
+import { type Outcome, type Place, runFault } from './run-fault.ts';
 
 const LISTS: { readonly [place in Place]: readonly Fault[] } = {
   noiseprotocol: NOISEPROTOCOL_FAULTS,

@@ -1,7 +1,7 @@
 /**
- * Draws what `npm run bench -- mcu` counted: docs/evidence/mcu.svg, the tables of docs/evidence/mcu.md, and the first one of docs/reference/devices.md.
+ * Draws what `evidence/mcu/run` counted: docs/evidence/mcu.svg, the tables of docs/evidence/mcu.md, and the first one of docs/reference/devices.md.
  *
- *     npm run --silent bench -- mcu --least --json > mcu.json
+ *     evidence/mcu/run --least --json > mcu.json
  *     node --import tsx evidence/mcu/draw.ts mcu.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';

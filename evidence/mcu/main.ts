@@ -2,10 +2,10 @@
  * What `hub-protocol.js` takes of a microcontroller: instructions, memory and stacks, in XS on an emulated Cortex-M4 without
  * floating point. They are the same on every machine and in every run. Fails if a step exceeds its budget.
  *
- *     npm run bench -- mcu                      some ten seconds, once everything is installed
- *     npm run bench -- mcu --least           looks for the least memory, too, for some minutes
- *     npm run bench -- mcu --file FILE       another build of hub-protocol.js
- *     npm run --silent bench -- mcu --json   prints JSON instead, from which evidence/mcu/draw.ts makes docs/evidence/mcu.md
+ *     evidence/mcu/run              some ten seconds, once everything is installed
+ *     evidence/mcu/run --least      looks for the least memory, too, for some minutes
+ *     evidence/mcu/run --file FILE  another build of hub-protocol.js
+ *     evidence/mcu/run --json       prints JSON instead, from which evidence/mcu/draw.ts makes docs/evidence/mcu.md
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

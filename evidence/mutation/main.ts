@@ -1,17 +1,17 @@
 /**
  * Changes the library in thousands of small ways, and shows which changes no test notices.
  *
- *     npm run mutate                        all of src/, in some hours
- *     npm run mutate -- --only src/wire     files whose path contains this
- *     npm run mutate -- --changed main      lines that differ from a commit; without one, from the newest tag or the first parent
- *     npm run mutate -- --seconds 60        stops after this time, with a random part of the mutants tried
- *     npm run mutate -- --sample 50         one mutant in fifty
- *     npm run mutate -- --tests '^wire/'    with these test files only, which is quicker and finds less;
- *                                           the vectors are vectors/session and so on
- *     npm run mutate -- --list              also lists survivors that have a reason
- *     npm run mutate -- --json FILE         also writes each mutant, and which test noticed it
- *     npm run mutate -- --again FILE        what no test noticed in the run that wrote this
- *     npm run mutate -- --write             draws the table of docs/evidence/searches.md from this run, which must be whole
+ *     evidence/mutation/run                   all of src/, in some hours
+ *     evidence/mutation/run --only src/wire   files whose path contains this
+ *     evidence/mutation/run --changed main    lines that differ from a commit; without one, from the newest tag or the first parent
+ *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried
+ *     evidence/mutation/run --sample 50       one mutant in fifty
+ *     evidence/mutation/run --tests '^wire/'  with these test files only, which is quicker and finds less;
+ *                                             the vectors are vectors/session and so on
+ *     evidence/mutation/run --list              also lists survivors that have a reason
+ *     evidence/mutation/run --json FILE         also writes each mutant, and which test noticed it
+ *     evidence/mutation/run --again FILE        what no test noticed in the run that wrote this
+ *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, which must be whole
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
@@ -330,7 +330,7 @@ function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: r
     return [name, grouped(all), noticed, grouped(left - without), grouped(without)];
   });
   const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without'];
-  writeMeasured('docs/evidence/searches.md', {
+  writeMeasured('docs/evidence/mutation.md', {
     mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.`,
   });
 }

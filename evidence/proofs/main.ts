@@ -1,10 +1,10 @@
 /**
  * Asks Verifpal about the models, and compares its answers with those in cases.ts: docs/evidence/proofs.md.
  *
- *     npm run search -- proofs
- *     npm run search -- proofs --only 'XXpsk2, offer' --workers 1
- *     npm run search -- proofs --seconds 15
- *     npm run search -- proofs --write
+ *     evidence/proofs/run
+ *     evidence/proofs/run --only 'XXpsk2, offer' --workers 1
+ *     evidence/proofs/run --seconds 15
+ *     evidence/proofs/run --write
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

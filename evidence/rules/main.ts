@@ -2,10 +2,10 @@
  * Breaks each rule of docs/reference/protocol.md once in this library, and shows that a vector which the rule names, or a scene of
  * live mode, fails.
  *
- *     npm run judge -- rules                      all rules
- *     npm run judge -- rules --every           all rules, and the further things that some of them say
- *     npm run judge -- rules --only P-1,…      these rules, with all that they say
- *     npm run judge -- rules --write           as --every; draws the tables of docs/evidence/rules.md
+ *     evidence/rules/run               all rules
+ *     evidence/rules/run --every       all rules, and the further things that some of them say
+ *     evidence/rules/run --only P-1,…  these rules, with all that they say
+ *     evidence/rules/run --write       as --every; draws the tables of docs/evidence/rules.md
  */
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import { LIBRARY_FAULTS } from '../faults/library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from '../faults/live-faults.ts';
 import { MQTT_CLIENT_FAULTS } from '../faults/mqtt-faults.ts';
 import { plantInLibrary, temporaryFolder } from '../faults/plant.ts';
-import { type Place, runFault } from '../faults/run.ts';
+import { type Place, runFault } from '../faults/run-fault.ts';
 
 /** The first test or scene that failed; empty if none did. */
 type Outcome = { readonly first: string };

@@ -1,7 +1,7 @@
 /**
  * Draws what `npm run bench` measured: the curves in docs/evidence/, and the tables of docs/evidence/scale.md.
  *
- *     npm run --silent bench -- --json > bench.json
+ *     evidence/scale/run --json > bench.json
  *     node --import tsx evidence/scale/draw.ts bench.json
  */
 import { readFileSync, writeFileSync } from 'node:fs';

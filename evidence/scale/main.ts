@@ -3,9 +3,9 @@
  * function in one would slow it down in the next.
  *
  *     npm run bench
- *     npm run bench -- --only TEXT        only what has this in its name
- *     npm run bench -- --before FOLDER    compares handshakes and argon2id with an earlier build, too, whose dist/ this is
- *     npm run --silent bench -- --json    prints JSON instead, from which evidence/scale/draw.ts makes what docs/evidence/scale.md shows
+ *     evidence/scale/run --only TEXT      only what has this in its name
+ *     evidence/scale/run --before FOLDER  compares handshakes and argon2id with an earlier build, too, whose dist/ this is
+ *     evidence/scale/run --json           prints JSON instead, from which evidence/scale/draw.ts makes what docs/evidence/scale.md shows
  */
 import { fork } from 'node:child_process';
 import { cpus } from 'node:os';

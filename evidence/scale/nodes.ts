@@ -2,8 +2,8 @@
  * Measures what connections and short messages cost in each Node.js that is supported, and prints one table. Each cell is the time of
  * hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself.
  *
- *     npm run bench -- nodes              some ten minutes
- *     npm run bench -- nodes --write      draws the table of docs/evidence/scale.md, too
+ *     evidence/scale/nodes          some ten minutes
+ *     evidence/scale/nodes --write  draws the table of docs/evidence/scale.md, too
  */
 import { execFileSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv } from 'node:crypto';

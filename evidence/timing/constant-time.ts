@@ -2,8 +2,8 @@
  * Shows whether a time depends on a secret, as far as measuring can: the test of dudect (Reparaz, Balasch, Verbauwhede,
  * "Dude, is my code constant time?", 2017), in Node.
  *
- *     npm run bench -- constant-time --seconds 60        for each line, 10 by default
- *     npm run bench -- constant-time --write             draws the table of docs/evidence/searches.md, too
+ *     evidence/timing/constant-time --seconds 60  for each line, 10 by default
+ *     evidence/timing/constant-time --write       draws the table of docs/evidence/timing.md, too
  *
  * A function gets inputs of two classes in random order. Welch's t says how sure it is that their mean times differ: below 4.5
  * nothing was found, above 10 they differ. It cannot show that there is no difference, and it says nothing about other engines.
@@ -168,7 +168,7 @@ const rows = CASES.map((one) => {
 });
 if (values.write) {
   const heading = COLUMNS.map((column) => column.split('|').join('\\|'));
-  writeMeasured('docs/evidence/searches.md', { 'constant-time': table(heading, rows) });
+  writeMeasured('docs/evidence/timing.md', { 'constant-time': table(heading, rows) });
 }
 if (isSurprising) {
   console.log(

@@ -2,8 +2,8 @@
  * Time and memory of every function that takes data of a peer, as its input doubles from 4 KiB to 8 MiB, or to the limit of
  * the function: both may double with it, and no more. Each measurement is a process of its own.
  *
- *     npm run bench -- linear              all
- *     npm run bench -- linear keyring   those with this in their names
+ *     evidence/timing/linear          all
+ *     evidence/timing/linear keyring  those with this in their names
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';

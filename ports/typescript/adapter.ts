@@ -1,6 +1,6 @@
 /**
  * The adapter of this library for the judge: one response for each request, over the public API only. vectors/README.md
- * describes the requests. `npm run judge` runs it.
+ * describes the requests. `ports/typescript/judge` runs it.
  */
 import { createInterface } from 'node:readline';
 import { inflateSync } from 'node:zlib';

@@ -2,7 +2,7 @@
  * Writes the pictures of examples/page to docs/guides/: by day, by night, and on a narrow screen; and those of the site to
  * docs/evidence/. Afterwards, look at them.
  *
- *     npm run docs -- site && node --import tsx test/browser/screenshots.ts
+ *     docs/.vitepress/run && node --import tsx test/browser/screenshots.ts
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

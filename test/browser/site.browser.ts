@@ -1,4 +1,4 @@
-/** The site as `npm run docs -- site` built it: its links, its search, its diagrams, and the playground. */
+/** The site as `docs/.vitepress/run` built it: its links, its search, its diagrams, and the playground. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -8,7 +8,6 @@ import * as assert from 'uvu/assert';
 import { Arguments, COMMON_OPTIONS } from '../../cli/src/command.ts';
 import { COMMANDS } from '../../cli/src/main.ts';
 import { parseOptions } from '../../judge/src/options.ts';
-import { TASKS } from '../../tools/task.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
@@ -17,23 +16,13 @@ const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as {
 
 /** A command of ours, up to the end of its line or of its quotation, without what is said about it behind two spaces. */
 const COMMAND =
-  /(?:npm run |npm test|npx hub-protocol-|node --import tsx )(?:(?! {2}| # | [|>&] | && | -->)[^`\n])*/g;
+  /(?:npm run |npm test|npx hub-protocol-|node --import tsx |(?<![\w./-])(?:docs|evidence|examples|ports|test|vectors)\/[\w./-]*\/(?:constant-time|judge|linear|nodes|run|size)(?![\w./-]))(?:(?! {2}| # | [|>&] | && | -->)[^`\n])*/g;
 
 /** The words of a command, as a shell divides it. */
 function wordsOf(command: string): string[] {
   return Array.from(command.trim().matchAll(/(?:"[^"]*"|'[^']*'|\S)+/g), ([word]) =>
     word.replace(/["']/g, ''),
   );
-}
-
-/** The shell's command for a script of package.json, and the words that npm passes to it. */
-function scriptOf(name: string, rest: readonly string[]): { shell: string; args: readonly string[] } {
-  const separator = rest.indexOf('--');
-  const args = separator < 0 ? [] : rest.slice(separator + 1);
-  const tasks = TASKS[name];
-  if (tasks === undefined) return { shell: scripts[name]!, args };
-  const isTask = args[0] !== undefined && args[0] in tasks;
-  return { shell: tasks[isTask ? args[0]! : name]!, args: isTask ? args.slice(1) : args };
 }
 
 /** Throws if the program of a command would refuse its arguments. */
@@ -50,10 +39,30 @@ function parse(command: string): void {
     parseFor(words[2]!, words.slice(3));
     return;
   }
-  const [name, ...rest] = words.filter((word) => word !== 'run' && word !== '--silent');
-  const { shell, args } = scriptOf(name!, rest);
-  if (/ports\/\w+\/judge$/.test(shell)) parseOptions([...args, '--', 'adapter']);
-  else parseFor(/([\w./-]+\.ts)(?!.*\.ts\b)/.exec(shell)?.[1], args);
+  if (program === 'npm') parseForNpm(words);
+  else parseForShell(readFileSync(ROOT + program, 'utf8'), words);
+}
+
+/** A script of package.json, with the words behind `--`. */
+function parseForNpm(words: readonly string[]): void {
+  const [name, separator, ...args] = words.filter((word) => word !== 'run' && word !== '--silent');
+  if (scripts[name!] === undefined) throw new Error(`there is no script ${name}`);
+  if (separator !== undefined && separator !== '--') throw new Error(`npm takes ${separator} for itself`);
+  const [, file] = /^bash (\S+)$/.exec(scripts[name!]!) ?? [];
+  parseForShell(file === undefined ? scripts[name!]! : readFileSync(ROOT + file, 'utf8'), args);
+}
+
+/** A script for a shell, which passes its arguments to the last program in it. */
+function parseForShell(shell: string, args: readonly string[]): void {
+  if (shell.includes('judge/dist/cli.js')) parseOptions([...args, '--', 'adapter']);
+  else if (/^case /m.test(shell)) {
+    const unknown = args.slice(0, 1).find((arg) => !shell.includes(`  ${arg}) `));
+    if (unknown !== undefined) throw new Error(`it does not take ${unknown}`);
+  } else {
+    const program = [...shell.matchAll(/[\w./-]+\.(?:ts|py)\b/g)].pop()?.[0];
+    if (program === 'tools/test.ts' && args.length > 0) throw new Error('it takes no arguments');
+    parseFor(program, args);
+  }
 }
 
 /** A command of hub-protocol-cli. */
@@ -71,7 +80,10 @@ function parseFor(program: string | undefined, args: readonly string[]): void {
   const source = readFileSync(ROOT + program, 'utf8');
   const [, call] = /= parseArgs\((\{[\s\S]*?\})\);/.exec(source) ?? [];
   if (call === undefined) {
-    const unknown = args.find((arg) => arg.startsWith('--') && !source.includes(`'${arg}'`));
+    const quote = program.endsWith('.py') ? '[["]' : "'";
+    const unknown = args.find(
+      (arg) => arg.startsWith('--') && !new RegExp(`${quote}${arg}[\\]"']`).test(source),
+    );
     if (unknown !== undefined) throw new Error(`${program} does not take ${unknown}`);
     return;
   }
@@ -82,7 +94,7 @@ function parseFor(program: string | undefined, args: readonly string[]): void {
         [name!, { type: type as 'string' | 'boolean', multiple: multiple !== undefined }] as const,
     ),
   );
-  // `mutate` takes --changed with a commit or without.
+  // The mutation tests take --changed with a commit or without.
   const given = args.flatMap((arg, i) =>
     arg === '--changed' && !/^\w/.test(args[i + 1] ?? '') ? [] : [arg],
   );
@@ -104,13 +116,21 @@ function wrong(text: string): string[] {
 test('finds commands that their programs would refuse', () => {
   assert.equal(
     [
-      'npm run search -- explore -- --minutes 4',
-      'npm run search -- explore --minutes 4  # as in CI',
-      'npm run search -- fuzz --minute 4',
-      'npm run size -- --writ',
-      'npm run size -- --write',
-      'npm run judge -- go --spec',
-      'npm run judge -- go --spec-only',
+      'evidence/searches/explore/run -- --minutes 4',
+      'evidence/searches/explore/run --minutes 4  # as in CI',
+      'evidence/searches/fuzz/run --minute 4',
+      'evidence/searches/nothing/run',
+      'evidence/devices/size --writ',
+      'evidence/devices/size --write',
+      'ports/go/judge --spec',
+      'ports/go/judge --spec-only',
+      'test/mqtt/run --quick',
+      'vectors/generate/run --checks',
+      'vectors/generate/run --check',
+      'npm run demo -- http',
+      'npm run demo -- mqtt',
+      'npm run bench --only json',
+      'npm run bench -- --only json',
       'npm run release -- --public',
       'npx hub-protocol-cli psk --node hub-1',
       'npx hub-protocol-cli psk --node-id hub-1',
@@ -119,10 +139,15 @@ test('finds commands that their programs would refuse', () => {
       'node --import tsx evidence/devices/size.ts --all',
     ].filter((command) => wrong(command).length > 0),
     [
-      'npm run search -- explore -- --minutes 4',
-      'npm run search -- fuzz --minute 4',
-      'npm run size -- --writ',
-      'npm run judge -- go --spec',
+      'evidence/searches/explore/run -- --minutes 4',
+      'evidence/searches/fuzz/run --minute 4',
+      'evidence/searches/nothing/run',
+      'evidence/devices/size --writ',
+      'ports/go/judge --spec',
+      'test/mqtt/run --quick',
+      'vectors/generate/run --checks',
+      'npm run demo -- http',
+      'npm run bench --only json',
       'npm run release -- --public',
       'npx hub-protocol-cli psk --node hub-1',
       'npx hub-protocol-judge python3 adapter.py',

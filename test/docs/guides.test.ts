@@ -55,7 +55,7 @@ function helpOf(command: string): string {
 function faultIn(line: string): string | undefined {
   const [, script] = /^npm run ([\w:]+)/.exec(line) ?? [];
   if (script !== undefined) return script in scripts ? undefined : `there is no script ${script}`;
-  const [, program] = /^node --import tsx (\S+)/.exec(line) ?? [];
+  const [, program] = /^(?:node --import tsx )?([\w.]+\/\S+)/.exec(line) ?? [];
   if (program !== undefined) return existsSync(new URL(program, ROOT)) ? undefined : `there is no ${program}`;
   if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
   if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it

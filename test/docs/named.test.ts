@@ -5,7 +5,6 @@ import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { TASKS } from '../../tools/task.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const { scripts } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { scripts: object };
@@ -20,23 +19,17 @@ const FILES = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT, encoding: 'ut
 
 /** A path of a file, from the root or with `../`, and a heading behind it. */
 const PATH =
-  /(?<![\w/.*@-])((?:\.\.\/)*(?:docs|examples|ports|test|tools|src|vectors|evidence|judge|cli|bundles|\.ci)\/[\w./-]*\w\.(?:ts|js|md|py|json|go|rs|html|sh|webp|patch|txt))(#[\w-]+)?(?![\w*{…-])/g;
+  /(?<![\w/.*@-])((?:\.\.\/)*(?:docs|examples|ports|test|tools|src|vectors|evidence|judge|cli|bundles|\.ci)\/[\w./-]*(?:\w\.(?:ts|js|md|py|json|go|rs|html|sh|webp|patch|txt)|\/(?:install|judge|run)))(#[\w-]+)?(?![\w*{…/-])/g;
 
 /** What a text names that is not there. */
 function missing(text: string, file: string): string[] {
   const paths = [...text.matchAll(PATH)]
     .filter(([, path, heading]) => !isThere(path!, file) || (heading && !hasHeading(path!, heading.slice(1))))
     .map(([found]) => found);
-  const commands = [...text.matchAll(/npm run (?:--silent )?([a-z][a-z:-]*[a-z])(?: -- ([a-z][a-z-]*))?/g)]
-    .filter(([, name, task]) => !(name! in scripts) || !isTask(name!, task))
+  const commands = [...text.matchAll(/npm run (?:--silent )?([a-z][a-z:-]*[a-z])/g)]
+    .filter(([, name]) => !(name! in scripts))
     .map(([found]) => found);
   return [...paths, ...commands];
-}
-
-/** Whether a script has a task. Scripts without tasks take words of their own. */
-function isTask(script: string, task: string | undefined): boolean {
-  const tasks = TASKS[script];
-  return task === undefined || tasks === undefined || task in tasks;
 }
 
 /** Looks from the root, from the file, and from where generated pages are. */
@@ -67,11 +60,13 @@ test('finds missing files, headings and commands', () => {
     missing('docs/reference/sessions.md#how-a-connection-ends, docs/reference/sessions.md#no', 'a.ts'),
     ['docs/reference/sessions.md#no'],
   );
-  assert.equal(missing('npm run check, npm run nothing, npm run test:no -- 4, npm run judge -- no', 'a.ts'), [
-    'npm run nothing',
-    'npm run test:no',
-    'npm run judge -- no',
-  ]);
+  assert.equal(
+    missing(
+      'npm run check, npm run nothing, npm run test:no -- 4, test/mqtt/run, test/no/run, a/test/no/run',
+      'a.ts',
+    ),
+    ['test/no/run', 'npm run nothing', 'npm run test:no'],
+  );
   assert.equal(missing('../docs/README.md, ../docs/no.md', 'cli/README.md'), ['../docs/no.md']);
 });
 

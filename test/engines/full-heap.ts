@@ -3,8 +3,8 @@
  * the session must fail, wipe its keys and end with `out-of-memory`, or go on as if nothing had failed: with the same messages as
  * without the failure, so no nonce is used twice. The stored keyring must stay readable.
  *
- *     npm run test:engines                                  one allocation in 97
- *     node --import tsx test/engines/full-heap.ts           every allocation, in half an hour
+ *     test/engines/run                             one allocation in 97
+ *     node --import tsx test/engines/full-heap.ts  every allocation, in half an hour
  *     node --import tsx test/engines/full-heap.ts 1000 FILE one in 1000, with another file
  *
  * X25519 is remembered after the first session: it makes thousands of allocations. Some sessions compute it.

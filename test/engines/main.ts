@@ -1,8 +1,8 @@
 /**
  * Runs the vectors against each single file, in the engines that the file is for.
  *
- *     npm run test:engines          all vectors
- *     npm run test:engines -- 4     one vector in four, another quarter of them in each engine
+ *     test/engines/run    all vectors
+ *     test/engines/run 4  one vector in four, another quarter of them in each engine
  *
  * Each engine is first given a wrong expected response, which must fail. At the end Hermes runs the example for React Native, and
  * QuickJS-ng runs sessions in which allocations fail.

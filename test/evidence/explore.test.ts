@@ -1,4 +1,4 @@
-/** The search of `npm run search -- explore`, where it is short: it finds nothing in the library, and something where a fault is planted. */
+/** The search of `evidence/searches/explore/run`, where it is short: it finds nothing in the library, and something where a fault is planted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { same } from '../../evidence/searches/explore/laws.ts';

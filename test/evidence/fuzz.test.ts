@@ -1,4 +1,4 @@
-/** The search of `npm run search -- fuzz`, for a moment: it finds nothing in the library, and something where a fault is planted. */
+/** The search of `evidence/searches/fuzz/run`, for a moment: it finds nothing in the library, and something where a fault is planted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Choices, Corpus } from '../../evidence/searches/fuzz/guided.ts';

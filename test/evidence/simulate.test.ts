@@ -1,5 +1,5 @@
 /**
- * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `npm run search -- simulate` also
+ * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `evidence/searches/simulate/run` also
  * runs the clients without it, and writes docs/reference/policy.md.
  */
 import { readFileSync } from 'node:fs';
@@ -39,7 +39,7 @@ for (const trouble of TROUBLES) {
       const reports = hoursWithPolicy(trouble, transport);
       for (const report of reports) assertBounded(trouble.name, transport, report);
       const row = page.split('\n').find((line) => line.startsWith(`| ${trouble.name} | ${transport} |`));
-      assert.ok(row?.endsWith(`| ${cellOf(reports)} |`), 'run npm run search -- simulate');
+      assert.ok(row?.endsWith(`| ${cellOf(reports)} |`), 'run evidence/searches/simulate/run');
     });
   }
 }
@@ -52,7 +52,7 @@ test('the clients of a hub that restarts come back one by one', () => {
 
 test('docs/reference/restart.svg shows that', () => {
   const drawn = readFileSync(new URL('../../docs/reference/restart.svg', import.meta.url), 'utf8');
-  assert.is(drawn, restartChart(), 'run npm run search -- simulate');
+  assert.is(drawn, restartChart(), 'run evidence/searches/simulate/run');
 });
 
 test.run();

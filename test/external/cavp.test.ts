@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import * as assert from 'uvu/assert';
 import { readVectors } from '../world/vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
-import { run } from './run.ts';
+import { run } from './run-vectors.ts';
 
 const test = suiteWithFolder('CAVP');
 

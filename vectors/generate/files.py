@@ -95,4 +95,4 @@ def put_text(path, text):
     if "--check" not in sys.argv:
         path.write_text(text, encoding="ascii")
     elif not path.exists() or path.read_text(encoding="ascii") != text:
-        sys.exit(f"{path.name} is not what `npm run vectors` writes: run it, and look at the difference")
+        sys.exit(f"{path.name} is not what `vectors/generate/run` writes: run it, and look at the difference")

@@ -1,4 +1,4 @@
-"""Which changes keep the ids of tests. Run by `npm run vectors -- check`."""
+"""Which changes keep the ids of tests. Run by `vectors/generate/run --check`."""
 
 import copy
 import unittest

@@ -1,9 +1,9 @@
 /**
  * Explores every course of events in a small world: docs/evidence/searches.md.
  *
- *     npm run search -- explore --acts 1
- *     npm run search -- explore --acts 3 --minutes 10 --scenario 'known hub' --workers 1
- *     npm run search -- explore --acts 3 --minutes 10 --write
+ *     evidence/searches/explore/run --acts 1
+ *     evidence/searches/explore/run --acts 3 --minutes 10 --scenario 'known hub' --workers 1
+ *     evidence/searches/explore/run --acts 3 --minutes 10 --write
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,10 +1,10 @@
 /**
  * Searches for inputs that break the law of docs/evidence/searches.md, on all cores.
  *
- *     npm run search -- fuzz --minutes 10 --seed 1
- *     npm run search -- fuzz --target sessions --workers 1
- *     npm run search -- fuzz --guided --minutes 60 --keep
- *     npm run search -- fuzz --replay sessions:123456
+ *     evidence/searches/fuzz/run --minutes 10 --seed 1
+ *     evidence/searches/fuzz/run --target sessions --workers 1
+ *     evidence/searches/fuzz/run --guided --minutes 60 --keep
+ *     evidence/searches/fuzz/run --replay sessions:123456
  */
 import { randomInt } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -71,7 +71,7 @@ for (const [i, name] of names.entries())
   console.log(`  ${name}: ${grouped(sum(PROGRESS.byTarget + i))} inputs`);
 if (broken !== undefined) {
   const id = typeof broken.case === 'number' ? broken.case : `x${Buffer.from(broken.case).toString('hex')}`;
-  console.log(`${broken.breach}\n\nAgain, alone: npm run search -- fuzz --replay ${broken.name}:${id}`);
+  console.log(`${broken.breach}\n\nAgain, alone: evidence/searches/fuzz/run --replay ${broken.name}:${id}`);
 } else if (known !== undefined) {
   // What all workers found, once more, without what others reach with less.
   const { corpora, branches } = await start(0, 0, merged(outcomes));

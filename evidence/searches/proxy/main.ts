@@ -2,8 +2,8 @@
  * The example clients and hubs with a proxy between them that cuts, stalls, corrupts, splits and joins: at every byte of a
  * handshake and of a request, and at random in traffic.
  *
- *     npm run search -- proxy               every byte; about an hour
- *     npm run search -- proxy 96         every 96th byte, as in CI: a minute
+ *     evidence/searches/proxy/run     every byte; about an hour
+ *     evidence/searches/proxy/run 96  every 96th byte, as in CI: a minute
  *
  * Whatever happens, the client ends connected, or asks a person the right question, dials only a few times, and reports no
  * request as answered that the hub has not heard.

@@ -1,7 +1,7 @@
 /**
  * Writes the simulation into docs/reference/policy.md and docs/reference/restart.svg.
  *
- *     npm run search -- simulate
+ *     evidence/searches/simulate/run
  */
 import { writeFileSync } from 'node:fs';
 import { table } from '../../../tools/draw.ts';

@@ -1,9 +1,9 @@
 /**
  * Runs the library for long, and with much of everything: docs/evidence/searches.md.
  *
- *     npm run search -- soak
- *     npm run search -- soak --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
- *     npm run search -- soak --write
+ *     evidence/searches/soak/run
+ *     evidence/searches/soak/run --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
+ *     evidence/searches/soak/run --write
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { parseArgs } from 'node:util';

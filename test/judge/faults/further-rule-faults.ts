@@ -1,5 +1,5 @@
 /**
- * Further breakages of rules that say several things: one for each further thing. `npm run judge -- rules --every` plants
+ * Further breakages of rules that say several things: one for each further thing. `evidence/rules/run --every` plants
  * them, too.
  */
 import { type Breakage, broken, same } from './breakage.ts';
