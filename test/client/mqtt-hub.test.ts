@@ -1,0 +1,94 @@
+/** hub-protocol-client/hub/mqtt, with a broker in this process. test/mqtt has more, with mosquitto. */
+import { createKeyring, type Keyring, parseIdentity, storePsk } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import type { HubClient } from 'hub-protocol-client/hub';
+import { type MqttHub, serveHub } from 'hub-protocol-client/hub/mqtt';
+import { type Client, connect } from 'hub-protocol-client/mqtt';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { type Broker, startBroker } from '../world/mqtt-broker.ts';
+
+const test = suite('hub-protocol-client/hub/mqtt');
+const BASE = 'hivemind/hub-1';
+const PSK = randomBytes(32);
+const keys = new Map(['kiosk-7', 'kiosk-8'].map((accessKey) => [accessKey, randomBytes(32)]));
+const clients = new Map<string, HubClient>();
+const pinned: string[] = [];
+const faults: unknown[] = [];
+let broker: Broker;
+let hub: MqttHub;
+let opened: Client[] = [];
+
+test.before.each(async () => {
+  for (const accessKey of keys.keys()) clients.set(accessKey, { psk: PSK });
+  pinned.length = 0;
+  faults.length = 0;
+  const accounts = new Map(['hub', ...keys.keys()].map((name) => [name, 'secret']));
+  broker = await startBroker({ base: BASE, accounts, hub: 'hub' });
+  hub = await serveHub({
+    broker: { url: broker.url, username: 'hub', password: 'secret' },
+    base: BASE,
+    nodeId: 'hub-1',
+    staticKey: randomBytes(32),
+    clients,
+    answer(utterance) {
+      if (utterance === 'fail') throw new Error('the application failed');
+      return `heard ${utterance}`;
+    },
+    onPinned: (accessKey) => pinned.push(accessKey),
+    onFault: (error) => faults.push(error),
+  });
+});
+test.after.each(async () => {
+  for (const client of opened) client.end();
+  opened = [];
+  await hub.stop();
+  await broker.stop();
+});
+
+function connectAs(accessKey: string): Client {
+  const fresh = createKeyring({ accessKey, staticKey: keys.get(accessKey)!, crypto });
+  let keyring: Keyring = storePsk(fresh, 'hub-1', PSK, { isProvisioned: true });
+  const client = connect({
+    identity: parseIdentity({
+      access_key: accessKey,
+      password: 'secret',
+      site_id: 'lobby',
+      mqtt: {
+        endpoint: broker.url,
+        username: accessKey,
+        password: 'secret',
+        topic_prefix: `${BASE}/${accessKey}`,
+      },
+    }),
+    keyring: {
+      load: () => keyring,
+      update(change) {
+        keyring = change(keyring);
+      },
+    },
+    allowPlaintext: true,
+  });
+  opened.push(client);
+  return client;
+}
+
+test('answers, and reports the key that it pins, once', async () => {
+  const first = connectAs('kiosk-7');
+  assert.is((await first.ask('hello')).reply.text, 'heard hello');
+  first.end();
+  assert.is((await connectAs('kiosk-7').ask('again')).reply.text, 'heard again');
+  assert.equal(pinned, ['kiosk-7']);
+  assert.equal(clients.get('kiosk-7')!.clientKey, crypto.x25519.publicKey(keys.get('kiosk-7')!));
+});
+
+test('an exception while it handles one client ends the session of that client alone', async () => {
+  const [failing, other] = [connectAs('kiosk-7'), connectAs('kiosk-8')];
+  assert.is((await failing.ask('hello')).reply.text, 'heard hello');
+  failing.ask('fail').catch(() => {}); // is not answered
+  while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.equal(faults.map(String), ['Error: the application failed']);
+  assert.is((await other.ask('hello')).reply.text, 'heard hello');
+});
+
+test.run();
