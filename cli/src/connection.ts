@@ -7,7 +7,7 @@ import {
   deriveTopics,
   type Identity,
   selectEndpoint,
-} from './protocol.ts';
+} from 'hub-protocol-judge/internals';
 
 export interface ConnectionOptions {
   /** The name of the program. */

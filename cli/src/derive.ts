@@ -1,8 +1,7 @@
 /** Derives PSKs, and shows progress on a terminal. */
 
 import { derive } from 'hub-protocol-client/hub';
-import { printable } from 'hub-protocol-judge/internals';
-import { derivePsk, nodeCrypto, utf8ToBytes } from './protocol.ts';
+import { derivePsk, nodeCrypto, printable, utf8ToBytes } from 'hub-protocol-judge/internals';
 
 const CLEAR_LINE = '\r\x1b[K';
 

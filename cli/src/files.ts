@@ -2,8 +2,6 @@
 import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
-import { MAX_FILE, readAtMost } from 'hub-protocol-judge/internals';
-import { CannotRun } from './command.ts';
 import {
   bytesToUtf8,
   hexToBytes,
@@ -12,11 +10,14 @@ import {
   type Json,
   type Keyring,
   type LocalError,
+  MAX_FILE,
   ownField,
   parseIdentity,
   parseJson,
   parseKeyring,
-} from './protocol.ts';
+  readAtMost,
+} from 'hub-protocol-judge/internals';
+import { CannotRun } from './command.ts';
 
 const OTHERS = 0o077; // the permissions of group and others
 

@@ -1,6 +1,7 @@
 /** Connects to a hub and waits for its first messages: HELLO and HANDSHAKE. Sends only the authorization. */
+
+import { type Envelope, MAX_ENVELOPE, parseEnvelope, RemoteError } from 'hub-protocol-judge/internals';
 import { WebSocket } from 'ws';
-import { type Envelope, MAX_ENVELOPE, parseEnvelope, RemoteError } from './protocol.ts';
 
 export interface GreetingOptions {
   /** With its authorization: a secret, as are the messages of the socket's errors. */

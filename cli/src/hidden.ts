@@ -1,5 +1,5 @@
 /** Hides an access key in a peer's text: a hub may repeat it, also in its encoded forms. */
-import { isJsonObject, type Json, parseJson, stringifyJson } from './protocol.ts';
+import { isJsonObject, type Json, parseJson, stringifyJson } from 'hub-protocol-judge/internals';
 
 const HIDDEN = '[access key]';
 /** A shorter string can occur by chance. */

@@ -1,8 +1,7 @@
 /** Asks for a password without showing it, or reads it from standard input. It is never an argument. */
 import type { ReadStream } from 'node:tty';
-import { printable } from 'hub-protocol-judge/internals';
+import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { CannotRun } from './command.ts';
-import { bytesToUtf8 } from './protocol.ts';
 
 /** The input: a terminal, or a pipe. */
 export type Input = NodeJS.ReadableStream & Pick<Partial<ReadStream>, 'isTTY' | 'setRawMode'>;

@@ -1,7 +1,15 @@
 /** The payloads of HELLO and HANDSHAKE as files: the payload alone, or the whole envelope as received. */
+
+import {
+  isJsonObject,
+  type JsonObject,
+  ownField,
+  parseJson,
+  RemoteError,
+  readNodeId,
+} from 'hub-protocol-judge/internals';
 import { CannotRun } from './command.ts';
 import { readFile } from './files.ts';
-import { isJsonObject, type JsonObject, ownField, parseJson, RemoteError, readNodeId } from './protocol.ts';
 
 /** @param what - for messages: `the HELLO` */
 export function readPayloadFile(path: string, what: string): JsonObject {

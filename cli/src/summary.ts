@@ -1,5 +1,5 @@
 /** The part of a keyring that may be shown. */
-import { bytesToHex, type Keyring, nodeCrypto } from './protocol.ts';
+import { bytesToHex, type Keyring, nodeCrypto } from 'hub-protocol-judge/internals';
 import { shown } from './shown.ts';
 
 export interface KeyringSummary {

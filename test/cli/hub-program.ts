@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { bytesToHex, randomBytes } from '../../cli/src/protocol.ts';
+import { bytesToHex, randomBytes } from 'hub-protocol-judge/internals';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { CLI } from './run.ts';
 

@@ -1,8 +1,8 @@
 /** `hub-protocol hub` and `ask`: a conversation in two commands, in an empty folder. */
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { fingerprint, hexToBytes, nodeCrypto } from '../../cli/src/protocol.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import { Folder, run, runProgram } from './run.ts';
 

@@ -1,8 +1,8 @@
 /** `ask`: asks a hub one question. */
+import { bytesToUtf8 } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { show } from '../derive.ts';
 import { readFile } from '../files.ts';
-import { bytesToUtf8 } from '../protocol.ts';
 import { askOnce, FILES, linesOf, type Shown, shownOf, startTalk, TALK_OPTIONS } from '../talk.ts';
 
 export const ASK: Command = {

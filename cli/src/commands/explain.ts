@@ -1,5 +1,5 @@
 /** `explain`: why did this handshake fail? */
-import { mistakenPsks, wrapped } from 'hub-protocol-judge/internals';
+import { bytesToHex, findHub, mistakenPsks, wrapped } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result, type Status } from '../command.ts';
 import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';
@@ -8,7 +8,6 @@ import { type Recording, readRecording } from '../explain/recording.ts';
 import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { readPayloadFile } from '../payloads.ts';
-import { bytesToHex, findHub } from '../protocol.ts';
 
 export const EXPLAIN: Command = {
   name: 'explain',

@@ -2,13 +2,19 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HubClient, serveHub } from 'hub-protocol-client/hub';
-import { printable } from 'hub-protocol-judge/internals';
+import {
+  bytesToHex,
+  fingerprint,
+  hexToBytes,
+  nodeCrypto,
+  printable,
+  randomBytes,
+} from 'hub-protocol-judge/internals';
 import { answerTo } from '../answers.ts';
 import { localhostCertificate } from '../certificate.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
 import { assertPrivate, makeFolder, readFile, writePrivate } from '../files.ts';
-import { bytesToHex, fingerprint, hexToBytes, nodeCrypto, randomBytes } from '../protocol.ts';
 import { shown } from '../shown.ts';
 
 export const HUB: Command = {

@@ -1,10 +1,6 @@
 /** `inspect`: shows a hub's messages before the handshake, and a client's choice. */
 import { join } from 'node:path';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
-import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { makeFolder, readAs, readAuthority, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
-import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
-import { hiding, hidingInJson } from '../hidden.ts';
 import {
   authorizedUrl,
   findHub,
@@ -18,7 +14,11 @@ import {
   selectEndpoint,
   selectNoise,
   splitUrl,
-} from '../protocol.ts';
+} from 'hub-protocol-judge/internals';
+import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
+import { makeFolder, readAs, readAuthority, readIdentityFile, readKeyringFile, reasonOf } from '../files.ts';
+import { type Greeting, type Received, receiveGreeting } from '../greeting.ts';
+import { hiding, hidingInJson } from '../hidden.ts';
 import { shown, shownList } from '../shown.ts';
 
 const PROGRAM = 'hub-protocol';

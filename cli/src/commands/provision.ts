@@ -1,16 +1,5 @@
 /** `provision`: makes the keyring of a device from its identity, and resolves its connection. */
-import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { connectionOf } from '../connection.ts';
-import { deriveWithProgress } from '../derive.ts';
-import {
-  assertPrivate,
-  readAs,
-  readFile,
-  readIdentityFile,
-  readKeyringFile,
-  writePrivate,
-} from '../files.ts';
-import { nodeIdOfFile } from '../payloads.ts';
+
 import {
   createKeyring,
   hexToBytes,
@@ -23,7 +12,19 @@ import {
   serializeKeyring,
   storePsk,
   updateKeyring,
-} from '../protocol.ts';
+} from 'hub-protocol-judge/internals';
+import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
+import { connectionOf } from '../connection.ts';
+import { deriveWithProgress } from '../derive.ts';
+import {
+  assertPrivate,
+  readAs,
+  readFile,
+  readIdentityFile,
+  readKeyringFile,
+  writePrivate,
+} from '../files.ts';
+import { nodeIdOfFile } from '../payloads.ts';
 import { shown } from '../shown.ts';
 import { summarize, summaryToText } from '../summary.ts';
 

@@ -1,10 +1,11 @@
 /** `psk`: derives the pre-shared key of a client and a hub. */
+
+import { bytesToBase64, bytesToHex } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
 import { readIdentityFile } from '../files.ts';
 import { readPassword } from '../password.ts';
 import { nodeIdOfFile } from '../payloads.ts';
-import { bytesToBase64, bytesToHex } from '../protocol.ts';
 import { shown } from '../shown.ts';
 
 const FORMATS: ReadonlyMap<string, (bytes: Uint8Array) => string> = new Map([

@@ -1,7 +1,8 @@
 /** `redact`: shows an identity or a keyring without its secrets. */
+
+import { parseIdentity, parseKeyring, redactIdentity } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import { ownerOfKeyring, readAs, readFile } from '../files.ts';
-import { parseIdentity, parseKeyring, redactIdentity } from '../protocol.ts';
 import { summarize, summaryToText } from '../summary.ts';
 
 export const REDACT: Command = {

@@ -1,8 +1,9 @@
 /** `topics`: the MQTT topics, the broker and the client id of an identity. */
+
+import type { Identity } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { mqttConnectionOf } from '../connection.ts';
 import { readAs, readIdentityFile } from '../files.ts';
-import type { Identity } from '../protocol.ts';
 
 const HIDDEN = '[access key]';
 

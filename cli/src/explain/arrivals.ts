@@ -1,5 +1,5 @@
 /** Compares the messages that one side sent with those that arrived at the other. */
-import { equalBytes } from '../protocol.ts';
+import { equalBytes } from 'hub-protocol-judge/internals';
 import { payloadDifference } from './differences.ts';
 import type { Case, Cause } from './evidence.ts';
 import { ENCRYPTED, OVER, type Passed, type Recording } from './recording.ts';

@@ -1,5 +1,11 @@
 /** The causes that a failed session's own error code shows. */
-import { isJsonObject, type JsonObject, ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  ownField,
+  REMOTE_ERRORS,
+  type RemoteCode,
+} from 'hub-protocol-judge/internals';
 import { shownList } from '../shown.ts';
 import { namesIn } from './differences.ts';
 import type { Case, Cause, CauseName } from './evidence.ts';

@@ -11,7 +11,7 @@ import {
   type JsonObject,
   ownField,
   stringifyJson,
-} from '../protocol.ts';
+} from 'hub-protocol-judge/internals';
 import { shown, shownList } from '../shown.ts';
 
 export interface PayloadDifference {

@@ -1,6 +1,13 @@
 /** The inputs and the parts of an explanation. */
-import type { MistakenPsk } from 'hub-protocol-judge/internals';
-import { bytesToHex, type JsonObject, nodeCrypto, ownField, type Pattern, type Suite } from '../protocol.ts';
+import {
+  bytesToHex,
+  type JsonObject,
+  type MistakenPsk,
+  nodeCrypto,
+  ownField,
+  type Pattern,
+  type Suite,
+} from 'hub-protocol-judge/internals';
 import type { Failure, Recording, Role } from './recording.ts';
 
 /** The user's evidence. Only one recording is required. */

@@ -2,7 +2,7 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. If no step finds one, the answer is `unknown`, and lists evidence that would help.
  */
-import { type ErrorCode, ownField, REMOTE_ERRORS, type RemoteCode } from '../protocol.ts';
+import { type ErrorCode, ownField, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';

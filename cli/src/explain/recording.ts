@@ -1,5 +1,5 @@
 /** Reads a recording (docs/reference/commands.md, "Recordings"): one side's view of one connection. */
-import { CannotRun } from '../command.ts';
+
 import {
   bytesToHex,
   bytesToUtf8,
@@ -19,7 +19,8 @@ import {
   readNoise,
   readNoiseMessage,
   type Suite,
-} from '../protocol.ts';
+} from 'hub-protocol-judge/internals';
+import { CannotRun } from '../command.ts';
 
 export type Role = 'client' | 'hub';
 

@@ -2,17 +2,21 @@
  * Recomputes a recorded handshake with a given mistake, or none, and opens each part of each message. If all parts open,
  * the messages were made this way. It needs only one private key of each Diffie-Hellman pair, and stops if it has none.
  */
-import type { Mistake } from 'hub-protocol-judge/internals';
 import {
+  bytesToHex,
   dhKeysWith,
+  equalBytes,
+  type Mistake,
   NoiseWithMistake,
   openWith,
+  type Pattern,
+  parseJson,
   preMessagesWith,
   publicKeyOf,
+  type Suite,
   sharedSecretOf,
   tokensWith,
 } from 'hub-protocol-judge/internals';
-import { bytesToHex, equalBytes, type Pattern, parseJson, type Suite } from '../protocol.ts';
 
 /** The known keys of one side: private keys, and the public static key. */
 export interface SideKeys {

@@ -1,14 +1,15 @@
 /** Recomputes the handshake with each known mistake. If the messages open, that mistake is the cause. */
-import { MISTAKES, mistakenPrologues } from 'hub-protocol-judge/internals';
 import {
   buildPrologue,
   bytesToHex,
   equalBytes,
   hexToBytes,
+  MISTAKES,
+  mistakenPrologues,
   nodeCrypto,
   protocolName,
   stringifyJson,
-} from '../protocol.ts';
+} from 'hub-protocol-judge/internals';
 import { strippedPayloads } from './differences.ts';
 import type { Case, Cause, Point, View } from './evidence.ts';
 import type { Role } from './recording.ts';

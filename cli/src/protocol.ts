@@ -1,2 +1,0 @@
-/** The library, including internals, as the judge exports it. */
-export * from 'hub-protocol-judge/internals';
