@@ -4,6 +4,7 @@
 
 export type { Bytes } from '../src/bytes.ts';
 export type {
+  Argon2idParameters,
   Cipher,
   CipherFactory,
   CryptoProvider,
@@ -16,9 +17,10 @@ export type { Pattern, Suite } from '../src/noise/patterns.ts';
 export type { ClientOptions } from '../src/session/client-options.ts';
 export { ClientSession } from '../src/session/client-session.ts';
 export type { Closing } from '../src/session/endings.ts';
-export type { SessionEvent } from '../src/session/events.ts';
+export type { EndedEvent, PskNeededEvent, ReadyEvent, SessionEvent } from '../src/session/events.ts';
 export type { KeyringFields } from '../src/session/keyring-fields.ts';
 export type { ClientState } from '../src/session/transitions.ts';
 export { type Json, JsonNumber, type JsonObject } from '../src/wire/json.ts';
 export { parseJson } from '../src/wire/parse-json.ts';
+export type { DeliveredEvent } from '../src/wire/reassembler.ts';
 export { canonicalJson } from '../src/wire/write-json.ts';

@@ -18,7 +18,9 @@ export {
 export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
 export {
   ConnectionPolicy,
+  type DialOptions,
   type PolicyDecision,
   type PolicyOptions,
 } from '../src/policy/connection-policy.ts';
+export type { PolicyState } from '../src/policy/tables.ts';
 export * from './core.ts';

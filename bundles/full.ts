@@ -2,3 +2,4 @@
 
 export { nobleCryptoWithAesGcm } from '../src/crypto/noble-aesgcm.ts';
 export * from '../src/index.ts';
+export * from '../src/parts.ts';

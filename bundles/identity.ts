@@ -5,12 +5,12 @@
 
 export { type ErrorCode, LocalError } from '../src/errors.ts';
 export { authorizedUrl } from '../src/identity/authorized-url.ts';
-export { selectEndpoint } from '../src/identity/endpoint.ts';
+export { type EndpointOptions, type SelectedEndpoint, selectEndpoint } from '../src/identity/endpoint.ts';
 export type { Identity } from '../src/identity/identity.ts';
 export { parseIdentity } from '../src/identity/parse-identity.ts';
-export { redactIdentity } from '../src/identity/redact.ts';
+export { type RedactedIdentity, redactIdentity } from '../src/identity/redact.ts';
 export { serializeIdentity } from '../src/identity/serialize.ts';
-export { brokerEndpoint } from '../src/mqtt-topics/broker-endpoint.ts';
+export { type BrokerEndpoint, brokerEndpoint } from '../src/mqtt-topics/broker-endpoint.ts';
 export { clientId } from '../src/mqtt-topics/client-id.ts';
-export { presence } from '../src/mqtt-topics/presence.ts';
-export { deriveTopics } from '../src/mqtt-topics/topics.ts';
+export { type Presence, presence } from '../src/mqtt-topics/presence.ts';
+export { deriveTopics, type Topics } from '../src/mqtt-topics/topics.ts';

@@ -13,6 +13,12 @@ export const pskCrypto: Required<Pick<CryptoProvider, 'sha256' | 'blake2b'>> = {
   blake2b: nobleBlake2b,
 };
 export type { Bytes } from '../src/bytes.ts';
-export type { Cipher, CipherFactory, CryptoProvider, KeyPair } from '../src/crypto/crypto.ts';
+export type {
+  Argon2idParameters,
+  Cipher,
+  CipherFactory,
+  CryptoProvider,
+  KeyPair,
+} from '../src/crypto/crypto.ts';
 export { type ErrorCode, LocalError } from '../src/errors.ts';
-export { derivePsk, pskDerivation } from '../src/session/psk.ts';
+export { derivePsk, type PskOptions, pskDerivation } from '../src/session/psk.ts';

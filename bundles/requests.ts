@@ -4,13 +4,20 @@
  */
 
 export { type ErrorCode, LocalError } from '../src/errors.ts';
-export { disclosureDue } from '../src/identity/disclosure.ts';
+export { type Disclosure, type DisclosureSituation, disclosureDue } from '../src/identity/disclosure.ts';
 export type { Identity } from '../src/identity/identity.ts';
-export { buildAction, buildCode, buildUtterance } from '../src/requests/build-request.ts';
+export {
+  type ActionRequest,
+  buildAction,
+  buildCode,
+  buildUtterance,
+  type CodeRequest,
+  type UtteranceRequest,
+} from '../src/requests/build-request.ts';
 export type { HubEvent } from '../src/requests/hub-event.ts';
 export { readHubEvent } from '../src/requests/hub-event.ts';
-export { readRefusal } from '../src/requests/refusal.ts';
-export type { Reply } from '../src/requests/reply-collector.ts';
+export { type Refusal, readRefusal } from '../src/requests/refusal.ts';
+export type { CollectorOptions, Reply } from '../src/requests/reply-collector.ts';
 export { ReplyCollector } from '../src/requests/reply-collector.ts';
 export type { FinishDecision, RequestDecision, SchedulerOptions } from '../src/requests/request-scheduler.ts';
 export { RequestScheduler } from '../src/requests/request-scheduler.ts';

@@ -2,8 +2,7 @@
  * Addresses that the platform refuses although the core accepts them, such as `300.1.1.1`. The errors of a platform quote the
  * URL, which contains the access key, so none of them is passed on, not even as a cause.
  */
-import { type Identity, LocalError, selectEndpoint } from 'hub-protocol';
-import type { SelectedEndpoint } from 'hub-protocol/parts';
+import { type Identity, LocalError, type SelectedEndpoint, selectEndpoint } from 'hub-protocol';
 import type { ConnectOptions } from './options.ts';
 
 const ENTRIES = {

@@ -5,6 +5,8 @@
 import {
   ClientSession,
   ConnectionPolicy,
+  type DialOptions,
+  type EndedEvent,
   type HubEvent,
   type JsonObject,
   type Keyring,
@@ -16,7 +18,6 @@ import {
   updateKeyring,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
-import type { DialOptions, EndedEvent } from 'hub-protocol/parts';
 import { cannotOpen } from './address.ts';
 import { sentenceFor } from './advice.ts';
 import { Derivations } from './derivations.ts';

@@ -2,7 +2,7 @@
  * Derives PSKs, one at a time: each takes 64 MiB. A derivation that nobody needs any more is stopped, and the next one starts
  * when it has ended.
  */
-import type { PskNeededEvent } from 'hub-protocol/parts';
+import type { PskNeededEvent } from 'hub-protocol';
 import type { Derive } from './options.ts';
 
 interface Derivation {

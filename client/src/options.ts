@@ -1,8 +1,10 @@
 /** The options and events of a client, and the platform's part. */
 import type {
+  ActionRequest,
   ClientOptions,
   ClientSession,
   Closing,
+  CodeRequest,
   CryptoProvider,
   FinishDecision,
   HubEvent,
@@ -13,12 +15,13 @@ import type {
   PolicyDecision,
   PolicyOptions,
   RandomBytes,
+  ReadyEvent,
   RemoteError,
   SchedulerOptions,
   SessionEvent,
+  UtteranceRequest,
 } from 'hub-protocol';
 import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
-import type { ActionRequest, CodeRequest, ReadyEvent, UtteranceRequest } from 'hub-protocol/parts';
 import type { Advice } from './advice.ts';
 
 /** The options of all transports. */

@@ -1,16 +1,18 @@
 /** The requests of one connection: a RequestScheduler with a timer, and a promise for each request. */
 import {
+  type ActionRequest,
   buildAction,
   buildCode,
   buildUtterance,
+  type CodeRequest,
   type FinishDecision,
   type HubEvent,
   type JsonObject,
   type RequestDecision,
   RequestScheduler,
   type SchedulerOptions,
+  type UtteranceRequest,
 } from 'hub-protocol';
-import type { ActionRequest, CodeRequest, UtteranceRequest } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import type { Answer } from './options.ts';
 

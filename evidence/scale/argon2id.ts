@@ -4,7 +4,7 @@ import nodeModule from 'node:crypto';
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
 import { nodeCrypto } from '../../dist/crypto/node.js';
-import { Argon2id, argon2id } from '../../dist/index.js';
+import { Argon2id, argon2id } from '../../dist/parts.js';
 import { earlierBuild } from './both-ends.ts';
 import { awaited, calls } from './paired.ts';
 import { hashRawSync, wasmArgon2id } from './peers/index.js';

@@ -4,15 +4,13 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { importKey, nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
 import {
-  type argon2id,
   ClientSession,
   type CryptoProvider,
-  HandshakeState,
   HubSession,
   type KeyPair,
   type Pattern,
 } from '../../dist/index.js';
-import type { Transport } from '../../dist/parts.js';
+import { type argon2id, HandshakeState, type Transport } from '../../dist/parts.js';
 
 export const SUITE = '25519_ChaChaPoly_SHA256';
 const prologue = randomBytes(200);
@@ -76,7 +74,9 @@ export interface EarlierBuild {
 export async function earlierBuild(dist: string): Promise<EarlierBuild> {
   const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
   const folder = existsSync(join(dist, 'crypto')) ? 'crypto' : 'noise';
-  const parts = await Promise.all(['index.js', `${folder}/node.js`, `${folder}/noble.js`].map(load));
+  const parts = await Promise.all(
+    ['index.js', 'parts.js', `${folder}/node.js`, `${folder}/noble.js`].map(load),
+  );
   return Object.assign({}, ...parts);
 }
 

@@ -3,7 +3,7 @@ import { x25519 } from '@noble/curves/ed25519.js';
 import { argon2id as nobleArgon2id } from '@noble/hashes/argon2.js';
 import { deviceX25519 } from '../../dist/crypto/device-x25519.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
-import { argon2id } from '../../dist/index.js';
+import { argon2id } from '../../dist/parts.js';
 
 const password = new Uint8Array(8).fill(1);
 const salt = new Uint8Array(16).fill(2);

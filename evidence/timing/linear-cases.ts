@@ -10,20 +10,18 @@ import {
   canonicalJson,
   createKeyring,
   deriveTopics,
-  HandshakeState,
   type Json,
   parseIdentity,
   parseJson,
   parseKeyring,
-  Reassembler,
   ReplyCollector,
   redactIdentity,
   selectEndpoint,
   serializeKeyring,
-  splitMessage,
   storePsk,
   updateKeyring,
 } from '../../dist/index.js';
+import { HandshakeState, Reassembler, splitMessage } from '../../dist/parts.js';
 import { parseEnvelope } from '../../dist/wire/envelope.js';
 
 export interface Case {

@@ -7,7 +7,7 @@ import { inflateSync } from 'node:zlib';
 import * as protocol from 'hub-protocol';
 import { decodeBinary, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto } from 'hub-protocol/node';
-import type { DisclosureSituation, Transport } from 'hub-protocol/parts';
+import * as parts from 'hub-protocol/parts';
 import {
   decisionToJson,
   eventOf,
@@ -27,8 +27,8 @@ type Operation = (request: Fields) => Fields;
 
 /** Returns a function that answers requests. It holds one handshake, one transport and one session between them. */
 export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Operation {
-  let handshake: protocol.HandshakeState;
-  let transport: Transport;
+  let handshake: parts.HandshakeState;
+  let transport: parts.Transport;
   let session: protocol.ClientSession | protocol.HubSession;
   const operations: { [operation: string]: Operation } = {
     'canonical-json': ({ text, bytes }) => ({
@@ -36,15 +36,15 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     }),
     prologue({ hello, handshake, protocolName }) {
       const [first, second] = [protocol.parseJson(hello), protocol.parseJson(handshake)];
-      return { prologue: toHex(protocol.buildPrologue(first, second, protocolName)) };
+      return { prologue: toHex(parts.buildPrologue(first, second, protocolName)) };
     },
     select({ patterns, suites, own, pinned }) {
-      const { pattern, suite } = protocol.selectNoise({ patterns, suites }, { suites: own, pinned });
-      return { pattern, suite, protocolName: protocol.protocolName(pattern, suite) };
+      const { pattern, suite } = parts.selectNoise({ patterns, suites }, { suites: own, pinned });
+      return { pattern, suite, protocolName: parts.protocolName(pattern, suite) };
     },
     psk: ({ password, nodeId }) => ({ psk: toHex(protocol.derivePsk({ crypto, password, nodeId })) }),
     argon2id({ password, salt, secret, associatedData, passes, memoryKiB, parallelism, length }) {
-      const tag = protocol.argon2id({
+      const tag = parts.argon2id({
         crypto,
         password: hex(password),
         salt: hex(salt),
@@ -66,7 +66,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
         return { handshakeHash: toHex(handshakeHash), remoteStaticKey: toHex(remoteStaticKey) };
       }
       const { role, pattern, suite, ephemeralKey, remoteStaticKey } = request;
-      handshake = new protocol.HandshakeState({
+      handshake = new parts.HandshakeState({
         crypto,
         role,
         pattern,
@@ -92,7 +92,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       return { results: each(messages, (message) => ({ plaintext: toHex(receiver.decrypt(hex(message))) })) };
     },
     split({ kind, length }) {
-      const frames = protocol.splitMessage(kind, frameOf({ offset: 0, length }));
+      const frames = parts.splitMessage(kind, frameOf({ offset: 0, length }));
       const payloads = frames.map((frame) => frame.subarray(1));
       return {
         frames: payloads.map((payload, i) => ({
@@ -103,7 +103,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       };
     },
     reassemble({ frames, maxMessage }) {
-      const reassembler = new protocol.Reassembler({ maxMessage });
+      const reassembler = new parts.Reassembler({ maxMessage });
       const events: Fields[] = [];
       try {
         for (const frame of frames) {
@@ -136,7 +136,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     disclosure({ aiDisclosure, tag, ...situation }) {
       const told = protocol.disclosureDue(
         { aiDisclosure },
-        { ...(situation as DisclosureSituation), language: tag },
+        { ...(situation as protocol.DisclosureSituation), language: tag },
       );
       return told.due ? { ...told, text: told.text ?? null } : { due: false };
     },

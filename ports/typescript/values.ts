@@ -4,7 +4,6 @@ import {
   ClientSession,
   type CryptoProvider,
   canonicalJson,
-  HandshakeState,
   HubSession,
   type JsonObject,
   type PolicyDecision,
@@ -13,7 +12,7 @@ import {
   type SessionEvent,
   type Suite,
 } from 'hub-protocol';
-import type { Transport } from 'hub-protocol/parts';
+import { HandshakeState, type Transport } from 'hub-protocol/parts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;

@@ -36,7 +36,7 @@ const ADDRESSES = 2 * BLOCK_WORDS;
  * @see RFC 9106
  *
  * @example
- * import { argon2id } from 'hub-protocol';
+ * import { argon2id } from 'hub-protocol/parts';
  * import { nobleBlake2b } from 'hub-protocol/noble';
  *
  * const salt = new Uint8Array(16);

@@ -25,7 +25,7 @@ const EMPTY = new Uint8Array(0);
  * @see Noise spec, section 5.3
  *
  * @example
- * import { HandshakeState } from 'hub-protocol';
+ * import { HandshakeState } from 'hub-protocol/parts';
  * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const shared = { crypto, randomBytes, pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' } as const;

@@ -64,7 +64,7 @@ export function isSuite(value: unknown): value is Suite {
  * @throws LocalError `bad-argument` for a value that cannot be written as a string
  *
  * @example
- * import { protocolName } from 'hub-protocol';
+ * import { protocolName } from 'hub-protocol/parts';
  *
  * console.log(protocolName('XXpsk2', '25519_ChaChaPoly_SHA256')); // Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */

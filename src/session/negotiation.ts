@@ -47,7 +47,7 @@ export function suitesOf(crypto: Pick<CryptoProvider, 'ciphers'>): Suite[] {
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
- * import { selectNoise } from 'hub-protocol';
+ * import { selectNoise } from 'hub-protocol/parts';
  *
  * const offer = { patterns: ['XXpsk2', 'KKpsk0'], suites: ['25519_AESGCM_SHA256', '25519_ChaChaPoly_SHA256'] };
  * const { pattern, suite } = selectNoise(offer, { suites: ['25519_ChaChaPoly_SHA256'], pinned: true });

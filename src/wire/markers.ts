@@ -54,7 +54,7 @@ function markerAt(kind: MessageKind, index: number, count: number): number {
  * @see spec, "Data-plane transport framing"
  *
  * @example
- * import { splitMessage } from 'hub-protocol';
+ * import { splitMessage } from 'hub-protocol/parts';
  *
  * const frames = splitMessage('binary', new Uint8Array(130_001));
  * console.log(frames.map((frame) => `${frame[0]}: ${frame.length}`).join(', ')); // 3: 65001, 4: 65001, 5: 2

@@ -18,7 +18,8 @@ import { canonicalJson } from './write-json.ts';
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
- * import { buildPrologue, parseJson } from 'hub-protocol';
+ * import { parseJson } from 'hub-protocol';
+ * import { buildPrologue } from 'hub-protocol/parts';
  *
  * const hello = parseJson('{"node_id":"hub-1"}');
  * const prologue = buildPrologue(hello, { noise: {} }, 'Noise_XXpsk2_25519_ChaChaPoly_SHA256');

@@ -94,7 +94,7 @@ const EMPTY = new Uint8Array(0);
  * @see spec, "Data-plane transport framing"
  *
  * @example
- * import { Reassembler, splitMessage } from 'hub-protocol';
+ * import { Reassembler, splitMessage } from 'hub-protocol/parts';
  *
  * const reassembler = new Reassembler({ maxMessage: 1024 * 1024 });
  * for (const frame of splitMessage('binary', new Uint8Array(100_000))) {

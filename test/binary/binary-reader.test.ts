@@ -4,7 +4,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readBinary as readBinaryOfClient } from '../../client/dist/inflate-on-node.js';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
-import type { DeliveredEvent, DroppedEvent } from '../../src/parts.ts';
+import type { DeliveredEvent } from '../../src/index.ts';
+import type { DroppedEvent } from '../../src/parts.ts';
 import { find, Pair } from '../world/pair.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 

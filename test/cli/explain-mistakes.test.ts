@@ -11,14 +11,8 @@ import { handshakeWith } from '../../judge/src/mistakes/noise.ts';
 import { MISTAKES, type Mistake } from '../../judge/src/mistakes/noise-mistakes.ts';
 import { sealWith } from '../../judge/src/mistakes/noise-with-mistake.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import {
-  buildPrologue,
-  canonicalJson,
-  type JsonObject,
-  type Pattern,
-  protocolName,
-  splitMessage,
-} from '../../src/index.ts';
+import { canonicalJson, type JsonObject, type Pattern } from '../../src/index.ts';
+import { buildPrologue, protocolName, splitMessage } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage } from '../../src/wire/handshake.ts';

@@ -7,14 +7,8 @@ import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
 import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import {
-  buildPrologue,
-  canonicalJson,
-  derivePsk,
-  type Json,
-  JsonNumber,
-  type JsonObject,
-} from '../../src/index.ts';
+import { canonicalJson, derivePsk, type Json, JsonNumber, type JsonObject } from '../../src/index.ts';
+import { buildPrologue } from '../../src/parts.ts';
 import {
   CLIENT_STATIC,
   HUB_STATIC,

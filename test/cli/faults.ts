@@ -7,18 +7,15 @@ import { type Recording, type Role, readRecording } from '../../cli/src/explain/
 import { bytesToHex } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
-  argon2id,
   type CryptoProvider,
   canonicalJson,
-  HandshakeState,
   type HubOptions,
   type Json,
   type JsonObject,
-  protocolName,
-  selectNoise,
 } from '../../src/index.ts';
 import { Handshake } from '../../src/noise/handshake.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
+import { argon2id, HandshakeState, protocolName, selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { OFFERED_SUITES } from '../../src/session/protocol.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';

@@ -18,7 +18,6 @@ import {
   brokerEndpoint,
   buildAction,
   buildCode,
-  buildPrologue,
   buildUtterance,
   ConnectionPolicy,
   clientId,
@@ -29,14 +28,13 @@ import {
   parseIdentity,
   parseJson,
   presence,
-  Reassembler,
   ReplyCollector,
   RequestScheduler,
   redactIdentity,
   selectEndpoint,
   serializeIdentity,
-  splitMessage,
 } from '../../src/index.ts';
+import { buildPrologue, Reassembler, splitMessage } from '../../src/parts.ts';
 import { detached, revoked } from '../world/hostile.ts';
 import { raisesAbout } from '../world/raises.ts';
 

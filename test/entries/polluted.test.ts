@@ -5,8 +5,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import type { SelectedEndpoint } from '../../src/index.ts';
 import * as hub from '../../src/index.ts';
-import type { SelectedEndpoint } from '../../src/parts.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' };

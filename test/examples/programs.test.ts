@@ -60,16 +60,16 @@ test('exports the promised names from each entry of the package', async () => {
     console.log(JSON.stringify([Object.keys(core), Object.keys(parts), Object.keys(recording), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
   const [core, parts, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
-    'Argon2id ClientSession ConnectionPolicy HandshakeState HubSession JsonNumber LocalError Reassembler RemoteError ' +
-    'ReplyCollector RequestScheduler argon2id authorizedUrl brokerEndpoint buildAction buildCode buildPrologue ' +
+    'ClientSession ConnectionPolicy HubSession JsonNumber LocalError RemoteError ' +
+    'ReplyCollector RequestScheduler authorizedUrl brokerEndpoint buildAction buildCode ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
-    'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence protocolName pskDerivation ' +
-    'readAuthorization readHubEvent readOptions readRefusal redactIdentity selectEndpoint selectNoise serializeIdentity serializeKeyring ' +
-    'sessionIdsMatch splitMessage storePsk updateKeyring wrap';
+    'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence pskDerivation ' +
+    'readAuthorization readHubEvent readOptions readRefusal redactIdentity selectEndpoint serializeIdentity serializeKeyring ' +
+    'sessionIdsMatch storePsk updateKeyring wrap';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(
-    parts.filter((name: string) => !core.includes(name)),
-    [],
+    parts.sort().join(' '),
+    'Argon2id HandshakeState Reassembler argon2id buildPrologue protocolName selectNoise splitMessage',
   );
   assert.equal(others, [
     ['recordClientSession', 'recordHubSession'],

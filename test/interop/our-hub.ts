@@ -5,17 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
-  buildPrologue,
   type CryptoProvider,
   type ErrorCode,
-  HandshakeState,
   HubSession,
   type HubSessionEvent,
   type JsonObject,
   parseJson,
-  protocolName,
   type Suite,
 } from '../../src/index.ts';
+import { buildPrologue, HandshakeState, protocolName } from '../../src/parts.ts';
 import { certificate, certificateKey } from './certificate.ts';
 
 export interface HubOptions {

@@ -5,8 +5,8 @@ import { Connection } from '../../judge/src/live/connection.ts';
 import { Talk } from '../../judge/src/live/talk.ts';
 import { Failure } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { HandshakeState, Reassembler, splitMessage } from '../../src/index.ts';
 import type { Transport } from '../../src/noise/transport.ts';
+import { HandshakeState, Reassembler, splitMessage } from '../../src/parts.ts';
 
 const PATIENCE = { message: 50, long: 50 };
 

@@ -8,11 +8,11 @@ import {
   type KeyPair,
   type Keyring,
   parseKeyring,
+  type ReadyEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
-import type { ReadyEvent } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import { bytesOf } from '../world/pair.ts';

@@ -3,9 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Cipher, KeyPair } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { Argon2id, argon2id, HandshakeState, protocolName } from '../../src/index.ts';
 import type { Transport } from '../../src/noise/transport.ts';
-import type { Argon2idOptions } from '../../src/parts.ts';
+import { Argon2id, type Argon2idOptions, argon2id, HandshakeState, protocolName } from '../../src/parts.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 import { type Changes, create, EPHEMERAL, key, optionsOf, publicKey, upTo } from './handshakes.ts';
 

@@ -3,13 +3,13 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   ConnectionPolicy,
+  type EndedEvent,
   LocalError,
   type PolicyDecision,
   type PolicyOptions,
   RemoteError,
   type SessionEvent,
 } from '../../src/index.ts';
-import type { EndedEvent } from '../../src/parts.ts';
 import { revoked } from '../world/hostile.ts';
 import { fc, runs } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';

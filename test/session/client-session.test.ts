@@ -3,14 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { binaryReader } from '../../src/binary.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  buildPrologue,
-  type ClientSession,
-  HandshakeState,
-  parseJson,
-  protocolName,
-  type SessionEvent,
-} from '../../src/index.ts';
+import { type ClientSession, parseJson, type SessionEvent } from '../../src/index.ts';
+import { buildPrologue, HandshakeState, protocolName } from '../../src/parts.ts';
 import { HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import {
   envelope,

@@ -2,8 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientEnding, type EndingCode, hubEnding, kkFailed } from '../../src/errors-table.ts';
-import type { ClientOptions, ClientState, Closing, HubState } from '../../src/index.ts';
-import type { EndedEvent } from '../../src/parts.ts';
+import type { ClientOptions, ClientState, Closing, EndedEvent, HubState } from '../../src/index.ts';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,

@@ -14,11 +14,11 @@ import {
   type Keyring,
   LocalError,
   pskDerivation,
-  selectNoise,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { selectNoise } from '../../src/parts.ts';
 import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import { newClient, newHub, type Pair, pairWithClientIn, readyPair, types } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';

@@ -11,11 +11,11 @@ import {
   type Keyring,
   parseKeyring,
   pinHub,
-  selectNoise,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import { selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import { newClient, newHub, pairWithClientIn, readyPair } from '../world/pair.ts';

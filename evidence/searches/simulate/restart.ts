@@ -1,6 +1,5 @@
 /** The clients of a hub that restarts: when they come back, as a histogram. */
-import { ConnectionPolicy, RemoteError, type SessionEvent } from '../../../src/index.ts';
-import type { EndedEvent } from '../../../src/parts.ts';
+import { ConnectionPolicy, type EndedEvent, RemoteError, type SessionEvent } from '../../../src/index.ts';
 import { Clock } from '../../../test/world/clock.ts';
 import { seeded } from '../../../test/world/random.ts';
 

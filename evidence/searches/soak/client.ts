@@ -1,5 +1,5 @@
 /** A client of the soak, with its keyring and its policy, over either transport. */
-import type { EndedEvent } from 'hub-protocol/parts';
+import type { EndedEvent } from 'hub-protocol';
 import mqtt from 'mqtt';
 import { WebSocket } from 'ws';
 import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';

@@ -1,5 +1,5 @@
 /** Numbered messages of random sizes. Both ends know what each number stands for, so nothing can be lost, changed or swapped unseen. */
-import type { DeliveredEvent } from 'hub-protocol/parts';
+import type { DeliveredEvent } from 'hub-protocol';
 import { Random } from '../../../test/world/random.ts';
 
 export type Sender = 'client' | 'hub';

@@ -1,14 +1,13 @@
 // What the library hands out and takes, in a browser, without a cast.
 import {
-  type Argon2id,
   type ClientSession,
   derivePsk,
-  type HandshakeState,
   type Keyring,
+  type PskOptions,
   type SessionEvent,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import type { PskOptions, Transport } from 'hub-protocol/parts';
+import type { Argon2id, HandshakeState, Transport } from 'hub-protocol/parts';
 
 interface Order {
   id: number;

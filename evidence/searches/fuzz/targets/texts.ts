@@ -5,10 +5,9 @@ import {
   JsonNumber,
   LocalError,
   parseJson,
-  Reassembler,
   RemoteError,
-  splitMessage,
 } from '../../../../src/index.ts';
+import { Reassembler, splitMessage } from '../../../../src/parts.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { breach, read, tally } from '../law.ts';
 import { anyJson, anyText, mutatedBytes, mutatedText } from '../mutate.ts';

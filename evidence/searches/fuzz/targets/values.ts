@@ -1,6 +1,7 @@
 /** Every public function, with arguments that are right but for a part of one of them. */
 import type { ReadBinary } from '../../../../src/binary.ts';
 import * as library from '../../../../src/index.ts';
+import * as parts from '../../../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../../../src/recording/recording.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { toyCrypto } from '../../../../test/world/toy-crypto.ts';
@@ -89,7 +90,7 @@ const on =
 export const LOCAL: { readonly [name: string]: Call } = {
   ClientSession: [make(library.ClientSession), [client]],
   HubSession: [make(library.HubSession), [hub]],
-  HandshakeState: [make(library.HandshakeState), [noise]],
+  HandshakeState: [make(parts.HandshakeState), [noise]],
   ConnectionPolicy: [make(library.ConnectionPolicy), [policy]],
   'policy.begin': [on(() => new library.ConnectionPolicy(policy), (own, now) => own.begin(now)), [1]],
   'policy.take': [on(() => new library.ConnectionPolicy(policy), (own, event, now) => own.take(event, now)), [ended, 1]],
@@ -99,15 +100,15 @@ export const LOCAL: { readonly [name: string]: Call } = {
   'scheduler.request': [on(() => new library.RequestScheduler(), (own, envelope, now) => own.request(envelope, now)), [library.buildUtterance(request), 1]],
   'scheduler.receive': [on(() => new library.RequestScheduler(), (own, text, now) => own.receive(text, now)), ['{}', 1]],
   'scheduler.cancel': [on(() => new library.RequestScheduler(), (own, id, now) => own.cancel(id, now)), ['r', 1]],
-  Reassembler: [make(library.Reassembler), [{ maxMessage: 5, streams: true }]],
-  'handshake.write': [on(() => new library.HandshakeState(noise), (own, payload) => own.writeMessage(payload)), [KEY]],
+  Reassembler: [make(parts.Reassembler), [{ maxMessage: 5, streams: true }]],
+  'handshake.write': [on(() => new parts.HandshakeState(noise), (own, payload) => own.writeMessage(payload)), [KEY]],
   buildUtterance: [library.buildUtterance, [request]],
   buildAction: [library.buildAction, [{ ...request, payload: '/x', title: 't' }]],
   buildCode: [library.buildCode, [{ ...request, value: '4711', kind: 'qr', label: 'serial' }]],
   canonicalJson: [library.canonicalJson, [{ a: [1, 'x', { b: null }] }]],
-  buildPrologue: [library.buildPrologue, [{ node_id: 'x' }, { a: 1 }, 'Noise_XXpsk2_25519_ChaChaPoly_SHA256']],
-  splitMessage: [library.splitMessage, ['json', new Uint8Array(5)]],
-  protocolName: [library.protocolName, ['XXpsk2', '25519_ChaChaPoly_SHA256']],
+  buildPrologue: [parts.buildPrologue, [{ node_id: 'x' }, { a: 1 }, 'Noise_XXpsk2_25519_ChaChaPoly_SHA256']],
+  splitMessage: [parts.splitMessage, ['json', new Uint8Array(5)]],
+  protocolName: [parts.protocolName, ['XXpsk2', '25519_ChaChaPoly_SHA256']],
   parseIdentity: [library.parseIdentity, [issued]],
   redactIdentity: [library.redactIdentity, [issued]],
   serializeIdentity: [library.serializeIdentity, [issued, { secrets: true }]],
@@ -128,8 +129,8 @@ export const LOCAL: { readonly [name: string]: Call } = {
   fingerprint: [library.fingerprint, [KEY]],
   serializeKeyring: [library.serializeKeyring, [keyring]],
   parseKeyring: [library.parseKeyring, [library.serializeKeyring(keyring), 'ak']],
-  argon2id: [library.argon2id, [argon]],
-  Argon2id: [make(library.Argon2id), [argon]],
+  argon2id: [parts.argon2id, [argon]],
+  Argon2id: [make(parts.Argon2id), [argon]],
   recordClientSession: [recordClientSession, [client, { write: () => {}, ephemeralKey: true }]],
   recordHubSession: [recordHubSession, [hub, { write: () => {}, ephemeralKey: true }]],
   sessionIdsMatch: [library.sessionIdsMatch, ['a', 'b']],
@@ -137,13 +138,13 @@ export const LOCAL: { readonly [name: string]: Call } = {
 
 /** Functions that read what a peer wrote. */
 const REMOTE: { readonly [name: string]: Call } = {
-  selectNoise: [library.selectNoise, [{ patterns: ['XXpsk2'], suites: ['25519_ChaChaPoly_SHA256'] }, { suites: ['25519_ChaChaPoly_SHA256'], pinned: false }]],
+  selectNoise: [parts.selectNoise, [{ patterns: ['XXpsk2'], suites: ['25519_ChaChaPoly_SHA256'] }, { suites: ['25519_ChaChaPoly_SHA256'], pinned: false }]],
   parseJson: [library.parseJson, ['{"a":1}']],
   'handshake.read': [
-    on(() => new library.HandshakeState({ ...noise, role: 'responder' }), (own, message) => own.readMessage(message)),
+    on(() => new parts.HandshakeState({ ...noise, role: 'responder' }), (own, message) => own.readMessage(message)),
     [new Uint8Array(48)],
   ],
-  'reassembler.push': [on(() => new library.Reassembler(), (own, frame) => own.push(frame)), [new Uint8Array([1, 2])]],
+  'reassembler.push': [on(() => new parts.Reassembler(), (own, frame) => own.push(frame)), [new Uint8Array([1, 2])]],
   readHubEvent: [library.readHubEvent, ['{"msg_type":"bus","payload":{"type":"speak"}}']],
   readRefusal: [library.readRefusal, [{ type: 'hive.policy.denied', data: { code: 'x', data: { limit: 1 } } }]],
 }; // biome-ignore format: one call a line
