@@ -349,10 +349,11 @@ const leave: SocketAttack = (socket, raw) =>
 
 const BOUND = 'takes at most 128 MiB, blocks for at most 0.2 s, and derives one PSK at a time';
 
-test(`at a WebSocket server that is no hub, the client ${BOUND}`, () =>
+test(`at a WebSocket server that is not a hub, the client ${BOUND}`, () =>
   assertHarmless('', () => webSocketServer(attacks)));
 
-test(`at an HTTPS server that is no hub, the client ${BOUND}`, () => assertHarmless('/https', httpsServer));
+test(`at an HTTPS server that is not a hub, the client ${BOUND}`, () =>
+  assertHarmless('/https', httpsServer));
 
 test(`at a broker without a hub, the client ${BOUND}`, () => assertHarmless('/mqtt', broker));
 

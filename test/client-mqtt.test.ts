@@ -98,7 +98,7 @@ test('buffers no more than half a megabyte of a packet', async () => {
   assert.ok(written < 16 * MIB, `${written} bytes were written`); // most of them are in the buffers of the system
 });
 
-test('takes many packets that are longer together', async () => {
+test('accepts many packets that exceed the limit only together', async () => {
   const text = 'x'.repeat(100_000);
   const url = await broker((socket, topic) => {
     for (let i = 0; i < 20; i++) {
@@ -111,7 +111,7 @@ test('takes many packets that are longer together', async () => {
   assert.equal(received, ['{}']);
 });
 
-test('takes no message of another topic, and no retained one', async () => {
+test('ignores messages of other topics, and retained messages', async () => {
   const url = await broker((socket, topic) => {
     socket.write(Buffer.concat([publish('hivemind/hub-1/s2c/kiosk-8', 2), Buffer.from('{}')]));
     socket.write(Buffer.concat([publish(topic, 2, 1), Buffer.from('{}')]));

@@ -216,7 +216,7 @@ test('refuses hex of an odd length', () => {
   assert.is(hexToBytes('abc'), undefined);
 });
 
-both('refuses hex with another character in either half of a byte', () => {
+both('refuses hex with an invalid character in either half of a byte', () => {
   for (const text of ['g0', '0g', '/0', '0:', '@0', '0G', '`0', ' 0', '0x', '-1', '0\u0130', '0\uff11']) {
     assert.is(hexToBytes(text), undefined, text);
   }
@@ -332,7 +332,7 @@ both('encodes pairs of surrogates wherever a piece may end', () => {
   }
 });
 
-both('gives a string with a lone surrogate no length and no UTF-8 form', () => {
+both('returns neither a length nor UTF-8 for a string with a lone surrogate', () => {
   for (const text of [
     '\ud800',
     '\udbff!',

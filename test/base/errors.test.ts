@@ -108,7 +108,7 @@ test('keeps name, code and message when a worker posts it', async () => {
   assert.equal(message, plain);
 });
 
-test('has its own fields where those of Error.prototype are frozen', () => {
+test('has its own fields even if those of Error.prototype are frozen', () => {
   const { name, message } = Object.getOwnPropertyDescriptors(Error.prototype);
   try {
     for (const field of ['name', 'message'])
@@ -134,7 +134,7 @@ test('has no stack if the engine has none', () => {
   assert.equal([error.code, error.message], ['bad-argument', 'what']);
 });
 
-test('uses its code as message where it is built without sentences, as in the files for devices', () => {
+test('uses its code as the message in builds without messages, such as the files for devices', () => {
   assert.is(new LocalError('bad-argument', '').message, 'bad-argument');
   assert.is(String(new RemoteError('bad-json', '')), 'RemoteError [bad-json]: bad-json');
 });

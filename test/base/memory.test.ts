@@ -219,7 +219,7 @@ for (const [what, prepare] of CALLS) {
   });
 }
 
-test('an error for which there is no memory is the one that was made ahead', () => {
+test('without memory for an error, a preallocated one is used', () => {
   failing(Object, 'defineProperty', 1, () => {
     assert.is(failureOf(new Error('no')).code, 'out-of-memory');
   });

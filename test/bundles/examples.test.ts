@@ -109,7 +109,7 @@ test('the Moddable example keeps its keyring when the power fails between erasin
   assert.instance(await startModdable(preferences).catch((error) => error), Error);
 });
 
-test('the Moddable example stores what provision wrote once, and keeps what is stored', async () => {
+test('the Moddable example stores the provisioned keyring once, and keeps the stored one', async () => {
   const files: { readonly [name: string]: string } = {
     'connection.json': '{"url": 1}',
     'keyring.json': '{"pins": []}',

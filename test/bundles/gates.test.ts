@@ -194,7 +194,7 @@ for (const { name } of FILES.filter(({ syntax }) => syntax === 'es5')) {
     assert.not.match(code, /Object\.create\([^()]*,/);
   });
 
-  test(`${name} has no catch variable whose name its function uses elsewhere`, () => {
+  test(`${name} uses no name of a catch variable elsewhere in the same function`, () => {
     assert.equal(clashingCatches(read(name)), []);
   });
 
@@ -230,7 +230,7 @@ for (const { name } of FILES.filter(isPreloadable)) {
 }
 
 for (const { name } of FILES.filter(({ isCompact }) => isCompact)) {
-  test(`${name} makes regular expressions that count where they are used, since preloaded ones cannot`, () => {
+  test(`${name} creates stateful regular expressions where they are used, since preloaded ones are frozen`, () => {
     assert.equal(countersAtTop(read(name)), []);
   });
 }
@@ -314,7 +314,7 @@ for (const [code, early] of [
   });
 }
 
-test('scripts set a global where there are no modules', () => {
+test('scripts set a global if there are no modules', () => {
   const script = read('hub-protocol.core.es5.js');
   assert.type(new Function(`${script}; return hubProtocol;`)().ClientSession, 'function');
   const requests = read('hub-protocol.requests.es5.js');

@@ -54,7 +54,7 @@ test('chat --json prints the answers as JSON, and nothing else', async () => {
   assert.equal(JSON.parse(stdout), { answers });
 });
 
-test('chat prints what happens above the prompt, which keeps what was typed', async () => {
+test('chat prints events above the prompt, and keeps the text typed so far', async () => {
   const { code, stdout } = await runOnTerminal(
     ['chat', identity],
     [

@@ -65,7 +65,7 @@ test('prints JSON, with the place of the difference', async () => {
   assert.equal(cause.place, { payload: 'HELLO', path: 'node_id', offset: 16 });
 });
 
-test('says that it cannot tell and what would help, and exits with 3', async () => {
+test('reports that the cause is unknown and which evidence would help, and exits with 3', async () => {
   const { hub } = record({ wire: replacing('"hub-1"', '"hub-2"') });
   const { code, stdout } = await explain([hub]);
   assert.is(code, 3);
@@ -121,7 +121,7 @@ for (const name of ['constructor', '__proto__', 'toString']) {
   });
 }
 
-test('reads an offer whose names are not names', async () => {
+test('reads an offer with invalid names', async () => {
   const noise = { patterns: ['XXpsk2'], suites: [{ toString: 1 }, ['x'], null] };
   const offer = JSON.stringify({ msg_type: 'shake', payload: { noise } });
   const { code, stdout, stderr } = await explain([
@@ -141,7 +141,7 @@ test('reads a recording that ends in the middle of a character', async () => {
   assert.is((await explain([path])).code, 1);
 });
 
-test('takes the payloads of the other side from files', async () => {
+test('reads the payloads of the other side from files', async () => {
   const { client } = record({ wire: replacing('"hub-1"', '"hub-2"') });
   const { hello, offer } = play().hub;
   const args = [
@@ -154,7 +154,7 @@ test('takes the payloads of the other side from files', async () => {
   assert.match(stdout, /^CAUSE: hello-changed/);
 });
 
-test('takes keys from files: as they are, in hex and in base64', async () => {
+test('reads keys from files: raw, in hex and in base64', async () => {
   const { client } = record({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } });
   const psk = folder.write('psk.hex', `${hex(wrongPsk)}\n`);
   for (const hubPsk of [hex(PSK), Buffer.from(PSK).toString('base64'), Buffer.from(PSK).toString('latin1')]) {
@@ -163,7 +163,7 @@ test('takes keys from files: as they are, in hex and in base64', async () => {
   }
 });
 
-test('takes PSK and static key from the keyring, and the password from standard input', async () => {
+test('reads the PSK and the static key from the keyring, and the password from standard input', async () => {
   const { client } = record({
     hub: { psk: wrongPsk },
     client: { psks: [{ nodeId: NODE_ID, key: PSK }] },
@@ -180,7 +180,7 @@ test('takes PSK and static key from the keyring, and the password from standard 
   assert.match(stdout, /message 2 is correct/);
 });
 
-test('takes the pin from the keyring, if the client made no recording', async () => {
+test('reads the pin from the keyring if the client made no recording', async () => {
   const { hub } = record({ ...KK, hub: { ...KK.hub, staticKey: wrongPsk } });
   const staticKey = { privateKey: CLIENT_STATIC, publicKey: CLIENT_KEY };
   const keyring = updateKeyring(createKeyring({ accessKey: 'AKEY-12345', staticKey }), {
@@ -196,7 +196,7 @@ test('takes the pin from the keyring, if the client made no recording', async ()
   assert.match(stdout, /^CAUSE: hub-replaced \(certain\)/);
 });
 
-test('takes the password from an identity', async () => {
+test('reads the password from an identity', async () => {
   const psk = Buffer.from('a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41', 'hex');
   const { client } = record({
     hub: { psk },

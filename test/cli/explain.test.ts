@@ -214,14 +214,14 @@ test('a field of the offer that was changed, added or removed', () => {
   }
 });
 
-test('a stripped list of patterns, from both recordings and from that of the hub alone', () => {
+test('a stripped list of patterns, from both recordings and from the hub’s alone', () => {
   const { client, hub } = play({ ...KK, wire: replacing(',"KKpsk0"', '') });
   assert.is(client.pattern, 'XXpsk2');
   assert.match(blames({ client, hub }, 'patterns-stripped'), /KKpsk0/);
   assert.match(blames({ hub }, 'patterns-stripped'), /KKpsk0/);
 });
 
-test('a stripped list of suites, from both recordings and from that of the hub alone', () => {
+test('a stripped list of suites, from both recordings and from the hub’s alone', () => {
   const { client, hub } = play({ wire: replacing(',"25519_AESGCM_SHA256"', '') });
   assert.is(client.suite, '25519_ChaChaPoly_SHA256');
   assert.match(blames({ client, hub }, 'suites-stripped'), /AESGCM/);
@@ -349,7 +349,7 @@ test('a client that lost its static key under KKpsk0', () => {
   cannotTell({ hub });
 });
 
-test('a client whose static key is new at a hub that it has pinned', () => {
+test('a client with a new static key at a hub that it has pinned', () => {
   const { client } = play(other({ client: { ...KK.client, staticKey: wrongPsk, staticKeyIsFresh: true } }));
   assert.match(blames({ client }, 'client-key-lost', 'likely'), /static-key-fresh/);
 });
@@ -402,7 +402,7 @@ test('reports that PSKs agree although the handshake shows a difference', () => 
   assert.ok(checked.some((text) => text.includes('though the PSKs given agree')));
 });
 
-test('a hub that is not pinned, where only pinned hubs are trusted', () => {
+test('an unpinned hub, although only pinned hubs are trusted', () => {
   const { client, hub } = play({ client: { trust: 'pinned-only' } });
   blames({ client }, 'unknown-hub', 'likely'); // its node id may have been changed on the way
   blames({ client, hub }, 'unknown-hub');
@@ -429,7 +429,7 @@ test('the other nonce order at the hub, from what the client holds and what the 
   assert.ok(alone.checked.some((text) => text.startsWith('message 3 is correct')));
 });
 
-test('the other nonce order under KKpsk0, where it shows in the second transport message', () => {
+test('the other nonce order under KKpsk0, visible in the second transport message', () => {
   const { hub } = play({
     ...KK,
     client: { ...KK.client, crypto: OTHER_NONCE_ORDER },

@@ -37,7 +37,7 @@ test('reads a password up to Enter, and shows nothing of it', async () => {
   assert.equal(modes, [true, false]);
 });
 
-test('takes back characters with Backspace, and all of them with Ctrl-U', async () => {
+test('deletes a character with Backspace, and all of them with Ctrl-U', async () => {
   assert.is((await type('x🐎\u007f\u007f\u007fright!\b\r')).password, 'right');
   assert.is((await type('wrong\u0015right\n')).password, 'right');
 });

@@ -130,7 +130,7 @@ test('resolves broker and topics with --mqtt', async () => {
   assert.is(url, undefined);
 });
 
-test('resolves broker and topics where the hub serves MQTT only', async () => {
+test('resolves broker and topics if the hub serves only MQTT', async () => {
   const { mqtt } = await connectionFor({ ...IDENTITY, data_plane_endpoints: {} });
   assert.equal(mqtt, MQTT);
 });
@@ -313,7 +313,7 @@ test('replaces no keyring that a running program has changed since it was read',
   assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
 });
 
-test('writes no secret where the file system lets others read every file', async () => {
+test('writes no secret to a file system on which others can read every file', async () => {
   const open = (original: typeof fs.fstatSync): typeof fs.fstatSync =>
     ((file: number) => Object.assign(original(file), { mode: 0o100777 })) as typeof fs.fstatSync;
   await replacing('fstatSync', open, async () => {

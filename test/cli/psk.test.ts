@@ -23,7 +23,7 @@ test('derives the PSK of a password that is piped in, and prints nothing else', 
   });
 });
 
-test('takes password and node id from files, and prints base64 as JSON', async () => {
+test('reads the password and the node id from files, and prints base64 as JSON', async () => {
   const identity = folder.write('identity.json', { ...IDENTITY, password });
   const hello = folder.write('hello.json', { msg_type: 'hello', payload: { node_id: nodeId } });
   const { stdout } = await run([

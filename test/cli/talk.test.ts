@@ -31,7 +31,7 @@ test('a hub makes an identity, answers, and is the same one when it is started a
   assert.equal(JSON.parse(again.stdout), { ending: 'handled', text: 'You said: parrot' });
 });
 
-test('ask takes a question without quotes, and one on standard input', async () => {
+test('ask accepts a question without quotes, or on standard input', async () => {
   const words = await runProgram(['ask', identity, 'two', 'parrots']);
   assert.equal([words.code, words.stdout], [0, 'You said: two parrots\n']);
   const piped = await runProgram(['ask', identity, '-'], 'parrots\n');
@@ -70,13 +70,13 @@ test('the authority file next to an identity is trusted only if the hub wrote it
   assert.ok(await isTrusted());
 });
 
-test('the hub shows what it heard without the characters that move a cursor', async () => {
+test('the hub prints received text without cursor control characters', async () => {
   await runProgram(['ask', identity, 'a\u001b[2Jb']);
   assert.ok(hub.printed.includes('heard "a\\u001b[2Jb"'));
   assert.not.ok(hub.printed.includes('\u001b'));
 });
 
-test('a hub whose port is in use says so, and writes nothing', async () => {
+test('reports that the hub’s port is in use, and writes nothing', async () => {
   const files = ['identity.json', 'ca.pem', 'hub.json'];
   const read = (): string[] => files.map((name) => readFileSync(folder.at(`hub/${name}`), 'utf8'));
   const before = read();

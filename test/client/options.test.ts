@@ -90,7 +90,7 @@ function polluted<T>(field: string, value: unknown, run: () => T): T {
 }
 
 for (const [name, connect, options] of ENTRIES) {
-  test(`${name} takes no option from Object.prototype`, () => {
+  test(`${name} reads no option from Object.prototype`, () => {
     const plain = parseIdentity(
       JSON.parse(
         JSON.stringify(issuedWith('localhost')).replace(/(wss|https|mqtts):/g, (scheme) =>

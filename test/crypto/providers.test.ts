@@ -361,7 +361,7 @@ const RUNTIMES = [
 ] as const;
 
 for (const [what, format, takes] of RUNTIMES) {
-  test(`node imports private keys as ${format} where the runtime takes ${what}`, () => {
+  test(`node imports private keys as ${format} if the runtime accepts ${what}`, () => {
     runWith(
       `const { createPrivateKey } = crypto;
       const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');

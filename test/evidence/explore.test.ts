@@ -24,7 +24,7 @@ function explore(name: string, acts: number): Found {
   return search(SCENARIOS.find((scenario) => scenario.name === name)!, acts, Number.POSITIVE_INFINITY);
 }
 
-test('finds no breach where a known hub meets one act of an attacker', () => {
+test('finds no breach with a known hub and one act of an attacker', () => {
   const { violation, states, explored, longest } = explore('known hub', 1);
   assert.is(violation, undefined);
   assert.equal(states, explored);
@@ -85,7 +85,7 @@ test('finds a client that stores an unproved PSK', () => {
   assert.match(foundWith(ClientSession.prototype, 'receive', stores, 'first contact'), 'not proved');
 });
 
-test('finds a client that takes a shared secret equal to the last one for a repeat', () => {
+test('finds a client that mistakes a shared secret equal to the last one for a repeat', () => {
   let last: Uint8Array | undefined;
   const repeats = (resume: ClientSession['resume']): ClientSession['resume'] =>
     function (this: ClientSession, secret) {

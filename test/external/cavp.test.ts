@@ -77,7 +77,7 @@ test('NIST’s SHA-256: compares digests of as many bits as a test says', async 
   ]);
 });
 
-test('NIST’s SHA-256, Monte Carlo: each test goes on from the one before', async ({ folder }) => {
+test('NIST’s SHA-256, Monte Carlo: each test continues from the previous one', async ({ folder }) => {
   const after = (seed: Buffer): Buffer => {
     const digests = [seed, seed, seed];
     for (let i = 0; i < 1000; i++) digests.push(sha256(...digests.slice(-3)));

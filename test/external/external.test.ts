@@ -98,7 +98,7 @@ test('replays JSON transcripts of the four protocols and skips others', async ({
   assert.equal(counts(await rowOf(folder)), [4, 0, { 'other protocol': 1 }]);
 });
 
-test('accepts an array of transcripts, with the protocol name where noise-c has it', async ({ folder }) => {
+test('accepts an array of transcripts, with the protocol name in noise-c’s place', async ({ folder }) => {
   const vectors = [...FOUR.map(noiseJson), OTHER].map(({ protocol_name, ...vector }) => ({
     name: protocol_name,
     ...vector,
@@ -298,7 +298,7 @@ test('counts for each provider, WebCrypto with X25519 alone', async ({ folder })
   assert.ok([...right.values()].every((times) => times === X25519.length + 1));
 });
 
-test('shows a JSON suite in one row, with a note where the parser is stricter on purpose', async ({
+test('shows a JSON suite in one row, with a note if the parser is stricter on purpose', async ({
   folder,
 }) => {
   write(folder, {

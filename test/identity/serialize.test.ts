@@ -47,7 +47,7 @@ const FULL = {
   nothing: null,
 };
 
-test('writes back what was read, under the same names and with the same values', () => {
+test('writes back the fields that were read, with the same names and values', () => {
   assert.is(writeText(JSON.stringify(FULL)), JSON.stringify(FULL));
   assert.is(writeText(JSON.stringify(KEYS)), JSON.stringify(KEYS));
 });

@@ -38,7 +38,7 @@ test('distinguishes swapped topics from renamed levels', () => {
   assert.equal(mistakesInTopics(topics, { error: 'bad-topic' }), []);
 });
 
-test('finds what is wrong with the hash of the access key', () => {
+test('identifies the mistake in the hash of the access key', () => {
   const topics = vector({
     mqtt: { access_key: KEY, username: 'kiosk' },
     publish: 'a/c2s/688549544771c93a',

@@ -197,7 +197,7 @@ test('says how to begin if an adapter declines everything', async () => {
   assert.match((await judge(decline, ...SELECT)).stdout, /Nothing was tested.*: implement select\n/);
 });
 
-test('stops asking about an operation after 20 requests in vain, and asks about the next', async () => {
+test('stops testing an operation after 20 requests without an answer, and goes on with the next', async () => {
   const endless = `
     if (request.op === 'select') setInterval(() => process.stdout.write('{"id":1}\\n'.repeat(1000)), 1);
     else say({ error: 'refused' });`;
@@ -310,7 +310,7 @@ function identity(fields: object): string[] {
 }
 
 for (const mode of [['--listen'], ['--mqtt', 'client'], ['--mqtt', 'hub']]) {
-  test(`${mode.join(' ')} takes access key and password from an identity, and shows neither`, async () => {
+  test(`${mode.join(' ')} reads the access key and the password from an identity, and shows neither`, async () => {
     const args = identity({ access_key: 'AKEY-7', password: 'correct battery' });
     const { stdout } = await startListening(...mode, ...args);
     assert.match(stdout, /\[of .*identity\.json\]/);

@@ -215,7 +215,7 @@ test('lists the scenes if one is asked for that does not exist', async () => {
   }
 });
 
-test('reports a defect of its own as such, and goes on with the next scene', async () => {
+test('reports its own defect as such, and goes on with the next scene', async () => {
   const scene = (name: string, play: Scene<undefined>['play']): Scene<undefined> => ({
     name,
     comment: '',

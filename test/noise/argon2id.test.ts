@@ -300,7 +300,7 @@ function withoutMemory(call: () => unknown): void {
   }
 }
 
-test('throws out-of-memory where the engine cannot allocate the memory', () => {
+test('throws out-of-memory if the engine cannot allocate the memory', () => {
   withoutMemory(() => new Argon2id(rfc()));
 });
 

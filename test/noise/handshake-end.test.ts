@@ -94,7 +94,7 @@ test('wipes the result of randomBytes after copying it', () => {
   assert.ok(isZero(random));
 });
 
-test('wipes a shared secret that was computed ahead when another one takes its place', () => {
+test('wipes a precomputed shared secret when another one replaces it', () => {
   const { crypto, secrets } = notingSharedSecrets();
   const pair = new CheckedCrypto(crypto).keyPair(key(1));
   for (const other of [2, 3]) pair.computeAhead(publicKey(key(other)));

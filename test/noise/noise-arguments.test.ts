@@ -54,7 +54,7 @@ test('protocolName() names a pattern that cannot be written', () => {
   raisesAbout('pattern', () => protocolName(Symbol('XXpsk2') as never, '25519_ChaChaPoly_SHA256'));
 });
 
-test('HandshakeState names what its methods are given', () => {
+test('errors of HandshakeState’s methods name the argument', () => {
   raisesAbout('payload', () => create('initiator', 'XXpsk2').writeMessage(NOT_BYTES));
   raisesAbout('payload', () => create('initiator', 'XXpsk2').writeMessage(TOO_LONG));
   raisesAbout('message', () => create('responder', 'XXpsk2').readMessage(NOT_BYTES));
@@ -68,7 +68,7 @@ test('HandshakeState names what its methods are given', () => {
   raisesAbout('sharedSecret', () => state.resume(new Uint8Array(31)));
 });
 
-test('Transport names what its methods are given', () => {
+test('errors of Transport’s methods name the argument', () => {
   const state = upTo(3, 'initiator', 'XXpsk2');
   const transport = state.split();
   raisesAbout('plaintext', () => transport.encrypt(NOT_BYTES));
@@ -189,7 +189,7 @@ function transportWith(cipher: Cipher): Transport {
   return state.split();
 }
 
-test('Argon2id names what its methods are given', () => {
+test('errors of Argon2id’s methods name the argument', () => {
   raisesAbout('blocks', () => new Argon2id(derivation({})).run(0));
 });
 

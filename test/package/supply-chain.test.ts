@@ -50,7 +50,7 @@ test('whoever installs the packages gets three packages of noble, and ws with th
   }
 });
 
-test('the program of the judge contains noble and ws alone; that of the commands also makes certificates', async () => {
+test('the judge bundles only noble and ws; the commands also bundle the code for certificates', async () => {
   assert.equal(await partsOf('judge'), [...NOBLE, 'ws']);
   const others = (await partsOf('cli')).filter((part) => !NOBLE.includes(part) && part !== 'ws');
   assert.ok(others.includes('@peculiar/x509'));
@@ -73,7 +73,7 @@ test('SECURITY.md lists the bundled packages with their licences, and the licenc
   }
 });
 
-test('every package that this project takes has an exact version', () => {
+test('every dependency of this project has an exact version', () => {
   const loose: string[] = [];
   for (const file of filesNamed(/(?:^|\/)package\.json$/)) {
     const manifest = JSON.parse(read(file)) as Manifest & { devDependencies?: { [name: string]: string } };

@@ -38,7 +38,7 @@ test('two builds in different folders give the same bytes', async () => {
   );
 });
 
-test('takes less than 1.5 MB, and its installation brings noble alone and no warning of its own', async () => {
+test('takes less than 1.5 MB, and its installation adds only noble and causes no warning', async () => {
   const [[{ unpackedSize } = { unpackedSize: Infinity }]] = await packed;
   assert.ok(unpackedSize < 1_500_000, `${unpackedSize}`);
   assert.not.match(printed, /hub-protocol|noble|scripts/);

@@ -63,7 +63,7 @@ async function compile(compiler: string, moduleResolution: string, skipLibCheck:
 for (const { path, modes, full } of COMPILERS) {
   const { version } = JSON.parse(readFileSync(`${path}package.json`, 'utf8')) as { version: string };
   for (const [index, mode] of modes.entries()) {
-    test(`strict programs, and those of README.md and docs/, compile with TypeScript ${version}, ${mode}`, async () => {
+    test(`strict programs, and the programs in README.md and docs/, compile with TypeScript ${version}, ${mode}`, async () => {
       assert.is(await compile(path, mode, index >= full), '');
     });
   }

@@ -164,7 +164,7 @@ test('a failure after a connection that was ready for long is the first with its
   assert.is(decision?.do === 'dial' && decision.tell, undefined);
 });
 
-test('takes an ended event without an error, as one that was written by hand may be', () => {
+test('accepts an ended event without an error', () => {
   const policy = newPolicy();
   policy.begin(0);
   const event = { type: 'ended', reason: 'dropped', retry: 'now' } as EndedEvent;

@@ -500,7 +500,7 @@ test('records no ephemeral key once a transport message has opened', () => {
   assert.equal(linesWith(clientLines.concat(hubLines), 'ephemeralKey'), []);
 });
 
-test('goes on without a recording if write() throws', () => {
+test('the session goes on without a recording if write() throws', () => {
   let calls = 0;
   const write = (): never => {
     calls++;

@@ -121,7 +121,7 @@ test('refuses an unknown option', () => {
   raisesLocal(() => new ReplyCollector({ requestId: 'req-1', sesionId: 's' } as never), 'bad-argument');
 });
 
-test('refuses a message that is neither a string nor an event, and stays as it was', () => {
+test('refuses a message that is neither a string nor an event, and does not change', () => {
   const collector = collect();
   const messages = [null, 7, {}, [], () => 1, JSON.parse(speak('One.')), ...UNREADABLE];
   for (const message of messages) raisesLocal(() => collector.push(message, true), 'bad-argument');

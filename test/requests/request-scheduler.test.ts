@@ -108,7 +108,7 @@ test('refuses envelopes without a request id, and anything but an envelope', () 
   assert.is(scheduler.nextDeadline(0), undefined);
 });
 
-test('refuses a time that is not a finite number, and stays as it was', () => {
+test('refuses a time that is not a finite number, and does not change', () => {
   const scheduler = new RequestScheduler();
   scheduler.request(request('r'), 0);
   for (const now of [undefined, null, '0', Number.NaN, Number.POSITIVE_INFINITY, new Date(0), 0n]) {

@@ -30,7 +30,7 @@ function microseconds(run: () => unknown): number {
 }
 
 for (const piece of ['<', '<a', '<a "', "<!'", '&', '&a', '&#1', ' \t', '<a b="', '<p>', 'a"']) {
-  test(`takes time linear in the length of ${JSON.stringify(piece)} repeated`, () => {
+  test(`needs linear time for repeated ${JSON.stringify(piece)}`, () => {
     const time = (count: number) => {
       const text = `<a ${piece.repeat(count)}`;
       return microseconds(() => speakable(text));

@@ -35,7 +35,7 @@ test('after a replayed message 1, the next message of the attacker ends the sess
   }
 });
 
-test('a hub that received a replay ends like one whose client has left', () => {
+test('a hub that received a replay ends like a hub whose client left', () => {
   const hub = newHub(KK.hub);
   hub.start();
   hub.receive(recordedMessage1());

@@ -169,7 +169,7 @@ for (const cipher of ['AESGCM', 'ChaChaPoly'] as const) {
     });
   }
 
-  test(`${cipher}: nor do they where the hub is pinned, and the impostor offers XXpsk2 alone`, () => {
+  test(`${cipher}: nor do they if the hub is pinned and the impostor offers only XXpsk2`, () => {
     assert.ok(codeIn(assertSilent({ cipher, guesses }, { keyring: pinned }, 'derived'), 'psk-differs'));
   });
 

@@ -131,7 +131,7 @@ for (const [name, table, steps] of TABLES) {
     for (const input of INPUTS) {
       const next = nextStates(table, state, input);
       if (next.length === 0) continue;
-      test(`a ${name} in ${state} takes ${input} to each of its next states`, () => {
+      test(`${input} leads a ${name} in ${state} to each of its next states`, () => {
         const found = steps.filter((step) => step[0] === state && step[1] === input).map((step) => step[2]);
         for (const state of next) assert.ok(found.includes(state), `never to ${state}`);
       });

@@ -16,7 +16,7 @@ const both = bothWays(test);
 const canonicalText = (value: Json): string => Buffer.from(canonicalJson(value)).toString();
 const WRITERS = [stringifyJson, canonicalJson];
 
-both('writes what Python writes, for strings and bytes, and for its own output', () => {
+both('writes the same as Python, for strings, bytes and its own output', () => {
   for (const { tcId, text, canonical } of readVectors('canonical-json', 'CanonicalJson')) {
     for (const form of [text, canonicalForm(canonical)]) {
       assert.is(toHex(canonicalJson(parseJson(form))), canonical, `tcId ${tcId}`);
@@ -29,7 +29,7 @@ function canonicalForm(canonical: string): string {
   return Buffer.from(canonical, 'hex').toString();
 }
 
-both('builds the prologue that Python builds', () => {
+both('builds the same prologue as Python', () => {
   for (const { tcId, hello, handshake, protocolName, prologue } of readVectors('prologue', 'Prologue')) {
     const built = buildPrologue(parseJson(hello), parseJson(handshake), protocolName);
     assert.is(toHex(built), prologue, `tcId ${tcId}`);
@@ -214,7 +214,7 @@ test('writes a JsonNumber as its token, and another object with a token as an ob
   assert.is(canonicalText({ a: new JsonNumber('1.50'), b: { token: '1' } }), '{"a":1.50,"b":{"token":"1"}}');
 });
 
-both('refuses a JsonNumber whose token is not a JSON number, however it was made', () => {
+both('refuses a JsonNumber with an invalid token, however it was created', () => {
   const forged = (token: unknown): Json =>
     Object.defineProperty(Object.create(JsonNumber.prototype), 'token', { value: token });
   const changed = new JsonNumber('1');
@@ -256,7 +256,7 @@ test('refuses a value that throws when read, with the thrown value as the cause'
   }
 });
 
-test('builds different prologues where any of the three parts differs', () => {
+test('builds different prologues if any of the three parts differs', () => {
   const prologue = toHex(buildPrologue({ a: 1 }, { b: 2 }, 'N'));
   assert.is(prologue, Buffer.from('{"a":1}{"b":2}N').toString('hex'));
   for (const other of [buildPrologue({ b: 2 }, { a: 1 }, 'N'), buildPrologue({ a: 1 }, { b: 2 }, 'M')]) {

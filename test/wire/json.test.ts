@@ -89,7 +89,7 @@ both(
   },
 );
 
-both('refuses a text in which JSON.parse joins half a pair of surrogates with an escaped other half', () => {
+both('refuses half a surrogate pair followed by an escaped other half, which JSON.parse joins', () => {
   for (const pair of ['d83d\ud800\\ude00', '\\ud83d\ude00', '\ud83d\\uDE00'])
     compareWithJsonParse(`{"a":[1,-2.5e+3,true,false,null],"b":{"\\u00e9\\n":"${pair}"},"c":"x"}`);
 });
@@ -98,7 +98,7 @@ both('refuses a number with a letter that is nearly E', () => {
   for (const text of ['1D5', '1d5', '1F5', '1\u00055']) raisesRemote(() => parseJson(text), 'bad-json');
 });
 
-both('keeps hundreds of tokens in their places, also beside keys that objects reorder', () => {
+both('keeps hundreds of tokens in their places, even beside keys that objects reorder', () => {
   const tokens = Array.from({ length: 1200 }, (_, i) => `${i}.${'0'.repeat(1 + (i % 20))}`);
   const text = `{"é😀":[${tokens.join()}],"7":1.0,"a":2.0,"3":[3.0,{"4":4.00}]}`;
   const { 'é😀': list, ...others } = parseJson(text) as { [key: string]: Json };
@@ -114,7 +114,7 @@ both('reads UTF-8 bytes as it reads a string', () => {
   );
 });
 
-both('refuses bytes whose memory was transferred, as the caller’s mistake', () => {
+both('refuses bytes whose memory was transferred, with a LocalError', () => {
   const bytes = new Uint8Array([0x31]);
   structuredClone(bytes, { transfer: [bytes.buffer] });
   raisesLocal(() => parseJson(bytes), 'bad-argument');
@@ -125,7 +125,7 @@ both('refuses an argument that is neither a string nor bytes', () => {
     raisesLocal(() => parseJson(value as string), 'bad-argument');
 });
 
-both('refuses what the vectors refuse, with a code of theirs', () => {
+both('refuses the invalid vectors, with their codes', () => {
   const refused = readVectorFile('canonical-json').testGroups.flatMap(({ tests }) =>
     tests.filter(({ error }) => error !== undefined),
   );
@@ -141,12 +141,12 @@ both('refuses what the vectors refuse, with a code of theirs', () => {
   }
 });
 
-both('says what is wrong with an escape, and with an argument', () => {
+both('reports the fault in an escape, and in an argument', () => {
   assert.match(raisesRemote(() => parseJson('"\\x"'), 'bad-json').message, 'unknown escape');
   assert.match(raisesLocal(() => parseJson(7 as never), 'bad-argument').message, 'string or Uint8Array');
 });
 
-both('says before which byte the fault is', () => {
+both('reports the offset of the fault', () => {
   assert.match(raisesRemote(() => parseJson('[1,]'), 'bad-json').message, / after 3 bytes$/);
   assert.match(raisesRemote(() => parseJson('1 2'), 'bad-json').message, / after 2 bytes$/);
 });
@@ -157,7 +157,7 @@ both('refuses an escaped surrogate at either edge of its range that has no other
   assert.is(parseJson('"\\ud800\\udc00\\udbff\\udfff"'), '\u{10000}\u{10ffff}');
 });
 
-both('refuses a pair of surrogates of which one half is escaped', () => {
+both('refuses a surrogate pair with only one half escaped', () => {
   for (const half of ['\ud83d\\ude00', '\\uD83D\ude00']) {
     raisesRemote(() => parseJson(`"${half}"`), 'lone-surrogate');
   }
@@ -228,7 +228,7 @@ test('agrees with Number.isSafeInteger', () => {
 
 const INHERITED = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'];
 
-both('makes own fields of keys that every object inherits', () => {
+both('creates own fields for keys that every object inherits', () => {
   const text = '{"__proto__":{"a":1},"constructor":2,"toString":null,"hasOwnProperty":"x","valueOf":[]}';
   const value = parseJson(text) as JsonObject;
   assert.equal(Object.keys(value), INHERITED);
@@ -268,13 +268,13 @@ function withInherited(fields: PropertyDescriptorMap, call: () => void): void {
   }
 }
 
-both('sets a field where Object.prototype has a frozen one of that name, as in a hardened realm', () => {
+both('sets a field even if Object.prototype has a frozen field of that name, as in a hardened realm', () => {
   withInherited({ frozen: { value: 0, writable: false, configurable: true } }, () => {
     assert.is(JSON.stringify(parseJson('{"frozen":1,"a":{"frozen":2}}')), '{"frozen":1,"a":{"frozen":2}}');
   });
 });
 
-both('sets a field where Object.prototype has an accessor of that name, without calling it', () => {
+both('sets a field without calling an accessor of that name on Object.prototype', () => {
   const accessor = { get: () => 0, set: () => assert.unreachable(), configurable: true };
   withInherited({ watched: accessor, readOnly: { get: () => 0, configurable: true } }, () => {
     const text = '{"watched":1,"readOnly":2}';

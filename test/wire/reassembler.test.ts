@@ -45,7 +45,7 @@ test('delivers bytes from one frame, as a view of it', () => {
   assert.is(bytesOf(message).buffer, only.buffer);
 });
 
-both('delivers JSON from chunks, also where one ends inside a character', () => {
+both('delivers JSON from chunks, even if one ends inside a character', () => {
   const [first, second] = [Buffer.from('a🏠').subarray(0, 3), Buffer.from('a🏠').subarray(3)];
   const message = pushAll(new Reassembler(), [frame(0x02, first), frame(0x05, second)]);
   assert.equal(message, { type: 'message', kind: 'json', text: 'a🏠' });
