@@ -21,6 +21,16 @@ export interface BrowserOptions extends ConnectOptions {
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @throws LocalError if the hub must not be used, `bad-argument` for the path of a keyring and for `ca`, `keyring-…` if the keyring cannot be read; DOMException if the browser
  *   stores nothing
+ * @example
+ * import { parseIdentity } from 'hub-protocol';
+ * import { connect } from 'hub-protocol-client/browser';
+ *
+ * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' });
+ * const client = connect({ identity });
+ * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
+ * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('end', () => console.log('ended')); // ended
+ * client.end(); // when the program ends
  */
 export function connect(options: BrowserOptions): Client {
   const given = readConnectOptions<BrowserOptions & { ca?: unknown }>(options, {

@@ -34,6 +34,21 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 /**
  * Connects to the hub of an identity, polls it, and stays connected until `end` is called.
  * @throws LocalError if the identity has no HTTPS, or the hub must not be used; otherwise as `connect` over WebSocket
+ * @example
+ * import { parseIdentity } from 'hub-protocol';
+ * import { connect } from 'hub-protocol-client/https';
+ *
+ * const identity = parseIdentity({
+ *   access_key: 'kiosk-7',
+ *   password: 'correct horse',
+ *   protocols: { https: true },
+ *   data_plane_endpoints: { https: 'https://hub.example' },
+ * });
+ * const client = connect({ identity, keyring: 'kiosk-7.https.keyring.json' });
+ * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
+ * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('end', () => console.log('ended')); // ended
+ * client.end(); // when the program ends
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);

@@ -31,6 +31,20 @@ const advice: Advice = {
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
  * @throws LocalError if the identity has no MQTT, or a broker or topics that must not be used; otherwise as `connect` over
  *   WebSocket
+ * @example
+ * import { parseIdentity } from 'hub-protocol';
+ * import { connect } from 'hub-protocol-client/mqtt';
+ *
+ * const identity = parseIdentity({
+ *   access_key: 'kiosk-7',
+ *   password: 'correct horse',
+ *   mqtt: { endpoint: 'mqtts://broker.example', username: 'kiosk-7', password: 'b', topic_prefix: 'hivemind/hub-1/kiosk-7' },
+ * });
+ * const client = connect({ identity, keyring: 'kiosk-7.mqtt.keyring.json' });
+ * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
+ * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('end', () => console.log('ended')); // ended
+ * client.end(); // when the program ends
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);

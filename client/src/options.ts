@@ -112,31 +112,63 @@ export interface SentEvent {
 
 /** The events of a client, by `type`. */
 export type ClientEvent =
-  // A connection is being made.
-  | { readonly type: 'connecting' }
-  // The PSK is being derived, which takes a second or several. `progress` goes from 0 to 1.
-  | { readonly type: 'deriving'; readonly progress: number }
-  // The connection is ready.
-  | ({ readonly type: 'connect' } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
-  // The hub sent an unsolicited event.
-  | { readonly type: 'message'; readonly message: HubEvent }
-  // The hub sent bytes, such as speech: `bin_type` says what they are.
   | {
+      /** A connection is being made. */
+      readonly type: 'connecting';
+    }
+  | {
+      /** The PSK is being derived, which takes a second or more. */
+      readonly type: 'deriving';
+      /** From 0 to 1. */
+      readonly progress: number;
+    }
+  | ({
+      /** The connection is ready. */
+      readonly type: 'connect';
+    } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
+  | {
+      /** The hub sent a message on its own initiative. */
+      readonly type: 'message';
+      /** The message, as `HubEvent` describes it. */
+      readonly message: HubEvent;
+    }
+  | {
+      /** The hub sent bytes, such as speech or a file. */
       readonly type: 'bytes';
+      /** The bytes as they were sent. */
       readonly bytes: Uint8Array;
+      /** The type of the bytes, if the hub sent it. */
       readonly bin_type?: BinaryPayloadType;
+      /** The fields that describe the bytes, such as `sample_rate`. */
       readonly metadata?: JsonObject;
     }
-  // The connection ended, or could not be made. `tell` says why, for a person.
-  | { readonly type: 'close'; readonly error: LocalError | RemoteError; readonly tell: string }
-  // The client connects again after this many milliseconds. From the second failure of a kind on, `tell` is for a
-  // person.
-  | { readonly type: 'reconnect'; readonly after: number; readonly tell: string | undefined }
+  | {
+      /** The connection ended, or could not be made. */
+      readonly type: 'close';
+      /** The cause: branch on its `code`. */
+      readonly error: LocalError | RemoteError;
+      /** The cause as a sentence for a person. */
+      readonly tell: string;
+    }
+  | {
+      /** The client connects again after a pause. */
+      readonly type: 'reconnect';
+      /** The pause, in milliseconds. */
+      readonly after: number;
+      /** A sentence for a person, from the second failure of the same kind on. */
+      readonly tell: string | undefined;
+    }
   | AskEvent
-  // `end` was called.
-  | { readonly type: 'end' }
-  // For a log or a display: everything that happens.
-  | { readonly type: 'trace'; readonly what: Traced };
+  | {
+      /** `end` was called. */
+      readonly type: 'end';
+    }
+  | {
+      /** Everything that happens, for a log or a display. It contains decrypted messages. */
+      readonly type: 'trace';
+      /** An input or an event of the session, or a decision of the policy. */
+      readonly what: Traced;
+    };
 
 /** The inputs and events of the session, and the decisions of the policy. */
 export type Traced = SessionEvent | PolicyDecision | ReceivedEvent | SentEvent;

@@ -22,6 +22,22 @@ export interface ReactNativeOptions extends ConnectOptions {
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; any error of the storage
+ * @example
+ * import { derivePsk, parseIdentity } from 'hub-protocol';
+ * import { jsCrypto as crypto } from 'hub-protocol/js';
+ * import { connect } from 'hub-protocol-client/react-native';
+ *
+ * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' });
+ * const items = new Map<string, string>(); // in an app: storage that the device encrypts
+ * const client = connect({
+ *   identity,
+ *   storage: { getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) },
+ *   derive: async (password, salt) => derivePsk({ crypto, password, salt }), // in an app: in native code
+ * });
+ * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
+ * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('end', () => console.log('ended')); // ended
+ * client.end(); // when the program ends
  */
 export function connect(options: ReactNativeOptions): Client {
   const given = readConnectOptions(options, { ...CONNECT_OPTIONS, storage: true });

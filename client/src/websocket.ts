@@ -18,6 +18,16 @@ export type * from './options.ts';
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; the system's error if the file of
  *   the keyring cannot be read or written
+ * @example
+ * import { parseIdentity } from 'hub-protocol';
+ * import { connect } from 'hub-protocol-client';
+ *
+ * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' });
+ * const client = connect({ identity, keyring: 'kiosk-7.keyring.json' });
+ * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
+ * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('end', () => console.log('ended')); // ended
+ * client.end(); // when the program ends
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Member, publicNames } from '../../tools/declared.ts';
+import { type Member, parseDoc, publicNames } from '../../tools/declared.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -34,13 +34,24 @@ function inGuides(): Example[] {
     );
 }
 
+/** The example of `connect` in each entry of the client that has one. */
+function inClient(): Example[] {
+  const folder = new URL('../../client/src/', import.meta.url);
+  return readdirSync(folder).flatMap((file) => {
+    const code = readFileSync(new URL(file, folder), 'utf8');
+    const [comment] = /\/\*\*(?:(?!\*\/)[\s\S])*\*\/(?=\nexport function connect\()/.exec(code) ?? [];
+    const examples = comment === undefined ? [] : parseDoc(comment).examples;
+    return examples.map((code) => ({ name: `connect-${file.replace('.ts', '')}`, code }));
+  });
+}
+
 const EXAMPLES: readonly Example[] = publicNames()
   .flatMap(({ name, doc, members }) => {
     const of = ({ name: member, doc }: Pick<Member, 'name' | 'doc'>): Example[] =>
       (doc?.examples ?? []).map((code) => ({ name: member === name ? name : `${name}-${member}`, code }));
     return [...of({ name, doc }), ...members.flatMap(of)];
   })
-  .concat(inGuides());
+  .concat(inGuides(), inClient());
 
 /** What an example prints, line by line, as the comments after `console.log` say. */
 function promised(code: string): string[] {
@@ -80,7 +91,10 @@ test.before(async () => {
   const { stdout } = await run(
     '--input-type=module',
     '-e',
-    `for (const name of ${names}) {
+    `import { WebSocket } from 'ws';
+    globalThis.WebSocket ??= WebSocket; // as a page and an app have it
+    globalThis.localStorage = { getItem: () => null, setItem: () => {} };
+    for (const name of ${names}) {
       console.log('\\x00');
       try { await import('./' + name + '.js'); } catch (error) { console.log(error.stack); }
     }`,
@@ -90,7 +104,7 @@ test.before(async () => {
 test.after(() => rmSync(folder, { recursive: true }));
 
 test('finds examples, and what they promise to print', () => {
-  assert.ok(EXAMPLES.length > 45 && inGuides().length > 2, `${EXAMPLES.length}`);
+  assert.ok(EXAMPLES.length > 45 && inGuides().length > 2 && inClient().length === 5, `${EXAMPLES.length}`);
   assert.equal(promised('console.log(a); // 1\nf(); // 2\nif (b) console.log(c()); // 3: so\n'), [
     '1',
     '3: so',
