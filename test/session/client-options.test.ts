@@ -5,7 +5,7 @@ import { type ClientOptions, ClientSession, type KeyringFields } from '../../src
 import { MAX_MESSAGE } from '../../src/limits.ts';
 import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import { clientOptions, find, HELLO, newClient, Pair } from '../world/pair.ts';
-import { raisesLocal } from '../world/raises.ts';
+import { assertNoGap, raisesLocal } from '../world/raises.ts';
 
 /** For every option of a session and every field of its keyring, values of a wrong type. */
 const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & KeyringFields>]: unknown[] } =
@@ -33,7 +33,9 @@ for (const [name, values] of Object.entries(BAD)) {
   test(`the option ${name} is refused if it has the wrong type, by an error that starts with its name`, () => {
     const start = /^(?:pins|psks)$/.test(name) ? /^"keyring" / : new RegExp(`^"(?:keyring\\.)?${name}[".]`);
     for (const value of values) {
-      assert.match(raisesLocal(() => newClient({ [name]: value }), 'bad-argument').message, start);
+      const { message } = raisesLocal(() => newClient({ [name]: value }), 'bad-argument');
+      assert.match(message, start);
+      assertNoGap(message);
     }
   });
 }

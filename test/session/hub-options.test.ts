@@ -6,7 +6,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type HubOptions, HubSession } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_STATIC, PSK } from '../world/keys.ts';
 import { find, KK, newHub, Pair, textOf } from '../world/pair.ts';
-import { raisesAbout, raisesLocal } from '../world/raises.ts';
+import { assertNoGap, raisesAbout, raisesLocal } from '../world/raises.ts';
 
 const SUITES = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 
@@ -57,6 +57,7 @@ for (const [name, values] of Object.entries(BAD)) {
     for (const value of values) {
       const { message } = raisesLocal(() => newHub({ [name]: value } as never), 'bad-argument');
       assert.match(message, new RegExp(`^"${name}[".]`));
+      assertNoGap(message);
     }
   });
 }

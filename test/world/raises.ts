@@ -19,6 +19,11 @@ export function raisesAbout(name: string, call: () => unknown): void {
   assert.instance(caught, LocalError);
   const { message } = caught as LocalError;
   assert.is(message.indexOf(`"${name}" `), 0, message);
+  assertNoGap(message);
+}
+
+/** Asserts that no part of a message is empty. */
+export function assertNoGap(message: string): void {
   assert.not.match(message, /""|expected ,| {2}/);
 }
 
