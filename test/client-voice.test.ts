@@ -120,7 +120,7 @@ test('reports that the hub did not understand', async () => {
 test('reports that the file has no sound', async () => {
   const { code, errors } = await run('text.wav');
   assert.is(code, 1);
-  assert.match(errors, 'this is no WAV file');
+  assert.match(errors, 'not a WAV file');
 });
 
 test.run();
