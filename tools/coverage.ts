@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 const FLOORS: { readonly [folder: string]: readonly [lines: number, branches: number] } = {
   'src/': [100, 100],
   'bundles/': [100, 100],
-  'client/dist/': [97, 96],
-  'cli/src/': [93.5, 93.5],
+  'client/dist/': [97.5, 96],
+  'cli/src/': [94, 94],
   'judge/src/': [90, 90],
 };
 

@@ -13,6 +13,7 @@ import {
   KK,
   newClient,
   OFFER,
+  OFFER_PAYLOAD,
   Pair,
   pairWithClientIn,
   pairWithHubIn,
@@ -47,6 +48,18 @@ test('a client whose crypto has no cipher fails with no-common-suite', () => {
   const client = newClient({ crypto: { ...nodeCrypto, ciphers: {} } });
   client.receive(HELLO);
   fails(client, OFFER, 'no-common-suite');
+});
+
+test('a hub refuses a message 1 that names a protocol version without 3', () => {
+  const { noise } = OFFER_PAYLOAD;
+  const chosen = { pattern: 'XXpsk2', suite: noise.suites[0], msg: '00' };
+  for (const [version, code] of [
+    [2, 'protocol-version'],
+    [3, 'message-too-short'],
+  ] as const) {
+    const { hub } = pairWithHubIn('awaiting-message-1');
+    fails(hub, envelope('shake', { max_protocol_version: version, noise: chosen }), code);
+  }
 });
 
 /** Runs a handshake in which one message (1, 2 or 3) is changed, and returns the receiver's error code. */

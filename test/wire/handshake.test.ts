@@ -114,4 +114,27 @@ test('distinguishes lists of strings from all other values', () => {
   assert.is(isStringArray(proxy), false);
 });
 
+test('memory that runs out while a payload is read is not reported as a bad payload', () => {
+  const full = new RangeError('Array buffer allocation failed');
+  const payload = new TextEncoder().encode('{"encoding":"a"}');
+  const decode = TextDecoder.prototype.decode;
+  const { fromCharCode } = String;
+  const raise = (): never => {
+    throw full;
+  };
+  TextDecoder.prototype.decode = raise;
+  String.fromCharCode = raise;
+  try {
+    for (const read of [readMessage1Payload, readMessage2Payload]) {
+      assert.throws(
+        () => read(payload),
+        (error: unknown) => error === full,
+      );
+    }
+  } finally {
+    TextDecoder.prototype.decode = decode;
+    String.fromCharCode = fromCharCode;
+  }
+});
+
 test.run();
