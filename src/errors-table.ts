@@ -564,6 +564,12 @@ export const pskTooEarly = (): LocalError =>
   new LocalError('wrong-state', 'providePsk() before psk-needed: a stored PSK goes into the keyring');
 export const notReady = (session: HasState): LocalError =>
   new LocalError('wrong-state', `sending in state ${session.state}: wait for the ready event`);
+export const noQuestions = (): LocalError =>
+  new LocalError('wrong-state', 'ask() without "requests": pass a function that makes a RequestScheduler');
+export const nothingToTrust = (): LocalError =>
+  new LocalError('wrong-state', 'trust() while no hub has presented another key');
+export const linkEnded = (): LocalError =>
+  new LocalError('session-over', 'the client has ended, because end() was called');
 export const sessionOver = (failure: unknown): LocalError =>
   new LocalError('session-over', 'the session is over: connect again with a new one', failure);
 export const connectionEnded = (): LocalError =>

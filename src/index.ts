@@ -6,7 +6,8 @@
  * credentials to it with `authorizedUrl`, and use a `ClientSession` with a keyring from `createKeyring`. Apply each event
  * of the session to the keyring with `updateKeyring`, and store it with `serializeKeyring`; `parseKeyring` reads it again.
  * When the session asks for the pre-shared key, compute it with `pskDerivation`. `ConnectionPolicy` says when to connect
- * again, and `RequestScheduler` says which reply belongs to which request.
+ * again, and `RequestScheduler` says which reply belongs to which request. `ClientLink` combines all of these: it orders what to
+ * open, write, store and derive, and a program only carries that out.
  *
  * Over MQTT, use `brokerEndpoint`, `deriveTopics`, `clientId` and `presence`. For the other side of a connection, use
  * `HubSession`.
@@ -47,6 +48,9 @@ export {
   updateKeyring,
 } from './keyring/keyring.ts';
 export { parseKeyring, serializeKeyring } from './keyring/keyring-text.ts';
+export { ClientLink } from './link/client-link.ts';
+export type { LinkClosing, LinkOptions, LinkState } from './link/options.ts';
+export type { LinkEvent, Order } from './link/orders.ts';
 export { type BrokerEndpoint, brokerEndpoint } from './mqtt-topics/broker-endpoint.ts';
 export { clientId } from './mqtt-topics/client-id.ts';
 export { type Presence, presence } from './mqtt-topics/presence.ts';

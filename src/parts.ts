@@ -7,6 +7,29 @@
 export type { LocalCode, RemoteCode } from './errors.ts';
 export type { Endpoints, Protocols } from './identity/identity.ts';
 export type { HubPin, HubPsk } from './keyring/keyring.ts';
+export type {
+  AskTold,
+  BytesTold,
+  CloseTold,
+  ComputeOrder,
+  ConnectingTold,
+  ConnectTold,
+  DeriveOrder,
+  EndTold,
+  EventTold,
+  FinishTold,
+  OpenOrder,
+  ReconnectTold,
+  SentTrace,
+  ShutOrder,
+  StopDerivingOrder,
+  StoreOrder,
+  TellOrder,
+  TextTold,
+  TraceTold,
+  UnsentTold,
+  WriteOrder,
+} from './link/orders.ts';
 export type { Mqtt } from './mqtt-topics/mqtt.ts';
 export type { PresenceMessage } from './mqtt-topics/presence.ts';
 export { Argon2id, argon2id } from './noise/argon2id.ts';

@@ -25,11 +25,11 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
     29,
     () => FILES.filter((file) => /\/(?:constant-time|judge|linear|nodes|run|size)$/.test(file)).length,
   ],
-  ['names that the entries of hub-protocol export', 170, () => publicNames().length],
-  ['files in the repository', 1_045, () => FILES.length],
+  ['names that the entries of hub-protocol export', 200, () => publicNames().length],
+  ['files in the repository', 1_060, () => FILES.length],
   [
     'words of the documents',
-    91_500,
+    92_500,
     () => FILES.filter(isWritten).reduce((words, file) => words + read(file).split(/\s+/).length, 0),
   ],
 ];

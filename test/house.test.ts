@@ -28,6 +28,7 @@ const ROOMS: { readonly [room: string]: readonly string[] } = {
   keyring: ['', 'wire', 'crypto', 'session'],
   recording: ['', 'wire', 'crypto', 'session'],
   policy: ['', 'crypto', 'session'],
+  link: ['', 'wire', 'crypto', 'session', 'keyring', 'policy', 'requests'],
 };
 
 /** The entries of the package that lead to all rooms. */

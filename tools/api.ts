@@ -24,6 +24,12 @@ const AREAS: { readonly [page: string]: Area } = {
       'One connection, as the client or as the hub, its options and its events. ' +
       '[sessions.md](../sessions.md) has the states and how a connection ends, [protocol.md](../protocol.md#hello-and-the-offer) the rules.',
   },
+  link: {
+    title: 'The link',
+    sources: /^link\//,
+    introduction:
+      'A client across all its connections: it orders what to open, write, store and derive. [The link](../sessions.md#the-link) has the rules and a shell.',
+  },
   keyring: {
     title: 'The keyring',
     sources: /^keyring\//,

@@ -1,21 +1,24 @@
-/** Draws the events of sessions: what to do with each is the first sentence of its docstring. */
+/** Draws the events of sessions, and the orders of a link: what to do with each is the first sentence of its docstring. */
 import { publicNames } from './declared.ts';
 import { code, table } from './draw.ts';
 
-/** The types of a union, such as `SessionEvent`, with those of the unions in it. */
-function typesIn(union: string): string[] {
+/**
+ * The types of a union, such as `SessionEvent`, with those of the unions in it.
+ * @param tag - the field that tells them apart
+ */
+function typesIn(union: string, tag: string): string[] {
   const { code: declaration } = DECLARED.get(union)!;
-  if (/type: '/.test(declaration)) return [union];
-  return [...declaration.replace(/^.*?=/s, '').matchAll(/\w+/g)].flatMap(([name]) => typesIn(name));
+  if (declaration.includes(`${tag}: '`)) return [union];
+  return [...declaration.replace(/^.*?=/s, '').matchAll(/\w+/g)].flatMap(([name]) => typesIn(name, tag));
 }
 
 const DECLARED = new Map(publicNames().map((each) => [each.name, each]));
 
-/** A row for each event of a union: its `type`, and what to do. */
-function rows(union: string): (readonly [type: string, todo: string])[] {
-  return typesIn(union).map((name) => {
+/** A row for each type of a union: the tag, and what to do. */
+function rows(union: string, tag = 'type'): (readonly [type: string, todo: string])[] {
+  return typesIn(union, tag).map((name) => {
     const { code: declaration, doc } = DECLARED.get(name)!;
-    const [, type] = /type: '([a-z-]+)'/.exec(declaration)!;
+    const [, type] = new RegExp(`${tag}: '([a-z-]+)'`).exec(declaration)!;
     const [, todo] = /^(.*?)\.(?: |$)/s.exec(doc!.text)!;
     return [type!, todo!.replace(/\s+/g, ' ')];
   });
@@ -33,9 +36,9 @@ const USUAL: readonly string[] = [
   'ended',
 ];
 
-function drawn(events: readonly (readonly [type: string, todo: string])[]): string {
+function drawn(events: readonly (readonly [type: string, todo: string])[], what = 'Event'): string {
   return table(
-    ['Event', 'What to do'],
+    [what, 'What to do'],
     events.map(([type, todo]) => [code(type), todo]),
   );
 }
@@ -53,4 +56,8 @@ export function clientEvents(): string {
 export function hubEvents(): string {
   const ofClients = new Set(rows('SessionEvent').map((row) => row.join()));
   return drawn(rows('HubSessionEvent').filter((row) => !ofClients.has(row.join())));
+}
+
+export function linkOrders(): string {
+  return drawn(rows('Order', 'do'), 'Order');
 }

@@ -18,7 +18,7 @@ import {
   type TransitionTable,
 } from '../src/session/transitions.ts';
 import { code, type Drawn, idOf, mermaid, pageWith, table } from './draw.ts';
-import { clientEvents, hubEvents } from './events.ts';
+import { clientEvents, hubEvents, linkOrders } from './events.ts';
 
 /** The names of inputs and steps in the diagrams. */
 const LABELS: { readonly [name in Input | Step]: string } = {
@@ -105,6 +105,7 @@ function failures(rows: readonly FailureRow[]): string {
 const PARTS: { readonly [name: string]: string } = {
   'client events': clientEvents(),
   'hub events': hubEvents(),
+  'link orders': linkOrders(),
   'client states': diagram(CLIENT_TRANSITIONS),
   'hub states': diagram(HUB_TRANSITIONS),
   'client endings': endings(CLIENT_ENDINGS),

@@ -265,8 +265,9 @@ function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisione
   ) {
     return keyring;
   }
+  const entry = hubPsk(nodeId, copyBytes(psk), { isProvisioned });
   return changed(keyring, {
-    psks: withoutHub(psks, nodeId).concat(hubPsk(nodeId, copyBytes(psk), { isProvisioned })),
+    psks: stored === undefined ? psks.concat(entry) : psks.map((other) => (other === stored ? entry : other)),
   });
 }
 

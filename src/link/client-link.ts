@@ -1,0 +1,256 @@
+/**
+ * ClientLink: a client across all its connections, sans I/O. Its inputs are here; machine.ts has what they set in motion.
+ * docs/reference/sessions.md, "The link", has the rules and a shell. Spec, "Hub connection (protocol v3)".
+ */
+import { assertTime } from '../arguments.ts';
+import { isBytes } from '../bytes.ts';
+import type { RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
+import { hideFields } from '../hide-fields.ts';
+import { assertKeyring, type Keyring, pinHub } from '../keyring/keyring.ts';
+import { KEY_LENGTH } from '../limits.ts';
+import { opaque } from '../opaque.ts';
+import type { Closing } from '../session/endings.ts';
+import type { JsonObject } from '../wire/json.ts';
+import { LinkMachine } from './machine.ts';
+import { type LinkClosing, type LinkOptions, type LinkState, readLinkOptions } from './options.ts';
+import type { Order } from './orders.ts';
+
+/** How long a question waits to be sent, in milliseconds. */
+const UNSENT_TIMEOUT = 60000;
+
+/**
+ * Keeps a client connected. Each input returns orders: carry them out in their order. After each input, set one timer to
+ * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, from a clock that never goes back, such as
+ * `performance.now()`. If carrying out an order causes the next input, put that input's orders behind those that are left.
+ *
+ * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing.
+ * @see spec, "Hub connection (protocol v3)"
+ *
+ * @example
+ * import { ClientLink, createKeyring, type Order } from 'hub-protocol';
+ * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+ *
+ * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+ * const link = new ClientLink({ crypto, randomBytes, siteId: 'lobby', keyring });
+ * const orders: Order[] = link.start(0);
+ * console.log(orders.map((order) => order.do).join(' ')); // open tell
+ * console.log(link.state, link.deadline); // connecting 30000
+ */
+export class ClientLink {
+  private readonly machine: LinkMachine;
+
+  /**
+   * Call `start` next.
+   * @throws LocalError `bad-argument`, also for an unknown option. Options of the session are checked when it is made
+   */
+  constructor(options: LinkOptions) {
+    this.machine = new LinkMachine(readLinkOptions(options));
+    hideFields(this);
+  }
+
+  /** The keyring, as last stored. */
+  get keyring(): Keyring {
+    return this.machine.store.kept;
+  }
+
+  /** When to call `wake`, on the clock of `now`; `undefined` if there is nothing to wait for. */
+  get deadline(): number | undefined {
+    return this.machine.deadline;
+  }
+
+  /** What the link is doing. */
+  get state(): LinkState {
+    return this.machine.state;
+  }
+
+  /**
+   * Connects, unless there is a connection: at first, after `end`, after a person has acted, and when the network is back.
+   * @param now - the time, in milliseconds
+   * @param keyring - what is stored now, if others write to the same store
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  start(now: number, keyring?: Keyring): Order[] {
+    const at = assertTime(now, 'now');
+    if (keyring !== undefined) assertKeyring(keyring);
+    this.machine.start(at, keyring);
+    return this.machine.proceed(at);
+  }
+
+  /**
+   * MQTT only: the client has subscribed, and may announce itself. A shell over WebSocket need not call it: there the hub
+   * speaks first.
+   * @param connection - the number from the order
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  opened(connection: number, now: number): Order[] {
+    return this.machine.input(connection, now, (session) => {
+      // A message that the broker had kept may have come first.
+      if (session.state === 'awaiting-hello') this.machine.take(session.start());
+    });
+  }
+
+  /**
+   * Takes one WebSocket message or one MQTT payload.
+   * @param connection - the number from the order
+   * @param data - a string if it was text, a Uint8Array if it was binary
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  received(connection: number, data: string | Uint8Array, now: number): Order[] {
+    return this.machine.input(connection, now, (session) => this.machine.take(session.receive(data)));
+  }
+
+  /**
+   * The transport has closed, or could not be opened.
+   * @param connection - the number from the order
+   * @param closing - as for `ClientSession.closed`; `retryAfter` lengthens the pause. An Error means that this side has failed
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  closed(connection: number, closing: Closing | LinkClosing | Error | undefined, now: number): Order[] {
+    assertTime(now, 'now');
+    this.machine.cut(connection);
+    return this.machine.input(connection, now, (_session, at) => {
+      if (closing instanceof Error) throw closing;
+      if (typeof closing !== 'object') this.machine.leave(at, { closing });
+      else {
+        const { code, status, reason, retryAfter } = closing as LinkClosing;
+        this.machine.leave(at, { closing: { code, status, reason }, retryAfter });
+      }
+    });
+  }
+
+  /**
+   * Answers `store`.
+   * @param error - why the keyring could not be stored; `undefined` if it is stored
+   * @param now - the time, in milliseconds
+   * @param keyring - what is stored now, if others write to the same store
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  stored(error: unknown, now: number, keyring?: Keyring): Order[] {
+    const at = assertTime(now, 'now');
+    if (keyring !== undefined) assertKeyring(keyring);
+    this.machine.stored(error, keyring, at);
+    return this.machine.proceed(at);
+  }
+
+  /**
+   * Answers `derive`.
+   * @param derivation - the number from the order
+   * @param psk - 32 bytes, which are copied; or why there is none
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  derived(derivation: number, psk: Uint8Array | Error, now: number): Order[] {
+    const at = assertTime(now, 'now');
+    const own = this.machine.derivation.take(derivation, psk);
+    if (own === false) return this.machine.proceed(at);
+    return this.machine.input(this.machine.connection, now, (session) => {
+      if (session.state !== 'awaiting-psk') return;
+      if (own === undefined) throw isBytes(psk) ? errors.expectedBytes('psk', KEY_LENGTH, psk) : psk;
+      this.machine.take(session.providePsk(own));
+    });
+  }
+
+  /**
+   * Answers `compute`.
+   * @param connection - the number from the order
+   * @param sharedSecret - 32 bytes, which you may wipe afterwards; or why there is none
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  computed(connection: number, sharedSecret: Uint8Array | Error, now: number): Order[] {
+    return this.machine.input(connection, now, (session) => {
+      if (!isBytes(sharedSecret)) throw sharedSecret;
+      this.machine.take(session.resume(sharedSecret));
+    });
+  }
+
+  /**
+   * Does what is due. A late call is fine, an early one does nothing.
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  wake(now: number): Order[] {
+    return this.machine.input(this.machine.connection, now, () => this.machine.doPaced());
+  }
+
+  /**
+   * Asks the hub, as soon as it can. The link tells `finish` when the question has ended, or `unsent`.
+   * @param envelope - as for `RequestScheduler.request`
+   * @param now - the time, in milliseconds
+   * @param timeout - how long the question may wait to be sent, in milliseconds (default 60000). When it is sent, the deadlines of
+   *   the scheduler begin
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`
+   */
+  ask(envelope: JsonObject, now: number, timeout: number = UNSENT_TIMEOUT): Order[] {
+    const at = assertTime(now, 'now');
+    assertTime(timeout, 'timeout');
+    this.machine.ask(envelope, at + timeout);
+    return this.machine.proceed(at);
+  }
+
+  /**
+   * Sends an envelope that is not a question, or bytes. If that cannot be done now, the link tells `unsent`.
+   * @param message - as for `sendJson` or `sendBinary`
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  send(message: JsonObject | Uint8Array, now: number): Order[] {
+    return this.machine.send(message, assertTime(now, 'now'));
+  }
+
+  /**
+   * Pins the key that a person was asked about, in place of the old one, and connects.
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`; `wrong-state` if no person is asked about a hub's key
+   */
+  trust(now: number): Order[] {
+    const { nodeId, hubKey } = (this.machine.asked ?? {}) as Partial<RemoteError>;
+    if (nodeId === undefined || hubKey === undefined) {
+      throw errors.nothingToTrust();
+    }
+    return this.change((keyring) => pinHub(keyring, nodeId, hubKey), now);
+  }
+
+  /**
+   * Changes the keyring as a person wishes, such as with `forgetPsks` after a new password, and connects with it. If it cannot be
+   * stored, each further attempt to connect begins with it.
+   * @param update - takes a keyring and returns another one, without side effects
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`; `bad-length` and any other that `update` throws
+   */
+  change(update: (keyring: Keyring) => Keyring, now: number): Order[] {
+    const at = assertTime(now, 'now');
+    assertKeyring(update(this.machine.store.kept));
+    this.machine.change(update);
+    return this.machine.proceed(at);
+  }
+
+  /**
+   * Ends the connection, the derivation and all questions, now. `start` connects again.
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  end(now: number): Order[] {
+    const at = assertTime(now, 'now');
+    this.machine.end(at);
+    return this.machine.proceed(at);
+  }
+}
+opaque(ClientLink.prototype, 'ClientLink');

@@ -1,0 +1,56 @@
+/** What the events of a session mean for a link: changes of the keyring, ends, and what is told. */
+import type { LocalError } from '../errors.ts';
+import { type Keyring, updateKeyring } from '../keyring/keyring.ts';
+import type { EndedEvent, SessionEvent } from '../session/events.ts';
+import type { LinkEvent } from './orders.ts';
+
+/** A change of a keyring. It returns the same keyring if there is nothing to change. */
+export type Update = (keyring: Keyring) => Keyring;
+
+/** The changes that must be stored before anything that follows these events. */
+export function updatesOf(events: readonly SessionEvent[]): Update[] {
+  return events.filter((event) => !isAcceptance(event)).map(updateBy);
+}
+
+/** The change that an event makes. */
+export function updateBy(event: SessionEvent): Update {
+  return (keyring) => updateKeyring(keyring, event);
+}
+
+/** Whether an event may show that the hub accepts the static key. */
+export function isAcceptance({ type }: SessionEvent): boolean {
+  return type === 'ready' || type === 'message' || type === 'dropped';
+}
+
+/** The end of a connection that this side has failed. It says nothing about the hub, so pin and PSK stay. */
+export function endedBy(error: LocalError, isHopeless: boolean): EndedEvent {
+  return {
+    type: 'ended',
+    reason: 'dropped',
+    retry: isHopeless ? 'never' : 'later',
+    error,
+    pattern: undefined,
+    code: undefined,
+    status: undefined,
+    closeReason: undefined,
+  };
+}
+
+/** A copy of an event or a decision, as a link tells it. */
+export function retyped<Event extends LinkEvent>(event: object, type: Event['type']): Event {
+  const copy: { [name: string]: unknown } = merged(event, { type });
+  delete copy.do;
+  return copy as unknown as Event;
+}
+
+/** The fields of some objects together; the fields of a later object count. */
+export function merged<A extends object, B extends object, C extends object>(a: A, b: B, c?: C): A & B & C {
+  const fields: { [name: string]: unknown } = {};
+  const parts: (object | undefined)[] = [a, b, c];
+  for (let i = 0; i < parts.length; i++) {
+    const part = (parts[i] ?? {}) as typeof fields;
+    const names = Object.keys(part);
+    for (let j = 0; j < names.length; j++) fields[names[j]!] = part[names[j]!];
+  }
+  return fields as A & B & C;
+}

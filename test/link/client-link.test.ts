@@ -1,0 +1,834 @@
+/** Each rule of ClientLink by itself. random-lives.test.ts tries them together. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import {
+  buildUtterance,
+  ClientLink,
+  createKeyring,
+  fingerprint,
+  forgetPsks,
+  type JsonObject,
+  type Keyring,
+  type LinkOptions,
+  type Order,
+  pinHub,
+  storePsk,
+} from '../../src/index.ts';
+import { CLIENT_STATIC, HUB_STATIC, NODE_ID } from '../world/keys.ts';
+import { raisesLocal } from '../world/raises.ts';
+import { seeded } from '../world/random.ts';
+import { toyCrypto } from '../world/toy-crypto.ts';
+import { names, pskFor, readyShell, Shell } from './shell.ts';
+
+const OTHER_STATIC = new Uint8Array(32).fill(9);
+const HUB_KEY = toyCrypto.x25519.publicKey(HUB_STATIC);
+const question = (requestId: string, text = 'What is on today?'): JsonObject =>
+  buildUtterance({ requestId, text });
+const diskFull = new Error('no space left');
+const newKeyring = (): Keyring =>
+  createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, crypto: toyCrypto });
+
+// First contact
+
+test('dials, derives, stores, and only then sends message 3', () => {
+  const shell = new Shell({}, ['write']);
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  shell.connect();
+  const [derive] = shell.ordered('derive');
+  assert.equal(derive!.salt, pskFor(NODE_ID));
+  const writes = shell.ordered('write').length;
+  shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0));
+  assert.is(shell.ordered('write').length, writes + 1); // message 1
+  const [store] = shell.ordered('store');
+  assert.equal(
+    store!.keyring.pins.map(({ key }) => key),
+    [HUB_KEY],
+  );
+  assert.is(store!.keyring.psks.length, 1);
+  assert.is(shell.link.state, 'connecting');
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['write', 'write', 'tell connect']);
+  assert.is(shell.link.state, 'ready');
+  assert.is(shell.link.keyring, store!.keyring);
+});
+
+test('announces itself over MQTT once it has subscribed', () => {
+  const shell = new Shell();
+  shell.start();
+  assert.equal(names(shell.run(shell.link.opened(1, 0))), ['write']);
+});
+
+test('does not announce itself over MQTT after a message that the broker had kept', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.run(shell.link.received(1, '{"msg_type":"hello","payload":{"node_id":"hub-1"}}', 0));
+  assert.equal(shell.run(shell.link.opened(1, 0)), []);
+});
+
+test('computes one step of a paced handshake in each wake', () => {
+  const shell = new Shell({ session: { paced: true } });
+  shell.start();
+  shell.connect();
+  let wakes = 0;
+  for (; shell.link.state !== 'ready'; wakes++) {
+    assert.is(shell.link.deadline, shell.now);
+    shell.wake();
+  }
+  assert.ok(wakes > 5, String(wakes));
+});
+
+test('orders shared secrets of a key that is kept elsewhere', () => {
+  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+  const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
+  const shell = new Shell({ keyring });
+  shell.start();
+  shell.connect();
+  const [compute] = shell.ordered('compute');
+  const secret = toyCrypto.x25519.sharedSecret(CLIENT_STATIC, compute!.publicKey);
+  shell.run(shell.link.computed(1, secret, 0));
+  assert.is(shell.link.state, 'ready');
+});
+
+test('connects again if a shared secret cannot be computed', () => {
+  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+  const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
+  shell.start();
+  shell.connect();
+  const failure = new Error('no chip');
+  assert.equal(names(shell.run(shell.link.computed(1, failure, 0))), [
+    'close',
+    'tell close',
+    'tell reconnect',
+  ]);
+  assert.is(shell.told('close')[0]!.error, failure);
+});
+
+// Storing
+
+test('holds what arrives while a keyring is being stored', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  assert.is(shell.link.state, 'connecting');
+  assert.equal(shell.run(shell.link.received(1, 'text', 0)), []);
+  const orders = names(shell.run(shell.link.stored(undefined, 0)));
+  assert.equal(orders, ['write', 'write', 'tell connect', 'close', 'tell close', 'tell reconnect']);
+});
+
+test('writes nothing to a transport that has gone while a keyring was being stored', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  assert.equal(shell.closed({ code: 1006 }), []);
+  const orders = shell.run(shell.link.stored(undefined, 0));
+  assert.equal(names(orders), ['tell connect', 'tell close', 'tell reconnect']);
+});
+
+test('tries again twice if a pin cannot be stored, then asks a person, and sends message 3 to nobody', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  for (let i = 1; i < 3; i++) {
+    const orders = shell.run(shell.link.stored(diskFull, shell.now));
+    assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+    shell.wake();
+    shell.connect();
+  }
+  assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['close', 'tell close', 'tell ask']);
+  assert.is(shell.told('ask')[0]!.error, diskFull);
+  assert.is(shell.link.state, 'asking');
+  assert.is(shell.link.deadline, undefined);
+  assert.is(shell.hubEvents.filter(({ type }) => type === 'pin').length, 0);
+  shell.answers.add('store');
+  shell.start();
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+});
+
+test('forgets earlier failures once it is ready', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.run(shell.link.stored(diskFull, 0));
+  shell.wake();
+  shell.connect();
+  shell.run(shell.link.stored(diskFull, shell.now));
+  shell.wake();
+  shell.answers.add('store');
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+  shell.answers.delete('store');
+  shell.redial().connect({ nodeId: 'hub-2', clientKey: undefined });
+  const orders = shell.run(shell.link.stored(diskFull, shell.now));
+  assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+});
+
+test('delivers the first message before it stores that the hub has accepted the key', () => {
+  const shell = readyShell();
+  shell.answers.delete('store');
+  shell.says('news', { n: 1 });
+  assert.equal(names(shell.orders.slice(-2)), ['tell message', 'store']);
+  assert.is(shell.ordered('store').at(-1)!.keyring.staticKeyIsFresh, false);
+});
+
+test('goes on if that cannot be stored, and tries again on the next connection', () => {
+  const shell = readyShell();
+  shell.answers.delete('store');
+  shell.says('news', { n: 1 });
+  assert.equal(shell.run(shell.link.stored(diskFull, 0)), []);
+  const stores = shell.ordered('store').length;
+  shell.says('news', { n: 2 });
+  assert.is(shell.told('message').length, 2);
+  assert.is(shell.ordered('store').length, stores);
+  shell.redial().connect();
+  assert.is(shell.ordered('store').length, stores + 1);
+});
+
+test('stores nothing for a message once that is stored', () => {
+  const shell = readyShell();
+  shell.says('news', { n: 1 });
+  const stores = shell.ordered('store').length;
+  for (let n = 2; n < 10; n++) shell.says('news', { n });
+  assert.is(shell.ordered('store').length, stores);
+});
+
+test('keeps what the store says that it contains', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  const { change } = shell.ordered('store')[0]!;
+  const theirs = pinHub(newKeyring(), 'hub-2', OTHER_STATIC);
+  const both = change(theirs);
+  shell.run(shell.link.stored(undefined, 0, both));
+  assert.is(shell.link.keyring, both);
+  assert.is(both.pins.length, 2);
+});
+
+test('ends a connection to a hub that another program has pinned with another key', () => {
+  const shell = new Shell({}, ['derive', 'write']);
+  shell.start();
+  shell.run(shell.link.change((keyring) => storePsk(keyring, 'hub-2', OTHER_STATIC), 0));
+  shell.run(shell.link.stored(undefined, 0, pinHub(newKeyring(), NODE_ID, OTHER_STATIC)));
+  shell.connect();
+  assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'hub-key-changed');
+});
+
+test('connects with the keyring that is stored now, unless it is storing one', () => {
+  const theirs = pinHub(newKeyring(), 'hub-2', OTHER_STATIC);
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.run(shell.link.end(0));
+  shell.run(shell.link.start(0, theirs));
+  assert.is(shell.link.keyring.pins.length, 0);
+  shell.run(shell.link.stored(undefined, 0));
+  assert.equal(
+    shell.link.keyring.pins.map(({ nodeId }) => nodeId),
+    [NODE_ID],
+  );
+  shell.run(shell.link.end(0));
+  shell.run(shell.link.start(0, theirs));
+  assert.is(shell.link.keyring, theirs);
+});
+
+test('an answer to no store changes nothing', () => {
+  const shell = readyShell();
+  assert.equal(shell.link.stored(diskFull, 0), []);
+  assert.is(shell.link.state, 'ready');
+});
+
+// Deriving
+
+test('keeps a derived PSK for the next connection, until the hub has proved it', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  shell.closed({ code: 1006 });
+  const [derive] = shell.ordered('derive');
+  assert.equal(shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0)), []);
+  shell.wake();
+  shell.connect();
+  assert.is(shell.ordered('derive').length, 1);
+  assert.is(shell.link.state, 'ready');
+});
+
+test('stops a derivation when a server names another hub, and ignores its answer', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect({ nodeId: 'hub-2' });
+  shell.redial();
+  shell.connect();
+  assert.equal(names(shell.orders.slice(-2)), ['stop-deriving', 'derive']);
+  const [first, second] = shell.ordered('derive');
+  assert.equal(shell.link.derived(first!.derivation, pskFor('hub-2'), shell.now), []);
+  shell.run(shell.link.derived(second!.derivation, pskFor(NODE_ID), shell.now));
+  assert.is(shell.link.state, 'ready');
+});
+
+test('takes the first answer of a derivation', () => {
+  const shell = new Shell({}, []);
+  shell.start();
+  shell.connect();
+  const [derive] = shell.ordered('derive');
+  assert.equal(names(shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0))), ['write']);
+  assert.equal(shell.link.derived(derive!.derivation, new Error('late'), 0), []);
+  shell.redial().connect();
+  assert.is(shell.ordered('derive').length, 1);
+});
+
+test('never uses the PSK of one hub for another', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect({ nodeId: 'hub-2' });
+  shell.run(shell.link.derived(1, pskFor('hub-2'), 0));
+  shell.redial().connect();
+  assert.is(shell.ordered('derive').length, 2);
+});
+
+test('keeps a PSK that is derived before the next hub has said who it is', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  shell.redial();
+  assert.equal(shell.run(shell.link.derived(1, pskFor(NODE_ID), shell.now)), []);
+  shell.connect();
+  assert.is(shell.ordered('derive').length, 1);
+  assert.is(shell.link.state, 'ready');
+});
+
+test('connects again if the PSK cannot be derived, or has another length', () => {
+  for (const [answer, code] of [
+    [new Error('no memory'), undefined],
+    [new Uint8Array(31), 'bad-length'],
+  ] as const) {
+    const shell = new Shell({}, ['store', 'write']);
+    shell.start();
+    shell.connect();
+    const orders = shell.run(shell.link.derived(1, answer, 0));
+    assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+    assert.is((shell.told('close')[0]!.error as { code?: string }).code, code);
+  }
+});
+
+test('derives again after the PSK has not opened message 2', () => {
+  const shell = readyShell({}, ['store', 'derive', 'write']);
+  const stores = shell.ordered('store').length;
+  shell.redial().connect({ psk: new Uint8Array(32).fill(7), clientKey: undefined });
+  assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'psk-differs');
+  shell.wake();
+  shell.answers.delete('derive');
+  shell.connect({ clientKey: undefined });
+  assert.is(shell.ordered('derive').length, 2);
+  assert.is(shell.ordered('store').length, stores); // that a PSK is suspect is not stored
+});
+
+test('derives again after a new password', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  assert.equal(names(shell.run(shell.link.change(forgetPsks, 0))), [
+    'close',
+    'stop-deriving',
+    'open',
+    'tell connecting',
+  ]);
+  shell.connect();
+  shell.run(shell.link.derived(2, pskFor(NODE_ID), 0));
+  assert.is(shell.link.state, 'ready');
+});
+
+test('wipes the derived PSK when it is no longer needed', () => {
+  const shell = new Shell({}, ['write']);
+  shell.start();
+  shell.connect();
+  shell.run(shell.link.derived(1, pskFor(NODE_ID), 0));
+  const { psk } = (shell.link as unknown as { machine: { derivation: { psk: Uint8Array } } }).machine
+    .derivation;
+  assert.equal(psk, pskFor(NODE_ID));
+  shell.run(shell.link.stored(undefined, 0));
+  assert.equal(psk, new Uint8Array(32));
+});
+
+test('does not read the PSK again once it was passed', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  shell.redial();
+  const psk = pskFor(NODE_ID);
+  shell.run(shell.link.derived(1, psk, shell.now));
+  psk.fill(0);
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+});
+
+// Ending
+
+test('the end stops the derivation, the connection and the questions', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  const asked = question('r1');
+  shell.run(shell.link.ask(asked, 0));
+  assert.equal(names(shell.run(shell.link.end(0))), ['close', 'stop-deriving', 'tell unsent', 'tell end']);
+  assert.is(shell.told('unsent')[0]!.message, asked);
+  assert.is(shell.link.state, 'ended');
+  assert.is(shell.link.deadline, undefined);
+  assert.equal(shell.link.end(0), []);
+});
+
+test('the end ends the pause', () => {
+  const shell = readyShell();
+  shell.closed({ code: 1006 });
+  const due = shell.link.deadline!;
+  shell.run(shell.link.end(0));
+  assert.equal(shell.link.wake(due), []);
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
+});
+
+test('the end does not wait for a store, whose answer then changes nothing else', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  assert.equal(names(shell.run(shell.link.end(0))), ['close', 'tell end']);
+  assert.equal(shell.link.stored(diskFull, 0), []);
+  assert.is(shell.link.state, 'ended');
+});
+
+test('what was held is gone after the end', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.link.closed(1, { code: 1006 }, 0);
+  shell.run(shell.link.end(0));
+  assert.equal(names(shell.start()), []);
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['open', 'tell connecting']);
+});
+
+test('what arrived for a connection before its end does not reach the next one', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.link.closed(1, { code: 1006 }, 0); // two ends, both held while the keyring is being stored
+  shell.link.received(1, 'text', 0);
+  shell.run(shell.link.change(forgetPsks, 0));
+  shell.link.received(1, 'text', 0);
+  shell.run(shell.link.stored(undefined, 0));
+  shell.run(shell.link.stored(undefined, 0));
+  assert.is(shell.link.state, 'connecting');
+  assert.is(shell.ordered('open').length, 2);
+  assert.is(shell.told('close').length, 1);
+});
+
+test('the end forgets a change that is not stored yet', () => {
+  const shell = new Shell({}, ['derive', 'write']);
+  shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
+  shell.run(shell.link.stored(diskFull, 0));
+  shell.run(shell.link.end(0));
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+});
+
+test('a change that was held is gone after the end', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.run(shell.link.change((keyring) => pinHub(keyring, 'hub-2', OTHER_STATIC), 0));
+  shell.run(shell.link.end(0));
+  assert.equal(shell.link.stored(undefined, 0), []);
+  assert.is(shell.link.state, 'ended');
+});
+
+test('a paced connection that has ended leaves no step to the next one', () => {
+  const shell = new Shell({ session: { paced: true } });
+  shell.start();
+  shell.connect();
+  assert.is(shell.link.deadline, 0);
+  shell.redial();
+  assert.ok(shell.link.deadline! > shell.now);
+});
+
+test('what is asked or sent after the end is told to be unsent', () => {
+  const shell = readyShell();
+  shell.run(shell.link.end(0));
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.run(shell.link.send({ a: 1 }, 0));
+  assert.equal(
+    shell.told('unsent').map(({ error }) => error.code),
+    ['session-over', 'wrong-state'],
+  );
+});
+
+// Dialling
+
+test('waits as long as the server asks for', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.closed({ status: 503, retryAfter: 600_000 });
+  assert.is(shell.link.deadline, 600_000);
+  assert.is(shell.told('reconnect')[0]!.after, 600_000);
+});
+
+test('connects again, and says nothing about the hub, if its own side cannot open a transport', () => {
+  const shell = new Shell();
+  shell.start();
+  const failure = new Error('this address cannot be opened');
+  for (let i = 1; i < 3; i++) {
+    assert.equal(names(shell.closed(failure)), ['tell close', 'tell reconnect']);
+    shell.wake();
+  }
+  assert.equal(names(shell.closed(failure)), ['tell close', 'tell ask']);
+  assert.is(shell.told('ask')[0]!.error, failure);
+});
+
+test('passes a close code on', () => {
+  const shell = readyShell();
+  shell.closed(1008);
+  assert.is(shell.told('close')[0]!.error.code, 'client-key-refused');
+});
+
+test('gives up waiting for a hub that says nothing', () => {
+  const shell = new Shell();
+  shell.start();
+  assert.is(shell.link.deadline, 30_000);
+  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
+  assert.is(shell.told('close')[0]!.error.code, 'timeout');
+});
+
+test('uses XXpsk2 alone after a failed KKpsk0, whatever the options of the session say', () => {
+  const shell = readyShell({
+    session: { patterns: ['XXpsk2', 'KKpsk0'] },
+    policy: { onKkFailure: 'keep-pin' },
+  });
+  shell.says('news');
+  shell.redial();
+  shell.answers.delete('write');
+  shell.connect();
+  shell.closed(1008);
+  assert.is(shell.link.keyring.pins.length, 1); // the policy says to keep it
+  if (shell.link.state === 'waiting') shell.wake();
+  shell.answers.add('write');
+  shell.connect();
+  assert.equal(
+    shell.told('connect').map(({ pattern }) => pattern),
+    ['XXpsk2', 'XXpsk2'],
+  );
+});
+
+test('dials again when randomBytes works again', () => {
+  let isBroken = true;
+  const randomBytes = (length: number): Uint8Array => {
+    if (isBroken) throw new Error('no entropy');
+    return seeded(3)(length);
+  };
+  const shell = new Shell({ randomBytes });
+  assert.equal(names(shell.start()), ['tell close', 'tell ask']); // no random bytes for a pause either
+  assert.is(shell.link.state, 'asking');
+  isBroken = false;
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+});
+
+test('connects again after a person was asked because there was no randomness for a pause', () => {
+  let isBroken = false;
+  const random = seeded(3);
+  const randomBytes = (length: number): Uint8Array => {
+    if (isBroken) throw new Error('no entropy');
+    return random(length);
+  };
+  const shell = new Shell({ randomBytes });
+  shell.start();
+  isBroken = true;
+  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell ask']);
+  isBroken = false;
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
+});
+
+test('pauses again after a connection without a message, and restarts the pauses after a steady one', () => {
+  const shell = readyShell();
+  shell.closed({ code: 1006 });
+  const limits: number[] = [];
+  for (let i = 0; i < 6; i++) {
+    shell.wake();
+    limits.push(...[shell.closed({ code: 1006 })].map(() => shell.told('reconnect').at(-1)!.after));
+  }
+  assert.ok(Math.max(...limits) > 2000);
+  shell.wake();
+  shell.connect();
+  shell.now += 30_000;
+  shell.closed({ code: 1006 });
+  assert.ok(shell.told('reconnect').at(-1)!.after <= 2000);
+});
+
+test('gives this side three attempts again after a person has acted', () => {
+  const shell = new Shell();
+  shell.start();
+  for (let i = 0; i < 3; i++) {
+    shell.closed(new Error('no socket'));
+    shell.wake();
+  }
+  assert.is(shell.link.state, 'asking');
+  shell.start();
+  assert.equal(names(shell.closed(new Error('no socket'))), ['tell close', 'tell reconnect']);
+});
+
+test('pauses after a session could not be made', () => {
+  const shell = new Shell({ session: { hello: { bad: Number.NaN } } });
+  assert.equal(names(shell.start()), ['tell close', 'tell reconnect']);
+  shell.wake();
+  assert.equal(names(shell.wake()), ['tell close', 'tell ask']);
+  assert.is(shell.told('ask')[0]!.error.code, 'unsafe-number');
+});
+
+test('what an old connection receives changes nothing', () => {
+  const shell = readyShell();
+  shell.redial();
+  assert.equal(shell.link.received(1, '{}', shell.now), []);
+  assert.equal(shell.link.closed(1, 1008, shell.now), []);
+  assert.equal(shell.link.computed(1, new Error('late'), shell.now), []);
+});
+
+test('start does nothing while there is a connection, and ends a pause', () => {
+  const shell = readyShell();
+  assert.equal(shell.start(), []);
+  shell.closed({ code: 1006 });
+  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+});
+
+// A person
+
+test('pins the key that a person was asked about', () => {
+  const shell = readyShell({ policy: { onKkFailure: 'keep-pin' } });
+  shell.redial().connect({ staticKey: OTHER_STATIC, clientKey: undefined });
+  assert.is(shell.link.state, 'asking');
+  assert.equal(names(shell.run(shell.link.trust(shell.now))).slice(0, 1), ['store']);
+  shell.connect({ staticKey: OTHER_STATIC, clientKey: undefined });
+  assert.is(shell.link.state, 'ready');
+  assert.equal(
+    fingerprint(shell.link.keyring.pins[0]!.key),
+    fingerprint(toyCrypto.x25519.publicKey(OTHER_STATIC)),
+  );
+});
+
+test('trusts nobody when no hub has presented a key', () => {
+  const shell = readyShell();
+  raisesLocal(() => shell.link.trust(0), 'wrong-state');
+});
+
+test('stores what a person has changed before anything else, as often as it takes', () => {
+  const shell = new Shell({}, ['derive', 'write']);
+  shell.start();
+  shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
+  assert.equal(names(shell.run(shell.link.stored(diskFull, 0))), ['tell reconnect']);
+  assert.equal(names(shell.wake()), ['store']);
+  shell.run(shell.link.stored(diskFull, shell.now));
+  shell.wake();
+  assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['tell ask']);
+  assert.equal(names(shell.start()), ['store']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['open', 'tell connecting']);
+  assert.is(shell.link.keyring.pins.length, 1);
+});
+
+test('a change that throws changes nothing', () => {
+  const shell = readyShell();
+  raisesLocal(
+    () => shell.link.change((keyring) => pinHub(keyring, NODE_ID, new Uint8Array(3)), 0),
+    'bad-length',
+  );
+  raisesLocal(() => shell.link.change(() => ({}) as Keyring, 0), 'bad-argument');
+  assert.is(shell.link.state, 'ready');
+});
+
+// Questions
+
+test('a question waits until the link is ready, and its answer is told', () => {
+  const shell = new Shell();
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.start();
+  shell.connect();
+  assert.is(shell.heard.length, 1);
+  shell.says('speak', { utterance: 'Nothing.' }, { request_id: 'r1' });
+  shell.wake();
+  const [finish] = shell.told('finish');
+  assert.is(finish!.ending, 'spoken');
+  assert.is(finish!.reply.text, 'Nothing.');
+  assert.is(finish!.error, undefined);
+  assert.not('do' in finish!);
+});
+
+test('a question that waits too long is never sent, and says why', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.run(shell.link.ask(question('r1'), 0, 5000));
+  shell.closed({ code: 1006 });
+  shell.now = 5000;
+  shell.run(shell.link.wake(5000));
+  const [unsent] = shell.told('unsent');
+  assert.is(unsent!.error.code, 'dropped');
+  shell.connect();
+  assert.equal(shell.heard, []);
+});
+
+test('wakes for a question that waits too long while nothing else is due', () => {
+  const shell = new Shell();
+  shell.run(shell.link.ask(question('r1'), 0, 5000));
+  assert.is(shell.link.deadline, 5000);
+  assert.equal(names(shell.wake()), ['tell unsent']);
+});
+
+test('without a cause, such a question says which state the link is in', () => {
+  const shell = readyShell();
+  shell.redial({ code: 1006 }).connect(); // ready again: the loss is no cause any more
+  shell.run(shell.link.ask(question('r1'), shell.now));
+  shell.run(shell.link.ask(question('r2'), shell.now, 1000));
+  shell.now += 1000;
+  shell.run(shell.link.wake(shell.now));
+  assert.is(shell.told('unsent')[0]!.error.code, 'wrong-state');
+});
+
+test('a question that is dropped while its session is busy is not sent when the session is free', () => {
+  const shell = readyShell();
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.run(shell.link.ask(question('r2'), 0, 1000));
+  shell.run(shell.link.ask(question('r3'), 0));
+  shell.now = 1000;
+  shell.run(shell.link.wake(1000));
+  shell.says('speak', { utterance: 'Yes.' }, { request_id: 'r1' });
+  shell.wake();
+  assert.equal(
+    shell.heard.map((text) => /r\d/.exec(text)![0]),
+    ['r1', 'r3'],
+  );
+  assert.is(shell.told('unsent').length, 1);
+  assert.equal(
+    shell.told('finish').map(({ requestId }) => requestId),
+    ['r1'],
+  );
+});
+
+test('a question that was sent ends with its connection, and one that was not waits for the next', () => {
+  const shell = readyShell();
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.run(shell.link.ask(question('r2'), 0));
+  shell.redial().connect();
+  const [finish] = shell.told('finish');
+  assert.equal([finish!.requestId, finish!.ending, finish!.error!.code], ['r1', 'closed', 'dropped']);
+  assert.equal(
+    shell.heard.map((text) => /r\d/.exec(text)![0]),
+    ['r1', 'r2'],
+  );
+});
+
+test('a question that cannot be sent is told to be unsent, and ends no other', () => {
+  const shell = readyShell();
+  const [long, twice, empty] = [question('r1'), question('r2'), {}];
+  (long as { payload: JsonObject }).payload = {
+    ...(long as { payload: JsonObject }).payload,
+    data: { bad: Number.NaN },
+  };
+  shell.run(shell.link.ask(long, 0));
+  shell.run(shell.link.ask(question('r2'), 0));
+  shell.run(shell.link.ask(twice, 0));
+  shell.run(shell.link.ask(empty, 0));
+  assert.equal(
+    shell.told('unsent').map(({ message, error }) => [message, error.code]),
+    [
+      [long, 'unsafe-number'],
+      [twice, 'bad-argument'],
+      [empty, 'bad-argument'],
+    ],
+  );
+  assert.is(shell.told('finish').length, 0);
+  assert.is(shell.heard.length, 1);
+});
+
+test('a link without a scheduler takes no questions, and tells texts', () => {
+  const shell = readyShell({ requests: undefined });
+  raisesLocal(() => shell.link.ask(question('r1'), 0), 'wrong-state');
+  shell.says('news');
+  assert.match(shell.told('text')[0]!.text, 'news');
+  shell.run(shell.link.send({ a: 1 }, 0));
+  assert.equal(shell.heard, ['{"a":1}']);
+});
+
+test('a message that is not a question may be refused without ending a question', () => {
+  const shell = readyShell();
+  shell.run(shell.link.send({ msg_type: 'bus', payload: { type: 'x', data: {}, context: {} } }, 0));
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
+  assert.is(shell.told('finish').length, 0);
+});
+
+test('a message that cannot be sent is told to be unsent', () => {
+  const shell = readyShell();
+  const message = { bad: Number.NaN };
+  shell.run(shell.link.send(message, 0));
+  assert.equal(
+    shell.told('unsent').map(({ message, error }) => [message, error.code]),
+    [[message, 'unsafe-number']],
+  );
+});
+
+// What is told
+
+test('tells bytes, and messages that were dropped', () => {
+  const shell = readyShell({ session: { maxMessage: 100 } });
+  for (const length of [4, 101]) {
+    for (const sealed of shell.hub!.sendBinary(new Uint8Array(length))) {
+      shell.run(shell.link.received(1, sealed, 0));
+    }
+  }
+  assert.equal(shell.told('bytes')[0]!.bytes, new Uint8Array(4));
+  assert.is(shell.told('dropped')[0]!.bytes, 101);
+});
+
+test('tells that a hub is new, and that a pinned hub is about to see a new key', () => {
+  const shell = readyShell();
+  shell.redial().connect();
+  assert.is(shell.told('static-key-fresh').length, 1);
+  shell.redial().connect({ nodeId: 'hub-2', clientKey: undefined });
+  assert.is(shell.told('new-hub').length, 1);
+});
+
+test('tells what happens inside only if asked to', () => {
+  assert.is(readyShell().told('trace').length, 0);
+  const shell = readyShell({ trace: true });
+  shell.closed({ code: 1006 });
+  const seen = shell.told('trace').map(({ what }) => ('type' in what ? what.type : what.do));
+  for (const one of ['psk-needed', 'pin', 'ready', 'ended', 'dial'])
+    assert.ok(
+      seen.some((name) => name === one),
+      one,
+    );
+});
+
+test('closes and connects again when a hub breaks the protocol', () => {
+  const shell = readyShell();
+  const orders = shell.run(shell.link.received(1, 'text', 0));
+  assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+  assert.is(shell.ordered('close')[0]!.code, 1002);
+});
+
+test('a scheduler that cannot be made ends the connection', () => {
+  const shell = readyShell({
+    requests: () => {
+      throw new Error('no scheduler');
+    },
+  });
+  assert.is(shell.told('close')[0]!.error.message, 'no scheduler');
+});
+
+// Misuse
+
+test('refuses unknown options, and keyrings and times that are not valid', () => {
+  const options = { crypto: toyCrypto, randomBytes: seeded(1), siteId: '', keyring: newKeyring() };
+  raisesLocal(() => new ClientLink({ ...options, request: 1 } as unknown as LinkOptions), 'bad-argument');
+  raisesLocal(() => new ClientLink({ ...options, keyring: {} as Keyring }), 'bad-argument');
+  raisesLocal(() => new ClientLink({ ...options, requests: 1 } as unknown as LinkOptions), 'bad-argument');
+  raisesLocal(() => new ClientLink({ ...options, trace: 1 } as unknown as LinkOptions), 'bad-argument');
+  const link = new ClientLink(options);
+  const NOT_A_TIME = Number.NaN;
+  const calls: (() => Order[])[] = [
+    () => link.start(NOT_A_TIME),
+    () => link.opened(0, NOT_A_TIME),
+    () => link.received(0, '', NOT_A_TIME),
+    () => link.closed(0, undefined, NOT_A_TIME),
+    () => link.stored(undefined, NOT_A_TIME),
+    () => link.derived(0, new Uint8Array(32), NOT_A_TIME),
+    () => link.computed(0, new Uint8Array(32), NOT_A_TIME),
+    () => link.wake(NOT_A_TIME),
+    () => link.send({}, NOT_A_TIME),
+    () => link.change(forgetPsks, NOT_A_TIME),
+    () => link.end(NOT_A_TIME),
+  ];
+  for (const call of calls) raisesLocal(call, 'bad-argument');
+  assert.is(link.state, 'waiting');
+});
+
+test('shows no secret', () => {
+  const shell = readyShell();
+  assert.is(JSON.stringify(shell.link), '"[ClientLink]"');
+  assert.equal(Object.keys(shell.link), []);
+});
+
+test.run();
