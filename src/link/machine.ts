@@ -176,15 +176,23 @@ export class LinkMachine {
     this.questions.dropUntil(now, this.cause ?? errors.notReady(this));
     while (!this.store.isBusy && this.step(now));
     this.setDeadline(now);
-    return this.orders.splice(0);
+    const { orders } = this;
+    this.orders = [];
+    return orders;
   }
 
   /** Does the next thing. Returns whether there was one. */
   private step(now: number): boolean {
     try {
-      if (this.events.length > 0) this.carryOut(this.events.shift()!, now);
-      else if (this.inputs.length > 0) this.inputs.shift()!(now);
-      else return this.doDue(now);
+      const event = this.events[0];
+      const input = this.inputs[0];
+      if (event !== undefined) {
+        this.events = this.events.slice(1);
+        this.carryOut(event, now);
+      } else if (input !== undefined) {
+        this.inputs = this.inputs.slice(1);
+        input(now);
+      } else return this.doDue(now);
     } catch (error) {
       this.fail(error as LocalError, now); // such as: no memory, or another program has pinned another key
     }

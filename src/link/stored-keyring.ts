@@ -54,7 +54,11 @@ export class StoredKeyring {
    * @returns whether they do
    */
   store(updates: readonly Update[], isNeeded = true): boolean {
-    const change = (keyring: Keyring): Keyring => updates.reduce((before, update) => update(before), keyring);
+    const change = (stored: Keyring): Keyring => {
+      let changed = stored;
+      for (let i = 0; i < updates.length; i++) changed = updates[i]!(changed);
+      return changed;
+    };
     const keyring = change(this.kept);
     if (keyring === this.kept) return false;
     if (serializeKeyring(keyring) === serializeKeyring(this.kept)) {

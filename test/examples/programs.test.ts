@@ -60,7 +60,7 @@ test('exports the promised names from each entry of the package', async () => {
     console.log(JSON.stringify([Object.keys(core), Object.keys(parts), Object.keys(recording), Object.keys(noble), Object.keys(aes), Object.keys(node)]));`;
   const [core, parts, ...others] = JSON.parse((await node('--input-type=module', '-e', code)).stdout);
   const promised =
-    'ClientSession ConnectionPolicy HubSession JsonNumber LocalError RemoteError ' +
+    'ClientLink ClientSession ConnectionPolicy HubSession JsonNumber LocalError RemoteError ' +
     'ReplyCollector RequestScheduler authorizedUrl brokerEndpoint buildAction buildCode ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence pskDerivation ' +
