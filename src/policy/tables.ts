@@ -1,6 +1,10 @@
 /**
  * The tables of ConnectionPolicy: its states, and what it decides when a connection has ended. The diagram and the tables
  * in docs/reference/policy.md are drawn from them, and `vectors/tables.json` has the same rows for ports.
+ *
+ * What the tables leave out, and connection-policy.ts decides: how long a pause is, and when a deadline is due; which patterns
+ * and PSK the next connection uses; and what the events of a session mean for the facts of a row. Any end of a connection leads
+ * to the state of its verdict, from whatever state.
  */
 import type { ErrorCode } from '../errors.ts';
 import type { EndedEvent } from '../session/events.ts';

@@ -1,6 +1,20 @@
 /**
  * The client's side of the handshake, from the hub's HELLO to the client's own. Its methods have the names of the inputs
  * that they take; transitions.ts lists the inputs of each state. Spec, "Hub connection (protocol v3)".
+ *
+ * A first contact, from HELLO to `ready`:
+ *
+ * 1. `hello` keeps the node id and the payload for the prologue. Over MQTT, `start` first asks the hub for its HELLO.
+ * 2. `offer` reads the HANDSHAKE, and `choose` takes pattern and suite: KKpsk0 for a pinned hub, XXpsk2 for a new one. A PSK
+ *    that the keyring has goes to `psk`. Otherwise `psk-needed` asks for one, and `providePsk` passes it to `psk`.
+ * 3. `psk` makes the Noise handshake and writes message 1. `advance` takes every step of Noise from here on. If it needs a shared
+ *    secret from outside, or the session is paced, it emits `waiting`, and `resume` continues with `advance`.
+ * 4. `noise` reads message 2. If that fails, `explained` and `unopened` name the cause, and put the pin or the PSK in doubt.
+ * 5. `takePayload` compares the hub's key with the pin, and emits `psk` and `pin`: the hub has proved that it knows the
+ *    password. Under XXpsk2, `advance` then writes message 3, with this client's static key.
+ * 6. `finish` replaces the handshake by the keys of the session, seals the client's HELLO and emits `ready`. `release` has then
+ *    wiped everything that only the handshake needed, as after any failure.
+ * 7. `deliver` passes on the messages of the hub.
  */
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
 import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';

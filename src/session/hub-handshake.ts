@@ -1,6 +1,18 @@
 /**
  * The hub's side of the handshake, from its greeting to the client's HELLO. Its methods have the names of the inputs that
  * they take; transitions.ts lists the inputs of each state. Spec, "Hub connection (protocol v3)".
+ *
+ * A first contact, from the greeting to the client's HELLO:
+ *
+ * 1. The constructor writes HELLO and HANDSHAKE, and `start` sends them.
+ * 2. `noise-with-choice` reads message 1, which names pattern and suite, with `openMessage1`, and answers with message 2.
+ * 3. Under XXpsk2, `noise` reads message 3 and compares the client's key with the pinned one, or emits `pin`. `establish` then
+ *    replaces the handshake by the keys of the session, and `emitReady` emits `ready`.
+ * 4. Under KKpsk0 there is no message 3: `noise-with-choice` calls `establish` itself. Message 1 may be a replay, so `ready` waits
+ *    for the first transport message that opens.
+ * 5. `deliver` takes the messages: it emits that `ready` first, then the client's HELLO, then everything else.
+ *
+ * `release` wipes everything that only the handshake needed, at `establish` and after any failure.
  */
 import { assertBytes, assertFunction, assertString, type OptionNames, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';

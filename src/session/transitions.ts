@@ -3,8 +3,16 @@
  * input or a step without an entry has no place in that state. The state diagrams in docs/reference/sessions.md are drawn from
  * these tables.
  *
- * Two transitions are the same in every state and are not listed: any failure leads to `failed`, and `closed()` leads
- * to `closed`. Both are final.
+ * What the tables leave out:
+ *
+ * - Two transitions are the same in every state: any failure leads to `failed`, and `closed()` leads to `closed`. Both are final.
+ * - The input alone decides the state, never its content. A handler that refuses the content throws, which is a failure.
+ * - A state may name several steps. The handlers decide which one they reach: after message 2, `read` under XXpsk2 and `done`
+ *   under KKpsk0; at the hub, `written` under KKpsk0 alone.
+ * - Once the session is encrypted, cleartext is no input of the tables: channel.ts ignores repeats of the handshake, and fails for
+ *   everything else. Over MQTT a HELLO as bytes is not a repeat (inputs.ts).
+ * - Methods that come too early throw `wrong-state` or do nothing, and the state stays: client-session.ts and hub-session.ts.
+ * - What the end of a connection means depends on the state in which it ended: endings.ts.
  */
 import type { JsonObject } from '../wire/json.ts';
 
