@@ -6,7 +6,7 @@ import { parseModule, walk } from './syntax.ts';
 
 /**
  * Returns the members that can have shorter names. Private members can if the bundle uses them only as methods and after
- * `this`, and no class has a public member of that name. Members of internal classes can if no type for users and no
+ * `this` or in `const { … } = this`, and no class has a public member of that name. Members of internal classes can if no type for users and no
  * built-in object has the name. A name in a string literal, which could be used for access, or a key of an object always
  * stays.
  * @param known - the names visible to users
@@ -22,13 +22,19 @@ export function shortenedNames(sources: string, bundle: string, known: ReadonlyS
   }
   for (const name of publicNames) privateNames.delete(name);
   const internalNames = new Set([...publicNames].filter((name) => !known.has(name) && !BUILT_IN.has(name)));
+  const ofThis = new Set<unknown>(); // the properties of `const { … } = this`
   walk(parseModule(bundle), (node) => {
+    if (node.type === 'VariableDeclarator' && node.init?.type === 'ThisExpression') {
+      if (node.id.type === 'ObjectPattern') for (const property of node.id.properties) ofThis.add(property);
+    }
     if (node.type === 'Literal') {
       privateNames.delete(String(node.value));
       internalNames.delete(String(node.value));
     }
     if (node.type === 'ObjectExpression') for (const name of keysOf(node)) internalNames.delete(name);
-    if (node.type === 'Property' && node.key.type === 'Identifier') privateNames.delete(node.key.name);
+    if (node.type === 'Property' && node.key.type === 'Identifier' && !ofThis.has(node)) {
+      privateNames.delete(node.key.name);
+    }
     if (node.type === 'MemberExpression' && node.property.type === 'Identifier') {
       if (node.object.type !== 'ThisExpression') privateNames.delete(node.property.name);
     }
