@@ -8,6 +8,7 @@ const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
 /** Replacements for the modules that the adapter imports, as CommonJS. */
 const MODULES: { readonly [name: string]: string } = {
   'hub-protocol': 'module.exports = hubProtocol;',
+  'hub-protocol/parts': 'module.exports = hubProtocol;',
   'hub-protocol/binary': 'module.exports = hubProtocol;',
   'hub-protocol/node': '',
   'node:readline': '',

@@ -88,7 +88,7 @@ for (const suiteName of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Su
     return undefined;
   });
 
-  check('KKpsk0', 'JSON that is no envelope', async () => {
+  check('KKpsk0', 'JSON that is not an envelope', async () => {
     const client = dial(url, store);
     await client.expectReady();
     hub.options = { ...hub.options, answer: () => [{ speech: 'hello' }] };
