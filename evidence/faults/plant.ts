@@ -11,6 +11,7 @@ export const root = (path: string): string => fileURLToPath(new URL(`../../${pat
 /** The packages of this library are its sources. */
 const SOURCES: { readonly [name: string]: string } = {
   'hub-protocol': 'src/index.ts',
+  'hub-protocol/parts': 'src/parts.ts',
   'hub-protocol/binary': 'src/binary.ts',
   'hub-protocol/node': 'src/crypto/node.ts',
 };

@@ -28,7 +28,7 @@ test('runs to its end', async () => {
     /hub → client {2}HELLO/,
     /text-after-ready/,
     /ready: KKpsk0/,
-    /the request ended as closed/,
+    /the request ended with text-after-ready/,
     /You said: And now\?/,
     /Noise message 1, KKpsk0/,
     /waits up to 2\.5 s/,

@@ -1,4 +1,6 @@
 /** A client for the tests: its identity as it was issued, and its stored keyring. */
+
+import type { RemoteError } from 'hub-protocol';
 import {
   createKeyring,
   derivePsk,
@@ -153,6 +155,10 @@ export class Kiosk {
 
 /** The hub's reply to a request. */
 export async function ask(client: Client, text: string): Promise<string> {
-  const { ending, reply } = await client.ask(text);
-  return ending === 'handled' ? reply.text : ending;
+  try {
+    const { ending, reply } = await client.ask(text);
+    return ending === 'handled' ? reply.text : ending;
+  } catch (error) {
+    return (error as RemoteError).code; // the connection ended before an answer
+  }
 }

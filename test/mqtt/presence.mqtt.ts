@@ -104,7 +104,7 @@ test('with another client id, the will comes when the broker notices, and ends t
   assert.is(await ask(client, 'alive'), 'You said: alive');
   assert.ok(await waitFor(() => seen.indexOf('online') >= 0));
   assert.ok(await waitFor(() => seen[seen.length - 1] === 'offline', 10_000)); // after one and a half keepalives
-  assert.is(await ask(client, 'alive?'), 'closed');
+  assert.is(await ask(client, 'alive?'), 'text-after-ready');
   assert.is((await client.ended).error.code, 'text-after-ready');
 });
 
