@@ -10,7 +10,7 @@ declare const hubProtocol: typeof Library & { ClientSession: typeof ClientSessio
 declare const runs: Runs;
 declare function attempt<T>(call: () => T): T;
 declare function apart<T>(call: () => T): T;
-declare function apart<A>(call: (argument: A) => void, argument: A): void;
+declare function apart<A, T>(call: (argument: A) => T, argument: A): T;
 declare function failAt(n: number, always: boolean): void;
 declare function counted(): number;
 declare function failures(): number;
@@ -172,12 +172,13 @@ function run(recorded: RecordedSession, n: number, always: boolean): Outcome {
     }
   }
 
+  // A closure made after `call` would need memory, and its failure would be the test's own.
+  const transmitted = (sealed: Uint8Array[]): SessionEvent[] =>
+    sealed.map((data) => ({ type: 'transmit', data }) as SessionEvent);
   const transmits =
     (call: () => Uint8Array[]): (() => SessionEvent[]) =>
-    () => {
-      const sealed = call();
-      return apart(() => sealed.map((data) => ({ type: 'transmit', data }) as SessionEvent));
-    };
+    () =>
+      apart(transmitted, call());
   const inputs = recorded.received.map((input) => (input.startsWith('{') ? input : bytesOf(input)));
   let next = 0;
   const receive = (): readonly SessionEvent[] => session!.receive(inputs[next]!);
