@@ -92,7 +92,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     ESCAPED,
     'base64',
   ]),
-  fault('client-has-another-access-key', 'first-contact', /access key: the client and the judge have different ones/, [
+  fault('client-has-another-access-key', 'first-contact', /access key: the client and the judge/, [
     PEERS,
     "authorizedUrl(address, 'test', accessKey,",
     "authorizedUrl(address, 'test', accessKey.slice(1),",
