@@ -198,6 +198,11 @@ test('each room has a folder of tests', () => {
   );
 });
 
+test('only the tests of the whole project lie directly in test/', () => {
+  const files = readdirSync(join(ROOT, 'test')).filter((name) => name.endsWith('.ts'));
+  assert.equal(files.sort(), ['ceilings.test.ts', 'house.test.ts']);
+});
+
 test('tests take fast-check from world/property.ts, which gives it the same seed in each run', () => {
   const tests = fileURLToPath(new URL('./', import.meta.url));
   const direct = readdirSync(tests, { recursive: true, encoding: 'utf8' }).filter(

@@ -171,7 +171,7 @@ async function buildProgram(folder: string, worker?: string): Promise<void> {
       'hub-protocol': root('src/index.ts'),
       'hub-protocol-client/hub': root('client/src/hub.ts'),
       'hub-protocol-client/atomic-file': root('client/src/atomic-file.ts'),
-      'hub-protocol-client': root('client/src/websocket.ts'),
+      'hub-protocol-client': root('client/src/ws.ts'),
       'hub-protocol-judge/internals': root('judge/src/internals.ts'),
     },
     preserveSymlinks: true, // keeps paths in comments independent of where packages are

@@ -4,8 +4,8 @@ import type { Client } from './client.ts';
 import { deriveInWorker } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
 import type { ConnectOptions, KeyringStore } from './options.ts';
+import { connectByWebSocket } from './page-socket.ts';
 import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
-import { connectByWebSocket } from './web-socket.ts';
 
 export type { Client } from './client.ts';
 export { KeyringStorage } from './keyring-storage.ts';

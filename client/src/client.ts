@@ -1,6 +1,6 @@
 /**
  * A client that stays connected, whatever the transport: a session for each connection, the policy's decisions and deadlines,
- * the keyring, and requests. `websocket.ts`, `mqtt.ts` and `browser.ts` supply the transport and the platform functions.
+ * the keyring, and requests. `ws.ts`, `mqtt.ts` and `browser.ts` supply the transport and the platform functions.
  */
 import {
   ClientSession,

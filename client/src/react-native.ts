@@ -5,8 +5,8 @@
 import type { Client } from './client.ts';
 import { KeyringText, type TextStorage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive } from './options.ts';
+import { connectByWebSocket } from './page-socket.ts';
 import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
-import { connectByWebSocket } from './web-socket.ts';
 
 export type { Client } from './client.ts';
 export type { TextStorage } from './keyring-storage.ts';

@@ -4,9 +4,11 @@ import { randomBytes } from 'hub-protocol/node';
 import { type BrowserOptions, connect } from 'hub-protocol-client/browser';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sentenceFor } from '../client/dist/advice.js';
+import { sentenceFor } from '../../client/dist/advice.js';
 
-const { deriveInWorker } = await import(`${new URL('../client/dist/derive-in-browser.js', import.meta.url)}`);
+const { deriveInWorker } = await import(
+  `${new URL('../../client/dist/derive-in-browser.js', import.meta.url)}`
+);
 
 const identity = parseIdentity({
   access_key: 'kiosk-7',

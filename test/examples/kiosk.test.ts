@@ -12,7 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 
 const test = suite('the kiosk');
-const KIOSK = fileURLToPath(new URL('../examples/kiosk.ts', import.meta.url));
+const KIOSK = fileURLToPath(new URL('../../examples/kiosk.ts', import.meta.url));
 const PASSWORD = 'correct horse';
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-kiosk-'));
 const tls = await localhostCertificate();

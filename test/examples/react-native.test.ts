@@ -10,8 +10,8 @@ import type { Client } from 'hub-protocol-client/react-native';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
-import { authority, certificate, certificateKey } from './interop/certificate.ts';
-import { bundleForReactNative } from './world/react-native-bundle.ts';
+import { authority, certificate, certificateKey } from '../interop/certificate.ts';
+import { bundleForReactNative } from '../world/react-native-bundle.ts';
 
 const PASSWORD = 'correct horse';
 /** A phone, which keeps what is stored. */

@@ -3,7 +3,7 @@ import { createKeyring, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, PSK, until } from './client/world.ts';
+import { endWorlds, newWorld, PSK, until } from './world.ts';
 
 test.after.each(endWorlds);
 
