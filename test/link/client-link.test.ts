@@ -524,6 +524,32 @@ test('connects again after a person was asked because there was no randomness fo
   assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
 });
 
+test('begins the next connection anew after there was no randomness for a pause', () => {
+  let isBroken = false;
+  const random = seeded(3);
+  const randomBytes = (length: number): Uint8Array => {
+    if (isBroken) throw new Error('no entropy');
+    return random(length);
+  };
+  const shell = new Shell({ randomBytes, policy: { onKkFailure: 'keep-pin' } });
+  shell.start();
+  isBroken = true;
+  shell.closed({ code: 1006 });
+  isBroken = false;
+  shell.now = 100_000;
+  shell.start();
+  assert.is(shell.link.deadline, 130_000); // the hub has as much time as ever
+  shell.connect();
+  isBroken = true;
+  shell.closed({ code: 1006 });
+  isBroken = false;
+  shell.start();
+  shell.answers.delete('write');
+  shell.connect();
+  shell.closed(1008); // during KKpsk0
+  assert.is(shell.link.keyring.pins.length, 1); // the pin is kept, as the policy says
+});
+
 test('pauses again after a connection without a message, and restarts the pauses after a steady one', () => {
   const shell = readyShell();
   shell.closed({ code: 1006 });
