@@ -67,14 +67,12 @@ export class ClientLink {
   /**
    * Connects, unless there is a connection: at first, after `end`, after a person has acted, and when the network is back.
    * @param now - the time, in milliseconds
-   * @param keyring - what is stored now, if others write to the same store
    * @returns the orders to carry out, in order
    * @throws LocalError `bad-argument`
    */
-  start(now: number, keyring?: Keyring): Order[] {
+  start(now: number): Order[] {
     const at = assertTime(now, 'now');
-    if (keyring !== undefined) assertKeyring(keyring);
-    this.machine.start(at, keyring);
+    this.machine.start(at);
     return this.machine.proceed(at);
   }
 
@@ -186,7 +184,7 @@ export class ClientLink {
   }
 
   /**
-   * Asks the hub, as soon as it can. The link tells `finish` when the question has ended, or `unsent`.
+   * Asks the hub, as soon as it can, but not while a person must act. The link tells `finish` when the question has ended, or `unsent`.
    * @param envelope - as for `RequestScheduler.request`
    * @param now - the time, in milliseconds
    * @param timeout - how long the question may wait to be sent, in milliseconds (default 60000). When it is sent, the deadlines of

@@ -41,6 +41,8 @@ interface Leaving {
   readonly failure?: LocalError;
   /** Whether a person must act first. */
   readonly isHopeless?: boolean;
+  /** What ends the questions that were sent, in place of the session's error. */
+  readonly cause?: LocalError | undefined;
 }
 
 export class LinkMachine {
@@ -80,7 +82,7 @@ export class LinkMachine {
     const tell = (event: LinkEvent): void => this.tell(event);
     this.options = options;
     this.policy = new ConnectionPolicy(merged(options.policy ?? {}, { randomBytes: options.randomBytes }));
-    this.store = new StoredKeyring(options.keyring, order);
+    this.store = new StoredKeyring(options.keyring, options.shared === true, order);
     this.derivation = new Derivation(order);
     this.questions = new Questions(tell, (message, onError) => this.write(message, onError));
     hideFields(this);
@@ -93,9 +95,8 @@ export class LinkMachine {
     return this.isReady ? 'ready' : 'connecting';
   }
 
-  start(now: number, keyring: Keyring | undefined): void {
+  start(now: number): void {
     if (this.session !== undefined) return;
-    if (keyring !== undefined && !this.store.isBusy) this.store.kept = keyring;
     this.isOn = true;
     this.asked = undefined;
     this.failures = 0;
@@ -123,8 +124,9 @@ export class LinkMachine {
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
-    if (this.isOn) this.questions.ask(envelope, until);
-    else this.tell({ type: 'unsent', message: envelope, error: errors.linkEnded() });
+    const error = this.isOn ? this.asked : errors.linkEnded();
+    if (error === undefined) this.questions.ask(envelope, until);
+    else this.tell({ type: 'unsent', message: envelope, error });
   }
 
   send(message: JsonObject | Uint8Array, now: number): Order[] {
@@ -134,7 +136,10 @@ export class LinkMachine {
       return this.proceed(now);
     }
     return this.input(this.connection, now, (_session, then) => {
-      if (this.write(message, onError)) this.questions.noteSent(then);
+      // No hub refuses a ping.
+      if (this.write(message, onError) && (isBytes(message) || message.msg_type !== 'ping')) {
+        this.questions.noteSent(then);
+      }
     });
   }
 
@@ -143,19 +148,20 @@ export class LinkMachine {
       this.quit(now);
       this.derivation.forget();
       this.store.change(update);
-      this.start(now, undefined);
+      this.start(now);
     });
   }
 
   end(now: number): void {
     if (!this.isOn) return;
+    const error = errors.linkEnded();
     this.inputs = [];
-    this.quit(now);
+    this.quit(now, error);
     this.isOn = false;
     this.asked = undefined;
     this.store.dropChanges();
     this.derivation.forget();
-    this.questions.dropAll(errors.linkEnded());
+    this.questions.dropAll(error);
     this.tell({ type: 'end' });
   }
 
@@ -306,10 +312,10 @@ export class LinkMachine {
   }
 
   /** Ends the connection on our own wish, or the pause. */
-  private quit(now: number): void {
+  private quit(now: number, cause?: LocalError): void {
     this.policy.goodbye();
     this.dialAt = undefined;
-    if (this.session !== undefined) this.leave(now, { code: 1000 });
+    if (this.session !== undefined) this.leave(now, { code: 1000, cause });
   }
 
   /** This side has failed: no memory, a full disk, a broken random generator. */
@@ -327,7 +333,7 @@ export class LinkMachine {
   }
 
   /** Ends the connection, and decides what comes next. */
-  leave(now: number, { closing, code, retryAfter = 0, failure, isHopeless }: Leaving): void {
+  leave(now: number, { closing, code, retryAfter = 0, failure, isHopeless, cause }: Leaving): void {
     const { session, policy } = this;
     if (code !== undefined && session !== undefined && !this.isCut) {
       this.order({ do: 'close', connection: this.connection, code });
@@ -338,7 +344,7 @@ export class LinkMachine {
     this.session = undefined;
     this.isReady = this.isPaced = false;
     this.events = [];
-    this.questions.close(ended.error, now);
+    this.questions.close(cause ?? ended.error, now);
     for (let i = 0; i < events.length - 1; i++) this.trace(events[i] as EndedEvent);
     this.trace(ended);
     if (policy.state !== 'leaving') {
@@ -368,6 +374,7 @@ export class LinkMachine {
 
   private askPerson(error: LocalError | RemoteError): void {
     this.asked = error;
+    this.questions.dropAll(error);
     this.tell({ type: 'ask', error });
   }
 

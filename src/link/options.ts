@@ -27,6 +27,11 @@ export interface LinkOptions {
    * the scheduler).
    */
   requests?: ((ready: ReadyEvent) => RequestScheduler) | undefined;
+  /**
+   * Whether others write to the same store, such as a second tab (default false). Before each connection the link then orders
+   * `store`, even without a change: answer with what is stored.
+   */
+  shared?: boolean | undefined;
   /** Whether to tell each event of the session and each decision of the policy (default false). */
   trace?: boolean | undefined;
 }
@@ -39,6 +44,7 @@ const LINK_OPTIONS: OptionNames<LinkOptions> = {
   session: true,
   policy: true,
   requests: true,
+  shared: true,
   trace: true,
 };
 
@@ -56,6 +62,7 @@ export function readLinkOptions(options: LinkOptions): LinkOptions {
   const own = readOptions(options, 'options', LINK_OPTIONS);
   assertKeyring(own.keyring);
   if (own.requests !== undefined) assertFunction(own.requests, 'requests');
+  assertFlag(own.shared, 'shared');
   assertFlag(own.trace, 'trace');
   return own;
 }

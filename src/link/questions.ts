@@ -64,7 +64,7 @@ export class Questions {
   }
 
   /** Drops all questions that were not sent. */
-  dropAll(error: LocalError): void {
+  dropAll(error: LocalError | RemoteError): void {
     this.dropUntil(Infinity, error);
   }
 

@@ -11,12 +11,17 @@ export class StoredKeyring {
   private changes: Update[] = [];
   private storing: Keyring | undefined = undefined;
   private isNeeded = false;
+  /** Whether the next connection may begin: what others have stored was read for it. */
+  private isRead = false;
   /** Whether the fact that a hub has accepted the static key could not be stored on this connection. */
   private staysFresh = false;
+  private readonly isShared: boolean;
   private readonly order: (order: Order) => void;
 
-  constructor(keyring: Keyring, order: (order: Order) => void) {
+  /** @param isShared - whether others write to the same store */
+  constructor(keyring: Keyring, isShared: boolean, order: (order: Order) => void) {
     this.kept = keyring;
+    this.isShared = isShared;
     this.order = order;
   }
 
@@ -28,6 +33,7 @@ export class StoredKeyring {
   /** A person has changed the keyring. */
   change(update: Update): void {
     this.changes.push(update);
+    this.isRead = false;
   }
 
   /** Forgets what a person has changed and was not stored. */
@@ -35,9 +41,13 @@ export class StoredKeyring {
     this.changes = [];
   }
 
-  /** A connection begins. Returns whether what a person has changed must be stored first. */
+  /**
+   * A connection begins. Returns whether what a person has changed must be stored first, or what others have stored must be
+   * read.
+   */
   begin(): boolean {
-    if (this.store(this.changes)) return true;
+    this.isRead = !this.isRead && this.store(this.changes, true, this.isShared);
+    if (this.isRead) return true;
     this.changes = [];
     this.staysFresh = false;
     return false;
@@ -51,17 +61,17 @@ export class StoredKeyring {
   /**
    * Orders to store the keyring, if these updates change what is stored.
    * @param isNeeded - whether what follows depends on it
-   * @returns whether they do
+   * @param isRead - whether to order it even if they change nothing, since the answer says what is stored
+   * @returns whether it is ordered
    */
-  store(updates: readonly Update[], isNeeded = true): boolean {
+  store(updates: readonly Update[], isNeeded = true, isRead = false): boolean {
     const change = (stored: Keyring): Keyring => {
       let changed = stored;
       for (let i = 0; i < updates.length; i++) changed = updates[i]!(changed);
       return changed;
     };
     const keyring = change(this.kept);
-    if (keyring === this.kept) return false;
-    if (serializeKeyring(keyring) === serializeKeyring(this.kept)) {
+    if (!isRead && isSame(keyring, this.kept)) {
       this.kept = keyring; // that a PSK is suspect is not stored
       return false;
     }
@@ -81,9 +91,15 @@ export class StoredKeyring {
     this.storing = undefined;
     if (storing === undefined) return false;
     if (error === undefined) {
-      this.kept = keyring ?? storing;
+      this.kept = keyring === undefined || isSame(keyring, storing) ? storing : keyring;
       this.changes = [];
-    } else if (!this.isNeeded) this.staysFresh = true;
+    } else if (this.isNeeded) this.isRead = false;
+    else this.staysFresh = true;
     return error !== undefined && this.isNeeded;
   }
+}
+
+/** Whether two keyrings are stored as the same text. */
+function isSame(one: Keyring, other: Keyring): boolean {
+  return one === other || serializeKeyring(one) === serializeKeyring(other);
 }

@@ -11,7 +11,9 @@ import {
   type Keyring,
   type LinkOptions,
   type Order,
+  parseKeyring,
   pinHub,
+  serializeKeyring,
   storePsk,
 } from '../../src/index.ts';
 import { CLIENT_STATIC, HUB_STATIC, NODE_ID } from '../world/keys.ts';
@@ -202,20 +204,49 @@ test('ends a connection to a hub that another program has pinned with another ke
   assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'hub-key-changed');
 });
 
-test('connects with the keyring that is stored now, unless it is storing one', () => {
+test('reads what others have stored before each connection, if the store is shared', () => {
+  const shell = new Shell({ shared: true }, ['derive', 'write']);
   const theirs = pinHub(newKeyring(), 'hub-2', OTHER_STATIC);
-  const shell = readyShell({}, ['derive', 'write']);
-  shell.run(shell.link.end(0));
-  shell.run(shell.link.start(0, theirs));
-  assert.is(shell.link.keyring.pins.length, 0);
-  shell.run(shell.link.stored(undefined, 0));
-  assert.equal(
-    shell.link.keyring.pins.map(({ nodeId }) => nodeId),
-    [NODE_ID],
-  );
-  shell.run(shell.link.end(0));
-  shell.run(shell.link.start(0, theirs));
+  assert.equal(names(shell.start()), ['store']);
+  assert.is(shell.ordered('store')[0]!.change(theirs), theirs);
+  const orders = shell.run(shell.link.stored(undefined, 0, theirs));
+  assert.equal(names(orders), ['open', 'tell connecting']);
   assert.is(shell.link.keyring, theirs);
+  assert.equal(names(shell.redial().orders.slice(-1)), ['store']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['open', 'tell connecting']);
+});
+
+test('asks a person if a shared store cannot be read three times', () => {
+  const shell = new Shell({ shared: true }, ['derive', 'write']);
+  assert.equal(names(shell.start()), ['store']);
+  for (let i = 1; i < 3; i++) {
+    assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['tell reconnect']);
+    assert.equal(names(shell.wake()), ['store']);
+  }
+  assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['tell ask']);
+  assert.equal(names(shell.start()), ['store']);
+});
+
+test('stores a change that a person makes while a shared store is being read', () => {
+  const shell = new Shell({ shared: true }, ['derive', 'write']);
+  shell.start();
+  shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0, newKeyring()))), ['store']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['open', 'tell connecting']);
+  assert.is(shell.link.keyring.pins.length, 1);
+});
+
+test('remembers that a PSK is suspect if a shared store contains what it did', () => {
+  const shell = new Shell({ shared: true });
+  shell.start();
+  shell.connect();
+  shell.redial().connect({ psk: new Uint8Array(32).fill(7), clientKey: undefined });
+  assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'psk-differs');
+  shell.answers.delete('store');
+  shell.wake();
+  const { keyring } = shell.ordered('store').at(-1)!;
+  shell.run(shell.link.stored(undefined, shell.now, parseKeyring(serializeKeyring(keyring), 'kiosk-7')));
+  assert.is(shell.link.keyring, keyring);
 });
 
 test('an answer to no store changes nothing', () => {
@@ -725,6 +756,36 @@ test('a question that was sent ends with its connection, and one that was not wa
   );
 });
 
+test('a person who must act ends the questions that were not sent, and the link takes no others', () => {
+  const shell = new Shell();
+  shell.start();
+  const [first, second] = [question('r1'), question('r2')];
+  shell.run(shell.link.ask(first, 0));
+  const failure = new Error('no route');
+  for (let i = 0; i < 3; i++) {
+    if (i > 0) shell.wake();
+    shell.closed(failure);
+  }
+  shell.run(shell.link.ask(second, shell.now));
+  assert.equal(names(shell.orders.slice(-3)), ['tell unsent', 'tell ask', 'tell unsent']);
+  assert.equal(
+    shell.told('unsent').map(({ message, error }) => [message, error]),
+    [
+      [first, failure],
+      [second, failure],
+    ],
+  );
+});
+
+test('a question that was sent ends with the end, and says so', () => {
+  const shell = readyShell();
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.run(shell.link.end(0));
+  const [finish] = shell.told('finish');
+  assert.equal([finish!.ending, finish!.error!.code], ['closed', 'session-over']);
+  assert.match(finish!.error!.message, 'end() was called');
+});
+
 test('a question that cannot be sent is told to be unsent, and ends no other', () => {
   const shell = readyShell();
   const [long, twice, empty] = [question('r1'), question('r2'), {}];
@@ -763,6 +824,17 @@ test('a message that is not a question may be refused without ending a question'
   shell.run(shell.link.ask(question('r1'), 0));
   shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
   assert.is(shell.told('finish').length, 0);
+});
+
+test('a ping cannot be refused: the refusal ends the question', () => {
+  const shell = readyShell();
+  shell.run(shell.link.send({ msg_type: 'ping', payload: {} }, 0));
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
+  assert.equal(
+    shell.told('finish').map(({ ending }) => ending),
+    ['denied'],
+  );
 });
 
 test('a message that cannot be sent is told to be unsent', () => {
@@ -832,6 +904,7 @@ test('refuses unknown options, and keyrings and times that are not valid', () =>
   raisesLocal(() => new ClientLink({ ...options, keyring: {} as Keyring }), 'bad-argument');
   raisesLocal(() => new ClientLink({ ...options, requests: 1 } as unknown as LinkOptions), 'bad-argument');
   raisesLocal(() => new ClientLink({ ...options, trace: 1 } as unknown as LinkOptions), 'bad-argument');
+  raisesLocal(() => new ClientLink({ ...options, shared: 1 } as unknown as LinkOptions), 'bad-argument');
   const link = new ClientLink(options);
   const NOT_A_TIME = Number.NaN;
   const calls: (() => Order[])[] = [
