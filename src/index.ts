@@ -92,7 +92,7 @@ export type {
   ReadyEvent,
   SessionEvent,
 } from './session/events.ts';
-export type { HubOptions } from './session/hub-handshake.ts';
+export type { HubOptions } from './session/hub-options.ts';
 export { HubSession } from './session/hub-session.ts';
 export { fingerprint, type KeyringFields } from './session/keyring-fields.ts';
 export { derivePsk, type PskOptions, pskDerivation } from './session/psk.ts';

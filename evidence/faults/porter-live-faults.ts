@@ -169,8 +169,8 @@ export const PORTER_LIBRARY_FAULTS: readonly Fault[] = [
   ),
   fault('names-taken-from-message-3', 'session', /pattern|suite|message 3/i, [
     HUB,
-    'const { handshake } = this;\n    if (handshake === undefined) throw withoutPattern();',
-    "const { handshake } = this;\n    if (handshake === undefined || ownField(readNoise(payload)!, 'pattern') === undefined) throw withoutPattern();",
+    'const { handshake } = this;\n    if (handshake === undefined) throw errors.nothingChosen();',
+    "const { handshake } = this;\n    if (handshake === undefined || ownField(readNoise(payload)!, 'pattern') === undefined) throw errors.nothingChosen();",
   ]),
   fault('message-3-names-the-pattern', 'session', /message 3: /i, [
     CLIENT,
@@ -254,9 +254,9 @@ export const PORTER_HUB_FAULTS: readonly Fault[] = [
   fault('hub-sends-envelopes-as-bytes', TALKS, /text message|bytes|binary/i, ENVELOPES_AS_BYTES),
   fault('hub-sends-large-chunks', TALKS, /chunk|65000/i, LARGE_CHUNKS),
   fault('hub-offers-before-it-greets', 'first-contact', /HELLO|order|offer/i, [
-    HUB,
-    "this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];",
-    "this.greeting = [writeEnvelope('shake', offer), writeEnvelope('hello', helloPayload)];",
+    'src/session/hub-options.ts',
+    "[writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)]",
+    "[writeEnvelope('shake', offer), writeEnvelope('hello', helloPayload)]",
   ]),
   fault(
     'hub-has-a-new-node-id-each-time',

@@ -37,7 +37,7 @@ export {
 export type { Transport } from '../../src/noise/transport.ts';
 export { findHub, fingerprint } from '../../src/session/keyring-fields.ts';
 export { type NoiseSelection, selectNoise } from '../../src/session/negotiation.ts';
-export { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/protocol.ts';
+export { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/options.ts';
 export { derivePsk } from '../../src/session/psk.ts';
 export { splitUrl } from '../../src/url.ts';
 export { type Envelope, parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';

@@ -5,7 +5,6 @@
  */
 import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
-import type { CryptoProvider, RandomBytes } from '../crypto/crypto.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
@@ -23,29 +22,8 @@ import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
 import { inputOf, isLateRepeat, lateInputOf, mayBeJson, unexpected } from './inputs.ts';
+import type { SessionOptions } from './options.ts';
 import type { Input, Inputs, Step, TransitionTable } from './transitions.ts';
-
-/** The options that both sessions share. */
-export interface SessionOptions {
-  /** The cryptography, such as `nobleCrypto` or `nodeCrypto`. */
-  crypto: CryptoProvider;
-  /** The random number generator, called once for the 32 bytes of the ephemeral key. */
-  randomBytes: RandomBytes;
-  /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
-  maxMessage?: number | undefined;
-  /**
-   * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
-   * second array of up to 65519 bytes, but overwrites the first one, and events contain views of it. It needs a cipher
-   * with `openInPlace`, such as noble's ChaChaPoly; with any other cipher it has no effect.
-   */
-  inPlace?: boolean | undefined;
-  /**
-   * Reads the peer's binary messages: `binaryReader` of `hub-protocol/binary` makes it. An envelope in binary form is then a
-   * `message` of the kind `json`, like any other, and a payload of bytes has its `bin_type` and `metadata` (default none:
-   * binary messages are delivered as they are).
-   */
-  readBinary?: ReadBinary | undefined;
-}
 
 /** A side's handler for each input in its table. */
 export type Handlers = { [name in Exclude<Input, 'frame'>]?: (carried: Inputs[name]) => void };

@@ -7,9 +7,8 @@ import type { Pattern } from '../noise/patterns.ts';
 import { composePayload, isStringArray } from '../wire/handshake.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
-import type { SessionOptions } from './channel.ts';
 import { type KeyringFields, type ReadKeyring, readKeyring } from './keyring-fields.ts';
-import { assertFields, assertPatterns } from './options.ts';
+import { assertFields, assertPatterns, type SessionOptions } from './options.ts';
 
 /** The options of a ClientSession. */
 export interface ClientOptions extends SessionOptions {

@@ -4,7 +4,7 @@
  *
  * A first contact, from the greeting to the client's HELLO:
  *
- * 1. The constructor writes HELLO and HANDSHAKE, and `start` sends them.
+ * 1. `readHubOptions` writes HELLO and HANDSHAKE, and `start` sends them.
  * 2. `noise-with-choice` reads message 1, which names pattern and suite, with `openMessage1`, and answers with message 2.
  * 3. Under XXpsk2, `noise` reads message 3 and compares the client's key with the pinned one, or emits `pin`. `establish` then
  *    replaces the handshake by the keys of the session, and `emitReady` emits `ready`.
@@ -14,14 +14,13 @@
  *
  * `release` wipes everything that only the handshake needed, at `establish` and after any failure.
  */
-import { assertBytes, assertFunction, assertString, type OptionNames, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
-import { CheckedCrypto, type CheckedKeyPair } from '../crypto/checked.ts';
-import type { KeyPair, RandomBytes } from '../crypto/crypto.ts';
+import type { CheckedCrypto, CheckedKeyPair } from '../crypto/checked.ts';
+import type { RandomBytes } from '../crypto/crypto.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
-import { KEY_LENGTH, MAX_NOISE_MESSAGE } from '../limits.ts';
+import { MAX_NOISE_MESSAGE } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
@@ -29,19 +28,14 @@ import { opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import {
   assertProtocolVersion,
-  composePayload,
-  isStringArray,
   type Message1Payload,
-  PROTOCOL_VERSION,
   readMessage1Payload,
   readNoise,
   readNoiseMessage,
-  speaksProtocol3,
 } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import type { Reassembled } from '../wire/reassembler.ts';
-import { canonicalJson } from '../wire/write-json.ts';
-import { Channel, type SessionOptions, type Side } from './channel.ts';
+import { Channel, type Side } from './channel.ts';
 import {
   type Ending,
   type EndingFacts,
@@ -51,50 +45,8 @@ import {
   HUB_FAILURES,
 } from './endings.ts';
 import type { HelloEvent, HubSessionEvent } from './events.ts';
-import { suitesOf } from './negotiation.ts';
-import { assertFields, assertPatterns } from './options.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES } from './protocol.ts';
+import { type HubOptions, readHubOptions } from './hub-options.ts';
 import { HUB_TRANSITIONS, type HubState } from './transitions.ts';
-
-/** The options of a HubSession. */
-export interface HubOptions extends SessionOptions {
-  /** The node id that clients pin this hub's static key under; not empty, and at most 4096 bytes of UTF-8. */
-  nodeId: string;
-  /**
-   * The hub's static key: a private key of 32 bytes, or a key pair with `privateKey` or `sharedSecret`. Store it: clients pin
-   * its public key, so it must be the same after a restart.
-   */
-  staticKey: Uint8Array | KeyPair;
-  /** The client's pre-shared key, 32 bytes: `derivePsk` of its password and this node id. */
-  psk: Uint8Array;
-  /** The client's pinned static key, 32 bytes (default none: KKpsk0 is not offered). */
-  clientKey?: Uint8Array | undefined;
-  /** The patterns to offer (default both). XXpsk2 must be among them. */
-  patterns?: Pattern[] | undefined;
-  /** The suites to offer (default all that the crypto supports). The one with ChaChaPoly must be among them. */
-  suites?: Suite[] | undefined;
-  /** Further fields of the HELLO payload (default none). */
-  hello?: JsonObject | undefined;
-  /** Further fields of the HANDSHAKE payload. Some older clients need `handshake: true` in it (default none). */
-  handshake?: JsonObject | undefined;
-}
-
-/** The names of all options. */
-export const HUB_OPTIONS: OptionNames<HubOptions> = {
-  crypto: true,
-  randomBytes: true,
-  maxMessage: true,
-  inPlace: true,
-  readBinary: true,
-  nodeId: true,
-  staticKey: true,
-  psk: true,
-  clientKey: true,
-  patterns: true,
-  suites: true,
-  hello: true,
-  handshake: true,
-};
 
 export class HubHandshake implements Side<HubState> {
   readonly channel: Channel<HubState, HubSessionEvent>;
@@ -119,47 +71,22 @@ export class HubHandshake implements Side<HubState> {
   private expectsHello = true;
 
   constructor(options: HubOptions) {
-    const given = readOptions(options, 'options', HUB_OPTIONS);
-    const { crypto, randomBytes, nodeId, psk, clientKey } = given;
-    this.crypto = new CheckedCrypto(crypto);
-    assertFunction(randomBytes, 'randomBytes');
-    this.channel = new Channel(given, 'new', HUB_TRANSITIONS, this);
-    assertString(nodeId, 'nodeId');
-    assertBytes(psk, 'psk', KEY_LENGTH);
-    if (clientKey !== undefined) assertBytes(clientKey, 'clientKey', KEY_LENGTH);
-    this.randomBytes = randomBytes;
-    this.clientKey = clientKey === undefined ? undefined : copyBytes(clientKey);
-    this.patterns = assertPatterns(given.patterns).filter(
-      (name) => name !== 'KKpsk0' || clientKey !== undefined,
-    );
-    this.suites = assertSuites(given.suites, suitesOf(crypto));
-    assertIncludes(this.patterns, OFFERED_PATTERNS[0]!, 'patterns');
-    assertIncludes(this.suites, OFFERED_SUITES[0]!, 'suites');
-    const hello = assertFields(given.hello, 'hello');
-    const handshake = assertFields(given.handshake, 'handshake');
-    if (ownField(hello, 'node_id') !== undefined || ownField(handshake, 'noise') !== undefined) {
-      throw errors.reservedFields();
-    }
-    const helloPayload = composePayload({ node_id: nodeId }, hello);
-    const offer = composePayload(
-      {
-        max_protocol_version: PROTOCOL_VERSION,
-        noise: { patterns: this.patterns.slice(), suites: this.suites.slice() },
-      },
-      handshake,
-    );
-    if (!speaksProtocol3(offer)) {
-      throw errors.expected('handshake', `a max_protocol_version of ${PROTOCOL_VERSION} or more`);
-    }
-    this.greeting = [writeEnvelope('hello', helloPayload), writeEnvelope('shake', offer)];
-    this.boundPrologue = concatBytes([canonicalJson(helloPayload), canonicalJson(offer)]);
+    const plan = readHubOptions(options);
+    this.channel = new Channel(plan, 'new', HUB_TRANSITIONS, this);
+    this.crypto = plan.crypto;
+    this.randomBytes = plan.randomBytes;
+    this.clientKey = plan.clientKey;
+    this.patterns = plan.patterns;
+    this.suites = plan.suites;
+    this.greeting = plan.greeting;
+    this.boundPrologue = plan.boundPrologue;
     hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
-      this.staticKey = this.crypto.ownKey(given.staticKey, 'staticKey');
+      this.staticKey = this.crypto.ownKey(plan.staticKey, 'staticKey');
       if (this.staticKey.isAsynchronous) {
         throw errors.expected('staticKey', 'a private key, or a key pair with sharedSecret()');
       }
-      this.presharedKey = copyBytes(psk);
+      this.presharedKey = copyBytes(plan.psk);
     } catch (error) {
       this.release();
       throw failureOf(error);
@@ -178,7 +105,7 @@ export class HubHandshake implements Side<HubState> {
     const pattern = ownField(named, 'pattern');
     const suite = ownField(named, 'suite');
     if (typeof pattern !== 'string' || typeof suite !== 'string') {
-      throw withoutPattern();
+      throw errors.nothingChosen();
     }
     if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {
       throw errors.notOffered();
@@ -209,7 +136,7 @@ export class HubHandshake implements Side<HubState> {
 
   noise(payload: JsonObject): void {
     const { handshake } = this;
-    if (handshake === undefined) throw withoutPattern();
+    if (handshake === undefined) throw errors.nothingChosen();
     handshake.readMessage(readNoiseMessage(payload), MAX_NOISE_MESSAGE);
     const key = handshake.rs!;
     if (this.clientKey === undefined) {
@@ -289,34 +216,8 @@ opaque(HubHandshake.prototype, 'HubHandshake');
 
 const EMPTY = new Uint8Array(0);
 
-function withoutPattern(): RemoteError {
-  return errors.nothingChosen();
-}
-
 /** An empty object, which names no encoding. Every client can read it, unlike an empty payload. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');
-
-/**
- * Checks that the crypto supports the suites given.
- * @returns the suites, by default all that the crypto supports
- * @throws LocalError `bad-argument`, `suite-unavailable`
- */
-function assertSuites(suites: readonly Suite[] | undefined, own: readonly Suite[]): readonly Suite[] {
-  if (suites !== undefined && !isStringArray(suites)) {
-    throw errors.expected('suites', 'an array of suite names');
-  }
-  const offered = suites ?? own;
-  if (offered.length === 0 || !offered.every((suite) => own.indexOf(suite) >= 0)) {
-    throw errors.suitesUnavailable();
-  }
-  return offered.slice();
-}
-
-function assertIncludes(offered: readonly string[], required: string, name: string): void {
-  if (offered.indexOf(required) < 0) {
-    throw errors.expected(name, `${required}, which every hub must offer`);
-  }
-}
 
 /** The client's first transport message as its HELLO (spec, step 7). */
 function readHello(message: Reassembled): HelloEvent {

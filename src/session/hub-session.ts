@@ -10,7 +10,8 @@ import type { Json } from '../wire/json.ts';
 import type { Channel } from './channel.ts';
 import type { Closing } from './endings.ts';
 import type { HubSessionEvent } from './events.ts';
-import { HubHandshake, type HubOptions } from './hub-handshake.ts';
+import { HubHandshake } from './hub-handshake.ts';
+import type { HubOptions } from './hub-options.ts';
 import type { HubState } from './transitions.ts';
 
 /**

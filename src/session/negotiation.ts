@@ -5,7 +5,7 @@ import type { CipherName, CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES } from './protocol.ts';
+import { OFFERED_PATTERNS, OFFERED_SUITES } from './options.ts';
 
 /** A hub's offer in its HANDSHAKE. A client skips names that it does not know. */
 export interface Offer {

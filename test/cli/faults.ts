@@ -17,7 +17,7 @@ import { Handshake } from '../../src/noise/handshake.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
 import { argon2id, HandshakeState, protocolName, selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
-import { OFFERED_SUITES } from '../../src/session/protocol.ts';
+import { OFFERED_SUITES } from '../../src/session/options.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 import {

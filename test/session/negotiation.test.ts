@@ -7,8 +7,7 @@ import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Pattern, protocolName, type Suite } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
-import { assertPatterns } from '../../src/session/options.ts';
-import { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/protocol.ts';
+import { assertPatterns, OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/options.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';

@@ -150,8 +150,8 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   ],
   'P-32': [
     broken('a hub may leave ChaChaPoly out', [
-      HUB,
-      "assertIncludes(this.suites, OFFERED_SUITES[0]!, 'suites');",
+      'src/session/hub-options.ts',
+      "assertIncludes(suites, OFFERED_SUITES[0]!, 'suites');",
       '',
     ]),
   ],
