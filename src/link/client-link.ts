@@ -34,7 +34,7 @@ const UNSENT_TIMEOUT = 60000;
  * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
  * const link = new ClientLink({ crypto, randomBytes, siteId: 'lobby', keyring });
  * const orders: Order[] = link.start(0);
- * console.log(orders.map((order) => order.do).join(' ')); // open tell
+ * console.log(orders.map((order) => order.do).join(' ')); // tell open
  * console.log(link.state, link.deadline); // connecting 30000
  */
 export class ClientLink {

@@ -239,8 +239,8 @@ export class LinkMachine {
     const own = { crypto, randomBytes, siteId, keyring: this.store.kept };
     this.session = new ClientSession(merged(session, dialOptions, own));
     this.isCut = false;
-    this.order({ do: 'open', connection: ++this.connection });
     this.tell({ type: 'connecting' });
+    this.order({ do: 'open', connection: ++this.connection });
   }
 
   /** Takes what the session returned. Its keys are stored first. */

@@ -34,7 +34,7 @@ const newKeyring = (): Keyring =>
 
 test('dials, derives, stores, and only then sends message 3', () => {
   const shell = new Shell({}, ['write']);
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
   shell.connect();
   const [derive] = shell.ordered('derive');
   assert.equal(derive!.salt, pskFor(NODE_ID));
@@ -210,10 +210,10 @@ test('reads what others have stored before each connection, if the store is shar
   assert.equal(names(shell.start()), ['store']);
   assert.is(shell.ordered('store')[0]!.change(theirs), theirs);
   const orders = shell.run(shell.link.stored(undefined, 0, theirs));
-  assert.equal(names(orders), ['open', 'tell connecting']);
+  assert.equal(names(orders), ['tell connecting', 'open']);
   assert.is(shell.link.keyring, theirs);
   assert.equal(names(shell.redial().orders.slice(-1)), ['store']);
-  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['open', 'tell connecting']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['tell connecting', 'open']);
 });
 
 test('asks a person if a shared store cannot be read three times', () => {
@@ -232,7 +232,7 @@ test('stores a change that a person makes while a shared store is being read', (
   shell.start();
   shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
   assert.equal(names(shell.run(shell.link.stored(undefined, 0, newKeyring()))), ['store']);
-  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['open', 'tell connecting']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
   assert.is(shell.link.keyring.pins.length, 1);
 });
 
@@ -347,8 +347,8 @@ test('derives again after a new password', () => {
   assert.equal(names(shell.run(shell.link.change(forgetPsks, 0))), [
     'close',
     'stop-deriving',
-    'open',
     'tell connecting',
+    'open',
   ]);
   shell.connect();
   shell.run(shell.link.derived(2, pskFor(NODE_ID), 0));
@@ -400,7 +400,7 @@ test('the end ends the pause', () => {
   const due = shell.link.deadline!;
   shell.run(shell.link.end(0));
   assert.equal(shell.link.wake(due), []);
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
   assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
 });
 
@@ -416,7 +416,7 @@ test('what was held is gone after the end', () => {
   shell.link.closed(1, { code: 1006 }, 0);
   shell.run(shell.link.end(0));
   assert.equal(names(shell.start()), []);
-  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['open', 'tell connecting']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
 });
 
 test('what arrived for a connection before its end does not reach the next one', () => {
@@ -437,7 +437,7 @@ test('the end forgets a change that is not stored yet', () => {
   shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
   shell.run(shell.link.stored(diskFull, 0));
   shell.run(shell.link.end(0));
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
 });
 
 test('a change that was held is gone after the end', () => {
@@ -534,7 +534,7 @@ test('dials again when randomBytes works again', () => {
   assert.equal(names(shell.start()), ['tell close', 'tell ask']); // no random bytes for a pause either
   assert.is(shell.link.state, 'asking');
   isBroken = false;
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
   shell.connect();
   assert.is(shell.link.state, 'ready');
 });
@@ -551,7 +551,7 @@ test('connects again after a person was asked because there was no randomness fo
   isBroken = true;
   assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell ask']);
   isBroken = false;
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
   assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
 });
 
@@ -629,7 +629,7 @@ test('start does nothing while there is a connection, and ends a pause', () => {
   const shell = readyShell();
   assert.equal(shell.start(), []);
   shell.closed({ code: 1006 });
-  assert.equal(names(shell.start()), ['open', 'tell connecting']);
+  assert.equal(names(shell.start()), ['tell connecting', 'open']);
 });
 
 // A person
@@ -662,7 +662,7 @@ test('stores what a person has changed before anything else, as often as it take
   shell.wake();
   assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['tell ask']);
   assert.equal(names(shell.start()), ['store']);
-  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['open', 'tell connecting']);
+  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['tell connecting', 'open']);
   assert.is(shell.link.keyring.pins.length, 1);
 });
 
