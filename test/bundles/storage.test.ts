@@ -30,6 +30,8 @@ interface Outcome {
   readonly clientKey: string | undefined;
   /** Copies of the flash when message 3 had arrived. */
   readonly atMessage3: Flash[];
+  /** What the device says, to its bridge or its log. */
+  readonly says: readonly string[];
 }
 
 class Watch {
@@ -37,6 +39,7 @@ class Watch {
   pattern: string | undefined;
   clientKey: string | undefined;
   readonly atMessage3: Flash[] = [];
+  says: string[] = [];
 
   constructor(flash: Flash) {
     this.flash = flash;
@@ -84,7 +87,8 @@ function espruino(flash: Flash): Connect {
       receive('connecting {"onKkFailure":"unpin"}\nconnected\n');
       handle(hub.start());
       for (let line = toHub.shift(); line !== undefined; line = toHub.shift()) {
-        if (line.startsWith('{')) handle(hub.receive(line));
+        if (line.startsWith('event ')) watch.says.push(line);
+        else if (line.startsWith('{')) handle(hub.receive(line));
         else if (/^[0-9a-f]+$/.test(line)) handle(hub.receive(new Uint8Array(Buffer.from(line, 'hex'))));
       }
     } catch (error) {
@@ -105,6 +109,7 @@ function moddable(flash: Flash): Connect {
       device.sockets.at(-1)!.onclose?.({ code: 1006 }); // unless the session has ended
       await device.fire((wait) => wait < DEADLINE);
     }
+    watch.says = device.traced;
     const isWaiting = device.timers.length === 0; // for a person, after a pin that could not be removed
     if (flash.isOff || device.crashes.length > 0 || isWaiting) device = undefined;
     return watch;
@@ -158,6 +163,35 @@ for (const device of DEVICES) {
     });
   }
 }
+
+for (const device of DEVICES) {
+  test(`the ${device.name} example reports why KKpsk0 failed even if it cannot remove the pin`, async () => {
+    const flash = new Flash(device.texts());
+    forgetClient();
+    const connect = device.boot(flash);
+    home.hubKey = HUB_KEYS[0]!;
+    assert.is((await connect()).pattern, 'XXpsk2');
+    home.hubKey = HUB_KEYS[1]!;
+    flash.fault = { at: flash.writes + 1, how: 'refused: throws, with the old text' };
+    const { says } = await connect();
+    assert.ok(
+      says.some((text) => text.includes('kk-refused')),
+      says.join(),
+    );
+  });
+}
+
+test('the Espruino example reads no pins that its hash does not cover', async () => {
+  const flash = new Flash(DEVICES[0]!.texts());
+  forgetClient();
+  const connect = espruino(flash);
+  home.hubKey = HUB_KEYS[0]!;
+  assert.is((await connect()).pattern, 'XXpsk2');
+  assert.is((await connect()).pattern, 'KKpsk0');
+  const stored = flash.get('hub.pins1')!;
+  flash.texts.set('hub.pins1', stored.replace(/("key":")../, '$1ff')); // JSON as before
+  assert.is((await connect()).pattern, 'XXpsk2');
+});
 
 interface Store {
   keyring: Keyring;

@@ -7,7 +7,14 @@ import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
 import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { canonicalJson, derivePsk, type Json, JsonNumber, type JsonObject } from '../../src/index.ts';
+import {
+  canonicalJson,
+  derivePsk,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+  type LocalError,
+} from '../../src/index.ts';
 import { buildPrologue } from '../../src/parts.ts';
 import {
   CLIENT_STATIC,
@@ -610,6 +617,51 @@ test('a message that was lost', () => {
   cannotTell({ client });
 });
 
+test('a message that never arrived is surely lost, unless a hub refused the client meanwhile', () => {
+  for (const [lost, clientCode, hubCode, certainty] of [
+    ['client', 1006, 1000, 'certain'],
+    ['client', 1008, 1000, 'likely'],
+    ['hub', 'timeout', 1008, 'certain'], // clients close as they like
+  ] as const) {
+    const { client, hub } = play({
+      wire: (from, data, count) => (from === lost && (from === 'client' || count === 3) ? [] : [data]),
+      after: ({ client, hub }) => {
+        client.closed(clientCode);
+        hub.closed(hubCode);
+      },
+    });
+    const text = blames({ client, hub }, 'message-lost', certainty);
+    assert.is(text.includes('Or the hub closed'), certainty === 'likely');
+  }
+});
+
+test('does not blame the way for a transport message that a busy session refused twice', () => {
+  const { client, hub } = play({
+    after: ({ client, hub }) => {
+      const [message] = hub.sendJson({ n: 1 });
+      hub.sendJson({ n: 'longer' });
+      const refused: string[] = [];
+      const attempt = (): void => {
+        try {
+          client.receive(message!);
+        } catch (error) {
+          refused.push((error as LocalError).code);
+        }
+      };
+      client.sendJson({
+        get n() {
+          attempt();
+          attempt();
+          return 1;
+        },
+      });
+      assert.equal(refused, ['wrong-state', 'wrong-state']);
+      client.closed('timeout');
+    },
+  });
+  assert.is(why({ client, hub }).cause, undefined);
+});
+
 test('message 3 that was lost or overtaken, from the recording of the hub alone and from both', () => {
   for (const isLost of [true, false]) {
     const held: (string | Uint8Array)[] = [];
@@ -645,6 +697,20 @@ test('the HELLO of a client that was lost before the next frame, from both recor
     },
   });
   assert.match(blames({ client, hub }, 'message-order', 'likely'), /number 1 of the client was due/);
+});
+
+test('a wrong PSK, or something on the way, which added a message that its reader ignored', () => {
+  for (const [to, at] of [
+    ['hub', 1],
+    ['client', 3],
+  ] as const) {
+    const { client, hub } = play({
+      client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] },
+      wire: (from, data, count) =>
+        from !== to && count === at ? ['{"msg_type":"hello","payload":{}}', data] : [data],
+    });
+    assert.match(blames({ client, hub }, 'psk-differs', 'likely'), /Or a message was changed/);
+  }
 });
 
 test('does not count as lost a HELLO that a client sends over MQTT before the hub has a session', () => {
@@ -694,6 +760,13 @@ test('a later transport message that was lost', () => {
 test('a local fault', () => {
   const { hub } = play({ hub: { randomBytes: () => new Uint8Array(31) } });
   assert.match(blames({ hub }, 'own-fault'), /bad-random/);
+});
+
+test('a message 2 that is too short, which arrived as the hub sent it', () => {
+  const { client, hub } = play({ around: { hub: withTokens([['e'], ['e'], ['s', 'se']]) } });
+  assert.is(client.failure?.code, 'message-too-short');
+  blames({ client }, 'bad-message', 'likely');
+  blames({ client, hub }, 'bad-message');
 });
 
 for (const [what, from, to, name, change] of [

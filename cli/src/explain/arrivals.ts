@@ -146,8 +146,7 @@ function notSent(writer: Recording, reader: Recording, missing: Passed | undefin
 }
 
 function neverArrived(writer: Recording, reader: Recording, what: string): Cause {
-  const { closeCode, status } = writer.failure ?? {};
-  const isRefused = writer.role === 'client' && (closeCode === REFUSED || status !== undefined);
+  const isRefused = writer.role === 'client' && writer.failure?.closeCode === REFUSED;
   const text = `a message of the ${writer.role} never arrived while the ${reader.role} waited: ${what}`;
   return isRefused
     ? { name: 'message-lost', certainty: 'likely', text: `${text}. Or the hub closed before it could arrive` }
