@@ -53,6 +53,12 @@ test('dials, derives, stores, and only then sends message 3', () => {
   assert.is(shell.link.keyring, store!.keyring);
 });
 
+test('tells the hub its site', () => {
+  const shell = readyShell();
+  const hello = shell.hubEvents.find((event) => event.type === 'hello');
+  assert.is(hello?.payload?.site_id, 'lobby');
+});
+
 test('announces itself over MQTT once it has subscribed', () => {
   const shell = new Shell();
   shell.start();
@@ -119,6 +125,33 @@ test('writes nothing to a transport that has gone while a keyring was being stor
   assert.equal(shell.closed({ code: 1006 }), []);
   const orders = shell.run(shell.link.stored(undefined, 0));
   assert.equal(names(orders), ['tell connect', 'tell close', 'tell reconnect']);
+});
+
+test('an end that is reported twice while a keyring is being stored counts once', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.run(shell.link.closed(1, { code: 1006 }, 0));
+  shell.run(shell.link.closed(1, { code: 1006 }, 0));
+  const orders = names(shell.run(shell.link.stored(undefined, 0)));
+  assert.equal(orders, ['tell connect', 'tell close', 'tell reconnect']);
+});
+
+test('waits for nothing but unsent questions while a keyring is being stored', () => {
+  const shell = new Shell({}, []);
+  shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
+  assert.is(shell.link.deadline, undefined);
+  shell.run(shell.link.ask(question('r1'), 0, 5000));
+  assert.is(shell.link.deadline, 5000);
+});
+
+test('stores that a pin is dropped when the connection has ended', () => {
+  const shell = readyShell();
+  shell.redial();
+  shell.answers.delete('write');
+  shell.answers.delete('store');
+  shell.connect(); // with KKpsk0
+  const orders = shell.closed(1008);
+  assert.equal(names(orders), ['tell close', 'tell reconnect', 'store']);
+  assert.is(shell.ordered('store').at(-1)!.keyring.pins.length, 0);
 });
 
 test('tries again twice if a pin cannot be stored, then asks a person, and sends message 3 to nobody', () => {
@@ -295,12 +328,23 @@ test('takes the first answer of a derivation', () => {
 });
 
 test('never uses the PSK of one hub for another', () => {
-  const shell = new Shell({}, ['store', 'write']);
+  const shell = new Shell({}, ['store']);
   shell.start();
   shell.connect({ nodeId: 'hub-2' });
-  shell.run(shell.link.derived(1, pskFor('hub-2'), 0));
+  shell.run(shell.link.derived(1, pskFor('hub-2'), 0)); // message 2 never comes, so the PSK is not proved
   shell.redial().connect();
   assert.is(shell.ordered('derive').length, 2);
+});
+
+test('goes on deriving while a connection to the same hub is lost and made again', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  shell.redial().connect();
+  assert.is(shell.ordered('derive').length, 1);
+  assert.is(shell.ordered('stop-deriving').length, 0);
+  shell.run(shell.link.derived(1, pskFor(NODE_ID), shell.now));
+  assert.is(shell.link.state, 'ready');
 });
 
 test('keeps a PSK that is derived before the next hub has said who it is', () => {
@@ -325,7 +369,20 @@ test('connects again if the PSK cannot be derived, or has another length', () =>
     const orders = shell.run(shell.link.derived(1, answer, 0));
     assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
     assert.is((shell.told('close')[0]!.error as { code?: string }).code, code);
+    shell.wake();
+    shell.connect();
+    assert.is(shell.ordered('derive').length, 2);
   }
+});
+
+test('derives again after a derived PSK has not opened message 2', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.connect({ psk: new Uint8Array(32).fill(7) });
+  assert.is((shell.told('close')[0]!.error as { code?: string }).code, 'psk-differs');
+  shell.wake();
+  shell.connect();
+  assert.is(shell.ordered('derive').length, 2);
 });
 
 test('derives again after the PSK has not opened message 2', () => {
@@ -352,6 +409,16 @@ test('derives again after a new password', () => {
   ]);
   shell.connect();
   shell.run(shell.link.derived(2, pskFor(NODE_ID), 0));
+  assert.is(shell.link.state, 'ready');
+});
+
+test('makes a change once', () => {
+  const shell = readyShell();
+  shell.run(shell.link.change(forgetPsks, 0));
+  shell.connect();
+  assert.is(shell.ordered('derive').length, 2);
+  shell.redial().connect();
+  assert.is(shell.ordered('derive').length, 2);
   assert.is(shell.link.state, 'ready');
 });
 
@@ -408,6 +475,18 @@ test('the end does not wait for a store, whose answer then changes nothing else'
   const shell = readyShell({}, ['derive', 'write']);
   assert.equal(names(shell.run(shell.link.end(0))), ['close', 'tell end']);
   assert.equal(shell.link.stored(diskFull, 0), []);
+  assert.is(shell.link.state, 'ended');
+});
+
+test('a third store that fails after the end asks nobody', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  for (let i = 1; i < 3; i++) {
+    shell.run(shell.link.stored(diskFull, shell.now));
+    shell.wake();
+    shell.connect();
+  }
+  shell.run(shell.link.end(shell.now));
+  assert.equal(shell.link.stored(diskFull, shell.now), []);
   assert.is(shell.link.state, 'ended');
 });
 
@@ -478,6 +557,23 @@ test('waits as long as the server asks for', () => {
   assert.is(shell.told('reconnect')[0]!.after, 600_000);
 });
 
+test('shows an error to a person when it has come twice in a row', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.redial().redial();
+  assert.equal(
+    shell.told('reconnect').map(({ error }) => error?.code),
+    [undefined, 'dropped'],
+  );
+});
+
+test('does not shorten a pause for a server that asks for less', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.closed({ status: 503, retryAfter: 1 });
+  assert.ok(shell.link.deadline! > 1);
+});
+
 test('connects again, and says nothing about the hub, if its own side cannot open a transport', () => {
   const shell = new Shell();
   shell.start();
@@ -490,10 +586,25 @@ test('connects again, and says nothing about the hub, if its own side cannot ope
   assert.is(shell.told('ask')[0]!.error, failure);
 });
 
-test('passes a close code on', () => {
-  const shell = readyShell();
-  shell.closed(1008);
-  assert.is(shell.told('close')[0]!.error.code, 'client-key-refused');
+test('passes on how a transport has closed', () => {
+  for (const [closing, code] of [
+    [1008, 'client-key-refused'],
+    [{ code: 1008 }, 'client-key-refused'],
+    [{ code: 1008, reason: 'connection_limit' }, 'unavailable'],
+    [{ status: 503 }, 'unavailable'],
+    [undefined, 'dropped'],
+  ] as const) {
+    const shell = readyShell();
+    shell.closed(closing);
+    assert.is(shell.told('close')[0]!.error.code, code);
+  }
+});
+
+test('the end of an older transport leaves the present one open', () => {
+  const shell = readyShell().redial();
+  shell.run(shell.link.closed(1, { code: 1006 }, shell.now));
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
 });
 
 test('gives up waiting for a hub that says nothing', () => {
@@ -706,6 +817,12 @@ test('a question that waits too long is never sent, and says why', () => {
   assert.equal(shell.heard, []);
 });
 
+test('a question waits for a minute unless its caller says otherwise', () => {
+  const shell = new Shell();
+  shell.run(shell.link.ask(question('r1'), 7));
+  assert.is(shell.link.deadline, 60_007);
+});
+
 test('wakes for a question that waits too long while nothing else is due', () => {
   const shell = new Shell();
   shell.run(shell.link.ask(question('r1'), 0, 5000));
@@ -824,6 +941,17 @@ test('a message that is not a question may be refused without ending a question'
   shell.run(shell.link.ask(question('r1'), 0));
   shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
   assert.is(shell.told('finish').length, 0);
+});
+
+test('a message that was not sent cannot be refused: the refusal ends the question', () => {
+  const shell = readyShell();
+  shell.run(shell.link.send({ bad: Number.NaN }, 0));
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
+  assert.equal(
+    shell.told('finish').map(({ ending }) => ending),
+    ['denied'],
+  );
 });
 
 test('a ping cannot be refused: the refusal ends the question', () => {
