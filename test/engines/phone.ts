@@ -2,11 +2,14 @@
  * The example for React Native and a hub in one realm of Hermes: a first contact, a question, and a reconnect with the
  * keyring that was stored. What React Native has and Hermes alone lacks is in `react-native.ts`.
  */
+import { AbortController } from 'abort-controller'; // React Native's own
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { jsCrypto } from 'hub-protocol/js';
 import { Assistant } from 'hub-protocol-client/assistant';
 import type { Client } from 'hub-protocol-client/react-native';
 import { connectToHub } from '../../examples/react-native/hub.ts';
+
+globalThis.AbortController = AbortController as typeof globalThis.AbortController;
 
 type Data = string | Uint8Array;
 

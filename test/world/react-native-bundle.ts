@@ -24,6 +24,7 @@ export async function bundleForReactNative(path: string): Promise<string> {
     format: 'iife',
     globalName: 'example',
     platform: 'neutral',
+    mainFields: ['main'],
     plugins: [
       {
         name: 'modules of React Native',
