@@ -817,6 +817,18 @@ test('a question that waits too long is never sent, and says why', () => {
   assert.equal(shell.heard, []);
 });
 
+test('questions are sent in their order', () => {
+  const shell = new Shell();
+  shell.run(shell.link.ask(question('r1'), 0));
+  shell.run(shell.link.ask(question('r2'), 0));
+  shell.start();
+  shell.connect();
+  assert.equal(
+    shell.heard.map((text) => /r\d/.exec(text)![0]),
+    ['r1'],
+  );
+});
+
 test('a question waits for a minute unless its caller says otherwise', () => {
   const shell = new Shell();
   shell.run(shell.link.ask(question('r1'), 7));
@@ -865,8 +877,9 @@ test('a question that was sent ends with its connection, and one that was not wa
   shell.run(shell.link.ask(question('r1'), 0));
   shell.run(shell.link.ask(question('r2'), 0));
   shell.redial().connect();
-  const [finish] = shell.told('finish');
+  const [finish, ...others] = shell.told('finish');
   assert.equal([finish!.requestId, finish!.ending, finish!.error!.code], ['r1', 'closed', 'dropped']);
+  assert.equal(others, []);
   assert.equal(
     shell.heard.map((text) => /r\d/.exec(text)![0]),
     ['r1', 'r2'],

@@ -24,16 +24,14 @@ import {
 import { Clock } from '../world/clock.ts';
 import { Random, seeded } from '../world/random.ts';
 import { toyCrypto } from '../world/toy-crypto.ts';
+import { type Input, invoke, Laws } from './laws.ts';
 
 /** What happened in a life, or in many. */
 export interface Counts {
   [name: string]: number;
 }
 
-/** The inputs of a link, by the names of its methods. */
-type Input = 'start' | 'opened' | 'received' | 'closed' | 'stored' | 'derived' | 'computed' | 'wake' | 'ask';
-type Wish = 'send' | 'trust' | 'change' | 'end';
-type Call = { readonly name: Input | Wish; readonly args: readonly unknown[]; readonly now: number };
+type Call = { readonly name: Input; readonly args: readonly unknown[]; readonly now: number };
 
 interface Connection {
   readonly number: number;
@@ -88,7 +86,8 @@ class Life {
   readonly #makeLink: () => ClientLink;
   readonly #hubs = new Map<string, Hub>();
   readonly #connections = new Map<number, Connection>();
-  readonly #questions = new Map<JsonObject, { id: string; askedAt: number; isDone: boolean }>();
+  readonly #laws = new Laws(30_000, (law) => this.#broken(law));
+  #questions = 0;
   /** What the link was told, and what it answered: the same inputs must give the same orders. */
   readonly #calls: Call[] = [];
   readonly #answers: string[] = [];
@@ -164,9 +163,7 @@ class Life {
     this.#call('start');
     this.#after(5000, () => this.#act());
     this.#clock.runUntil(this.#horizon + 150_000);
-    for (const { id, askedAt, isDone } of this.#questions.values()) {
-      this.#law(isDone || askedAt > this.#horizon + 60_000, `question ${id} ends`);
-    }
+    this.#law(this.#laws.areAllDone, 'every question ends');
     const { state, deadline } = this.#link;
     const isBusy = this.#store !== undefined || this.#deriving !== undefined || this.#computing > 0;
     const needsTimer = (state === 'waiting' || state === 'connecting') && !isBusy;
@@ -187,7 +184,11 @@ class Life {
   }
 
   #law(holds: boolean, law: string): void {
-    if (!holds) throw new Error(`seed ${this.#seed}, ${Math.round(this.#clock.now)} ms: broken law: ${law}`);
+    if (!holds) this.#broken(`broken law: ${law}`);
+  }
+
+  #broken(what: string): never {
+    throw new Error(`seed ${this.#seed}, ${Math.round(this.#clock.now)} ms: ${what}`);
   }
 
   #count(what: string): void {
@@ -206,26 +207,17 @@ class Life {
   }
 
   /** Gives the link an input, and carries out its orders. */
-  #call(name: Input | Wish, ...args: unknown[]): Order[] {
+  #call(name: Input, ...args: unknown[]): Order[] {
     const { now } = this.#clock;
     this.#options.log?.(`${Math.round(now)} > ${name} ${args.map(shown).join(' ').slice(0, 100)}`);
     this.#dhs = 0;
-    let orders: Order[];
-    try {
-      orders = invoke(this.#link, name, args, now);
-    } catch (error) {
-      throw Object.assign(new Error(`seed ${this.#seed}: ${name} threw`), { cause: error });
-    }
+    const orders = this.#laws.call(this.#link, name, args, now);
     this.#law(!this.#isPaced || this.#dhs <= 2, 'a paced link computes one step in a call');
     this.#calls.push({ name, args, now });
     this.#answers.push(shown(orders));
     if (name === 'end') this.#wasEnded = true;
     if (name === 'start' || name === 'change' || name === 'trust') this.#wasEnded = false;
-    orders.forEach((order, i) => {
-      this.#law(order.do !== 'store' || i === orders.length - 1, 'store is the last order of its batch');
-      this.#carryOut(order);
-    });
-    if (this.#wasEnded) this.#law(this.#link.state === 'ended', 'end is final');
+    for (const order of orders) this.#carryOut(order);
     this.#setTimer();
     return orders;
   }
@@ -234,7 +226,6 @@ class Life {
     this.#clock.clear(this.#timer);
     const { deadline } = this.#link;
     if (deadline === undefined) return;
-    this.#law(Number.isFinite(deadline), 'the deadline is a time');
     const late = this.#isTrouble(3) ? this.#random.below(5000) : 0;
     this.#timer = this.#clock.after(Math.max(0, deadline - this.#clock.now) + late, () => {
       this.#law(++this.#steps < 200_000, 'there is no storm');
@@ -244,25 +235,13 @@ class Life {
 
   #carryOut(order: Order): void {
     this.#options.log?.(`      ${shown(order).slice(0, 160)}`);
-    if (this.#wasEnded) {
-      const isAnswer = order.do === 'tell' && ['finish', 'unsent', 'end', 'trace'].includes(order.event.type);
-      this.#law(
-        isAnswer || order.do === 'close' || order.do === 'stop-deriving',
-        'after end nothing is ordered',
-      );
-    }
     this.#count(order.do);
     switch (order.do) {
       case 'open':
-        this.#law(this.#store === undefined, 'nothing is opened while a keyring is being stored');
-        this.#law(!this.#connections.has(order.connection), 'numbers of connections grow');
-        for (const { isOver } of this.#connections.values()) this.#law(isOver, 'there is one connection');
         this.#dial(order.connection);
         break;
       case 'write': {
-        this.#law(this.#store === undefined, 'nothing is written while a keyring is being stored');
         const connection = this.#connections.get(order.connection)!;
-        this.#law(!connection.isOver, 'nothing is written to a connection that is over');
         const { data } = order;
         this.#after(100, () =>
           this.#arriveAtHub(connection, this.#isTrouble(20) ? this.#damaged(data) : data),
@@ -271,21 +250,17 @@ class Life {
       }
       case 'close': {
         const connection = this.#connections.get(order.connection)!;
-        this.#law(!connection.isOver, 'a connection is closed once');
         this.#drop(connection);
         this.#after(300, () => this.#late(connection));
         break;
       }
       case 'store':
-        this.#law(this.#store === undefined, 'one keyring is stored at a time');
         this.#keep(order);
         break;
       case 'derive':
-        this.#law(this.#deriving === undefined, 'one derivation runs at a time');
         this.#derive(order);
         break;
       case 'stop-deriving':
-        this.#law(this.#deriving !== undefined, 'only a running derivation is stopped');
         this.#deriving = undefined;
         break;
       case 'compute': {
@@ -309,31 +284,15 @@ class Life {
 
   #hear(event: LinkEvent): void {
     this.#count(`told ${event.type}`);
-    if (event.type === 'finish' || event.type === 'unsent') {
-      const message = event.type === 'unsent' ? event.message : this.#envelopeOf(event.requestId);
-      const question = this.#questions.get(message as JsonObject);
-      if (question === undefined) {
-        this.#law(event.type === 'unsent', 'only questions finish');
-        return; // of `send`
-      }
-      this.#law(!question.isDone, 'a question ends once');
-      question.isDone = true;
-    } else if (event.type === 'message') {
+    if (event.type === 'message') {
       const { n } = event.message.data as { n?: number };
       if (n === undefined) return; // a late answer
       this.#law(n > this.#told, 'messages are told once and in order');
       this.#told = n;
     } else if (event.type === 'ask') {
-      this.#law(this.#link.state === 'asking', 'a person is asked in the state asking');
       this.#asked = event.error as RemoteError;
       this.#after(60_000, () => this.#decide());
     }
-  }
-
-  #envelopeOf(requestId: string): JsonObject | undefined {
-    for (const [envelope, { id, isDone }] of this.#questions)
-      if (id === requestId && !isDone) return envelope;
-    return undefined;
   }
 
   /** A person answers. */
@@ -357,7 +316,6 @@ class Life {
     const isRisky =
       before.pins.length !== order.keyring.pins.length || shownKeys(before) !== shownKeys(order.keyring);
     this.#store = { order, isRisky };
-    this.#law(serializeKeyring(order.keyring) !== this.#disk, 'what is stored has changed');
     const fails = this.#isTrouble(2);
     this.#after(this.#random.oneIn(2) ? 0 : 3000, () => {
       this.#store = undefined;
@@ -389,16 +347,8 @@ class Life {
       if (isStopped && this.#random.oneIn(2)) return;
       if (!isStopped) this.#deriving = undefined;
       const answer = this.#isTrouble(5) ? new Error('no memory') : pskOf(password, salt);
-      const due = this.#link.deadline;
-      const orders = this.#call('derived', derivation, answer);
-      if (isStopped) this.#assertNothing(orders, due);
+      this.#call('derived', derivation, answer);
     });
-  }
-
-  /** What comes too late changes nothing, unless something was due anyway. */
-  #assertNothing(orders: readonly Order[], due: number | undefined): void {
-    const wasDue = due !== undefined && due <= this.#clock.now;
-    this.#law(wasDue || orders.length === 0, 'what comes late changes nothing');
   }
 
   #hub(nodeId: string): Hub {
@@ -473,11 +423,8 @@ class Life {
       if (!this.#random.oneIn(3)) continue;
       this.#after(4000, () => {
         this.#count('late call');
-        const due = this.#link.deadline;
-        const orders = this.#random.oneIn(2)
-          ? this.#call('received', connection.number, this.#random.oneIn(2) ? '{}' : this.#random.bytes(40))
-          : this.#call('closed', connection.number, { code: 1006 });
-        this.#assertNothing(orders, due);
+        if (this.#random.oneIn(2)) this.#call('closed', connection.number, { code: 1006 });
+        else this.#call('received', connection.number, this.#random.oneIn(2) ? '{}' : this.#random.bytes(40));
       });
     }
   }
@@ -549,11 +496,10 @@ class Life {
   #act(): void {
     const way = this.#random.below(20);
     if (way < 9) {
-      const id = `q${this.#questions.size}`;
+      const id = `q${this.#questions++}`;
       const text = this.#random.oneIn(30) ? 'x'.repeat(70_000) : 'x';
       const envelope = buildUtterance({ requestId: id, text });
-      this.#questions.set(envelope, { id, askedAt: this.#clock.now, isDone: false });
-      if (this.#random.oneIn(8)) this.#call('ask', envelope, { timeout: 3000 });
+      if (this.#random.oneIn(8)) this.#call('ask', envelope, 3000);
       else this.#call('ask', envelope);
     } else if (way < 11)
       this.#call('send', this.#random.pick<JsonObject | Uint8Array>([{ a: 1 }, bytesOf('b')]));
@@ -565,15 +511,6 @@ class Life {
     else this.#call('start');
     if (this.#clock.now < this.#horizon) this.#after(20_000, () => this.#act());
   }
-}
-
-function invoke(link: ClientLink, name: Input | Wish, args: readonly unknown[], now: number): Order[] {
-  if (name === 'ask') {
-    const [envelope, { timeout } = {}] = args as [JsonObject, { timeout?: number }?];
-    return link.ask(envelope, now, timeout);
-  }
-  if (name === 'stored') return link.stored(args[0], now);
-  return (link[name] as (...all: unknown[]) => Order[]).call(link, ...args, now);
 }
 
 function pskOf(password: string, salt: Uint8Array): Uint8Array {
