@@ -11,6 +11,8 @@ import * as errors from './errors-table.ts';
  */
 export type Bytes = ReturnType<Uint8ArrayConstructor['of']>;
 
+export const EMPTY: Bytes = /* @__PURE__ */ new Uint8Array(0);
+
 /**
  * Whether a value is a Uint8Array, of this realm or of another. Proxies and objects that only inherit from
  * Uint8Array.prototype are not: every operation on them would throw.

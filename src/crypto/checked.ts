@@ -2,13 +2,11 @@
  * The only access to injected cryptography. Checks its shape when it is passed in, and each result when it is returned.
  */
 import { assertBytes, assertMethods, readArgument, readField } from '../arguments.ts';
-import { type Bytes, copyBytes, equalBytes, isBytes, isZero, wipe } from '../bytes.ts';
+import { type Bytes, copyBytes, EMPTY, isBytes, isZero, wipe } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
 import type { Cipher, CipherName, CryptoProvider, KeyPair, RandomBytes, StaticKey } from './crypto.ts';
-
-const EMPTY = new Uint8Array(0);
 
 /**
  * Checks that an argument has the shape of a CryptoProvider.
@@ -162,9 +160,6 @@ export class CheckedKeyPair {
   readonly isAsynchronous: boolean;
   readonly privateKey: Uint8Array | undefined;
   private readonly pair: KeyPair;
-  /** A shared secret that was computed ahead, and the public key that it was computed with. */
-  private secret: Uint8Array | undefined = undefined;
-  private sharedWith: Uint8Array = EMPTY;
 
   /**
    * @param privateKey - which `destroy` wipes, if it is in memory
@@ -179,28 +174,13 @@ export class CheckedKeyPair {
     this.isAsynchronous = attempt(() => pair.sharedSecret === undefined, 'x25519.sharedSecret');
   }
 
-  /**
-   * Computes the shared secret with a public key ahead, in place of the last one.
-   * @returns whether there was anything to compute
-   */
-  computeAhead(publicKey: Uint8Array): boolean {
-    if (this.isAsynchronous || equalBytes(this.sharedWith, publicKey)) return false;
-    wipe(this.secret);
-    this.secret = callInjected(KEY_LENGTH, () => this.pair.sharedSecret!(publicKey), 'x25519.sharedSecret');
-    this.sharedWith = copyBytes(publicKey);
-    return true;
-  }
-
   /** @returns 32 bytes, which the caller owns and wipes; all zeros for a public key of low order */
   sharedSecret(publicKey: Uint8Array): Uint8Array {
-    this.computeAhead(publicKey);
-    this.sharedWith = EMPTY;
-    return this.secret!;
+    return callInjected(KEY_LENGTH, () => this.pair.sharedSecret!(publicKey), 'x25519.sharedSecret');
   }
 
   destroy(): void {
     wipe(this.privateKey);
-    wipe(this.secret);
   }
 }
 

@@ -1,5 +1,5 @@
 /** CipherState (Noise spec, section 5.1): a cipher key and the counter that each nonce is built from. */
-import { type Bytes, wipe } from '../bytes.ts';
+import { type Bytes, EMPTY as NO_ASSOCIATED_DATA, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
@@ -7,8 +7,6 @@ import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 
 const NONCE_LENGTH = 12;
-/** Transport messages have none. */
-const NO_ASSOCIATED_DATA = new Uint8Array(0);
 
 export class CipherState {
   private readonly crypto: CheckedCrypto;

@@ -3,7 +3,7 @@
  * failure is final.
  */
 import { assertBytes } from '../arguments.ts';
-import { type Bytes, copyBytes } from '../bytes.ts';
+import { type Bytes, copyBytes, EMPTY } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { EndingGuard } from '../guard.ts';
@@ -14,8 +14,6 @@ import { opaque } from '../opaque.ts';
 import { Handshake } from './handshake.ts';
 import { type HandshakeOptions, readHandshakeOptions } from './handshake-options.ts';
 import { Transport } from './transport.ts';
-
-const EMPTY = new Uint8Array(0);
 
 /**
  * One handshake. It copies the keys it is given, and wipes the copies when it ends or fails.

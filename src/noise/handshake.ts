@@ -26,6 +26,13 @@ import {
 } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 
+/** Shared secrets that are computed and not yet mixed in, by their tokens. */
+export type SharedSecrets = { [token in Token]?: Uint8Array };
+
+export function wipeSecrets(secrets: SharedSecrets): void {
+  for (const token in secrets) wipe(secrets[token as Token]);
+}
+
 /** The inputs of a handshake. */
 export interface HandshakeInputs {
   readonly crypto: CheckedCrypto;
@@ -75,6 +82,8 @@ export class Handshake {
   rs: Bytes | undefined = undefined; // the four keys have their names in the Noise spec
   /** The unfinished message, if there is one. */
   work: MessageInProgress | undefined = undefined;
+  /** Wiped by `destroy`. An initiator that knows `rs` may set `es` and `ss`, if it computed them before. */
+  ahead: SharedSecrets = {};
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
   private readonly pattern: HandshakePattern;
@@ -174,6 +183,7 @@ export class Handshake {
   /** Ends the handshake, and wipes every key. */
   destroy(): void {
     this.work = undefined;
+    wipeSecrets(this.ahead);
     wipe(this.psk);
     this.s.destroy();
     this.e?.destroy();
@@ -270,10 +280,13 @@ export class Handshake {
   private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
+    const secret = this.ahead[token];
     if (own.isAsynchronous) work.awaited = remote;
-    else if (this.isPaced && own.computeAhead(remote))
-      work.nextToken--; // and mix the shared secret in at the next step
-    else this.mixSharedSecret(own.sharedSecret(remote), remote);
+    else if (secret !== undefined) this.mixSharedSecret(secret, remote);
+    else {
+      this.ahead[token] = own.sharedSecret(remote);
+      work.nextToken--; // the next step mixes it in
+    }
   }
 
   /** Wipes the shared secret. */

@@ -42,9 +42,9 @@ export const SUITES: { readonly [suite in Suite]: CipherName } = {
   '25519_AESGCM_SHA256': 'AESGCM',
 };
 
-export const ALL_PATTERNS: readonly Pattern[] = Object.keys(PATTERNS) as Pattern[];
+export const ALL_PATTERNS: readonly Pattern[] = /* @__PURE__ */ Object.keys(PATTERNS) as Pattern[];
 
-export const ALL_SUITES: readonly Suite[] = Object.keys(SUITES) as Suite[];
+export const ALL_SUITES: readonly Suite[] = /* @__PURE__ */ Object.keys(SUITES) as Suite[];
 
 /** Whether a value is the name of a pattern that HandshakeState knows. */
 export function isPattern(value: unknown): value is Pattern {

@@ -1,12 +1,10 @@
 /** SymmetricState (Noise spec, section 5.2): the chaining key, the handshake hash, and the current cipher key. */
-import { type Bytes, copyBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import { type Bytes, copyBytes, EMPTY, utf8ToBytes, wipe } from '../bytes.ts';
 import type { CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import { CipherState } from './cipher-state.ts';
-
-const EMPTY = new Uint8Array(0);
 
 export class SymmetricState {
   private readonly crypto: CheckedCrypto;

@@ -16,14 +16,23 @@
  *    wiped everything that only the handshake needed, as after any failure.
  * 7. `deliver` passes on the messages of the hub.
  */
-import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import {
+  type Bytes,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  EMPTY,
+  equalBytes,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
 import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { failureOf } from '../memory.ts';
-import { Handshake } from '../noise/handshake.ts';
+import { Handshake, type SharedSecrets, wipeSecrets } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
@@ -52,8 +61,6 @@ import { findHub, fingerprint } from './keyring-fields.ts';
 import { assertRequired, select, suitesOf } from './negotiation.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from './transitions.ts';
 
-const EMPTY = new Uint8Array(0);
-
 export class ClientHandshake implements Side<ClientState> {
   readonly channel: Channel<ClientState, SessionEvent>;
   pattern: Pattern | undefined = undefined;
@@ -66,6 +73,8 @@ export class ClientHandshake implements Side<ClientState> {
   private plan: ClientPlan | undefined;
   private staticKey: CheckedKeyPair | undefined = undefined;
   private ephemeralKey: CheckedKeyPair | undefined = undefined;
+  /** The shared secrets of KKpsk0 with the only pinned hub. */
+  private readonly ahead: SharedSecrets = {};
   private suite: Suite | undefined = undefined;
   /** The canonical JSON of the hub's HELLO payload; then the prologue. */
   private prologue: Uint8Array | undefined = undefined;
@@ -92,9 +101,11 @@ export class ClientHandshake implements Side<ClientState> {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
       this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));
       if (keyring.pins.length === 1 && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
-        // Most likely this hub will answer: compute KKpsk0's shared secret with its key before the connection is made.
-        this.staticKey.computeAhead(keyring.pins[0]!.key);
-        this.ephemeralKey.computeAhead(keyring.pins[0]!.key);
+        // Most likely this hub will answer: compute KKpsk0's shared secrets with its key before the connection is made.
+        const { key } = keyring.pins[0]!;
+        const { ahead } = this;
+        if (!this.staticKey.isAsynchronous) ahead.ss = this.staticKey.sharedSecret(key);
+        ahead.es = this.ephemeralKey.sharedSecret(key);
       }
     } catch (error) {
       this.release();
@@ -171,6 +182,7 @@ export class ClientHandshake implements Side<ClientState> {
       ephemeralKey: this.ephemeralKey,
       isPaced,
     });
+    if (this.pattern === 'KKpsk0') handshake.ahead = this.ahead;
     this.handshake = handshake;
     this.advance(() => handshake.writeMessage(message1Payload));
   }
@@ -316,6 +328,7 @@ export class ClientHandshake implements Side<ClientState> {
     wipe(this.derivedPsk);
     this.staticKey?.destroy();
     this.ephemeralKey?.destroy();
+    wipeSecrets(this.ahead);
     this.handshake = undefined;
     this.derivedPsk = undefined;
     this.staticKey = undefined;

@@ -14,7 +14,16 @@
  *
  * `release` wipes everything that only the handshake needed, at `establish` and after any failure.
  */
-import { type Bytes, bytesToHex, concatBytes, copyBytes, equalBytes, utf8ToBytes, wipe } from '../bytes.ts';
+import {
+  type Bytes,
+  bytesToHex,
+  concatBytes,
+  copyBytes,
+  EMPTY,
+  equalBytes,
+  utf8ToBytes,
+  wipe,
+} from '../bytes.ts';
 import type { CheckedCrypto, CheckedKeyPair } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
@@ -213,8 +222,6 @@ export class HubHandshake implements Side<HubState> {
   }
 }
 opaque(HubHandshake.prototype, 'HubHandshake');
-
-const EMPTY = new Uint8Array(0);
 
 /** An empty object, which names no encoding. Every client can read it, unlike an empty payload. */
 const MESSAGE_2_PAYLOAD = utf8ToBytes('{}');

@@ -2,7 +2,7 @@
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
 import { assertBytes, membersOf, readArgument } from '../arguments.ts';
-import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
+import { type Bytes, bytesToUtf8, EMPTY, wipe } from '../bytes.ts';
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
@@ -82,8 +82,6 @@ export interface ReassemblerOptions {
   /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
   maxMessage?: number | undefined;
 }
-
-const EMPTY = new Uint8Array(0);
 
 /**
  * Turns frames into messages. Chunks are collected in one buffer that doubles when it is full, so a message takes time

@@ -3,7 +3,6 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { copyBytes, isZero } from '../../src/bytes.ts';
-import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
@@ -94,11 +93,13 @@ test('wipes the result of randomBytes after copying it', () => {
   assert.ok(isZero(random));
 });
 
-test('wipes a precomputed shared secret when another one replaces it', () => {
+test('wipes a shared secret that is computed and not yet mixed in', () => {
   const { crypto, secrets } = notingSharedSecrets();
-  const pair = new CheckedCrypto(crypto).keyPair(key(1));
-  for (const other of [2, 3]) pair.computeAhead(publicKey(key(other)));
-  assert.equal(secrets.map(isZero), [true, false]);
+  const state = upTo(1, 'responder', 'KKpsk0', { crypto, paced: true });
+  while (secrets.length === 0) state.resume();
+  assert.equal(secrets.map(isZero), [false]);
+  state.destroy();
+  assert.equal(secrets.map(isZero), [true]);
 });
 
 test('can be destroyed once it is split', () => {

@@ -153,8 +153,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-73': same('counter-never-advances'),
   'P-74': broken('the associated data of transport messages is a byte', [
     'src/noise/cipher-state.ts',
-    'const NO_ASSOCIATED_DATA = new Uint8Array(0);',
-    'const NO_ASSOCIATED_DATA = new Uint8Array(1);',
+    "EMPTY as NO_ASSOCIATED_DATA, wipe } from '../bytes.ts';",
+    "wipe } from '../bytes.ts';\nconst NO_ASSOCIATED_DATA = new Uint8Array(1);",
   ]),
   'P-75': broken('the last counter is used', [
     'src/noise/cipher-state.ts',
