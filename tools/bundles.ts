@@ -22,6 +22,7 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 export const ENTRIES = {
   core: 'a client session, without cryptography',
   device: 'a client for devices',
+  link: 'a client for devices, with ClientLink',
   identity: 'identities and MQTT topics',
   requests: 'requests and replies',
   binary: 'binary messages',
@@ -75,6 +76,22 @@ export const FILES: readonly BundleFile[] = [
   {
     name: 'hub-protocol.core.es5.js',
     entry: 'core',
+    syntax: 'es5',
+    isCompact: true,
+    noble: '',
+    usesBigInt: false,
+  },
+  {
+    name: 'hub-protocol.link.js',
+    entry: 'link',
+    syntax: 'es2020',
+    isCompact: true,
+    noble: '',
+    usesBigInt: true,
+  },
+  {
+    name: 'hub-protocol.link.es5.js',
+    entry: 'link',
     syntax: 'es5',
     isCompact: true,
     noble: '',
@@ -151,7 +168,7 @@ const KEPT_APART = [
   'chaChaPolyOf',
 ];
 
-/** Throws if a function that must stay apart is not in the bundle of `hub-protocol.js`: it has another name, or is inlined. */
+/** Throws if a function that must stay apart is not in the bundle of `hub-protocol.js` or `hub-protocol.link.js`: it has another name, or is inlined. */
 export function assertKeptApart(code: string): void {
   const names = new Set<string>();
   walk(parseModule(code), (node) => {
@@ -184,7 +201,7 @@ async function bundle(file: BundleFile, source: string): Promise<Output> {
   const { isCompact, syntax, global } = file;
   const module = await bundleModule(source, isCompact, syntax);
   const compacted = isCompact ? await compact(module) : module;
-  if (source === 'bundles/device.ts' && isPreloadable(file)) assertKeptApart(compacted.code);
+  if (/^bundles\/(?:device|link)\.ts$/.test(source) && isPreloadable(file)) assertKeptApart(compacted.code);
   if (syntax === 'es5') return toScript(compacted, global);
   return isPreloadable(file) ? { ...compacted, code: withFrozenValues(compacted.code) } : compacted;
 }

@@ -15,6 +15,7 @@ import { writeMeasured } from '../../tools/measured.ts';
 const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.js': 17_450,
   'hub-protocol.core.js': 12_150,
+  'hub-protocol.link.js': 20_750,
   'hub-protocol.identity.js': 9_750,
   'hub-protocol.requests.js': 7_250,
   'hub-protocol.binary.js': 5_100,

@@ -24,9 +24,9 @@ export interface LinkOptions {
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
   /**
    * Makes the scheduler for the questions of a connection (default none: the link takes no questions, and a device need not load
-   * the scheduler).
+   * the scheduler). It may be one of another file, such as `hub-protocol.requests.js`.
    */
-  requests?: ((ready: ReadyEvent) => RequestScheduler) | undefined;
+  requests?: ((ready: ReadyEvent) => Pick<RequestScheduler, keyof RequestScheduler>) | undefined;
   /**
    * Whether others write to the same store, such as a second tab (default false). Before each connection the link then orders
    * `store`, even without a change: answer with what is stored.

@@ -3,9 +3,10 @@
  * session is free. One that was not sent when the connection ends waits for the next.
  */
 import type { LocalError, RemoteError } from '../errors.ts';
-import type { RequestDecision, RequestScheduler, SendDecision } from '../requests/request-scheduler.ts';
+import type { RequestDecision, SendDecision } from '../requests/request-scheduler.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { merged, retyped } from './events.ts';
+import type { LinkOptions } from './options.ts';
 import type { FinishTold, LinkEvent } from './orders.ts';
 
 /** Seals a message and writes it. Returns whether that could be done. */
@@ -13,6 +14,9 @@ export type Write = (
   message: JsonObject | Uint8Array,
   onError: (error: LocalError | RemoteError) => void,
 ) => boolean;
+
+/** Says which reply belongs to which question. */
+type Scheduler = ReturnType<NonNullable<LinkOptions['requests']>>;
 
 /** A question that has not been sent. */
 interface Question {
@@ -25,7 +29,7 @@ interface Question {
 
 export class Questions {
   private waiting: Question[] = [];
-  private scheduler: RequestScheduler | undefined = undefined;
+  private scheduler: Scheduler | undefined = undefined;
   private readonly tell: (event: LinkEvent) => void;
   private readonly write: Write;
 
@@ -40,7 +44,7 @@ export class Questions {
   }
 
   /** A connection is ready. */
-  begin(scheduler: RequestScheduler | undefined): void {
+  begin(scheduler: Scheduler | undefined): void {
     this.scheduler = scheduler;
   }
 
@@ -95,7 +99,7 @@ export class Questions {
     return this.scheduler?.nextDeadline(now);
   }
 
-  private hand(question: Question, scheduler: RequestScheduler, now: number): void {
+  private hand(question: Question, scheduler: Scheduler, now: number): void {
     question.isHanded = true;
     let decisions: RequestDecision[];
     try {

@@ -10,6 +10,7 @@ import * as core from '../../bundles/core.ts';
 import * as device from '../../bundles/device.ts';
 import * as full from '../../bundles/full.ts';
 import * as identity from '../../bundles/identity.ts';
+import * as link from '../../bundles/link.ts';
 import * as psk from '../../bundles/psk.ts';
 import * as requests from '../../bundles/requests.ts';
 import { type BundleFile, bundleModule, FILES, isPreloadable, toScript } from '../../tools/bundles.ts';
@@ -24,6 +25,7 @@ const ENTRIES: { readonly [entry: string]: object } = {
   device,
   full,
   identity,
+  link,
   psk,
   requests,
 };
@@ -94,6 +96,8 @@ const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.core.js': [...CORE, ...PRELOADABLE],
   'hub-protocol.es5.js': [...DOUBLES, ...SCRIPT],
   'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
+  'hub-protocol.link.js': [...DEVICE, ...PRELOADABLE],
+  'hub-protocol.link.es5.js': [...DOUBLES, ...SCRIPT],
   'hub-protocol.identity.js': [...IDENTITY, ...PRELOADABLE],
   'hub-protocol.requests.js': [...REQUESTS, ...PRELOADABLE],
   'hub-protocol.requests.es5.js': [...REQUESTS, ...SCRIPT],

@@ -61,6 +61,7 @@ const SCRIPTS = [startNode, startHermes, startDuktape, startMicroQuickJs];
 
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [MODULES, 'hub-protocol.js', isForDevice],
+  [[startNode, startXsMcu], 'hub-protocol.link.js', isForDevice],
   [MODULES, 'hub-protocol.core.js', isForCore],
   [MODULES, 'device-parts.js', isForParts],
   [SCRIPTS, 'core-parts.es5.js', isForParts],
@@ -76,6 +77,7 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
     (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one) && !isBinary(one),
   ],
   [SCRIPTS, 'hub-protocol.es5.js', isForDevice],
+  [[startNode, startMicroQuickJs], 'hub-protocol.link.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
 

@@ -1,7 +1,7 @@
-/** The programs of README.md, docs/reference/install.md and policy.md, as modules and scripts, for browsers, and with a single file. */
+/** The programs of README.md, docs/reference/install.md and sessions.md, as modules and scripts, for browsers, and with a single file. */
 import { readFileSync } from 'node:fs';
 
-const fences = ['README.md', 'docs/reference/install.md', 'docs/reference/policy.md']
+const fences = ['README.md', 'docs/reference/install.md', 'docs/reference/sessions.md']
   .map((page) => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'))
   .flatMap((text) => [...text.matchAll(/^```(?:js|ts)\n(.*?)^```$/gms)])
   .map(([, code]) => code!);
@@ -14,8 +14,8 @@ export const PROGRAM: string = fenceWith('new HubSession')
 
 /** A client over WebSocket, which exports nothing and defines `converse`. */
 export const CLIENT: string = readFileSync(new URL('programs/client.js', import.meta.url), 'utf8').replace(
-  '// The loop of docs/reference/policy.md',
-  () => fenceWith('new ConnectionPolicy'),
+  '// The shell of docs/reference/sessions.md',
+  () => fenceWith('new ClientLink'),
 );
 
 /** The line that brings Node's cryptography. */
