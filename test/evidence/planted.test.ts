@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+/** Faults and mutants name text of the sources, which changes. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Patch } from '../../evidence/faults/fault.ts';
@@ -8,6 +9,8 @@ import { CLIENT_FAULTS, HUB_FAULTS } from '../../evidence/faults/live-faults.ts'
 import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from '../../evidence/faults/mqtt-faults.ts';
 import { root } from '../../evidence/faults/plant.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
+import { mutated } from '../../evidence/mutation/mutants.ts';
+import { isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
 import type { Breakage } from '../judge/faults/breakage.ts';
 import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
@@ -46,6 +49,21 @@ test('each patch finds its text exactly once in the sources', () => {
     }
   }
   assert.equal(lost, []);
+});
+
+test('each reason why a mutant survives is for a mutant that is still made', () => {
+  const sources = readdirSync(root('src'), { recursive: true, encoding: 'utf8' }).map(
+    (file) => `src/${file}`,
+  );
+  const made = new Set(
+    sources
+      .filter((file) => file.endsWith('.ts') && isMutated(file))
+      .flatMap((file) => mutated(file, readFileSync(root(file), 'utf8'), 0).mutants.map(keyOf)),
+  );
+  assert.equal(
+    readSurvivors().filter((survivor) => !made.has(keyOf(survivor))),
+    [],
+  );
 });
 
 test.run();
