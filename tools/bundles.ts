@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
-import { shortenedNames } from './compact.ts';
-import { publicNames } from './declared.ts';
+import { assertShortened, shortenedNames } from './compact.ts';
+import { fieldsIn, publicNames } from './declared.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
 import { tableOfCodes } from './sentences.ts';
@@ -200,7 +200,7 @@ function banner({ entry, noble }: BundleFile): string {
 async function bundle(file: BundleFile, source: string): Promise<Output> {
   const { isCompact, syntax, global } = file;
   const module = await bundleModule(source, isCompact, syntax);
-  const compacted = isCompact ? await compact(module) : module;
+  const compacted = isCompact ? await compact(module, namesForUsers(file, source)) : module;
   if (/^bundles\/(?:device|link)\.ts$/.test(source) && isPreloadable(file)) assertKeptApart(compacted.code);
   if (syntax === 'es5') return toScript(compacted, global);
   return isPreloadable(file) ? { ...compacted, code: withFrozenValues(compacted.code) } : compacted;
@@ -293,8 +293,12 @@ const forOldEngines: Plugin = {
   },
 };
 
-/** All names visible to users: exports, their members and parameters. */
-export function namesForUsers(): Set<string> {
+/**
+ * The names visible to users of a single file: the fields in its types. If its source is not its entry, it may export
+ * anything that the package does.
+ */
+export function namesForUsers(file: BundleFile, source: string = sourceOf(file)): Set<string> {
+  if (source === sourceOf(file)) return fieldsIn(`dist/${file.name.replace(/\.js$/, '.d.ts')}`);
   const texts = publicNames().map(({ kind, code, members }) =>
     kind === 'class'
       ? members.map(({ name, type, signature }) => `${name} ${type} ${signature}`).join()
@@ -304,16 +308,25 @@ export function namesForUsers(): Set<string> {
   return new Set(code.match(/\w+/g));
 }
 
-async function compact({ code, map }: Output): Promise<Output> {
-  const names = shortenedNames(root('src'), code, namesForUsers());
-  return transform(withMap(code, map), {
+const sourceOf = ({ entry }: BundleFile): string => `bundles/${entry}.ts`;
+
+async function compact({ code, map }: Output, known: ReadonlySet<string>): Promise<Output> {
+  const names = shortenedNames(root('src'), code, known);
+  const compacted = await transform(withMap(code, map), {
     mangleProps: new RegExp(`^(?:${names.join('|')})$`),
+    mangleCache: {}, // then esbuild returns it
     minifySyntax: true,
     treeShaking: true,
     sourcemap: 'external',
     target: 'es2020',
     format: 'esm',
   });
+  const shorter = Object.values(compacted.mangleCache ?? {});
+  assertShortened(
+    compacted.code,
+    names.filter((name) => !shorter.includes(name)),
+  );
+  return compacted;
 }
 
 function withMap(code: string, map: string): string {
@@ -373,7 +386,7 @@ async function minify(file: BundleFile, { code, map }: Output): Promise<swc.Outp
 export async function writeBundle(
   file: BundleFile,
   folder: string,
-  source = `bundles/${file.entry}.ts`,
+  source: string = sourceOf(file),
 ): Promise<void> {
   const { code, map } = await minify(file, await bundle(file, source));
   const lines = banner(file);

@@ -218,6 +218,19 @@ function resolved(file: DeclarationFile, code: string): string {
   });
 }
 
+/** The fields and methods in a file of declarations, without those that are private, and the words of its string types. */
+export function fieldsIn(path: string): Set<string> {
+  const names = new Set<string>();
+  const visit = (node: Node): void => {
+    if (typeof node !== 'object' || node === null || node.accessibility === 'private') return;
+    if (typeof node.key?.value === 'string') names.add(node.key.value);
+    if (node.type === 'StringLiteral') names.add(node.value);
+    Object.values(node).forEach(visit);
+  };
+  visit(swc.parseSync(readFileSync(new URL(path, ROOT), 'utf8'), { syntax: 'typescript' }) as never);
+  return names;
+}
+
 /** Every name that the package exports, in the order of src/index.ts, then the names that only the other entries export. */
 export function publicNames(): PublicName[] {
   const types = new DeclarationFile('dist/types.d.ts');

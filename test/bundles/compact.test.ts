@@ -1,4 +1,4 @@
-/** The files for devices have errors without sentences and private members with short names, and nothing else changes. */
+/** The files for devices have errors without sentences and internal members with short names, and nothing else changes. */
 
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import * as assert from 'uvu/assert';
 import type { LocalError, RemoteError } from '../../src/errors.ts';
 import * as table from '../../src/errors-table.ts';
 import { bundleModule, FILES, namesForUsers } from '../../tools/bundles.ts';
-import { shortenedNames } from '../../tools/compact.ts';
+import { assertShortened, shortenedNames } from '../../tools/compact.ts';
 import { standIn } from '../../tools/sentences.ts';
 import { parseModule, walk } from '../../tools/syntax.ts';
 
@@ -66,14 +66,99 @@ for (const { name } of FILES.filter(({ isCompact, noble }) => isCompact && noble
   });
 }
 
-test('renames private members and members of internal classes, but no public or built-in ones', async () => {
+const SOURCES = fileURLToPath(new URL('../../src', import.meta.url));
+
+test('renames members of internal classes and object types, but no public or built-in ones', async () => {
+  const file = FILES.find(({ name }) => name === 'hub-protocol.js')!;
   const { code } = await bundleModule('bundles/device.ts', true);
-  const names = shortenedNames(fileURLToPath(new URL('../../src', import.meta.url)), code, namesForUsers());
-  for (const name of ['takeSealed', 'assertIdle', 'mixDh', 'writeByte'])
+  const names = shortenedNames(SOURCES, code, namesForUsers(file));
+  for (const name of ['takeSealed', 'assertIdle', 'mixDh', 'writeByte', 'trustsNewHubs', 'isEstablished'])
     assert.ok(names.includes(name), name);
-  for (const name of ['providePsk', 'sharedSecret', 'call', 'length', 'hello', 'destroy']) {
+  for (const name of [
+    'providePsk',
+    'sharedSecret',
+    'call',
+    'length',
+    'hello',
+    'onKkFailure',
+    'closeReason',
+  ]) {
     assert.not.ok(names.includes(name), name);
   }
 });
+
+test('renames only those fields of objects that an internal type declares', () => {
+  const folder = mkdtempSync(`${tmpdir()}/sources-`);
+  writeFileSync(
+    `${folder}/types.ts`,
+    `interface Base { readonly inherited: string; }
+     interface Plan extends Base { readonly steps: number; readonly given: string; readonly value: number; }
+     type Other = { readonly elsewhere: number; readonly byName: number };
+     class Side { private cut = 0; private own = 0; }`,
+  );
+  const renamed = (bundle: string): string[] => shortenedNames(folder, bundle, new Set(['given'])).sort();
+  const all = ['byName', 'cut', 'elsewhere', 'inherited', 'own', 'steps'];
+  assert.equal(renamed('f({ steps: 1, given: 2, inherited: 3 }); const { steps } = g();'), all);
+  const without = (...names: string[]): string[] => all.filter((name) => !names.includes(name));
+  // A message: nothing declares its field msg_type.
+  assert.equal(renamed('f({ steps: 1, msg_type: 2 })'), without('steps'));
+  assert.equal(renamed('const { steps, msg_type } = f();'), without('steps'));
+  assert.equal(renamed('f({ steps: 1, elsewhere: 2 })'), without('steps', 'elsewhere'));
+  assert.equal(renamed('f("byName"); g({ "steps": 1 });'), without('byName', 'steps'));
+  assert.equal(renamed('this.cut = f.own; g[elsewhere]'), without('own'));
+});
+
+test('does not build a file that still has a name of a shortened member', () => {
+  assertShortened('f.a({ b: f[steps], "c": [steps] })', ['steps']);
+  for (const code of [
+    'f.steps',
+    'f({ steps: 1 })',
+    'f({ "steps": 1 })',
+    'f["steps"]',
+    'class A { steps() {} }',
+  ]) {
+    assert.throws(() => assertShortened(code, ['other', 'steps']), /could not be shortened: steps/, code);
+  }
+});
+
+for (const [entry, vectors, ...samples] of [
+  ['device', 'session', 'noise', 'max_protocol_version', 'target_site_id'],
+  ['core', 'session', 'noise', 'max_protocol_version', 'target_site_id'],
+  ['link', 'session', 'noise', 'max_protocol_version', 'target_site_id'],
+  ['requests', 'requests', 'msg_type', 'session', 'utterances'],
+] as const) {
+  const fields = fieldsOfEnvelopes(vectors);
+  for (const file of FILES.filter((file) => file.entry === entry)) {
+    test(`${file.name} keeps the fields of all envelopes in the vectors of ${vectors}`, async () => {
+      for (const name of samples) assert.ok(fields.has(name), name);
+      const { code } = await bundleModule(`bundles/${entry}.ts`, true, file.syntax);
+      const names = shortenedNames(SOURCES, code, namesForUsers(file));
+      const inCode = names.filter((name) => new RegExp(`[.{, ]${name}\\b`).test(code));
+      assert.equal(
+        inCode.filter((name) => fields.has(name)),
+        [],
+      );
+    });
+  }
+}
+
+function fieldsOfEnvelopes(vectors: string): Set<string> {
+  const fields = new Set<string>();
+  const collect = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Array.isArray(value)) for (const name of Object.keys(value)) fields.add(name);
+    Object.values(value).forEach(collect);
+  };
+  const text = readFileSync(new URL(`../../vectors/${vectors}.json`, import.meta.url), 'utf8');
+  JSON.parse(text, (_name, value) => {
+    if (typeof value !== 'string' || !value.startsWith('{"')) return value;
+    try {
+      collect(JSON.parse(value));
+    } catch {
+      // It is a vector of bad JSON.
+    }
+  });
+  return fields;
+}
 
 test.run();
