@@ -1,35 +1,51 @@
-/** Opens and closes the WebSocket to the hub. */
+/** The WebSocket to the hub. There is one at a time. */
 
 import Resource from 'Resource';
 import WebSocket from 'WebSocket';
 
-/** @param url - with the authorization in its query: do not log it */
-export function openSocket(url) {
+let socket;
+let abandoned; // a socket that was closed while it was connecting
+let next; // opens the next socket when the abandoned one has ended
+
+/**
+ * @param url - with the authorization in its query: do not log it
+ * @param handlers - `onmessage`, `onclose` and `onerror` of the WebSocket
+ */
+export function open(url, handlers) {
   const options = { url };
   if (Resource.exists('hub-ca.der')) {
     const { wss } = device.network; // a CA of your own: see docs/reference/devices.md
     const secure = { certificate: new Resource('hub-ca.der') };
     options.wss = { ...wss, socket: { ...wss.socket, secure } };
   }
-  return new WebSocket(options);
+  next = () => {
+    next = undefined;
+    socket = new WebSocket(options);
+    socket.binaryType = 'arraybuffer';
+    Object.assign(socket, handlers);
+  };
+  if (abandoned === undefined) next();
 }
 
-let abandoned; // a socket that was abandoned while it was connecting
-
-export function isConnecting() {
-  return abandoned !== undefined;
+export function write(data) {
+  socket.send(data);
 }
 
-/** A socket that is still connecting cannot be closed. It is closed once it is open; until then do not dial. */
-export function hangUp(socket) {
-  socket.onmessage = socket.onclose = socket.onerror = undefined;
-  if (socket.readyState !== 0) return socket.close();
-  abandoned = socket;
-  socket.onopen =
-    socket.onclose =
-    socket.onerror =
+/** A socket that is still connecting cannot be closed. It is closed once it is open; until then no other is opened. */
+export function close() {
+  const closing = socket;
+  socket = next = undefined;
+  if (closing === undefined) return;
+  closing.onmessage = closing.onclose = closing.onerror = undefined;
+  if (closing.readyState !== 0) return closing.close();
+  abandoned = closing;
+  closing.onopen =
+    closing.onclose =
+    closing.onerror =
       () => {
-        if (socket === abandoned) abandoned = undefined;
-        socket.close();
+        closing.close();
+        if (closing !== abandoned) return;
+        abandoned = undefined;
+        next?.();
       };
 }

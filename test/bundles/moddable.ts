@@ -137,7 +137,7 @@ export interface Moddable {
   preferences: Preferences;
   sockets: ModdableSocket[];
   traced: string[];
-  /** The timers that are set, by how long they run. */
+  /** The timers that are set, by how long they run, without those that repeat. */
   timers: { call: () => void; wait: number }[];
   /** Lets the timers of some length fire. */
   fire(wait: (wait: number) => boolean): Promise<void>;
@@ -205,6 +205,7 @@ export async function startModdable(
   }
   const traced: string[] = [];
   let timers: Moddable['timers'] = [];
+  const repeating: Moddable['timers'] = [];
   const timer = {
     set(call: () => void, wait: number) {
       const own = { call, wait };
@@ -214,6 +215,9 @@ export async function startModdable(
     clear(own: Moddable['timers'][number]) {
       assert.ok(timers.includes(own), 'a timer that has fired or was cleared');
       timers = timers.filter((one) => one !== own);
+    },
+    repeat(call: () => void, wait: number) {
+      repeating.push({ call, wait });
     },
   };
   const time = { ticks: 2 ** 31 - 5 };
@@ -242,7 +246,7 @@ export async function startModdable(
     const due = timers.filter(({ wait }) => is(wait));
     timers = timers.filter((one) => !due.includes(one));
     time.ticks = (time.ticks + Math.max(0, ...due.map(({ wait }) => wait))) | 0;
-    for (const timer of due) call(timer.call);
+    for (const timer of due.concat(repeating.filter(({ wait }) => is(wait)))) call(timer.call);
     await settled();
   };
   await settled();
@@ -286,7 +290,7 @@ export async function bundled(name: string, names: string[]): Promise<string> {
         name: 'modules',
         setup({ onResolve, onLoad }) {
           onResolve({ filter: /^hub-protocol$/ }, () => ({
-            path: fileURLToPath(new URL('../../dist/hub-protocol.js', import.meta.url)),
+            path: fileURLToPath(new URL('../../dist/hub-protocol.link.js', import.meta.url)),
           }));
           onResolve({ filter: /^hub-protocol-requests$/ }, () => ({
             path: fileURLToPath(new URL('../../dist/hub-protocol.requests.js', import.meta.url)),
