@@ -12,7 +12,7 @@ import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import type { Keyring } from '../keyring/keyring.ts';
-import { ConnectionPolicy, type PolicyDecision } from '../policy/connection-policy.ts';
+import { ConnectionPolicy, type PolicyDecision, TIMES } from '../policy/connection-policy.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
@@ -45,6 +45,13 @@ interface Leaving {
   readonly cause?: LocalError | undefined;
 }
 
+/** An input that was not taken yet. */
+interface Input {
+  readonly take: (now: number) => void;
+  /** It will never be taken. */
+  readonly drop?: ((error: LocalError | RemoteError) => void) | undefined;
+}
+
 export class LinkMachine {
   private readonly options: LinkOptions;
   private readonly policy: ConnectionPolicy;
@@ -66,7 +73,7 @@ export class LinkMachine {
   /** Events of the session that were not carried out yet. */
   private events: SessionEvent[] = [];
   /** Inputs that were not taken yet, since a keyring is being stored. */
-  private inputs: ((now: number) => void)[] = [];
+  private inputs: Input[] = [];
   /** What a person is asked about. */
   asked: LocalError | RemoteError | undefined = undefined;
   /** The error of the latest connection that was not ready. */
@@ -135,32 +142,39 @@ export class LinkMachine {
       onError(errors.notReady(this));
       return this.proceed(now);
     }
-    return this.input(this.connection, now, (_session, then) => {
+    const send = (_session: ClientSession, then: number): void => {
+      // The transport has gone: its end is held as well.
+      if (this.isCut) this.hold(send, onError);
       // No hub refuses a ping.
-      if (this.write(message, onError) && (isBytes(message) || message.msg_type !== 'ping')) {
+      else if (this.write(message, onError) && (isBytes(message) || message.msg_type !== 'ping')) {
         this.questions.noteSent(then);
       }
-    });
+    };
+    this.hold(send, onError);
+    return this.proceed(now);
   }
 
   change(update: Update): void {
-    this.inputs.push((now) => {
+    const take = (now: number): void => {
       this.quit(now);
       this.derivation.forget();
       this.store.change(update);
       this.start(now);
-    });
+    };
+    this.inputs.push({ take });
   }
 
   end(now: number): void {
     if (!this.isOn) return;
     const error = errors.linkEnded();
+    const { inputs } = this;
     this.inputs = [];
     this.quit(now, error);
     this.isOn = false;
     this.asked = undefined;
     this.store.dropChanges();
     this.derivation.forget();
+    for (let i = 0; i < inputs.length; i++) inputs[i]!.drop?.(error);
     this.questions.dropAll(error);
     this.tell({ type: 'end' });
   }
@@ -168,13 +182,18 @@ export class LinkMachine {
   /** Takes an input of a connection, unless that connection is over. */
   input(connection: number, now: number, call: (session: ClientSession, now: number) => void): Order[] {
     const at = assertTime(now, 'now');
-    const { session } = this;
-    if (connection === this.connection && session !== undefined) {
-      this.inputs.push((then) => {
-        if (session === this.session) call(session, then);
-      });
-    }
+    if (connection === this.connection && this.session !== undefined) this.hold(call);
     return this.proceed(at);
+  }
+
+  /** Keeps an input of the connection until it can be taken; drops it if the connection is then over. */
+  private hold(call: (session: ClientSession, now: number) => void, drop?: Input['drop']): void {
+    const session = this.session!;
+    const take = (now: number): void => {
+      if (session === this.session) call(session, now);
+      else drop?.(this.cause ?? errors.notReady(this));
+    };
+    this.inputs.push({ take, drop });
   }
 
   /** Does all that can be done, and returns the orders. */
@@ -197,7 +216,7 @@ export class LinkMachine {
         this.carryOut(event, now);
       } else if (input !== undefined) {
         this.inputs = this.inputs.slice(1);
-        input(now);
+        input.take(now);
       } else return this.doDue(now);
     } catch (error) {
       this.fail(error as LocalError, now); // such as: no memory, or another program has pinned another key
@@ -354,7 +373,8 @@ export class LinkMachine {
     const decision = this.decide(ended, now);
     this.trace(decision);
     if (decision.do === 'dial') {
-      const after = Math.max(decision.after, retryAfter);
+      const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
+      const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
       this.dialAt = now + after;
       this.tell({ type: 'reconnect', after, error: decision.tell });
     } else if (decision.do === 'ask') this.askPerson(decision.error);

@@ -53,7 +53,7 @@ export type LinkState = 'connecting' | 'ready' | 'waiting' | 'asking' | 'ended';
 
 /** How a transport ended: what `ClientSession.closed` takes, and what the server wants. */
 export type LinkClosing = Exclude<Closing, number | 'timeout'> & {
-  /** How long the server wants to be left alone, in milliseconds (default 0). */
+  /** How long the server wants to be left alone, in milliseconds (default 0). The policy's `maxPause` limits it. */
   retryAfter?: number | undefined;
 };
 
