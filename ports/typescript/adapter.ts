@@ -16,6 +16,7 @@ import {
   hex,
   openSession,
   policyDecisionToJson,
+  runLink,
   sha256,
   toHex,
   transportAt,
@@ -190,6 +191,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       };
       return { results: steps.map((step: Fields) => calls[step.do]!(step)) };
     },
+    link: (request) => ({ results: runLink(crypto, request) }),
     'encode-binary'({ msgType, metadata: text, payload, binType, bytes }) {
       const metadata = JSON.parse(text);
       const message =

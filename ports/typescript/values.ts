@@ -1,16 +1,26 @@
 /** The values of the library, and the same values as JSON for the requests and responses of the judge. */
 import { createHash } from 'node:crypto';
 import {
+  ClientLink,
   ClientSession,
   type CryptoProvider,
   canonicalJson,
+  createKeyring,
+  forgetPsks,
   HubSession,
   type JsonObject,
+  type Keyring,
+  LocalError,
+  type Order,
   type PolicyDecision,
   parseJson,
+  pinHub,
   type RequestDecision,
+  RequestScheduler,
   type SessionEvent,
   type Suite,
+  storePsk,
+  updateKeyring,
 } from 'hub-protocol';
 import { HandshakeState, type Transport } from 'hub-protocol/parts';
 
@@ -163,4 +173,134 @@ export function policyDecisionToJson(decision: PolicyDecision | undefined): Fiel
   if (decision === undefined) return null;
   if (decision.do === 'ask') return { do: 'ask', error: decision.error.code };
   return decision.do === 'dial' ? { do: 'dial', after: decision.after } : { ...decision };
+}
+
+/** Takes the steps of a link. Returns the result of each. */
+export function runLink(crypto: CryptoProvider, { options, steps }: Fields): Fields[] {
+  const { siteId, staticKey, staticPublicKey, ephemeralKeys, random, questions, paced, trust, ...further } =
+    options;
+  const { policy, shared } = further;
+  const keys = ephemeralKeys.map(hex);
+  const draws = random.map((draw: string | null) => draw ?? undefined);
+  const own = createKeyring({
+    accessKey: 'vectors',
+    staticKey: staticKey ? hex(staticKey) : { publicKey: hex(staticPublicKey) },
+    crypto,
+  });
+  const link = new ClientLink({
+    crypto: { ...crypto, ciphers: { ChaChaPoly: crypto.ciphers.ChaChaPoly } },
+    randomBytes: (length) => (length === 3 ? hex(draws.shift()) : keys.shift()),
+    siteId,
+    keyring: keyringOf(further, own),
+    session: { paced, trust },
+    policy,
+    requests: questions && (({ sessionId }) => new RequestScheduler({ sessionId })),
+    shared,
+  });
+  return steps.map((step: Fields) => {
+    try {
+      const orders = inputOf(link, step, own);
+      return { orders: orders.map(orderToJson), deadline: link.deadline ?? null, state: link.state };
+    } catch (error) {
+      if (error instanceof LocalError) return { error: error.code };
+      throw error;
+    }
+  });
+}
+
+function keyringOf({ staticKeyIsFresh, pins, psks, provisioned = [] }: Fields, own: Keyring): Keyring {
+  let keyring = own;
+  for (const [nodeId, key] of Object.entries<string>(pins)) keyring = pinHub(keyring, nodeId, hex(key));
+  for (const [nodeId, key] of Object.entries<string>(psks)) {
+    keyring = storePsk(keyring, nodeId, hex(key), { isProvisioned: provisioned.includes(nodeId) });
+  }
+  const accepted = { type: 'message', kind: 'json', text: '' } as const;
+  return staticKeyIsFresh ? keyring : updateKeyring(keyring, accepted);
+}
+
+function inputOf(link: ClientLink, step: Fields, own: Keyring): Order[] {
+  const { at, connection, error, text, bytes } = step;
+  const failure: Error | undefined = error && Object.assign(new Error(error), { code: error });
+  const closing = (): Fields | Error | undefined => {
+    const { code, status, reason, retryAfter } = step;
+    return failure ?? { code, status, reason, retryAfter };
+  };
+  switch (step.do) {
+    case 'start':
+      return link.start(at);
+    case 'opened':
+      return link.opened(connection, at);
+    case 'received':
+      return link.received(connection, text ?? hex(bytes), at);
+    case 'closed':
+      return link.closed(connection, closing(), at);
+    case 'stored':
+      return link.stored(failure, at, step.keyring && keyringOf(step.keyring, own));
+    case 'derived':
+      return link.derived(step.derivation, failure ?? hex(step.psk), at);
+    case 'computed':
+      return link.computed(connection, failure ?? hex(step.sharedSecret), at);
+    case 'ask':
+      return link.ask(step.envelope, at, step.timeout);
+    case 'send':
+      return link.send(step.message ?? hex(bytes), at);
+    case 'trust':
+      return link.trust(at);
+    case 'change':
+      return link.change(forgetPsks, at);
+    case 'end':
+      return link.end(at);
+  }
+  const orders = link.wake(at);
+  while (step.isRepeated && link.deadline === at) orders.push(...link.wake(at));
+  return orders;
+}
+
+function orderToJson(order: Order): Fields {
+  const fields: Fields = { ...order };
+  if (order.do === 'write') {
+    const { data, ...write } = order;
+    return typeof data === 'string'
+      ? { ...write, envelope: JSON.parse(data) }
+      : { ...write, bytes: toHex(data) };
+  }
+  if (order.do === 'store') {
+    const { pins, psks, staticKeyIsFresh } = order.keyring;
+    const named = (keys: typeof pins): Fields =>
+      Object.fromEntries(keys.map(({ nodeId, key }) => [nodeId, toHex(key)]));
+    return { do: 'store', keyring: { staticKeyIsFresh, pins: named(pins), psks: named(psks) } };
+  }
+  if (order.do === 'tell') return { do: 'tell', event: toldToJson(order.event) };
+  if (order.do === 'derive') fields.salt = toHex(order.salt);
+  if (order.do === 'compute') fields.publicKey = toHex(order.publicKey);
+  return fields;
+}
+
+function toldToJson(event: Fields): Fields {
+  const { type, error } = event;
+  switch (type) {
+    case 'connect': {
+      const { peer, binarize, ...json } = eventToJson({ ...event, type: 'ready' }, false);
+      return { ...json, type };
+    }
+    case 'message':
+      return { type, message: { type: event.message.type, requestId: event.message.requestId ?? null } };
+    case 'bytes':
+      return { type, bytes: toHex(event.bytes) };
+    case 'reconnect':
+      return { type, after: event.after };
+    case 'finish': {
+      const { requestId, ending, reply } = event;
+      return { type, requestId, ending, text: reply.text, error: error?.code ?? null };
+    }
+    case 'unsent': {
+      const { message } = event;
+      return { type, message: message instanceof Uint8Array ? toHex(message) : message, error: error.code };
+    }
+    case 'new-hub':
+    case 'static-key-fresh':
+      return { type, nodeId: event.nodeId };
+    default:
+      return eventToJson(event as { type: string }, false);
+  }
 }

@@ -13,6 +13,7 @@ import envelopes
 import framing
 import handshake
 import identity
+import link
 import mqtt_topics
 import negotiation
 import policy
@@ -43,6 +44,7 @@ for module in [
     mqtt_topics,
     requests,
     policy,
+    link,
     worked_example,
 ]:
     module.build()

@@ -2,7 +2,6 @@
 
 import brokers
 import files
-import topic_refusals
 import topics
 
 NOTES = {
@@ -105,7 +104,7 @@ def build():
         files.group("Topics", EARLIER_LAYOUT, topics.derived_earlier()),
         files.group("Topics", NAMES, topics.aliases()),
         files.group("Topics", [files.SPECIFICATION], topics.returned()),
-        files.group("Topics", CHARACTERS, topic_refusals.tests()),
+        files.group("Topics", CHARACTERS, topics.refusals()),
         files.group("BrokerEndpoint", [files.SPECIFICATION, "RFC 3986, section 3"], brokers.endpoints()),
         files.group("ClientId", CLIENT_IDS, brokers.client_ids()),
         files.group("Presence", CURRENT_LAYOUT, topics.presences()),

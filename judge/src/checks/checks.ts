@@ -1,6 +1,5 @@
 /** The operations of the adapter protocol, and the check for each type of vector. */
 import type { Fields } from '../adapter.ts';
-import type { Ask, Check } from '../check.ts';
 import { firstDifference } from '../difference.ts';
 import {
   mistakesInAuthorization,
@@ -21,7 +20,7 @@ import {
 import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkResponse, Failure } from '../verdict.ts';
+import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
 import {
   checkReassemble,
   checkSplit,
@@ -29,6 +28,7 @@ import {
   refutesReassembly,
   refutesSplit,
 } from './framing.ts';
+import { checkLink } from './link.ts';
 import {
   checkHandshake,
   checkHandshakeFailure,
@@ -81,6 +81,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
   operation('schedule', 'requests in flight and their deadlines', 'reply'),
   operation('policy', 'when to dial, how long to wait, when to ask a person'),
+  operation('link', 'a client across all its connections', 'session', 'schedule', 'policy'),
   operation('encode-binary', 'types, metadata and payloads of binary messages, bit by bit'),
   operation('decode-binary', 'the same, compressed messages, and bytes that are not a binary message'),
   operation('argon2id', 'Argon2id with other parameters, if you implement it yourself', 'argon2id'),
@@ -163,6 +164,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], EXACT),
   RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
   ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], EXACT),
+  ClientLink: { operation: 'link', check: checkLink },
   EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message']),
   DecodeBinary: plain(
     'decode-binary',

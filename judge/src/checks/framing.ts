@@ -1,10 +1,9 @@
 /** Splitting messages into frames, and reassembling them. */
 import type { Fields } from '../adapter.ts';
-import type { Ask } from '../check.ts';
 import { type Difference, firstDifference } from '../difference.ts';
 import { MARKER_FINAL, MARKER_MIDDLE, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
+import { type Ask, type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
 
 export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   const { kind, length, frames } = test;

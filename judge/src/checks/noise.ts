@@ -1,6 +1,5 @@
 /** Handshakes in either role, message by message, and the resulting CipherStates. */
 import type { Fields } from '../adapter.ts';
-import type { Ask } from '../check.ts';
 import type { Difference } from '../difference.ts';
 import {
   ALL_RIGHT,
@@ -17,7 +16,7 @@ import {
 import type { Side } from '../mistakes/noise-with-mistake.ts';
 import { hexToBytes, type Suite } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';
+import { type Ask, type Causes, checkFields, checkRefusal, Declined, Failure } from '../verdict.ts';
 
 /** A whole handshake, in which the implementation plays one side and then the other. */
 export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {

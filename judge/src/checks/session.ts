@@ -1,6 +1,5 @@
 /** Whole sessions, step by step: the implementation's inputs, and the events it must return. */
 import type { Fields } from '../adapter.ts';
-import type { Ask } from '../check.ts';
 import { show } from '../difference.ts';
 import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
 import { mistakesInHello } from '../mistakes/hello.ts';
@@ -17,7 +16,7 @@ import {
   type Suite,
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { type Causes, checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
+import { type Ask, type Causes, checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
 import { KINDS_SWAPPED } from './framing.ts';
 
 export async function checkSession(test: Vector, ask: Ask): Promise<void> {

@@ -179,6 +179,13 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   ],
 
   // Policy
+  'P-184': [
+    broken('the answer of an old derivation is taken', [
+      'src/link/derivation.ts',
+      'number !== this.number || this.nodeId',
+      'this.nodeId',
+    ]),
+  ],
   'P-161': [
     broken('a pause is as long as can be', [
       POLICY,

@@ -231,6 +231,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'this.limit = 2 * limit;',
     'this.limit = limit;',
   ]),
+  'P-184': broken('inputs are not held while a keyring is being stored', [
+    'src/link/machine.ts',
+    'while (!this.store.isBusy && this.step(now));',
+    'while (this.step(now));',
+  ]),
 
   // Keys, pins and the PSK
   'P-110': same('any-client-key'),
