@@ -2,26 +2,25 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { same } from '../../evidence/searches/explore/laws.ts';
-import {
-  CLIENT_KEY,
-  IMPOSTOR_STATIC,
-  NODE_ID,
-  PSK,
-  SCENARIOS,
-} from '../../evidence/searches/explore/scenarios.ts';
-import { type Found, search } from '../../evidence/searches/explore/search.ts';
+import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, PSK } from '../../evidence/searches/explore/scenarios.ts';
+import type { Found } from '../../evidence/searches/explore/search.ts';
+import { EXPLORATIONS } from '../../evidence/searches/explore/worker.ts';
 import {
   type Cipher,
   ClientSession,
   ConnectionPolicy,
   type CryptoProvider,
   HubSession,
+  type RemoteError,
   type SessionEvent,
 } from '../../src/index.ts';
+import { LinkMachine } from '../../src/link/machine.ts';
+import { Questions } from '../../src/link/questions.ts';
+import { StoredKeyring } from '../../src/link/stored-keyring.ts';
 import { toyCrypto } from '../world/toy-crypto.ts';
 
 function explore(name: string, acts: number): Found {
-  return search(SCENARIOS.find((scenario) => scenario.name === name)!, acts, Number.POSITIVE_INFINITY);
+  return EXPLORATIONS.find((exploration) => exploration.name === name)!.run(acts, Number.POSITIVE_INFINITY);
 }
 
 test('finds no breach with a known hub and one act of an attacker', () => {
@@ -32,7 +31,7 @@ test('finds no breach with a known hub and one act of an attacker', () => {
 });
 
 test('reports its progress when it gives up', () => {
-  const { states, explored } = search(SCENARIOS[0]!, 1, 0);
+  const { states, explored } = EXPLORATIONS[0]!.run(1, 0);
   assert.equal([states, explored], [[1], [0]]);
 });
 
@@ -162,6 +161,68 @@ test('finds a policy that does not ask for XXpsk2 after a failed KKpsk0', () => 
       return options && { onKkFailure: options.onKkFailure! };
     };
   assert.match(foundWith(ConnectionPolicy.prototype, 'begin', forgets, 'stale PSK'), 'never connected');
+});
+
+// Around a link
+
+test('finds no breach around a link with a known hub and one act', () => {
+  const { violation, states, explored, longest } = explore('a link: known hub', 1);
+  assert.is(violation, undefined);
+  assert.equal(states, explored);
+  assert.ok(states[1]! > 1500 && longest > 5);
+});
+
+const FIRST_CONTACT = 'a link: first contact';
+
+test('finds a link that takes inputs while a keyring is being stored', () => {
+  const field = Object.getOwnPropertyDescriptor(StoredKeyring.prototype, 'isBusy')!;
+  Object.defineProperty(StoredKeyring.prototype, 'isBusy', { ...field, get: () => false });
+  try {
+    assert.match(explore(FIRST_CONTACT, 1).violation ?? '', 'store is the last order');
+  } finally {
+    Object.defineProperty(StoredKeyring.prototype, 'isBusy', field);
+  }
+});
+
+test('finds a link that writes to a transport that has gone', () => {
+  const nothing = (): LinkMachine['cut'] => () => undefined;
+  assert.match(
+    foundWith(LinkMachine.prototype, 'cut', nothing, FIRST_CONTACT),
+    /is not written to|closed once/,
+  );
+});
+
+test('finds a link that leaves a question behind', () => {
+  const forgets = (): Questions['close'] => () => undefined;
+  assert.match(
+    foundWith(Questions.prototype, 'close', forgets, 'a link: known hub'),
+    /question|never connected/,
+  );
+});
+
+test('finds a link that dials while a person is asked', () => {
+  interface Asking {
+    askPerson(this: Asking, error: RemoteError): void;
+    dialAt: number;
+    asked: unknown;
+    deadline: number;
+  }
+  const dials = (ask: Asking['askPerson']): Asking['askPerson'] =>
+    function (this: Asking, error) {
+      ask.call(this, error);
+      this.dialAt = 0;
+    };
+  const found = foundWith(LinkMachine.prototype as unknown as Asking, 'askPerson', dials, FIRST_CONTACT);
+  assert.match(found, 'it dials when the policy says');
+});
+
+test('finds a link that orders something else when it is given the same inputs', () => {
+  let count = 0;
+  const differs = (ask: Questions['ask']): Questions['ask'] =>
+    function (this: Questions, envelope, until) {
+      ask.call(this, envelope, until + ++count);
+    };
+  assert.match(foundWith(Questions.prototype, 'ask', differs, 'a link: known hub'), 'gave other orders');
 });
 
 test.run();

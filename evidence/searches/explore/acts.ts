@@ -2,10 +2,10 @@
 import type { Data, Side } from '../../../test/world/line.ts';
 import type { Item } from './connection.ts';
 import { HUB_KEY } from './scenarios.ts';
+import type { Act as NamedAct } from './search.ts';
 import type { World } from './world.ts';
 
-/** Something that can happen, by its name. */
-export type Act = readonly [name: string, happens: (world: World) => void];
+type Act = NamedAct<World>;
 
 const SIDES = ['client', 'hub'] as const;
 

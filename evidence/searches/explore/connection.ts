@@ -1,10 +1,11 @@
 /** One connection of the small world, with its two sessions. */
-import type {
-  ClientSession,
-  HubSession,
-  HubSessionEvent,
-  Pattern,
-  SessionEvent,
+import {
+  type ClientSession,
+  type HubSession,
+  type HubSessionEvent,
+  type Pattern,
+  ReplyCollector,
+  type SessionEvent,
 } from '../../../src/index.ts';
 import { PATTERNS } from '../../../src/noise/patterns.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../../src/session/endings.ts';
@@ -71,6 +72,7 @@ export const copied: <T>(value: T) => T = copier(
     PATTERNS,
   ],
   ['plan'],
+  [ReplyCollector.prototype],
 );
 
 export function copyConnection(connection: Connection): Connection {

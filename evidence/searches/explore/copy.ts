@@ -23,11 +23,13 @@ function copyFieldsOf(value: object, prototype: object, constantFields: readonly
 
 /**
  * Makes a function that copies objects. Objects that refer to each other do so in the copy. What is reachable from `constant` is
- * never changed, nor are the values of `constantFields` in objects of classes: the copies share it.
+ * never changed, nor are the values of `constantFields` in objects of classes: the copies share it. The objects of other classes
+ * than `varied` always have the same fields.
  */
 export function copier(
   constant: readonly object[],
   constantFields: readonly string[] = [],
+  varied: readonly object[] = [],
 ): <T>(value: T) => T {
   const shared = new WeakSet<object>();
   const share = (value: unknown): void => {
@@ -50,7 +52,7 @@ export function copier(
     const prototype = Object.getPrototypeOf(value) as object;
     const made = (Array.isArray(value) ? [] : Object.create(prototype)) as { [key: string]: unknown };
     copies.set(value, made);
-    if (prototype === Object.prototype || Array.isArray(value)) {
+    if (prototype === Object.prototype || Array.isArray(value) || varied.includes(prototype)) {
       for (const [name, field] of Object.entries(value)) made[name] = copy(field);
     } else copyFieldsOf(value, prototype, constantFields)(value, made, copy);
     return made;

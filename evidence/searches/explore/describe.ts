@@ -1,5 +1,5 @@
 /** What decides all that can follow in a world. Two worlds of the same description have the same future, and are one state. */
-import { short, storedLabel } from './labels.ts';
+import { short, storedLabel } from './scenarios.ts';
 import type { World } from './world.ts';
 
 /** @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded */

@@ -12,9 +12,8 @@ import { bundled } from '../../../test/world/bundled.ts';
 import { code, grouped, table } from '../../../tools/draw.ts';
 import { writeMeasured } from '../../../tools/measured.ts';
 import { allRows } from './coverage.ts';
-import { SCENARIOS } from './scenarios.ts';
 import type { Found } from './search.ts';
-import type { Answer, Task } from './worker.ts';
+import { type Answer, EXPLORATIONS, type Task } from './worker.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -22,7 +21,7 @@ const { values: options } = parseArgs({
     /** For all scenarios together. What one does not need, the others have. */
     minutes: { type: 'string', default: '60' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    scenario: { type: 'string', multiple: true, default: SCENARIOS.map(({ name }) => name) },
+    scenario: { type: 'string', multiple: true, default: EXPLORATIONS.map(({ name }) => name) },
     write: { type: 'boolean', default: false },
   },
 });
@@ -63,7 +62,7 @@ const summary =
 console.log(summary);
 const isBroken = found.some(({ violation }) => violation !== undefined);
 if (options.write && !isBroken) {
-  const order = (name: string): number => SCENARIOS.findIndex((scenario) => scenario.name === name);
+  const order = (name: string): number => EXPLORATIONS.findIndex((exploration) => exploration.name === name);
   const sorted = found.sort((a, b) => order(a.scenario) - order(b.scenario)).map(rowOf);
   const heads = Array.from({ length: Number(options.acts) + 1 }, (_, i) => (i === 1 ? '1 act' : `${i} acts`));
   const exploration = `${table(['begins with', ...heads, 'depth', 'back in', 'a person is asked'], sorted)}\n\n${summary}`;

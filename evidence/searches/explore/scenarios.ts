@@ -68,3 +68,13 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
   { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },
 ];
+
+/** What a client stores, as a short text. */
+export function storedLabel({ pins, psks, staticKeyIsFresh }: Keyring): string {
+  const psk = psks.map(({ key, isProvisioned, isSuspect }) => `${short(key)}${isProvisioned}${isSuspect}`);
+  return `${pins.map(({ key }) => short(key))}/${psk}/${staticKeyIsFresh}`;
+}
+
+export function short(key: Uint8Array): string {
+  return `${key[0]}.${key[1]}`;
+}

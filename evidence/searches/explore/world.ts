@@ -27,7 +27,6 @@ import {
   type Sessions,
 } from './connection.ts';
 import { hashOf, isEqual } from './copy.ts';
-import { short, storedLabel } from './labels.ts';
 import {
   checkClient,
   checkHub,
@@ -48,6 +47,8 @@ import {
   NODE_ID,
   PSK,
   type Scenario,
+  short,
+  storedLabel,
 } from './scenarios.ts';
 
 /** What a session expects to take in. */
