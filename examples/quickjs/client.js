@@ -1,15 +1,14 @@
 /**
- * A client inside QuickJS. The program around it provides the socket, the storage and the randomness as the global `host`.
- * host.ts is such a program for Node.js; one in C provides the same functions.
+ * A client inside QuickJS. The program around it provides the socket, the storage, the time and the randomness as the global
+ * `host`. host.ts is such a program for Node.js; one in C provides the same functions.
  */
 import {
-  ClientSession,
+  ClientLink,
   createKeyring,
   deviceCrypto,
   parseKeyring,
   serializeKeyring,
-  updateKeyring,
-} from './hub-protocol.js';
+} from './hub-protocol.link.js';
 
 const randomBytes = (length) => new Uint8Array(host.random(length));
 const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data));
@@ -18,41 +17,51 @@ const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(dat
 
 const { access_key: accessKey, site_id: siteId } = JSON.parse(host.load('connection'));
 const stored = host.load('keyring');
-let keyring =
+const keyring =
   stored === undefined
     ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
     : parseKeyring(stored, accessKey);
+const link = new ClientLink({ crypto: deviceCrypto, randomBytes, siteId, keyring });
 
-/** @type {ClientSession} */
-let session;
-
-/** @param {import('./hub-protocol.js').SessionEvent[]} events */
-function handle(events) {
-  for (const event of events) {
-    const updated = updateKeyring(keyring, event);
-    if (updated !== keyring) host.save('keyring', serializeKeyring(updated));
-    keyring = updated;
-    if (event.type === 'transmit') host.send(bufferOf(event.data));
-    if (event.type === 'psk-needed') host.derivePsk(event.nodeId); // this calls client.providePsk
-    if (event.type === 'ready') host.say(`ready: ${event.pattern}`);
-    if (event.type === 'message') host.say(event.kind === 'json' ? event.text : 'bytes');
-    if (event.type === 'close' || event.type === 'ended') host.say(`${event.type}: ${event.error.code}`);
-  }
+const orders = [];
+function run(more) {
+  if (orders.push(...more) > more.length) return; // an order caused this input: those before it come first
+  for (const order of orders) carryOut[order.do](order);
+  orders.length = 0;
+  host.wakeAt(link.deadline); // this calls client.wake
 }
 
-globalThis.client = {
-  connected() {
-    session = new ClientSession({
-      crypto: deviceCrypto,
-      siteId,
-      randomBytes,
-      keyring,
-    });
+const carryOut = {
+  open: ({ connection }) => host.open(connection), // this calls client.received and client.closed
+  write: ({ data }) => host.send(bufferOf(data)),
+  close: () => host.close(),
+  store({ keyring }) {
+    let failure;
+    try {
+      host.save('keyring', serializeKeyring(keyring));
+    } catch (error) {
+      failure = error;
+    }
+    run(link.stored(failure, host.now()));
   },
-  received: (data) => handle(session.receive(bytesOf(data))),
-  providePsk: (psk) => handle(session.providePsk(new Uint8Array(psk))),
-  send: (value) => {
-    for (const message of session.sendJson(value)) host.send(bufferOf(message));
-  },
-  disconnected: (code) => handle(session.closed(code)),
+  derive: ({ derivation, nodeId }) => host.derivePsk(derivation, nodeId), // this calls client.derived
+  'stop-deriving': () => {},
+  tell: ({ event }) => told[event.type]?.(event),
 };
+
+const told = {
+  connect: ({ pattern }) => host.say(`ready: ${pattern}`),
+  text: ({ text }) => host.say(text),
+  bytes: () => host.say('bytes'),
+  close: ({ error }) => host.say(`ended: ${error.code ?? error}`),
+  ask: ({ error }) => host.say(`a person has to act: ${error.code ?? error}`),
+};
+
+globalThis.client = {
+  received: (connection, data) => run(link.received(connection, bytesOf(data), host.now())),
+  closed: (connection, code) => run(link.closed(connection, { code }, host.now())),
+  derived: (derivation, psk) => run(link.derived(derivation, new Uint8Array(psk), host.now())),
+  wake: () => run(link.wake(host.now())),
+  send: (value) => run(link.send(value, host.now())),
+};
+run(link.start(host.now()));

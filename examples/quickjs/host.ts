@@ -1,6 +1,6 @@
 /**
- * A program around QuickJS, here npm's quickjs-emscripten. It provides the socket, the storage and the randomness, and passes
- * on incoming messages.
+ * A program around QuickJS, here npm's quickjs-emscripten. It provides the socket, the storage, the time and the randomness, and
+ * passes on incoming messages.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,26 +13,29 @@ export interface HostOptions {
   store: Map<string, string>;
   /** The identity's password. The client requests the PSK, which only the host has the memory to derive. */
   password: string;
+  /** Opens a socket to the hub, in place of the last one. */
+  open: () => void;
   send: (data: string | Uint8Array) => void;
+  close: () => void;
   /** Called with each line of the client's log. */
   say: (text: string) => void;
 }
 
 export interface Client {
-  connected(): void;
   received(data: string | Uint8Array): void;
   send(value: object): void;
-  disconnected(code?: number): void;
+  /** The socket was closed, or could not be opened. */
+  closed(code?: number): void;
   stop(): void;
 }
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const FILES: { readonly [name: string]: string } = {
   'client.js': path('client.js'),
-  'hub-protocol.js': path('../../dist/hub-protocol.js'),
+  'hub-protocol.link.js': path('../../dist/hub-protocol.link.js'),
 };
 
-export async function startClient({ store, password, send, say }: HostOptions): Promise<Client> {
+export async function startClient({ store, password, open, send, close, say }: HostOptions): Promise<Client> {
   const runtime = (await getQuickJS()).newRuntime();
   runtime.setModuleLoader((name) => readFileSync(FILES[name]!, 'utf8'));
   const context = runtime.newContext();
@@ -53,6 +56,8 @@ export async function startClient({ store, password, send, say }: HostOptions): 
     for (const handle of handles) handle.dispose();
   };
 
+  let connection = 0;
+  let timer: NodeJS.Timeout | undefined;
   const host: { readonly [name: string]: (...handles: QuickJSHandle[]) => QuickJSHandle | undefined } = {
     load: (name) => toEngine(store.get(context.getString(name!))),
     save(name, text) {
@@ -60,8 +65,24 @@ export async function startClient({ store, password, send, say }: HostOptions): 
       return undefined;
     },
     random: (length) => toEngine(randomBytes(context.getNumber(length!))),
+    now: () => context.newNumber(performance.now()),
+    wakeAt(time) {
+      clearTimeout(timer);
+      if (context.typeof(time!) !== 'number') return undefined;
+      timer = setTimeout(() => call('wake'), context.getNumber(time!) - performance.now());
+      return undefined;
+    },
+    open(number) {
+      connection = context.getNumber(number!);
+      open();
+      return undefined;
+    },
     send(data) {
       send(fromEngine(data!));
+      return undefined;
+    },
+    close() {
+      close();
       return undefined;
     },
     say(text) {
@@ -69,9 +90,10 @@ export async function startClient({ store, password, send, say }: HostOptions): 
       return undefined;
     },
     // The host has enough memory to derive the PSK. It provides it when the client has returned.
-    derivePsk(nodeId) {
+    derivePsk(derivation, nodeId) {
+      const number = context.getNumber(derivation!);
       const psk = derivePsk({ crypto: nodeCrypto, password, nodeId: context.getString(nodeId!) });
-      queueMicrotask(() => call('providePsk', toEngine(psk)));
+      queueMicrotask(() => call('derived', context.newNumber(number), toEngine(psk)));
       return undefined;
     },
   };
@@ -84,15 +106,19 @@ export async function startClient({ store, password, send, say }: HostOptions): 
   context.unwrapResult(context.evalCode(`import 'client.js';`, 'main.js', { type: 'module' })).dispose();
 
   return {
-    connected: () => call('connected'),
-    received: (data) => call('received', toEngine(data)),
+    received: (data) => call('received', context.newNumber(connection), toEngine(data)),
     send: (value) => {
       const handle = context.unwrapResult(context.evalCode(`(${JSON.stringify(value)})`));
       call('send', handle);
     },
-    disconnected: (code) =>
-      call('disconnected', code === undefined ? context.undefined : context.newNumber(code)),
+    closed: (code) =>
+      call(
+        'closed',
+        context.newNumber(connection),
+        code === undefined ? context.undefined : context.newNumber(code),
+      ),
     stop() {
+      clearTimeout(timer);
       context.dispose();
       runtime.dispose();
     },

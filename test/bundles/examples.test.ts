@@ -44,24 +44,52 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
   const { password } = IDENTITY;
   const printed: string[] = [];
   for (const pattern of ['XXpsk2', 'KKpsk0']) {
-    let hub: DeviceHub | undefined;
-    const send = (data: string | Uint8Array) => queueMicrotask(() => hub!.receive(data));
-    const client = await startClient({ store, password, send, say: (text) => printed.push(text) });
-    hub = hubAt((data) => queueMicrotask(() => client.received(data)));
-    client.connected();
-    hub.start();
+    const hub: DeviceHub = hubAt((data) => queueMicrotask(() => client.received(data)));
+    const client = await startClient({
+      store,
+      password,
+      open: () => setTimeout(() => hub.start()),
+      send: (data) => queueMicrotask(() => hub.receive(data)),
+      close() {},
+      say: (text) => printed.push(text),
+    });
     await settled();
     assert.equal(printed.splice(0), [`ready: ${pattern}`]);
     client.send({ say: 'hello' });
     await settled();
     assert.equal(printed.splice(0), ['{"echo":"{\\"say\\":\\"hello\\"}"}']);
-    client.disconnected(1006);
+    client.closed(1006);
     assert.equal(printed.splice(0), ['ended: dropped']);
     client.stop();
   }
   const device = parseKeyring(store.get('keyring')!, IDENTITY.access_key);
   assert.equal(device.pins.length, 1);
   assert.is(device.staticKeyIsFresh, false);
+});
+
+test('the QuickJS example does not answer a hub whose pin the host did not store', async () => {
+  forgetClient();
+  class FullStore extends Map<string, string> {
+    override set(): never {
+      throw new Error('full');
+    }
+  }
+  const store = new FullStore();
+  Map.prototype.set.call(store, 'connection', JSON.stringify(CONNECTION));
+  const printed: string[] = [];
+  const hub: DeviceHub = hubAt((data) => queueMicrotask(() => client.received(data)));
+  const client = await startClient({
+    store,
+    password: IDENTITY.password,
+    open: () => setTimeout(() => hub.start()),
+    send: (data) => queueMicrotask(() => hub.receive(data)),
+    close: () => printed.push('the socket was closed'),
+    say: (text) => printed.push(text),
+  });
+  await settled();
+  client.stop();
+  assert.equal(printed, ['the socket was closed', 'ended: Error: full']);
+  assert.not.ok(hub.typesSeen().includes('ready'));
 });
 
 test('the Moddable example makes first contact, asks, stores the pin, and reconnects with it', async () => {
