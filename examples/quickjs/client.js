@@ -24,10 +24,16 @@ const keyring =
 const link = new ClientLink({ crypto: deviceCrypto, randomBytes, siteId, keyring });
 
 const orders = [];
+let isRunning = false;
 function run(more) {
-  if (orders.push(...more) > more.length) return; // an order caused this input: those before it come first
-  for (const order of orders) carryOut[order.do](order);
-  orders.length = 0;
+  orders.push(...more);
+  if (isRunning) return; // an order caused this input: those before it come first
+  isRunning = true;
+  try {
+    while (orders.length > 0) carryOut[orders[0].do](orders.shift());
+  } finally {
+    isRunning = false;
+  }
   host.wakeAt(link.deadline); // this calls client.wake
 }
 
