@@ -5,7 +5,6 @@ import { readFileSync } from 'node:fs';
 import { CannotRun, ProcessAdapter } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
 import { didYouMean } from './closest.ts';
-import { jsonLines } from './json-lines.ts';
 import { connectTo } from './live/connect.ts';
 import { type Credentials, credentialsOf } from './live/credentials.ts';
 import { listen } from './live/listen.ts';
@@ -17,7 +16,7 @@ import { HELP, type Options, parseOptions } from './options.ts';
 import { printable } from './printable.ts';
 import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
 import { exitStatus, toJson, toText, writeReport } from './report.ts';
-import { runVectors } from './run-vectors.ts';
+import { jsonLines, runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 const NODE_ID = 'judge';

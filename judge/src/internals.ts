@@ -15,8 +15,7 @@ export {
   tokensWith,
 } from './mistakes/noise-with-mistake.ts';
 export { type MistakenPsk, mistakenPsks } from './mistakes/psk.ts';
-export { printable } from './printable.ts';
+export { printable, table, wrapped } from './printable.ts';
 export * from './protocol.ts';
 export { MAX_FILE, readAtMost } from './read-file.ts';
-export { table, wrapped } from './table.ts';
 export { readVectorFile, type Vector, type VectorFile } from './vectors.ts';

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { CannotRun } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
-import { table } from './table.ts';
+import { table } from './printable.ts';
 
 interface Option {
   readonly type: 'string' | 'boolean';

@@ -15,6 +15,7 @@ import authorization
 import hub_protocol as protocol
 import mqtt_topics
 from binary_messages import decode_binary, encode_binary
+from client_link import ClientLink, Keyring
 from connection_policy import ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
@@ -87,6 +88,8 @@ def respond(request):
             return decoded(*decode_binary(unhex(message), request.get("maxInflated", protocol.MAX_MESSAGE)))
         case {"op": "policy", "options": options, "random": random, "steps": steps}:
             return connect(options, random, steps)
+        case {"op": "link", "options": options, "steps": steps} if "staticKey" in options and "paced" not in options:
+            return {"results": live(options, steps)}
     return {"declined": True}
 
 
@@ -113,6 +116,76 @@ def connect(options, random, steps):
         "resume": lambda step: policy.resume() or {},
     }
     return {"results": [calls[step["do"]](step) for step in steps]}
+
+
+def live(options, steps):
+    """The results of a link."""
+    keys, draws = iter(options["ephemeralKeys"]), iter(options["random"])
+    keyring = keyring_of(options)._replace(provisioned=frozenset(options.get("provisioned", [])))
+
+    def draw():
+        drawn = next(draws)
+        if drawn is None:
+            raise Refused("crypto-failed")
+        return unhex(drawn)
+
+    link = ClientLink(
+        site_id=options["siteId"],
+        static_key=unhex(options["staticKey"]),
+        keyring=keyring,
+        suites=protocol.SUITES[:1],
+        draw=draw,
+        ephemeral_key=lambda: unhex(next(keys)),
+        policy=options.get("policy", {}),
+        has_questions=options.get("questions", False),
+        is_shared=options.get("shared", False),
+        trusts_new_hubs=options.get("trust") != "pinned-only",
+    )
+
+    def input_of(at, do, error=None, **step):
+        data = unhex(step["bytes"]) if "bytes" in step else step.get("text", step.get("message"))
+        match do:
+            case "received":
+                return link.received(step["connection"], data, at)
+            case "opened":
+                return link.opened(step["connection"], at)
+            case "closed":
+                closing = {name: step[name] for name in ("code", "status", "reason") if name in step}
+                return link.closed(step["connection"], at, step.get("retryAfter", 0), error, **closing)
+            case "stored":
+                return link.stored(at, error, keyring_of(step["keyring"]) if "keyring" in step else None)
+            case "derived":
+                return link.derived(step["derivation"], at, unhex(step["psk"]) if "psk" in step else None, error)
+            case "ask":
+                return link.ask(step["envelope"], at, *[step[name] for name in ["timeout"] if name in step])
+            case "send":
+                return link.send(data, at)
+            case "change":
+                return link.change(Keyring.without_psks, at)
+            case "computed":
+                return link.wake(at)  # nothing was ordered to be computed
+        return getattr(link, do)(at)
+
+    def result_of(step):
+        orders = [order_in_json(order) for order in input_of(**step)]
+        return {"orders": orders, "deadline": link.deadline, "state": link.state}
+
+    return [attempt(lambda: result_of(step)) for step in steps]
+
+
+def keyring_of(fields):
+    pins, psks = ({hub: unhex(key) for hub, key in fields[name].items()} for name in ("pins", "psks"))
+    return Keyring(fields["staticKeyIsFresh"], pins, psks)
+
+
+def order_in_json(order):
+    if order["do"] == "store":
+        keyring = order["keyring"]
+        keys = {name: in_hex(getattr(keyring, name)) for name in ("pins", "psks")}
+        return {"do": "store", "keyring": {"staticKeyIsFresh": keyring.fresh, **keys}}
+    if "text" in order:
+        return {**{name: order[name] for name in ("do", "connection")}, "envelope": json.loads(order["text"])}
+    return {**in_hex(order), **({"event": in_hex(order["event"])} if "event" in order else {})}
 
 
 def keys_of(request, *names):

@@ -1,0 +1,491 @@
+"""A client across all its connections, sans I/O: session, policy, keyring, derivation and questions in one machine.
+
+docs/reference/sessions.md, "The link", has the rules. Every input returns orders, dictionaries whose fields are those of
+vectors/README.md. Keys are bytes. A private key that is kept elsewhere and paced sessions are left out.
+"""
+
+import json
+from collections import deque
+from typing import NamedTuple
+
+from connection_policy import TIMES, ConnectionPolicy
+from hub_protocol import Refused
+from hub_session import ClientSession
+from question_scheduler import Scheduler
+
+MAX_FAILURES = 3  # of our own side in a row, until a person is asked
+STORE_PAUSE = 2000  # after a store that failed while there was no connection; twice as long after the second
+UNSENT_WAIT = 60000
+ACCEPTING = ("ready", "message", "dropped")  # events that may show that the hub accepts our static key
+
+
+class Keyring(NamedTuple):
+    fresh: bool  # whether no hub has accepted our static key yet
+    pins: dict
+    psks: dict
+    provisioned: frozenset = frozenset()
+    suspects: frozenset = frozenset()  # in memory only
+
+    def stored_part(self):
+        return self.fresh, self.pins, self.psks
+
+    def after(self, event):
+        """The keyring after an event of the session."""
+        match event:
+            case {"type": "pin", "nodeId": hub, "key": key}:
+                if self.pins.get(hub, key) != key:
+                    raise Refused("pin-differs")
+                return self._replace(pins={**self.pins, hub: key})
+            case {"type": "unpin", "nodeId": hub}:
+                return self._replace(pins={name: key for name, key in self.pins.items() if name != hub})
+            case {"type": "psk", "nodeId": hub, "key": key} if hub not in self.provisioned:
+                return self._replace(psks={**self.psks, hub: key}, suspects=self.suspects - {hub})
+            case {"type": "psk-suspect", "nodeId": hub} if hub in self.psks and hub not in self.provisioned:
+                return self._replace(suspects=self.suspects | {hub})
+            case {"type": "ready", "pattern": "KKpsk0"} | {"type": "message" | "dropped"}:
+                return self._replace(fresh=False)
+        return self
+
+    def usable_psks(self):
+        return {hub: key for hub, key in self.psks.items() if hub not in self.suspects}
+
+    def with_pin(self, hub, key):
+        return self._replace(pins={**self.pins, hub: key})
+
+    def without_psks(self):
+        return self._replace(psks={}, provisioned=frozenset(), suspects=frozenset())
+
+
+class LinkSession(ClientSession):
+    """A session that keeps the key that a hub has shown, for the person who is asked about it."""
+
+    shown_key = None
+
+    def enforce_pin(self, hub_key):
+        self.shown_key = hub_key
+        super().enforce_pin(hub_key)
+
+
+class ClientLink:
+    def __init__(self, site_id, static_key, keyring, suites, draw, ephemeral_key, policy={}, has_questions=False,
+                 is_shared=False, trusts_new_hubs=True):
+        """`draw` and `ephemeral_key` return random bytes: 3 for a pause, 32 for a session."""
+        self.own = {"site_id": site_id, "static_key": static_key, "suites": suites, "trusts_new_hubs": trusts_new_hubs}
+        self.draw_key, self.has_questions, self.is_shared = ephemeral_key, has_questions, is_shared
+        self.policy = ConnectionPolicy(draw, **policy)
+        self.keyring = keyring  # as last stored
+        self.storing = None  # the keyring that is being stored, and whether what follows depends on it
+        self.changes = []  # of a person, until they are stored
+        self.has_read = self.stays_fresh = False
+        self.derivation, self.deriving_for, self.derived_psk = 0, None, None
+        self.number, self.session, self.is_ready, self.is_gone = 0, None, False, False
+        self.dial_at = self.asked = self.asked_key = self.cause = None
+        self.failures, self.is_on = 0, True
+        self.events, self.inputs = deque(), deque()
+        self.questions, self.scheduler = [], None
+        self.orders = []
+        self.deadline = None
+
+    @property
+    def state(self):
+        if not self.is_on:
+            return "ended"
+        if self.asked is not None:
+            return "asking"
+        if self.session is None:
+            return "waiting"
+        return "ready" if self.is_ready else "connecting"
+
+    # Inputs
+
+    def start(self, now):
+        self.restart(now)
+        return self.run(now)
+
+    def opened(self, number, now):
+        def announce(_):
+            if self.session.state == "awaiting-hello" and not self.session.announced:
+                self.take(self.session.start())
+
+        return self.on_connection(number, now, announce)
+
+    def received(self, number, data, now):
+        return self.on_connection(number, now, lambda _: self.take(self.session.receive(data)))
+
+    def closed(self, number, now, retry_after=0, failure=None, **closing):
+        if number == self.number:
+            self.is_gone = True
+
+        def end(now):
+            if failure is not None:
+                self.fail(failure, now)
+            else:
+                self.leave(now, closing=closing, retry_after=retry_after)
+
+        return self.on_connection(number, now, end)
+
+    def stored(self, now, failure=None, keyring=None):
+        if self.storing is not None:
+            (stored, is_vital), self.storing = self.storing, None
+            if failure is None:
+                other = keyring and keyring.stored_part() != stored.stored_part()
+                self.keyring, self.changes = keyring if other else stored, []
+            elif is_vital:
+                self.has_read = False
+                if self.is_on:
+                    self.fail(failure, now)
+            else:
+                self.stays_fresh = True
+        return self.run(now)
+
+    def derived(self, number, now, psk=None, failure=None):
+        if number != self.derivation or self.deriving_for is None or self.derived_psk is not None:
+            return self.run(now)  # nobody waits for it
+        self.derived_psk = psk
+        if psk is None:
+            self.deriving_for = None
+
+        def provide(now):
+            if self.session.state == "awaiting-psk":
+                if psk is None:
+                    self.fail(failure, now)
+                else:
+                    self.take(self.session.provide_psk(psk))
+
+        return self.on_connection(self.number, now, provide)
+
+    def wake(self, now):
+        return self.run(now)
+
+    def ask(self, envelope, now, timeout=UNSENT_WAIT):
+        if not self.has_questions:
+            raise Refused("wrong-state")
+        error = self.asked if self.is_on else "session-over"
+        if error is not None:
+            self.unsent(envelope, error)
+        else:
+            self.questions.append({"envelope": envelope, "until": now + timeout, "handed": False})
+        return self.run(now)
+
+    def send(self, message, now):
+        """Sends an envelope, as a dictionary, or bytes."""
+        if not self.is_ready:
+            self.unsent(message, "wrong-state")
+            return self.run(now)
+
+        def send(now):
+            if self.is_gone:
+                hold()  # its end is held, too
+            elif self.write(message, lambda error: self.unsent(message, error)) and self.scheduler is not None:
+                if isinstance(message, bytes) or message["msg_type"] != "ping":
+                    self.scheduler.note_sent(now)
+
+        def hold():
+            self.inputs.append((self.session, send, lambda error: self.unsent(message, error)))
+
+        hold()
+        return self.run(now)
+
+    def trust(self, now):
+        if self.asked_key is None:
+            raise Refused("wrong-state")
+        hub, key = self.asked_key
+        return self.change(lambda keyring: keyring.with_pin(hub, key), now)
+
+    def change(self, update, now):
+        def change(now):
+            self.quit(now)
+            self.stop_deriving()
+            self.changes.append(update)
+            self.has_read = False
+            self.restart(now)
+
+        self.inputs.append((None, change, None))
+        return self.run(now)
+
+    def end(self, now):
+        if self.is_on:
+            held = list(self.inputs)
+            self.inputs.clear()
+            self.quit(now, "session-over")
+            self.is_on, self.asked, self.asked_key, self.changes = False, None, None, []
+            self.stop_deriving()
+            for _, _, drop in held:
+                if drop is not None:
+                    drop("session-over")
+            self.drop_questions("session-over")
+            self.tell("end")
+        return self.run(now)
+
+    # The loop
+
+    def on_connection(self, number, now, action):
+        if number == self.number and self.session is not None:
+            self.inputs.append((self.session, action, None))
+        return self.run(now)
+
+    def run(self, now):
+        self.drop_questions(self.cause or "wrong-state", until=now)
+        while self.storing is None and self.step(now):
+            pass
+        self.deadline = min(self.times(now), default=None)
+        orders, self.orders = self.orders, []
+        return orders
+
+    def step(self, now):
+        """Does the next thing: events of the session, then inputs, then what is due. Returns whether there was one."""
+        try:
+            if self.events:
+                self.carry_out(self.events.popleft(), now)
+            elif self.inputs:
+                session, action, drop = self.inputs.popleft()
+                if session is None or session is self.session:
+                    action(now)  # an input that was held counts from now
+                elif drop is not None:
+                    drop(self.cause or "wrong-state")
+            elif self.dial_at is not None and self.dial_at <= now:
+                self.dial(now)
+            elif self.wait(now) == 0:
+                self.leave(now, closing={"code": "timeout"}, code=1000)
+            else:
+                return self.ask_next(now)
+        except Refused as refused:
+            self.fail(refused.code, now)
+        return True
+
+    def times(self, now):
+        times = [question["until"] for question in self.questions]
+        if self.storing is None:
+            replies = self.scheduler and self.scheduler.next_deadline()
+            waits = self.wait(now)
+            times += [time for time in (self.dial_at, replies, None if waits is None else now + waits) if time is not None]
+        return times
+
+    def wait(self, now):
+        return self.policy.deadline(self.session.state, now) if self.session is not None else None
+
+    # Connections
+
+    def restart(self, now):
+        if self.session is None:
+            self.is_on, self.asked, self.asked_key, self.failures = True, None, None, 0
+            self.policy.resume()
+            self.dial_at = now
+
+    def dial(self, now):
+        if not self.has_read and self.store(self.changes, also_unchanged=self.is_shared):
+            self.has_read = True
+            return
+        self.has_read, self.changes, self.stays_fresh, self.dial_at = False, [], False, None
+        options = self.policy.begin(now)
+        keyring = self.keyring
+        self.session = LinkSession(
+            pins=keyring.pins,
+            psks=keyring.usable_psks(),
+            key_is_fresh=keyring.fresh,
+            ephemeral_key=self.draw_key(),
+            unpins=options["onKkFailure"] == "unpin",
+            **({"patterns": options["patterns"]} if "patterns" in options else {}),
+            **self.own,
+        )
+        self.is_gone = False
+        self.number += 1
+        self.tell("connecting")
+        self.order("open", connection=self.number)
+
+    def take(self, events):
+        """What the session returned. What it wants stored is stored before anything of it is carried out."""
+        self.events.extend(events)
+        self.store([lambda keyring, each=each: keyring.after(each) for each in events if each["type"] not in ACCEPTING])
+
+    def carry_out(self, event, now):
+        match event["type"]:
+            case "transmit":
+                self.transmit(event)
+            case "psk-needed":
+                self.need_psk(event)
+            case "psk" | "psk-suspect":
+                self.stop_deriving()
+            case "ready":
+                self.is_ready, self.failures, self.cause = True, 0, None
+                self.scheduler = Scheduler(event["sessionId"]) if self.has_questions else None
+                self.tell("connect", **{name: value for name, value in event.items() if name != "type"})
+            case "message" if event["kind"] == "binary":
+                self.tell("bytes", bytes=event["bytes"])
+            case "message" if self.scheduler is None:
+                self.tell("text", text=event["text"])
+            case "message":
+                self.follow(self.scheduler.receive(event["text"], now), now)
+            case "dropped" | "new-hub" | "static-key-fresh":
+                self.orders.append({"do": "tell", "event": event})
+        self.policy.take(event, now)
+        if event["type"] == "close":
+            self.leave(now, code=event["code"])
+        elif event["type"] in ACCEPTING and not self.stays_fresh:
+            self.store([lambda keyring: keyring.after(event)], is_vital=False)
+
+    def quit(self, now, cause=None):
+        """We do not want the connection any more, nor the next one."""
+        self.policy.goodbye()
+        self.dial_at = None
+        if self.session is not None:
+            self.leave(now, code=1000, cause=cause, is_wanted=False)
+
+    def fail(self, error, now):
+        """Our own side has failed, which says nothing about the hub."""
+        self.failures += 1
+        is_hopeless = self.failures >= MAX_FAILURES
+        if self.session is not None:
+            self.leave(now, code=1000, failure=error, is_hopeless=is_hopeless)
+        elif is_hopeless:
+            self.quit(now)
+            self.ask_person(error)
+        elif self.dial_at is not None:
+            self.dial_at = max(self.dial_at, now + self.failures * STORE_PAUSE)
+            self.tell("reconnect", after=self.dial_at - now)
+
+    def leave(self, now, closing={}, code=None, retry_after=0, failure=None, is_hopeless=False, cause=None, is_wanted=True):
+        session, self.session = self.session, None
+        if code is not None and not self.is_gone:
+            self.order("close", connection=self.number, code=code)
+        *doubts, ended = session.closed(**closing)
+        if failure is not None:
+            ended = {"type": "ended", "reason": "dropped", "retry": "never" if is_hopeless else "later", "error": failure}
+        self.is_ready = False
+        self.events.clear()
+        self.end_questions(cause or ended["error"], now)
+        if is_wanted:
+            self.cause = ended["error"]
+            self.tell("close", error=ended["error"])
+        decision = self.decide({**ended, "pattern": session.pattern if failure is None else None}, now)
+        if decision["do"] == "dial":
+            after = max(decision["after"], min(retry_after, self.policy.times["maxPause"]))
+            self.dial_at = now + after
+            self.tell("reconnect", after=after)
+        elif decision["do"] == "ask":
+            self.ask_person(decision["error"], session)
+        self.store([lambda keyring, each=each: keyring.after(each) for each in doubts])
+
+    def decide(self, ended, now):
+        try:
+            return self.policy.take(ended, now)
+        except Refused as refused:  # no random bytes for a pause
+            self.policy.goodbye()
+            return {"do": "ask", "error": refused.code}
+
+    def ask_person(self, error, session=None):
+        self.asked = error
+        if error == "hub-key-changed":
+            self.asked_key = session.node_id, session.shown_key
+        self.drop_questions(error)
+        self.tell("ask", error=error)
+
+    # The keyring
+
+    def store(self, updates, is_vital=True, also_unchanged=False):
+        """Orders to store the keyring if these updates change what is stored. Returns whether they do."""
+        changed = self.keyring
+        for update in updates:
+            changed = update(changed)
+        if changed.stored_part() == self.keyring.stored_part() and not also_unchanged:
+            self.keyring = changed
+            return False
+        self.storing = changed, is_vital
+        self.order("store", keyring=changed)
+        return True
+
+    # The derivation
+
+    def need_psk(self, event):
+        if self.deriving_for != event["nodeId"]:
+            self.stop_deriving()
+            self.deriving_for = event["nodeId"]
+            self.derivation += 1
+            self.order("derive", derivation=self.derivation, nodeId=event["nodeId"], salt=event["salt"])
+        elif self.derived_psk is not None:
+            self.take(self.session.provide_psk(self.derived_psk))
+
+    def stop_deriving(self):
+        """Stops the derivation, or forgets its result."""
+        if self.deriving_for is not None and self.derived_psk is None:
+            self.order("stop-deriving")
+        self.deriving_for = self.derived_psk = None
+
+    # Messages and questions
+
+    def write(self, message, on_error):
+        """Seals a message and writes it. Returns whether that could be done."""
+        try:
+            is_binary = isinstance(message, bytes)
+            sealed = self.session.send("binary", message) if is_binary else self.session.send("json", json.dumps(message))
+        except Refused as refused:
+            on_error(refused.code)
+            return False
+        for each in sealed:
+            self.transmit({"bytes": each})
+        return True
+
+    def transmit(self, data):
+        if not self.is_gone:
+            self.order("write", connection=self.number, **{name: data[name] for name in ("text", "bytes") if name in data})
+
+    def ask_next(self, now):
+        """Hands the next question to the scheduler, or ends those that the hub has not answered."""
+        if self.scheduler is None:
+            return False
+        for question in self.questions:
+            if not question["handed"]:
+                question["handed"] = True
+                try:
+                    self.follow(self.scheduler.request(question["envelope"], now), now)
+                except Refused as refused:
+                    self.drop(question, refused.code)
+                return True
+        due = self.scheduler.next_deadline()
+        if due is None or due > now:
+            return False
+        self.follow(self.scheduler.expire(now), now)
+        return True
+
+    def follow(self, decisions, now, error=None):
+        for decision in decisions:
+            match decision:
+                case {"do": "handle", "message": message}:
+                    self.tell("message", message=message)
+                case {"do": "finish", "wasSent": True, **finish}:
+                    self.tell("finish", error=error, **finish)
+                case {"do": "send", "envelope": envelope, "requestId": id}:
+                    self.send_question(envelope, id, now)
+
+    def send_question(self, envelope, id, now):
+        """Sends a question, unless it was dropped while its session was busy."""
+        question = next((each for each in self.questions if each["envelope"] is envelope), None)
+        if question is not None and self.write(envelope, lambda error: self.drop(question, error)):
+            self.questions.remove(question)
+        else:
+            self.follow([each for each in self.scheduler.cancel(id, now) if each["do"] != "finish"], now)
+
+    def end_questions(self, error, now):
+        """With the connection end the questions that were sent. The others wait for the next one."""
+        scheduler, self.scheduler = self.scheduler, None
+        for question in self.questions:
+            question["handed"] = False
+        if scheduler is not None:
+            self.follow(scheduler.closed(), now, error)
+
+    def drop_questions(self, error, until=float("inf")):
+        for question in [each for each in self.questions if each["until"] <= until]:
+            self.drop(question, error)
+
+    def drop(self, question, error):
+        self.questions.remove(question)
+        self.unsent(question["envelope"], error)
+
+    def unsent(self, message, error):
+        self.tell("unsent", message=message, error=error)
+
+    def tell(self, type, **fields):
+        self.order("tell", event={"type": type, **fields})
+
+    def order(self, do, **fields):
+        self.orders.append({"do": do, **fields})
