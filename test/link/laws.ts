@@ -202,6 +202,9 @@ export class Laws {
         break;
       case 'tell':
         this.hear(order.event, now);
+        break;
+      default:
+        order satisfies never; // an order that is new
     }
   }
 

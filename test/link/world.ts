@@ -279,6 +279,9 @@ class Life {
       }
       case 'tell':
         this.#hear(order.event);
+        break;
+      default:
+        order satisfies never; // an order that is new
     }
   }
 

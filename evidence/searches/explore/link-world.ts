@@ -278,6 +278,9 @@ export class LinkWorld {
       case 'tell':
         if (order.event.type === 'ask') this.asked = order.event.error.code ?? 'local';
         if (order.event.type === 'connect') this.checkReady(order.event);
+        break;
+      default:
+        order satisfies never; // an order that is new
     }
   }
 
