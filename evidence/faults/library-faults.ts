@@ -56,7 +56,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'this.crypto.hmacSha256(this.chainingKey, inputKeyMaterial)',
     'this.crypto.hmacSha256(inputKeyMaterial, this.chainingKey)',
   ]),
-  fault('hkdf-plain-hash', NOISE, /HKDF: its outputs are SHA-256 where HMAC/, [
+  fault('hkdf-plain-hash', NOISE, /HKDF: its outputs are plain SHA-256/, [
     SYMMETRIC,
     'this.crypto.hmacSha256(this.temporaryKey!, previous, new Uint8Array([number]))',
     'this.crypto.sha256(this.temporaryKey!, new Uint8Array([...previous, number]))',
@@ -607,7 +607,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     '.slice(0, MAX_CLIENT_ID_KEY)}`;',
     '}`.slice(0, MAX_CLIENT_ID_KEY);',
   ]),
-  fault('https-before-wss', 'endpoint', /preference: https is taken where wss is due/, [
+  fault('https-before-wss', 'endpoint', /preference: https is preferred to wss/, [
     ENDPOINT,
     "= ['wss', 'https', 'mqtt'];",
     "= ['https', 'wss', 'mqtt'];",

@@ -16,6 +16,12 @@ const REPEATED: Patch = [
   CREATES_EPHEMERAL,
   'this.e = this.crypto.keyPair(new Uint8Array(32).fill(9));',
 ];
+const CLIENT_REPEATED: Patch = [CLIENT, 'randomKey(plan.randomBytes)', 'new Uint8Array(32).fill(9)'];
+const CLIENT_STATIC: Patch = [
+  CLIENT,
+  'this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));',
+  'this.ephemeralKey = this.staticKey;',
+];
 const STATIC: Patch = [HANDSHAKE, CREATES_EPHEMERAL, 'this.e = this.s;'];
 const ZEROS: Patch = [HANDSHAKE, 'if (isZero(sharedSecret))', 'if (sharedSecret.length === 0)'];
 const STAYS: Patch = [PEERS, "event.type === 'close' && !stays", "event.type === 'close' && stays"];
@@ -27,8 +33,8 @@ const IGNORES_TEXT: Patch = [
 ];
 
 export const CLIENT_FAULTS: readonly Fault[] = [
-  fault('client-repeats-ephemeral-key', SOME, /ephemeral key: it was used before/, REPEATED),
-  fault('client-uses-static-key-as-ephemeral', SOME, /ephemeral key: it is the static key/, STATIC),
+  fault('client-repeats-ephemeral-key', SOME, /ephemeral key: it was used before/, CLIENT_REPEATED),
+  fault('client-uses-static-key-as-ephemeral', SOME, /ephemeral key: it is the static key/, CLIENT_STATIC),
   fault('client-accepts-zeros', 'first-contact low-order-key', /scene low-order-key/, ZEROS),
   fault('client-ignores-its-pin', 'first-contact changed-key', /scene changed-key/, [
     PEERS,
@@ -38,7 +44,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   fault(
     'client-has-a-new-static-key-each-time',
     'first-contact still-there',
-    /static key: the client has another one/,
+    /static key: the client has a different one/,
     [PEERS, 'keyring: { staticKey, pins', 'keyring: { staticKey: randomBytes(32), pins'],
   ),
   fault('client-repeats-a-failed-kk', 'first-contact failed-kk after-failed-kk', /KKpsk0 again/, [
