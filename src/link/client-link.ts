@@ -2,7 +2,7 @@
  * ClientLink: a client across all its connections, sans I/O. Its inputs are here; machine.ts has what they set in motion.
  * docs/reference/sessions.md, "The link", has the rules and a shell. Spec, "Hub connection (protocol v3)".
  */
-import { assertTime } from '../arguments.ts';
+import { assertFunction, assertTime } from '../arguments.ts';
 import { isBytes } from '../bytes.ts';
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -126,7 +126,7 @@ export class ClientLink {
 
   /**
    * Answers `store`.
-   * @param error - why the keyring could not be stored; `undefined` if it is stored
+   * @param error - why the keyring could not be stored; `undefined` or `null` if it is stored
    * @param now - the time, in milliseconds
    * @param keyring - what is stored now, if others write to the same store
    * @returns the orders to carry out, in order
@@ -135,7 +135,7 @@ export class ClientLink {
   stored(error: unknown, now: number, keyring?: Keyring): Order[] {
     const at = assertTime(now, 'now');
     if (keyring !== undefined) assertKeyring(keyring);
-    this.machine.stored(error, keyring, at);
+    this.machine.stored(error ?? undefined, keyring, at);
     return this.machine.proceed(at);
   }
 
@@ -234,6 +234,7 @@ export class ClientLink {
    */
   change(update: (keyring: Keyring) => Keyring, now: number): Order[] {
     const at = assertTime(now, 'now');
+    assertFunction(update, 'update');
     assertKeyring(update(this.machine.store.kept));
     this.machine.change(update);
     return this.machine.proceed(at);

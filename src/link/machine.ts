@@ -12,6 +12,7 @@ import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import type { Keyring } from '../keyring/keyring.ts';
+import { failureOf } from '../memory.ts';
 import { ConnectionPolicy, type PolicyDecision, TIMES } from '../policy/connection-policy.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { Closing } from '../session/endings.ts';
@@ -117,7 +118,7 @@ export class LinkMachine {
   }
 
   stored(error: unknown, keyring: Keyring | undefined, now: number): void {
-    if (this.store.stored(error, keyring) && this.isOn) this.fail(error as LocalError, now);
+    if (this.store.stored(error, keyring) && this.isOn) this.fail(error, now);
   }
 
   /** Does the next step of a paced session. */
@@ -219,7 +220,7 @@ export class LinkMachine {
         input.take(now);
       } else return this.doDue(now);
     } catch (error) {
-      this.fail(error as LocalError, now); // such as: no memory, or another program has pinned another key
+      this.fail(error, now); // such as: no memory, or another program has pinned another key
     }
     return true;
   }
@@ -338,7 +339,8 @@ export class LinkMachine {
   }
 
   /** This side has failed: no memory, a full disk, a broken random generator. */
-  private fail(failure: LocalError, now: number): void {
+  private fail(error: unknown, now: number): void {
+    const failure = (error instanceof Error ? error : failureOf(error)) as LocalError;
     const isHopeless = ++this.failures >= ATTEMPTS;
     const { state } = this.policy;
     if (state === 'connecting' || state === 'ready') this.leave(now, { code: 1000, failure, isHopeless });

@@ -96,6 +96,17 @@ test('orders shared secrets of a key that is kept elsewhere', () => {
   assert.is(shell.link.state, 'ready');
 });
 
+test('tells an Error if a shell answers with something else', () => {
+  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+  for (const answer of [null, undefined, 'no chip']) {
+    const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
+    shell.start();
+    shell.connect();
+    shell.run(shell.link.computed(1, answer as never, 0));
+    assert.instance(shell.told('close')[0]!.error, Error);
+  }
+});
+
 test('connects again if a shared secret cannot be computed', () => {
   const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
   const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
@@ -280,6 +291,12 @@ test('remembers that a PSK is suspect if a shared store contains what it did', (
   const { keyring } = shell.ordered('store').at(-1)!;
   shell.run(shell.link.stored(undefined, shell.now, parseKeyring(serializeKeyring(keyring), 'kiosk-7')));
   assert.is(shell.link.keyring, keyring);
+});
+
+test('takes null for a keyring that is stored, as callbacks of Node.js pass it', () => {
+  const shell = readyShell({}, ['derive', 'write']);
+  shell.run(shell.link.stored(null, 0));
+  assert.is(shell.link.state, 'ready');
 });
 
 test('an answer to no store changes nothing', () => {
@@ -784,6 +801,7 @@ test('a change that throws changes nothing', () => {
     'bad-length',
   );
   raisesLocal(() => shell.link.change(() => ({}) as Keyring, 0), 'bad-argument');
+  raisesLocal(() => shell.link.change('forget' as never, 0), 'bad-argument');
   assert.is(shell.link.state, 'ready');
 });
 

@@ -56,6 +56,8 @@ interface Hub {
 export interface WorldOptions {
   /** Makes the link (default a ClientLink): a changed one must break a law. */
   readonly makeLink?: (options: LinkOptions) => ClientLink;
+  /** How long people and programs do something, in milliseconds (default some minutes). */
+  readonly horizon?: number;
   /** Prints inputs and orders. */
   readonly log?: (line: string) => void;
 }
@@ -123,7 +125,7 @@ class Life {
     this.#isElsewhere = random.oneIn(6);
     this.#isPaced = random.oneIn(3);
     this.#isMute = random.oneIn(8);
-    this.#horizon = random.pick([200_000, 600_000]);
+    this.#horizon = options.horizon ?? random.pick([200_000, 600_000]);
     this.#password = random.oneIn(6) ? 'wrong' : 'right';
     this.#privateKey = random.bytes(32);
     const publicKey = toyCrypto.x25519.publicKey(this.#privateKey);

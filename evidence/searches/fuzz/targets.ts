@@ -7,7 +7,7 @@ import { edges } from './targets/edges.ts';
 import { identities } from './targets/identities.ts';
 import { keyrings } from './targets/keyrings.ts';
 import { outsiders } from './targets/outsiders.ts';
-import { policy } from './targets/policy.ts';
+import { link, policy } from './targets/policy.ts';
 import { requests } from './targets/requests.ts';
 import { sessions } from './targets/sessions.ts';
 import { frames, messages, texts } from './targets/texts.ts';
@@ -33,5 +33,6 @@ export const TARGETS: { readonly [name: string]: Target } = {
   identities: { run: identities, cases: 3 },
   requests: { run: requests, cases: 8 },
   policy: { run: policy, cases: 130 },
+  link: { run: link, cases: 2 },
   keyrings: { run: keyrings, cases: 3 },
 };
