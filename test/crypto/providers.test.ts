@@ -489,15 +489,15 @@ for (const [name, crypto] of [
   });
 }
 
-/** How often bytes are in the memory of a process, on Linux. */
-function copiesIn(pid: number, bytes: Uint8Array): number {
-  let copies = 0;
+/** How often each key of 32 bytes is in the memory of a process, on Linux. */
+function copiesIn(pid: number, keys: readonly Uint8Array[]): number[] {
+  const copies = keys.map(() => 0);
   const memory = openSync(`/proc/${pid}/mem`, 'r');
   const piece = Buffer.alloc(2 ** 24);
   for (const line of readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n')) {
     const [, start, end] =
       /^(\w+)-(\w+) rw/.exec(line)?.map((hexadecimal) => parseInt(hexadecimal, 16)) ?? [];
-    for (let at = start!; at < end!; at += piece.length - bytes.length + 1) {
+    for (let at = start!; at < end!; at += piece.length - 31) {
       const length = Math.min(piece.length, end! - at);
       let read: Buffer;
       try {
@@ -505,72 +505,86 @@ function copiesIn(pid: number, bytes: Uint8Array): number {
       } catch {
         break; // released since the list was read
       }
-      for (let found = read.indexOf(bytes); found >= 0; found = read.indexOf(bytes, found + 1)) copies++;
+      for (const [i, key] of keys.entries()) {
+        for (let found = read.indexOf(key); found >= 0; found = read.indexOf(key, found + 1)) copies[i]!++;
+      }
     }
   }
   closeSync(memory);
   return copies;
 }
 
-for (const [file, name] of [
-  ['noble.ts', 'nobleCrypto.ciphers.ChaChaPoly'],
-  ['noble-aesgcm.ts', 'nobleCryptoWithAesGcm.ciphers.AESGCM'],
-  ['js.ts', 'jsCrypto.ciphers.ChaChaPoly'],
-  ['node.ts', 'nodeCrypto.ciphers.ChaChaPoly'],
-  ['node.ts', 'nodeCrypto.ciphers.AESGCM'],
-  ['device.ts', 'deviceCrypto.ciphers.ChaChaPoly'],
-] as const) {
-  if (process.platform !== 'linux') continue;
-  test(`${name} leaves no copy of a key in memory once its array is wiped`, async () => {
+const OF_CIPHERS = [
+  ['noble', 'nobleCrypto.ciphers.ChaChaPoly'],
+  ['noble-aesgcm', 'nobleCryptoWithAesGcm.ciphers.AESGCM'],
+  ['js', 'jsCrypto.ciphers.ChaChaPoly'],
+  ['node', 'nodeCrypto.ciphers.ChaChaPoly'],
+  ['node', 'nodeCrypto.ciphers.AESGCM'],
+  ['device', 'deviceCrypto.ciphers.ChaChaPoly'],
+] as const;
+
+if (process.platform === 'linux') {
+  test('no cipher leaves a copy of a key in memory once its array is wiped', async () => {
     const program = `
       import { once } from 'node:events';
-      import * as provider from './src/crypto/${file}';
-      const key = new Uint8Array(new ArrayBuffer(32));
-      for (let i = 0; i < 32; i++) key[i] = 73 * i + 41;
-      const cipher = provider.${name}(key);
-      const nonce = new Uint8Array(12);
-      for (; nonce[4] < 250; nonce[4]++) {
-        cipher.open(nonce, nonce, cipher.seal(nonce, nonce, new Uint8Array(100)));
+      const keys = [];
+      for (const [file, name] of ${JSON.stringify(OF_CIPHERS)}) {
+        const provider = await import('./src/crypto/' + file + '.ts');
+        const create = name.split('.').reduce((object, member) => object[member], provider);
+        const key = new Uint8Array(new ArrayBuffer(32));
+        for (let i = 0; i < 32; i++) key[i] = 73 * i + 41 + keys.length;
+        const cipher = create(key);
+        const nonce = new Uint8Array(12);
+        for (; nonce[4] < 250; nonce[4]++) {
+          cipher.open(nonce, nonce, cipher.seal(nonce, nonce, new Uint8Array(100)));
+        }
+        keys.push(key);
       }
       console.log('used');
       await once(process.stdin, 'data');
-      key.fill(0);
+      for (const key of keys) key.fill(0);
       console.log('wiped');`;
     const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program]);
     try {
-      const key = Uint8Array.from({ length: 32 }, (_, i) => 73 * i + 41);
+      const keys = OF_CIPHERS.map((_, index) =>
+        Uint8Array.from({ length: 32 }, (_, i) => 73 * i + 41 + index),
+      );
       await once(child.stdout, 'data');
-      assert.ok(copiesIn(child.pid!, key) > 0);
+      for (const [i, copies] of copiesIn(child.pid!, keys).entries())
+        assert.ok(copies > 0, OF_CIPHERS[i]![1]);
       child.stdin.write('wipe');
       await once(child.stdout, 'data');
-      assert.is(copiesIn(child.pid!, key), 0);
+      for (const [i, copies] of copiesIn(child.pid!, keys).entries()) assert.is(copies, 0, OF_CIPHERS[i]![1]);
     } finally {
       child.kill();
     }
   });
-}
 
-for (const name of ['nobleCrypto', 'jsCrypto', 'nodeCrypto', 'deviceCrypto'] as const) {
-  if (process.platform !== 'linux') continue;
-  test(`a session with ${name} leaves no copy of a transport key in memory once it is closed`, async () => {
+  test('no session leaves a copy of a transport key in memory once it is closed, whatever its provider', async () => {
+    const providers = ['nobleCrypto', 'jsCrypto', 'nodeCrypto', 'deviceCrypto'];
     const program = `
       import { setTimeout as sleep } from 'node:timers/promises';
-      import { ${name} } from './src/crypto/${name.replace('Crypto', '')}.ts';
       import { Pair } from './test/world/pair.ts';
-      const masked = [];
-      const ChaChaPoly = (key) => {
-        masked.push(key.reduce((hex, byte) => hex + (byte ^ 0xa5).toString(16).padStart(2, '0'), ''));
-        return ${name}.ciphers.ChaChaPoly(key);
-      };
-      const crypto = { ...${name}, ciphers: { ChaChaPoly } };
-      const { client, hub } = new Pair({ client: { crypto }, hub: { crypto } }).run();
-      for (let i = 0; i < 500; i++) for (const message of client.sendJson({ i })) hub.receive(message);
-      client.closed(1006);
-      hub.closed(1006);
+      globalThis.kept = [];
+      const all = [];
+      for (const name of ${JSON.stringify(providers)}) {
+        const { [name]: provider } = await import('./src/crypto/' + name.replace('Crypto', '') + '.ts');
+        const masked = [];
+        const ChaChaPoly = (key) => {
+          masked.push(key.reduce((hex, byte) => hex + (byte ^ 0xa5).toString(16).padStart(2, '0'), ''));
+          return provider.ciphers.ChaChaPoly(key);
+        };
+        const crypto = { ...provider, ciphers: { ChaChaPoly } };
+        const { client, hub } = new Pair({ client: { crypto }, hub: { crypto } }).run();
+        for (let i = 0; i < 500; i++) for (const message of client.sendJson({ i })) hub.receive(message);
+        client.closed(1006);
+        hub.closed(1006);
+        globalThis.kept.push(client, hub);
+        all.push(...masked.slice(-4));
+      }
       for (let i = 0; i < 3; i++) await sleep(30, gc());
-      console.log(masked.slice(-4).join());
-      process.stdin.resume();
-      globalThis.kept = [client, hub];`;
+      console.log(all.join());
+      process.stdin.resume();`;
     const child = spawn(process.execPath, [
       '--expose-gc',
       '--import',
@@ -581,11 +595,11 @@ for (const name of ['nobleCrypto', 'jsCrypto', 'nodeCrypto', 'deviceCrypto'] as 
     ]);
     try {
       const [line] = (await once(child.stdout, 'data')) as [Buffer];
-      const keys = line.toString().trim().split(',');
-      assert.is(keys.length, 4);
-      for (const masked of keys) {
-        const key = Buffer.from(masked, 'hex').map((byte) => byte ^ 0xa5);
-        assert.is(copiesIn(child.pid!, key), 0);
+      const masked = line.toString().trim().split(',');
+      assert.is(masked.length, 4 * providers.length);
+      const keys = masked.map((digits) => Buffer.from(digits, 'hex').map((byte) => byte ^ 0xa5));
+      for (const [i, copies] of copiesIn(child.pid!, keys).entries()) {
+        assert.is(copies, 0, providers[Math.floor(i / 4)]);
       }
     } finally {
       child.kill();
