@@ -1,6 +1,6 @@
 /** Sentences for people. */
 
-import type { ErrorCode, FinishDecision } from 'hub-protocol';
+import type { ErrorCode, LinkEvent } from 'hub-protocol';
 import { fingerprint, type Keyring } from 'hub-protocol';
 
 /** The sentences of a transport, by the code of the error. */
@@ -42,7 +42,11 @@ export function sentenceFor(
 }
 
 /** @returns a sentence that says why an answer is missing or incomplete; `undefined` if it is complete */
-export function sentenceForAnswer({ ending, isTruncated, reply }: FinishDecision): string | undefined {
+export function sentenceForAnswer({
+  ending,
+  isTruncated,
+  reply,
+}: Extract<LinkEvent, { type: 'finish' }>): string | undefined {
   if (isTruncated) return 'The answer is too long: a part of it was left out.';
   switch (ending) {
     case 'handled':

@@ -1,30 +1,27 @@
 /**
- * A client that stays connected, whatever the transport: a session for each connection, the policy's decisions and deadlines,
- * the keyring, and requests. `ws.ts`, `mqtt.ts` and `browser.ts` supply the transport and the platform functions.
+ * A client that stays connected, whatever the transport: a shell around a ClientLink, which decides everything. Here are its inputs,
+ * and a table of its orders. `ws.ts`, `mqtt.ts`, `https.ts` and `page-socket.ts` supply the transport and the platform's functions.
  */
 import {
-  ClientSession,
-  ConnectionPolicy,
-  type DialOptions,
-  type EndedEvent,
+  ClientLink,
   type HubEvent,
   type JsonObject,
-  type Keyring,
-  type LocalError,
-  type PolicyDecision,
+  type LinkEvent,
+  type Order,
   pinHub,
   type RemoteError,
-  type SessionEvent,
-  updateKeyring,
+  RequestScheduler,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import { sentenceFor } from './advice.ts';
-import { Derivations } from './derivations.ts';
+import { Answers, envelopeOf, unsentIn } from './answers.ts';
+import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
   Answer,
   AskEvent,
+  AskOptions,
   ClientEvent,
   Connection,
   ConnectOptions,
@@ -33,65 +30,63 @@ import type {
   Question,
   Transport,
 } from './options.ts';
-import { assertOptions } from './read-options.ts';
-import { envelopeOf, Requests } from './requests.ts';
-import { readRetryAfter } from './retry-after.ts';
+import { assertOptions, readAskOptions } from './read-options.ts';
 
-/** A connection, as the client sees it. */
-interface Line extends Connection {
-  /** `undefined` until the platform has opened it. */
-  transport: Transport | undefined;
-  /** Whether the event `ended` has come, after which nothing is carried out. */
-  isOver: boolean;
-  /** Whether the keyring marks the static key as fresh. */
-  isKeyFresh: boolean;
-  /** The pause that the server asks for, in milliseconds. */
-  retryAfter: number;
-}
+/** The longest timer, a day, in milliseconds: Node takes no more than 25. The link does nothing if it is woken too early. */
+const LONGEST_TIMER = 86_400_000;
 
-/** The end of a connection whose session could not be made. */
-const NEVER_BEGUN = {
-  type: 'ended',
-  reason: 'dropped',
-  retry: 'never',
-  pattern: undefined,
-  code: undefined,
-  status: undefined,
-  closeReason: undefined,
-} as const;
+type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
+type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
 
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
   readonly keyring: KeyringStore;
   readonly #options: ConnectOptions;
   readonly #platform: Platform;
-  readonly #policy: ConnectionPolicy;
+  readonly #link: ClientLink;
   readonly #listeners = new Listeners();
-  /** The callers that wait for the connection that is being made. */
-  #waiting: { resolve(requests: Requests): void; reject(error: Error): void }[] = [];
-  /** The requests of the ready connection. */
-  #requests: Requests | undefined;
-  /** Why no connection is being made. */
-  #failure: Error | undefined;
-  #hangUp: () => void = () => {};
-  /** Seals a binary message and writes it. */
-  #sendBinary: (message: Uint8Array) => void = () => {};
+  readonly #answers = new Answers();
   readonly #derivations: Derivations;
-  /** Whether `end` was called, and `resume` was not called since. */
-  #hasEnded = false;
+  /** The transport of the connection that was opened last, until it is closed. */
+  #transport: Transport | undefined;
+  /** Orders that were not carried out yet. */
+  #left: Order[] = [];
+  #isBusy = false;
+  #at = 0;
+  /** Whether nobody has called `resume` or `end`. */
+  #isNew = true;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
   constructor(options: ConnectOptions, platform: Platform) {
+    assertOptions(options, platform);
+    const { identity, policy, requests, derive = platform.derive } = options;
+    const { crypto, randomBytes, ...session } = {
+      crypto: platform.crypto,
+      randomBytes: platform.randomBytes,
+      readBinary: platform.readBinary,
+      ...options.session,
+    };
     this.#options = options;
     this.#platform = platform;
     this.keyring = platform.keyring;
-    this.#policy = new ConnectionPolicy({ randomBytes: platform.randomBytes, ...options.policy });
-    assertOptions(options, platform);
-    const { identity, derive = platform.derive } = options;
+    this.#link = new ClientLink({
+      crypto,
+      randomBytes,
+      siteId: identity.siteId,
+      keyring: platform.keyring.load(),
+      session,
+      policy,
+      requests: ({ sessionId }) => new RequestScheduler({ ...requests, sessionId }),
+      shared: true,
+      trace: true,
+    });
     this.#derivations = new Derivations(identity.password, derive, (progress) =>
-      this.#emit({ type: 'deriving', progress }),
+      this.#listeners.emit({ type: 'deriving', progress }),
     );
-    queueMicrotask(() => this.#connect());
+    queueMicrotask(() => {
+      if (this.#isNew) this.resume();
+    });
   }
 
   /**
@@ -117,14 +112,18 @@ export class Client {
   /**
    * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, `reply.text` is
    * the answer, and `tell` says why it is missing or incomplete. Rejects with the error of the `close` event if the connection
-   * ends before the hub has answered anything, and with the cause if there is no connection and none is being made.
+   * ends before the hub has answered anything, with the latest one if no connection is ready within `timeout`, and with the cause
+   * if a person must act.
    */
-  async ask(question: Question): Promise<Answer> {
-    const requests = this.#requests ?? (await this.#untilReady());
+  async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
+    const { timeout } = readAskOptions(options);
     const requestId = this.#platform.randomBytes(16).join('.');
     const said = typeof question === 'string' ? { text: question } : question;
-    const request = { siteId: this.#options.identity.siteId, ...said, requestId };
-    return requests.request(requestId, envelopeOf(request));
+    const envelope = envelopeOf({ siteId: this.#options.identity.siteId, ...said, requestId });
+    const orders = this.#link.ask(envelope, this.#now(), timeout);
+    const answer = this.#answers.to(envelope, requestId);
+    this.#run(orders);
+    return answer;
   }
 
   /**
@@ -136,10 +135,7 @@ export class Client {
    * @throws LocalError as `encodeBinary` and `sendBinary`
    */
   sendBytes(payload: Uint8Array, binType: BinaryPayloadType, metadata: JsonObject = {}): boolean {
-    const message = encodeBinary({ msg_type: 'bin', bin_type: binType, metadata, payload });
-    if (this.#requests === undefined) return false;
-    this.#sendBinary(message);
-    return true;
+    return this.#send(encodeBinary({ msg_type: 'bin', bin_type: binType, metadata, payload }));
   }
 
   /**
@@ -148,264 +144,152 @@ export class Client {
    * @throws LocalError as `sendJson`
    */
   send(envelope: JsonObject): boolean {
-    if (this.#requests === undefined) return false;
-    this.#requests.send(envelope);
-    return true;
+    return this.#send(envelope);
   }
 
-  /** Pins the key that the hub presented when a person was asked, in place of the old one, and connects again. */
+  /**
+   * Pins the key that the hub presented when a person was asked, in place of the old one, and connects again.
+   * @throws LocalError if no key was presented
+   */
   trust({ error }: AskEvent): void {
     const { nodeId, hubKey } = error as RemoteError;
-    this.keyring.update((stored) => pinHub(stored, nodeId!, hubKey!)); // throws if no key was presented
-    this.resume();
+    this.#run(this.#link.change((stored) => pinHub(stored, nodeId!, hubKey!), this.#now()));
   }
 
   /** Connects again immediately: after a person has acted, when the network is back, or after `end`. */
   resume(): void {
-    if (this.#policy.state === 'waiting') this.#hangUp(); // which stops the timer of the pause
-    this.#hasEnded = false;
-    this.#policy.resume();
-    this.#connect();
+    this.#isNew = false;
+    this.#run(this.#link.start(this.#now()));
   }
 
   /** Ends the connection for good. May be called in any listener. */
   end(): void {
-    if (this.#hasEnded) return;
-    this.#hasEnded = true;
-    this.#leave(new Error('the client has left, because end() was called'));
-    this.#emit({ type: 'end' });
+    this.#isNew = false;
+    if (this.#link.state === 'ended') return;
+    const orders = this.#link.end(this.#now());
+    this.#left = this.#left.filter((order) => this.#outlasts(order));
+    this.#run(orders);
   }
 
-  #emit(event: ClientEvent): void {
-    this.#listeners.emit(event);
+  /** How to carry out each order. */
+  readonly #carryOut: Orders = {
+    open: ({ connection }) => this.#open(connection),
+    write: ({ data }) => {
+      this.#listeners.emit({ type: 'trace', what: { type: 'transmit', data } });
+      this.#transport?.write(data);
+    },
+    close: ({ code }) => this.#close(code),
+    store: ({ change }) => {
+      let orders: Order[];
+      try {
+        this.keyring.update(change);
+        orders = this.#link.stored(undefined, this.#now(), this.keyring.load());
+      } catch (error) {
+        orders = this.#link.stored(toError(error), this.#now());
+      }
+      this.#run(orders);
+    },
+    derive: ({ derivation, salt }) =>
+      this.#derivations.start(salt, (psk) => this.#run(this.#link.derived(derivation, psk, this.#now()))),
+    'stop-deriving': () => this.#derivations.stop(),
+    compute: async ({ connection, publicKey }) => {
+      const secret = await outcomeOf(() => this.#options.sharedSecret!(publicKey));
+      this.#run(this.#link.computed(connection, secret, this.#now()));
+    },
+    tell: ({ event }) => (this.#hear[event.type] ?? this.#tell)(event as never),
+  };
+
+  /** What is told to those who have asked. The listeners are told the rest. */
+  readonly #hear: Hearing = {
+    finish: (event) => this.#answers.finish(event),
+    unsent: (event) => this.#answers.fail(event),
+  };
+
+  /** Calls listeners. An error gets a sentence. */
+  readonly #tell = (event: LinkEvent): void => {
+    const error = 'error' in event ? event.error : undefined;
+    const tell = error && sentenceFor(error, this.#link.keyring, this.#platform.advice);
+    this.#listeners.emit((error === undefined ? event : { ...event, tell }) as ClientEvent);
+  };
+
+  /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */
+  #now(): number {
+    if (!this.#isBusy) this.#at = performance.now();
+    return this.#at;
   }
 
-  #leave(reason: Error): void {
-    this.#policy.goodbye();
-    this.#fail(reason);
-    this.#derivations.stop();
-    this.#hangUp();
-  }
-
-  /** Rejects the callers that wait for the connection. */
-  #fail(reason: Error): void {
-    this.#failure = reason;
-    for (const { reject } of this.#waiting.splice(0)) reject(reason);
-  }
-
-  #untilReady(): Promise<Requests> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure === undefined) this.#waiting.push({ resolve, reject });
-      else reject(this.#failure);
-    });
-  }
-
-  #ask(error: Error): void {
-    this.#emit({ type: 'ask', error, tell: this.#sentence(error) });
-  }
-
-  #sentence(error: Error): string {
-    let keyring: Keyring | undefined;
-    try {
-      keyring = this.keyring.load();
-    } catch {
-      // It cannot be read, which may be the error.
+  /** Carries out orders, in order: those of an input that an order causes come after those that are left. */
+  #run(orders: readonly Order[]): void {
+    this.#left.push(...orders);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let order = this.#left.shift(); order !== undefined; order = this.#left.shift()) {
+      this.#attempt(order);
     }
-    return sentenceFor(error, keyring, this.#platform.advice);
+    this.#isBusy = false;
+    clearTimeout(this.#timer);
+    const { deadline } = this.#link;
+    if (deadline === undefined) return;
+    const wait = Math.min(Math.max(0, Math.ceil(deadline - performance.now())), LONGEST_TIMER);
+    this.#timer = setTimeout(() => this.#run(this.#link.wake(this.#now())), wait);
   }
 
-  /** Disconnects because of an error that the policy does not know, such as a full disk, and asks a person. */
-  #giveUp(error: Error): void {
-    this.#leave(error);
-    this.#ask(error);
+  /** A transport that fails ends its connection. */
+  #attempt(order: Order): void {
+    try {
+      this.#carryOut[order.do](order as never);
+    } catch (error) {
+      this.#close(1000);
+      const { connection } = order as Extract<Order, { do: 'write' }>;
+      this.#run(this.#link.closed(connection, toError(error), this.#now()));
+    }
   }
 
-  #connect(): void {
-    const begun = this.#begin();
-    if (begun === undefined) return;
-    const { session } = begun;
-    this.#failure = undefined;
-    let deadline: ReturnType<typeof setTimeout> | undefined;
-    const run = (events: SessionEvent[]): void => {
-      let failure: unknown;
-      for (const event of events) {
-        if (line.isOver) break; // a listener has called `end`
-        // After a failure to store, nothing is sent.
-        if (failure !== undefined && event.type !== 'ended') continue;
-        try {
-          this.#carryOut(event, line);
-        } catch (error) {
-          failure = error;
-        }
-      }
-      clearTimeout(deadline);
-      const wait = line.isOver ? undefined : this.#policy.deadline(session.state, performance.now());
-      if (wait !== undefined) deadline = setTimeout(line.closed, wait, 'timeout');
-      if (failure !== undefined) this.#giveUp(failure as Error);
-    };
-    const write = (sealed: Uint8Array<ArrayBuffer>[]): void => {
-      for (const data of sealed) {
-        this.#emit({ type: 'trace', what: { type: 'transmit', data } });
-        if (!line.isOver) line.transport!.write(data);
-      }
-    };
-    this.#sendBinary = (message) => write(session.sendBinary(message));
-    const line: Line = {
-      ...begun,
-      transport: undefined,
-      isOver: false,
-      retryAfter: 0,
-      run,
+  #open(connection: number): void {
+    const input = (orders: (now: number) => Order[]): void => this.#run(orders(this.#now()));
+    const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
+    let transport: Transport | undefined;
+    const line: Connection = {
+      isReady: () => isOpen() && this.#link.state === 'ready',
       send: (envelope) => {
-        write(session.sendJson(envelope));
-        this.#emit({ type: 'trace', what: { type: 'sent', envelope } });
+        if (isOpen()) input((at) => this.#link.send(envelope, at));
       },
+      opened: () => input((at) => this.#link.opened(connection, at)),
       received: (data) => {
-        if (line.isOver) return;
-        this.#emit({ type: 'trace', what: { type: 'received', data } });
-        if (!line.isOver) run(session.receive(data));
+        if (!isOpen()) return;
+        this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
+        input((at) => this.#link.received(connection, data, at));
       },
-      closed: (closing, retryAfter) => {
-        line.retryAfter = readRetryAfter(retryAfter, this.#options.policy?.maxPause);
-        run(session.closed(closing));
+      closed: (closing) => {
+        if (isOpen()) this.#close(1000);
+        input((at) => this.#link.closed(connection, closing, at));
       },
     };
-    this.#hangUp = line.closed; // without a code: the hub did not close
-    this.#emit({ type: 'connecting' });
-    if (line.isOver) return;
     try {
-      line.transport = this.#platform.open(line);
+      transport = this.#platform.open(line);
     } catch (error) {
-      this.#giveUp(cannotOpen(error));
-      return;
+      throw cannotOpen(error);
     }
-    run([]); // sets the first deadline
+    this.#transport = transport;
   }
 
-  /** The session of the next connection, if it is due. */
-  #begin(): Pick<Line, 'session' | 'isKeyFresh'> | undefined {
-    const { crypto, randomBytes, readBinary } = this.#platform;
-    let dialOptions: DialOptions | undefined;
-    try {
-      const keyring = this.keyring.load();
-      dialOptions = this.#policy.begin(performance.now());
-      if (dialOptions === undefined) return undefined; // there is a connection, or an old timer called
-      const { siteId } = this.#options.identity;
-      const options = {
-        crypto,
-        randomBytes,
-        readBinary,
-        siteId,
-        keyring,
-        ...this.#options.session,
-        ...dialOptions,
-      };
-      return { session: new ClientSession(options), isKeyFresh: keyring.staticKeyIsFresh };
-    } catch (error) {
-      if (dialOptions !== undefined) this.#rest({ ...NEVER_BEGUN, error: error as LocalError });
-      this.#giveUp(error as Error);
-      return undefined;
-    }
+  #close(code: number): void {
+    const transport = this.#transport;
+    this.#transport = undefined;
+    transport?.close(code);
   }
 
-  /** Lets the policy rest after the end of a connection that it cannot decide about. */
-  #rest(event: EndedEvent): void {
-    this.#policy.goodbye();
-    this.#policy.take(event, performance.now());
+  #send(message: JsonObject | Uint8Array): boolean {
+    if (this.#link.state !== 'ready') return false;
+    const orders = this.#link.send(message, this.#now());
+    this.#run(orders);
+    const unsent = unsentIn(orders, message);
+    if (unsent !== undefined) throw unsent.error;
+    return true;
   }
 
-  #carryOut(event: SessionEvent, line: Line): void {
-    const { session, send, run, transport } = line;
-    this.#store(event, line); // before anything more is sent
-    this.#emit({ type: 'trace', what: event });
-    if (line.isOver) return;
-    if (event.type === 'transmit') transport!.write(event.data);
-    else if (event.type === 'psk-needed') {
-      this.#answer(line, async () => session.providePsk(await this.#derivations.pskFor(event)));
-    } else if (event.type === 'waiting') {
-      const { publicKey } = event;
-      this.#answer(line, async () =>
-        session.resume(publicKey && (await this.#options.sharedSecret!(publicKey))),
-      );
-    } else if (event.type === 'psk' || event.type === 'psk-suspect') this.#derivations.forget();
-    else if (event.type === 'ready') {
-      const { sessionId, nodeId, hubKey, pattern, suite } = event;
-      const requests = new Requests({ ...this.#options.requests, sessionId }, send, (message) =>
-        this.#emit({ type: 'message', message }),
-      );
-      this.#requests = requests;
-      transport!.ready?.();
-      for (const { resolve } of this.#waiting.splice(0)) resolve(requests);
-      this.#emit({ type: 'connect', nodeId, hubKey, pattern, suite });
-    } else if (event.type === 'message') {
-      if (event.kind === 'json') this.#requests!.receive(event.text);
-      else this.#emit({ ...event, type: 'bytes' });
-    } else if (event.type === 'close') {
-      transport!.close(event.code);
-      run(session.closed());
-    } else if (event.type === 'ended') {
-      this.#ended(event, line);
-      return;
-    }
-    if (!line.isOver) this.#policy.take(event, performance.now());
-  }
-
-  /** Stores what an event changes in the keyring. A ready session changes nothing, so messages do not touch the disk. */
-  #store(event: SessionEvent, line: Line): void {
-    const update = (): void => this.keyring.update((stored) => updateKeyring(stored, event));
-    const { type } = event;
-    if (type === 'pin' || type === 'unpin' || type === 'psk' || type === 'psk-suspect') update();
-    const isProof =
-      type === 'message' || type === 'dropped' || (type === 'ready' && event.pattern === 'KKpsk0');
-    if (!isProof || !line.isKeyFresh) return;
-    line.isKeyFresh = false;
-    try {
-      update();
-    } catch {
-      // The key stays marked as fresh in the store. No message is held up for that: the next connection tries again.
-    }
-  }
-
-  #ended(event: EndedEvent, line: Line): void {
-    line.isOver = true;
-    line.transport?.close(1000);
-    const isOwnWish = this.#policy.state === 'leaving';
-    this.#requests?.closed(isOwnWish ? this.#failure! : event.error);
-    this.#requests = undefined;
-    if (!isOwnWish) this.#emit({ type: 'close', error: event.error, tell: this.#sentence(event.error) });
-    let decision: PolicyDecision | undefined;
-    try {
-      decision = this.#policy.take(event, performance.now());
-    } catch (error) {
-      this.#rest(event); // there was no randomness for a pause
-      throw error;
-    }
-    this.#follow(decision!, event.error, line.retryAfter);
-  }
-
-  /** Carries out the policy's decision after the end of a connection. */
-  #follow(decision: PolicyDecision, error: Error, retryAfter: number): void {
-    this.#emit({ type: 'trace', what: decision });
-    if (decision.do === 'rest') return; // the reason was passed to #leave
-    if (decision.do === 'ask') {
-      this.#fail(error);
-      this.#ask(error);
-      return;
-    }
-    const { tell } = decision;
-    const after = Math.max(decision.after, retryAfter);
-    if (after > 0) this.#fail(error);
-    const redial = setTimeout(() => this.#connect(), after);
-    this.#hangUp = () => clearTimeout(redial);
-    this.#emit({ type: 'reconnect', after, tell: tell && this.#sentence(tell) });
-  }
-
-  /** Answers the session's question, which may take a while. */
-  async #answer({ session, run }: Line, compute: () => Promise<SessionEvent[]>): Promise<void> {
-    try {
-      run(await compute());
-    } catch (error) {
-      if (session.state !== 'closed') this.#giveUp(error as Error); // such as: no memory
-    }
+  /** Whether an order is carried out although `end` was called after it: nothing is opened, and no listener is called. */
+  #outlasts(order: Order): boolean {
+    return order.do === 'tell' ? order.event.type in this.#hear : order.do !== 'open';
   }
 }

@@ -13,6 +13,7 @@ import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -52,7 +53,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000 } = given;
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000, policy } = given;
   const { url, tls } = addressOf(identity, 'https', { allowPlaintext });
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
@@ -98,7 +99,7 @@ export function connect(options: NodeOptions): Client {
     });
   }
 
-  function open({ session, received, closed }: Connection): Transport {
+  function open({ isReady, received, closed }: Connection): Transport {
     const outgoing: (string | Uint8Array)[] = [];
     let isOpen = true;
     let wake = (): void => {};
@@ -134,15 +135,15 @@ export function connect(options: NodeOptions): Client {
 
     /** The hub's messages for the client: texts in the handshake, and bytes afterwards. */
     async function poll(): Promise<(string | Uint8Array)[]> {
-      if (session.state !== 'ready') return stringsOf(check(await call('GET', 'get_messages')).messages);
+      if (!isReady()) return stringsOf(check(await call('GET', 'get_messages')).messages);
       const answer = check(await call('GET', 'get_binary_messages', {}, MAX_TRANSPORT_RESPONSE));
       return stringsOf(answer.b64_messages).map((text) => Buffer.from(text, 'base64'));
     }
 
     earlier = earlier.then(carry).catch((error: unknown) => {
       isOpen = false;
-      if (error instanceof Refusal) closed(error.closing, error.retryAfter);
-      else closed();
+      if (!(error instanceof Refusal)) closed();
+      else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter, policy?.maxPause) });
     });
     return {
       write(data) {

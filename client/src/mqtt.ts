@@ -55,7 +55,9 @@ export function connect(options: NodeOptions): Client {
   const { will, online, offline } = presence(topics);
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
-  function open({ session, send, received, closed, run }: Connection): Transport {
+  let sayOnline = (): void => {};
+
+  function open({ send, opened, received, closed }: Connection): Transport {
     const broker = mqtt.connect(url, {
       ...(ca !== undefined && { ca }),
       username,
@@ -71,14 +73,13 @@ export function connect(options: NodeOptions): Client {
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
-    const pings = setInterval(() => {
-      if (session.state === 'ready') send({ msg_type: 'ping', payload: {} });
-    }, pingEvery);
+    const pings = setInterval(() => send({ msg_type: 'ping', payload: {} }), pingEvery);
+    sayOnline = () => void say(online).catch(() => {}); // `close` follows
 
     const announce = async (): Promise<void> => {
       await broker.subscribeAsync(topics.subscribe, { qos });
       await say(offline); // makes the hub forget an earlier session
-      run(session.start());
+      opened();
     };
     /** CONNACK refuses the account with 4 or 5, SUBACK the topic. Otherwise the connection was lost. */
     const fail = (error: Error): void => {
@@ -94,17 +95,13 @@ export function connect(options: NodeOptions): Client {
       clearTimeout(lastWait);
       closed();
     });
-    let isClosing = false;
     let lastWait: ReturnType<typeof setTimeout> | undefined;
     return {
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
         broker.publish(topics.publish, payload, { qos }, (error) => error && closed());
       },
-      ready: () => void say(online).catch(() => {}), // `close` follows
       close() {
-        if (isClosing) return;
-        isClosing = true;
         clearInterval(pings);
         if (!broker.connected) return void broker.end(true);
         say(offline).then(
@@ -116,7 +113,8 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
+  const client = new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
+  return client.on('connect', () => sayOnline());
 }
 
 /**

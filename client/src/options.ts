@@ -2,15 +2,15 @@
 import type {
   ActionRequest,
   ClientOptions,
-  ClientSession,
   Closing,
   CodeRequest,
   CryptoProvider,
-  FinishDecision,
   HubEvent,
   Identity,
   JsonObject,
   Keyring,
+  LinkClosing,
+  LinkEvent,
   LocalError,
   PolicyDecision,
   PolicyOptions,
@@ -41,7 +41,7 @@ export interface ConnectOptions {
   /** Options of the ClientSession, such as `trust: 'pinned-only'`. */
   session?: Partial<Omit<ClientOptions, 'keyring' | 'siteId'>> | undefined;
   /** Options of the ConnectionPolicy, such as `onKkFailure: 'keep-pin'`. */
-  policy?: Partial<PolicyOptions> | undefined;
+  policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
   /** Options of the RequestScheduler, such as its deadlines. */
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
 }
@@ -83,11 +83,19 @@ export type Question =
   | WithoutId<CodeRequest>;
 type WithoutId<Request> = Omit<Request, 'requestId'>;
 
+/** How to ask. */
+export interface AskOptions {
+  /** How long the question may wait for a connection that is ready, in milliseconds (default 60000). */
+  timeout?: number | undefined;
+}
+
 /** How a request ended. `ending` is `closed` only if the connection ended after the hub had given a part of the answer. */
-export interface Answer extends FinishDecision {
+export interface Answer extends Told<'finish'> {
   /** A sentence for a person if the answer is missing or incomplete, such as a truncated one; otherwise `undefined`. */
   readonly tell: string | undefined;
 }
+
+type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
 export interface AskEvent {
@@ -155,10 +163,18 @@ export type ClientEvent =
       readonly type: 'reconnect';
       /** The pause, in milliseconds. */
       readonly after: number;
+      /** The cause, from the second failure of the same kind on. */
+      readonly error: Error | undefined;
       /** A sentence for a person, from the second failure of the same kind on. */
       readonly tell: string | undefined;
     }
   | AskEvent
+  | Told<'dropped'>
+  | Told<'new-hub'>
+  | (Told<'static-key-fresh'> & {
+      /** The risk as a sentence for a person. */
+      readonly tell: string;
+    })
   | {
       /** `end` was called. */
       readonly type: 'end';
@@ -173,24 +189,23 @@ export type ClientEvent =
 /** The inputs and events of the session, and the decisions of the policy. */
 export type Traced = SessionEvent | PolicyDecision | ReceivedEvent | SentEvent;
 
-/** A connection, for its transport. */
+/** A connection, for its transport. After the end of the connection none of these functions does anything. */
 export interface Connection {
-  readonly session: ClientSession;
-  /** Seals an envelope and writes it. */
+  /** Whether the connection is ready. */
+  isReady(): boolean;
+  /** Sends an envelope if the connection is ready. */
   send(envelope: JsonObject): void;
+  /** Called over MQTT when the client may announce itself. */
+  opened(): void;
   received(data: string | Uint8Array): void;
-  /** @param retryAfter - the header Retry-After of the server's refusal */
-  closed(closing?: Closing, retryAfter?: string): void;
-  /** Carries out the events that a method of the session has returned. */
-  run(events: SessionEvent[]): void;
+  /** The transport has ended, or was not opened. It is then closed, too. */
+  closed(closing?: Closing | LinkClosing): void;
 }
 
 export interface Transport {
   /** Writes a message. If that fails, it calls `closed`, since the nonce is spent. */
   write(data: string | Uint8Array): void;
-  /** Called when the session is ready. */
-  ready?(): void;
-  /** Closes. Further calls do nothing. */
+  /** Closes, once. */
   close(code: number): void;
 }
 

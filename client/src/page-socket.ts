@@ -20,13 +20,13 @@ export function connectByWebSocket(
   if (typeof WebSocket === 'undefined') throw notAPage();
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
 
-  function open({ session, send, received, closed }: Connection): Transport {
+  function open({ send, received, closed }: Connection): Transport {
     const socket = new WebSocket(authorized);
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
       if (socket.bufferedAmount > 0)
         closed('timeout'); // the last ping is still in the buffer: the hub does not read
-      else if (session.state === 'ready') send(PING);
+      else send(PING);
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
     socket.onerror = () => closed(); // nothing follows if the page's Content-Security-Policy blocks the connection

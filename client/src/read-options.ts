@@ -1,6 +1,6 @@
 /** Reads the options of an entry as the core reads its own: each once, own properties only, and none that is unknown. */
 import { ClientSession, LocalError, type OptionNames, RequestScheduler, readOptions } from 'hub-protocol';
-import type { ConnectOptions, NodeOptions, Platform } from './options.ts';
+import type { AskOptions, ConnectOptions, NodeOptions, Platform } from './options.ts';
 
 /** The names of the options of all entries. */
 export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
@@ -50,6 +50,11 @@ export function readConnectOptions<Options extends ConnectOptions>(
     }
   }
   return given;
+}
+
+/** @throws LocalError `bad-argument` */
+export function readAskOptions(options: AskOptions): AskOptions {
+  return readOptions(options, 'options', { timeout: true });
 }
 
 /**

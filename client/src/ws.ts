@@ -9,6 +9,7 @@ import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -31,7 +32,7 @@ export type * from './options.ts';
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery } = given;
+  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
@@ -47,7 +48,7 @@ export function connect(options: NodeOptions): Client {
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     socket.on('unexpected-response', (_, { statusCode, headers }) =>
-      closed({ status: statusCode! }, headers['retry-after']),
+      closed({ status: statusCode!, retryAfter: readRetryAfter(headers['retry-after'], policy?.maxPause) }),
     );
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
     return {

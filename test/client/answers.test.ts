@@ -15,24 +15,40 @@ test('a question rejects with the error of the connection that ended before an a
   await until(() => world.types.includes('ask'));
 });
 
-test('a question that waits for its turn rejects, too', async () => {
+test('a question that waits for its turn is asked on the next connection', async () => {
   const world = newWorld();
   world.isMute = true;
   const client = world.start();
-  const answers = [client.ask('one'), client.ask('two')];
+  const [first, second] = [client.ask('one'), client.ask('two')];
   await until(() => world.questions === 1);
   world.drop();
-  assert.equal(await Promise.all(answers.map((answer) => answer.catch(codeOf))), ['dropped', 'dropped']);
+  assert.is(await first!.catch(codeOf), 'dropped');
+  await until(() => world.questions === 2);
+  world.tell('speak', { utterance: 'Two.' });
+  world.tell('ovos.utterance.handled');
+  assert.is((await second!).reply.text, 'Two.');
+});
+
+test('a question rejects with the cause if no connection is ready in time', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start();
+  assert.is(await client.ask('hello', { timeout: 1000 }).catch(codeOf), 'unavailable');
+  assert.ok(world.dials > 1);
+  assert.is(await client.ask('hello', { timeout: Number.NaN }).catch(codeOf), 'bad-argument');
+  assert.is(await client.ask('hello', { timeOut: 1 } as object).catch(codeOf), 'bad-argument');
+  world.isDown = false;
+  assert.is((await client.ask('hello')).ending, 'handled');
 });
 
 test('a question rejects when end is called before an answer', async () => {
   const world = newWorld();
   world.isMute = true;
   const client = world.start();
-  const answer = client.ask('hello').catch(codeOf);
+  const answer = client.ask('hello').catch(({ code, message }) => `${code}: ${message}`);
   await until(() => world.questions === 1);
   client.end();
-  assert.match(String(await answer), 'end() was called');
+  assert.is(await answer, 'session-over: the client has ended, because end() was called');
 });
 
 test('a partial answer is delivered when the connection ends, and marked as partial', async () => {

@@ -85,6 +85,82 @@ test('sends an envelope without waiting, and a refusal of it ends no question', 
   assert.equal(heard, [['hive.policy.denied', 'speak:synth']]);
 });
 
+test('a message that cannot be sent is an exception of send', async () => {
+  const client = newWorld().start();
+  await client.ask('hello');
+  assert.throws(
+    () => client.send({ bad: Number.NaN }),
+    ({ code }: { code?: string }) => code === 'unsafe-number',
+  );
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('a transport that throws ends its connection, and the client connects again', async () => {
+  const world = newWorld();
+  let isBroken = true;
+  const open: typeof world.platform.open = (connection) => {
+    const { write, close } = world.platform.open(connection);
+    const fail = (data: string | Uint8Array): void => {
+      if (isBroken) {
+        isBroken = false;
+        throw new Error('no buffer');
+      }
+      write(data);
+    };
+    return { write: fail, close };
+  };
+  const client = world.start({}, { open });
+  assert.is((await client.ask('hello')).ending, 'handled');
+  const [first] = world.events;
+  assert.ok(first!.type === 'close' && first.error.message === 'no buffer');
+});
+
+test('code of the caller may throw a text, or return nothing', async () => {
+  for (const derive of [() => Promise.reject('no memory'), async () => undefined as never]) {
+    const world = newWorld();
+    const client = world.start({ derive });
+    assert.match(await client.ask('hello').catch(({ message }) => message), /^(no memory|undefined)$/);
+  }
+});
+
+test('trusts no key if none was presented', async () => {
+  const client = newWorld().start();
+  await client.ask('hello');
+  const event = { type: 'ask', error: new Error('the disk is full'), tell: '' } as const;
+  assert.throws(
+    () => client.trust(event),
+    ({ code }: { code?: string }) => code?.startsWith('bad-') === true,
+  );
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('a transport sends pings while its own connection is ready, and none afterwards', async () => {
+  const world = newWorld();
+  const pings: (() => void)[] = [];
+  const client = world.start(
+    {},
+    {
+      open: (connection) => {
+        pings.push(() => connection.send({ msg_type: 'ping', payload: {} }));
+        return world.platform.open(connection);
+      },
+    },
+  );
+  await client.ask('hello');
+  let sent = 0;
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'sent' && what.envelope.msg_type === 'ping') sent++;
+  });
+  pings[0]!();
+  assert.is(sent, 1);
+  world.drop();
+  await until(() => world.types.filter((type) => type === 'connect').length === 2);
+  pings[0]!();
+  assert.is(sent, 1);
+  pings[1]!();
+  assert.is(sent, 2);
+});
+
 test('an error from a listener is reported as uncaught, and the conversation goes on', async () => {
   const fault = new Error('a fault of the application');
   const uncaught: unknown[] = [];
@@ -108,7 +184,7 @@ test('sends nothing more when the keyring cannot be stored, asks a person, and g
   assert.is(await client.ask('hello').catch((error) => error.code), 'ENOSPC');
   assert.is(world.hub!.state, 'awaiting-message-3');
   await until(() => world.types.includes('ask'));
-  assert.is(world.dials, 1);
+  assert.is(world.dials, 3); // it was tried again twice
   world.store.fault = undefined;
   client.resume();
   assert.is((await client.ask('hello')).ending, 'handled');
@@ -119,22 +195,29 @@ const fail = (): never => {
   throw new Error('damaged');
 };
 
-test('an unreadable keyring raises a question, not an exception in a timer', async () => {
+test('a keyring that cannot be read at first is an exception of connect', () => {
   const world = newWorld();
-  const store = { ...world.store, update: () => {}, load: fail };
-  const client = world.start({}, { keyring: store });
-  assert.match(await client.ask('hello').catch((error) => error.message), 'damaged');
-  assert.equal(world.types, ['ask']);
+  assert.throws(() => world.start({}, { keyring: { update: () => {}, load: fail } }), /damaged/);
 });
 
-test('a request waits while the client dials again immediately, and is rejected when it pauses', async () => {
+test('a keyring that cannot be read later raises a question, not an exception in a timer or of resume', async () => {
+  const world = newWorld();
+  const store = { update: fail, load: () => world.store.keyring };
+  const client = world.start({}, { keyring: store });
+  client.resume();
+  assert.match(await client.ask('hello').catch((error) => error.message), 'damaged');
+  assert.equal(world.types, ['reconnect', 'reconnect', 'ask']);
+});
+
+test('a request waits while the client pauses', async () => {
   const world = newWorld();
   world.isDown = true;
   const client = world.start({ policy: { basePause: 60_000 } });
-  assert.is(await client.ask('hello').catch((error) => error.code), 'unavailable');
+  const answer = client.ask('hello');
+  await until(() => world.types.includes('reconnect'));
   world.isDown = false;
   client.resume();
-  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is((await answer).ending, 'handled');
 });
 
 test('reports a failure to a person from its second occurrence on', async () => {

@@ -91,16 +91,19 @@ test('a derivation stops when the client ends, and starts again after resume', a
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('a PSK that the hub has not proved yet is kept when the client ends', async () => {
+test('a PSK that the hub has not proved yet is kept while a person is asked, and not after the end', async () => {
   const world = newWorld();
   world.store.fault = new Error('the disk is full');
   const client = world.start();
   await until(() => world.types.includes('ask'));
+  client.resume();
+  await until(() => world.types.filter((type) => type === 'ask').length === 2);
+  assert.is(world.derivations, 1);
   world.store.fault = undefined;
   client.end();
   client.resume();
   assert.is((await client.ask('hello')).ending, 'handled');
-  assert.is(world.derivations, 1);
+  assert.is(world.derivations, 2);
 });
 
 test('the worker on Node.js ends when its derivation is stopped', async () => {

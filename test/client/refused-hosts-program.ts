@@ -35,11 +35,11 @@ async function count(name: string, connect: (identity: Identity) => Client): Pro
   console.log(JSON.stringify({ name, counts }));
 }
 
-/** The code of the error that `connect` throws, or that a person is asked about. */
+/** The code of the error that `connect` throws, or that the first connection ends with. */
 async function outcome(start: () => Client): Promise<string> {
   try {
     const client = start();
-    const error = await new Promise<Error>((resolve) => client.on('ask', (event) => resolve(event.error)));
+    const error = await new Promise<Error>((resolve) => client.on('close', (event) => resolve(event.error)));
     client.end();
     return codeOf(error);
   } catch (error) {

@@ -93,7 +93,9 @@ test.before(async () => {
     '-e',
     `import { WebSocket } from 'ws';
     globalThis.WebSocket ??= WebSocket; // as a page and an app have it
-    globalThis.localStorage = { getItem: () => null, setItem: () => {} };
+    const items = new Map();
+    const getItem = (name) => items.get(name) ?? null;
+    globalThis.localStorage = { getItem, setItem: (name, text) => items.set(name, text) };
     for (const name of ${names}) {
       console.log('\\x00');
       try { await import('./' + name + '.js'); } catch (error) { console.log(error.stack); }

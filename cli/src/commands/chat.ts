@@ -87,6 +87,7 @@ async function chat(args: Arguments): Promise<Result> {
   terminal.on('SIGINT', () => terminal.close());
   if (isTerminal) terminal.on('close', end);
 
+  const timeout = 15_000; // milliseconds until a question that waits for the hub has failed
   const answers: (Shown & { question: string })[] = [];
   let isAnyUnanswered = false;
   terminal.prompt();
@@ -97,7 +98,7 @@ async function chat(args: Arguments): Promise<Result> {
       continue;
     }
     const answer: Shown = await client
-      .ask(question)
+      .ask(question, { timeout })
       .then(shownOf, (error: Error) => ({ ending: 'closed', text: '', message: failure() || error.message }));
     if (isOver) break;
     for (const line of linesOf(answer)) (line === answer.message ? tell : say)(line);
