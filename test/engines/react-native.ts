@@ -19,21 +19,25 @@ const REACT_NATIVE = `
   } };
   globalThis.queueMicrotask = function (task) { Promise.resolve().then(task); };
   // Hermes's program runs timers in the order of their calls, whatever they wait. So the clock goes from timer to timer.
-  var now = 0, timers = [], timerId = 0, later = setTimeout;
+  var now = 0, timers = [], cleared = 0, timerId = 0, later = setTimeout;
   function runNext() {
+    if (cleared > 0) return void cleared--; // a timer that was cleared brings no other one forward
     timers.sort(function (a, b) { return a.at - b.at || a.id - b.id; });
+    // Its promises take turns with its timers: the clock goes on once they have nothing left to do.
+    if (timers[0].at > now && timers[0].turns++ < 100) return void later(runNext, 0);
     var timer = timers.shift();
-    if (timer === undefined) return;
     now = timer.at;
     timer.run();
   }
   globalThis.setTimeout = function (task, wait, value) {
-    timers.push({ id: ++timerId, at: now + (wait || 0), run: function () { task(value); } });
+    timers.push({ id: ++timerId, at: now + (wait || 0), turns: 0, run: function () { task(value); } });
     later(runNext, 0);
     return timerId;
   };
   globalThis.clearTimeout = function (id) {
-    timers = timers.filter(function (timer) { return timer.id !== id; });
+    var left = timers.filter(function (timer) { return timer.id !== id; });
+    cleared += timers.length - left.length;
+    timers = left;
   };
   globalThis.performance = { now: function () { return now; } };
   globalThis.setInterval = function () {}; // for pings, a minute apart
