@@ -83,9 +83,14 @@ test('an answer that is too long is marked as truncated', async () => {
 for (const [type, data, sentence] of [
   ['complete_intent_failure', {}, 'did not understand'],
   ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'does not allow'],
+  [
+    'hive.policy.denied',
+    { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' },
+    'hub’s agent is running',
+  ],
   ['hive.query.timeout', {}, 'none of them answered'],
 ] as const) {
-  test(`an answer that ends with ${type} has a message for a person`, async () => {
+  test(`an answer that ends with ${type} has a message for a person, “${sentence}”`, async () => {
     const world = newWorld();
     world.isMute = true;
     const client = world.start({ requests: { deadlines: { unmatched: 10 } } });
@@ -95,6 +100,17 @@ for (const [type, data, sentence] of [
     assert.match((await answer).tell!, sentence);
   });
 }
+
+test('a question has its own site, or else that of the identity', async () => {
+  const sites: unknown[] = [];
+  const client = newWorld().start();
+  client.on('trace', ({ what }) => {
+    if ('envelope' in what) sites.push(/"site_id":"(\w+)"/.exec(JSON.stringify(what.envelope))?.[1]);
+  });
+  await client.ask('hello');
+  await client.ask({ text: 'hello', siteId: 'kitchen' });
+  assert.equal(sites, ['lobby', 'kitchen']);
+});
 
 test('a question that the hub does not answer has a message for a person', async () => {
   const world = newWorld();

@@ -115,6 +115,28 @@ test('a transport that throws ends its connection, and the client connects again
   assert.ok(first!.type === 'close' && first.error.message === 'no buffer');
 });
 
+test('a transport is closed with the code of the session, and with 1000 at the end', async () => {
+  const world = newWorld();
+  const codes: number[] = [];
+  const open: typeof world.platform.open = (connection) => {
+    const { write } = world.platform.open(connection);
+    if (codes.length === 0) queueMicrotask(() => connection.received('no envelope'));
+    return { write, close: (code) => codes.push(code) };
+  };
+  const client = world.start({}, { open });
+  await client.ask('hello');
+  client.end();
+  assert.equal(codes, [1008, 1000]);
+});
+
+test('bytes whose metadata are not an object are refused, also without a connection', () => {
+  const client = newWorld().start();
+  assert.throws(
+    () => client.sendBytes(Uint8Array.of(1), 'raw_audio', 'loud' as never),
+    ({ code }: { code?: string }) => code === 'bad-argument',
+  );
+});
+
 test('code of the caller may throw a text, or return nothing', async () => {
   for (const derive of [() => Promise.reject('no memory'), async () => undefined as never]) {
     const world = newWorld();

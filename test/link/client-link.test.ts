@@ -146,6 +146,50 @@ test('an end that is reported twice while a keyring is being stored counts once'
   assert.equal(orders, ['tell connect', 'tell close', 'tell reconnect']);
 });
 
+/** A link that stores, since its hub has spoken, that the hub knows the static key. */
+function storingShell(): Shell {
+  const shell = readyShell();
+  shell.answers.delete('store');
+  shell.says('speak', { utterance: 'Welcome.' });
+  assert.is(shell.orders.at(-1)!.do, 'store');
+  return shell;
+}
+
+const codesOf = (shell: Shell): unknown[] =>
+  shell.told('unsent').map(({ message, error }) => [message, error.code]);
+
+test('a message that waits for a store is told to be unsent at the end', () => {
+  const shell = storingShell();
+  const message = { msg_type: 'bus', payload: {} };
+  assert.equal(shell.run(shell.link.send(message, 0)), []);
+  assert.equal(shell.run(shell.link.received(1, 'text', 0)), []);
+  shell.run(shell.link.end(0));
+  assert.equal(codesOf(shell), [[message, 'session-over']]);
+});
+
+test('a message that waits for a store is told to be unsent if the connection has ended meanwhile', () => {
+  const shell = storingShell();
+  const [before, after] = [1, 2].map((n) => ({ msg_type: 'bus', payload: { n } }));
+  shell.run(shell.link.send(before!, 0));
+  shell.closed({ code: 1006 });
+  shell.run(shell.link.received(1, 'text', 0));
+  shell.run(shell.link.send(after!, 0));
+  shell.run(shell.link.stored(undefined, 0));
+  assert.equal(codesOf(shell), [
+    [after, 'dropped'],
+    [before, 'dropped'],
+  ]);
+});
+
+test('a message behind a change of the keyring is told to be unsent', () => {
+  const shell = storingShell();
+  shell.run(shell.link.change((keyring) => keyring, 0));
+  const message = { msg_type: 'bus', payload: {} };
+  shell.run(shell.link.send(message, 0));
+  shell.run(shell.link.stored(undefined, 0));
+  assert.equal(codesOf(shell), [[message, 'wrong-state']]);
+});
+
 test('waits for nothing but unsent questions while a keyring is being stored', () => {
   const shell = new Shell({}, []);
   shell.run(shell.link.change((keyring) => pinHub(keyring, NODE_ID, HUB_KEY), 0));
