@@ -187,6 +187,7 @@ function run(recorded: RecordedSession, n: number, always: boolean): Outcome {
     data: { utterances: ['what time is it?'] },
     context: {},
   };
+  const last = { a: 1 };
   const binary = new Uint8Array(500);
   const none: SessionEvent[] = [];
   const options = {
@@ -230,7 +231,7 @@ function run(recorded: RecordedSession, n: number, always: boolean): Outcome {
   }
   step(
     'sendJson again',
-    transmits(() => session!.sendJson({ a: 1 })),
+    transmits(() => session!.sendJson(last)),
   );
   if (!isOver) outcome.state = session!.state;
   step('closed', () => session!.closed(1006));
