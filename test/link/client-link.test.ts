@@ -146,7 +146,7 @@ test('an end that is reported twice while a keyring is being stored counts once'
   assert.equal(orders, ['tell connect', 'tell close', 'tell reconnect']);
 });
 
-/** A link that stores, since its hub has spoken, that the hub knows the static key. */
+/** A link that is storing that its hub has accepted the static key. */
 function storingShell(): Shell {
   const shell = readyShell();
   shell.answers.delete('store');
