@@ -86,10 +86,11 @@ export class Kiosk {
   /**
    * Starts a client.
    * @param wait - how long it waits in each step of the handshake, in milliseconds
+   * @param basePause - the limit of its first pause, in milliseconds
    * @param observe - is told everything that happens, and may use the client
    */
   start(
-    { wait = 5000, ...options }: Partial<NodeOptions> & { wait?: number },
+    { wait = 5000, basePause = 20, ...options }: Partial<NodeOptions> & { wait?: number; basePause?: number },
     observe: (what: Traced, client: Started) => void,
   ): Started {
     this.seen = [];
@@ -100,8 +101,8 @@ export class Kiosk {
     const client = connect({
       ...this.options(options),
       policy: {
-        basePause: 20,
-        maxPause: 100,
+        basePause,
+        maxPause: 5 * basePause,
         deadlines: { 'awaiting-hello': wait, 'awaiting-offer': wait, 'awaiting-message-2': wait },
       },
     });
@@ -138,7 +139,8 @@ export class Kiosk {
   /** Makes attempts until the policy pauses or asks a person. Returns how the last one ended. */
   refusal(options: Partial<NodeOptions> & { wait?: number } = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
-      this.start(options, (what, client) => {
+      // A pause of 0 ms would look like an attempt without a pause. A random pause of up to 20 ms is 0 once in 20 times.
+      this.start({ ...options, basePause: 10_000_000 }, (what, client) => {
         if ('type' in what && what.type === 'ready') reject(new Error('the client became ready'));
         if (!('do' in what) || (what.do === 'dial' && what.after === 0)) return;
         resolve(this.events('ended').at(-1)!);
