@@ -7,7 +7,6 @@ import {
   type CodeRequest,
   type JsonObject,
   type LinkEvent,
-  type Order,
   type UtteranceRequest,
 } from 'hub-protocol';
 import { sentenceForAnswer } from './advice.ts';
@@ -57,19 +56,12 @@ export class Answers {
     else waiting?.resolve({ ...event, tell: sentenceForAnswer(event) });
   }
 
-  /** A question was not sent. */
-  fail({ message, error }: Told<'unsent'>): void {
-    this.#byEnvelope.get(message)?.reject(error);
+  /** A question was not sent. Returns false if the message is no question. */
+  fail({ message, error }: Told<'unsent'>): boolean {
+    const waiting = this.#byEnvelope.get(message);
+    waiting?.reject(error);
+    return waiting !== undefined;
   }
-}
-
-/** What the orders of `send` say about a message that could not be sent. */
-export function unsentIn(orders: readonly Order[], message: unknown): Told<'unsent'> | undefined {
-  for (const order of orders) {
-    if (order.do === 'tell' && order.event.type === 'unsent' && order.event.message === message)
-      return order.event;
-  }
-  return undefined;
 }
 
 /** The envelope of a question. Fields that its object inherits do not count. */

@@ -15,7 +15,7 @@ import {
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import { sentenceFor } from './advice.ts';
-import { Answers, envelopeOf, unsentIn } from './answers.ts';
+import { Answers, envelopeOf } from './answers.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -131,7 +131,7 @@ export class Client {
    * @param payload - such as the samples of a microphone
    * @param binType - what the hub should do with them, such as `stt_audio_handle`
    * @param metadata - such as `{ lang: 'en-us' }`, at most 255 bytes as JSON
-   * @returns whether they were sent; without a connection they are dropped
+   * @returns as `send`
    * @throws LocalError as `encodeBinary` and `sendBinary`
    */
   sendBytes(payload: Uint8Array, binType: BinaryPayloadType, metadata: JsonObject = {}): boolean {
@@ -140,7 +140,8 @@ export class Client {
 
   /**
    * Sends an envelope that is not a question, such as a bus message that the hub answers in another form.
-   * @returns whether it was sent; without a connection it is dropped
+   * @returns false without a connection: the envelope is dropped. True if it was sent, or, in a listener, is sent once the keyring
+   *   is stored. If that then fails, the client emits `unsent`
    * @throws LocalError as `sendJson`
    */
   send(envelope: JsonObject): boolean {
@@ -202,7 +203,7 @@ export class Client {
   /** What is told to those who have asked. The listeners are told the rest. */
   readonly #hear: Hearing = {
     finish: (event) => this.#answers.finish(event),
-    unsent: (event) => this.#answers.fail(event),
+    unsent: (event) => this.#answers.fail(event) || this.#tell(event),
   };
 
   /** Calls listeners. An error gets a sentence. */
@@ -252,7 +253,7 @@ export class Client {
     const line: Connection = {
       isReady: () => isOpen() && this.#link.state === 'ready',
       send: (envelope) => {
-        if (isOpen()) input((at) => this.#link.send(envelope, at));
+        if (line.isReady()) input((at) => this.#link.send(envelope, at));
       },
       opened: () => input((at) => this.#link.opened(connection, at)),
       received: (data) => {
@@ -282,13 +283,14 @@ export class Client {
   #send(message: JsonObject | Uint8Array): boolean {
     if (this.#link.state !== 'ready') return false;
     const orders = this.#link.send(message, this.#now());
-    this.#run(orders);
-    const unsent = unsentIn(orders, message);
-    if (unsent !== undefined) throw unsent.error;
+    const told = orders.flatMap((order) => (order.do === 'tell' ? order.event : []));
+    const unsent = told.find((event) => event.type === 'unsent' && event.message === message);
+    this.#run(orders.filter((order) => order.do !== 'tell' || order.event !== unsent));
+    if (unsent?.type === 'unsent') throw unsent.error;
     return true;
   }
 
-  /** Whether an order is carried out although `end` was called after it: nothing is opened, and no listener is called. */
+  /** Whether an order is carried out although `end` was called after it: nothing is opened, and only what was not sent is told. */
   #outlasts(order: Order): boolean {
     return order.do === 'tell' ? order.event.type in this.#hear : order.do !== 'open';
   }

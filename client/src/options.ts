@@ -169,6 +169,16 @@ export type ClientEvent =
       readonly tell: string | undefined;
     }
   | AskEvent
+  | {
+      /** A message that `send` or `sendBytes` has accepted was not sent, and will not be. */
+      readonly type: 'unsent';
+      /** As it was passed to `send`, or the bytes that `sendBytes` made. */
+      readonly message: JsonObject | Uint8Array;
+      /** The cause. */
+      readonly error: LocalError | RemoteError;
+      /** The cause as a sentence for a person. */
+      readonly tell: string;
+    }
   | Told<'dropped'>
   | Told<'new-hub'>
   | (Told<'static-key-fresh'> & {

@@ -1,8 +1,9 @@
 /** The client of hub-protocol-client over a transport in memory: what a socket, a disk and a person can do to it. */
-import { createKeyring, storePsk } from 'hub-protocol';
+import { createKeyring, type JsonObject, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Client } from '../../client/dist/client.js';
 import { endWorlds, newWorld, PSK, until } from './world.ts';
 
 test.after.each(endWorlds);
@@ -93,6 +94,36 @@ test('a message that cannot be sent is an exception of send', async () => {
     ({ code }: { code?: string }) => code === 'unsafe-number',
   );
   assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+/** A client with a listener that sends something while the keyring is being stored, after the first message of a new hub. */
+async function sendWhileStored(message: JsonObject, then: (client: Client) => void): Promise<unknown[]> {
+  const world = newWorld();
+  const client = world.start();
+  const log: unknown[] = [];
+  client.on('unsent', ({ message, error, tell }) => log.push(message, error.code, tell));
+  client.on('end', () => log.push('end'));
+  client.on('message', () => {
+    log.push(client.send(message));
+    then(client);
+  });
+  client.on('connect', () => setTimeout(() => world.say('one')));
+  await until(() => log.length > 3);
+  return log;
+}
+
+test('tells a message that send has accepted and that was not sent', async () => {
+  const ping = { msg_type: 'ping', payload: {} };
+  const [isAccepted, message, code, tell, last] = await sendWhileStored(ping, (client) => client.end());
+  assert.equal([isAccepted, message, code, last], [true, ping, 'session-over', 'end']);
+  assert.is(tell, 'The client has ended, because end() was called.');
+});
+
+test('tells that a message which send has accepted cannot be sent', async () => {
+  const bad = { bad: Number.NaN };
+  const [isAccepted, message, code] = await sendWhileStored(bad, () => {});
+  assert.ok(isAccepted && message === bad);
+  assert.is(code, 'unsafe-number');
 });
 
 test('a transport that throws ends its connection, and the client connects again', async () => {
