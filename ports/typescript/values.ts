@@ -212,7 +212,7 @@ function keyringOf({ staticKeyIsFresh, pins, psks, provisioned = [] }: Fields, o
   let keyring = own;
   for (const [nodeId, key] of Object.entries<string>(pins)) keyring = pinHub(keyring, nodeId, hex(key));
   for (const [nodeId, key] of Object.entries<string>(psks)) {
-    keyring = storePsk(keyring, nodeId, hex(key), { isProvisioned: provisioned.includes(nodeId) });
+    keyring = storePsk(keyring, nodeId, hex(key), { isProvisioned: provisioned.indexOf(nodeId) >= 0 });
   }
   const accepted = { type: 'message', kind: 'json', text: '' } as const;
   return staticKeyIsFresh ? keyring : updateKeyring(keyring, accepted);

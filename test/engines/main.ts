@@ -46,6 +46,7 @@ const BINARY = ['encode-binary', 'decode-binary'];
 const isForParts: IsFor = ({ operation, needs }) => PARTS.includes(operation) && needs.length === 0;
 const isForCore: IsFor = ({ operation, needs }) => CORE.includes(operation) && needs.length === 0;
 const isForDevice: IsFor = ({ operation, needs }) => DEVICE.includes(operation) && needs.length === 0;
+const isForLink: IsFor = ({ operation }) => operation === 'link';
 
 const isForIdentity: IsFor = ({ operation }) => IDENTITY.includes(operation);
 
@@ -59,8 +60,11 @@ const isForBinary: IsFor = (one) => isBinary(one) && one.needs.length === 0;
 const MODULES = [startNode, startXs, startXsMcu, startQuickJs, startQuickJsNg];
 const SCRIPTS = [startNode, startHermes, startDuktape, startMicroQuickJs];
 
+const TESTED_ABOVE = [isForDevice, isForLink, isForParts, isForIdentity];
+
 const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [MODULES, 'hub-protocol.js', isForDevice],
+  [MODULES, 'hub-protocol.link.js', isForLink],
   [[startNode, startXsMcu], 'hub-protocol.link.js', isForDevice],
   [MODULES, 'hub-protocol.core.js', isForCore],
   [MODULES, 'device-parts.js', isForParts],
@@ -70,13 +74,14 @@ const RUNS: [engines: StartEngine[], file: string, isFor: IsFor][] = [
   [SCRIPTS, 'hub-protocol.requests.es5.js', isForRequests],
   [MODULES, 'hub-protocol.binary.js', isForBinary],
   [[startNode], 'hub-protocol.full.js', (one) => !isBinary(one)],
-  // The rest of it is in hub-protocol.js and hub-protocol.identity.js, which are tested above.
+  // The rest of it is in files that are tested above.
   [
     [startXs, startQuickJs],
     'hub-protocol.full.js',
-    (one) => !isForDevice(one) && !isForParts(one) && !isForIdentity(one) && !isBinary(one),
+    (one) => !TESTED_ABOVE.some((isFor) => isFor(one)) && !isBinary(one),
   ],
   [SCRIPTS, 'hub-protocol.es5.js', isForDevice],
+  [SCRIPTS, 'hub-protocol.link.es5.js', isForLink],
   [[startNode, startMicroQuickJs], 'hub-protocol.link.es5.js', isForDevice],
   [SCRIPTS, 'hub-protocol.core.es5.js', isForCore],
 ];
@@ -91,6 +96,14 @@ const suite = join(folder, 'suite.js');
 writeFileSync(suite, await bundleSuite());
 const renamed = join(folder, 'renamed.js'); // the suite uses the global of the other files
 writeFileSync(renamed, 'var hubProtocol = hubProtocolRequests;');
+const withScheduler = join(folder, 'with-scheduler.js');
+writeFileSync(withScheduler, 'hubProtocol.RequestScheduler = hubProtocolRequests.RequestScheduler;');
+const linkWithRequests = join(folder, 'link-with-requests.js');
+writeFileSync(
+  linkWithRequests,
+  `export * from ${JSON.stringify(join(dist, 'hub-protocol.link.js'))};
+  export { RequestScheduler } from ${JSON.stringify(join(dist, 'hub-protocol.requests.js'))};`,
+);
 for (const entry of ['device', 'core'] as const) {
   const name = entry === 'device' ? 'device-parts.js' : 'core-parts.es5.js';
   const syntax = entry === 'device' ? 'es2020' : 'es5';
@@ -144,10 +157,7 @@ process.exitCode = failed === 0 ? 0 : 1;
 
 /** Runs dialogues against a file in an engine. Returns the name of the engine, and what failed. */
 async function runVectors(start: StartEngine, file: string, chosen: Recorded[]): Promise<[string, string[]]> {
-  const path = join(file.startsWith('hub-protocol.') ? dist : folder, file);
-  const sources: Source[] = [file.endsWith('.es5.js') ? { script: path } : { module: path }];
-  if (file === 'hub-protocol.requests.es5.js') sources.push({ script: renamed });
-  const engine = await start([...sources, { script: suite }]);
+  const engine = await start([...sourcesOf(file), { script: suite }]);
   const setUp = file.includes('core') ? `suite.providePlainCrypto(${parsed(results)});` : '';
   const check = (some: Recorded[]): Promise<void> => engine.run(`${setUp} suite.check(${parsed(some)});`);
   const failures: string[] = [];
@@ -172,6 +182,20 @@ async function runVectors(start: StartEngine, file: string, chosen: Recorded[]):
   }
   engine.stop();
   return [engine.name, failures];
+}
+
+/** What to load for a file. A link has its scheduler from a file of its own. */
+function sourcesOf(file: string): Source[] {
+  const path = join(file.startsWith('hub-protocol.') ? dist : folder, file);
+  if (file === 'hub-protocol.link.js') return [{ module: linkWithRequests }];
+  if (!file.endsWith('.es5.js')) return [{ module: path }];
+  if (file === 'hub-protocol.requests.es5.js') return [{ script: path }, { script: renamed }];
+  if (file !== 'hub-protocol.link.es5.js') return [{ script: path }];
+  return [
+    { script: path },
+    { script: join(dist, 'hub-protocol.requests.es5.js') },
+    { script: withScheduler },
+  ];
 }
 
 /**

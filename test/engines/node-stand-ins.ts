@@ -4,6 +4,7 @@ import { sha256 } from '../../src/crypto/sha256.ts';
 
 export const Buffer = {
   from(content: string | Uint8Array, encoding?: 'hex'): Uint8Array {
+    if (content === undefined) throw new TypeError('expected a text or bytes'); // as Node does
     const bytes =
       typeof content !== 'string'
         ? new Uint8Array(content)
