@@ -1,6 +1,6 @@
 /**
- * Clients with ConnectionPolicy, real sessions and hubs in trouble, an hour of each under virtual time. `evidence/searches/simulate/run` also
- * runs the clients without it, and writes docs/reference/policy.md.
+ * A ClientLink and hubs in trouble, an hour of each under virtual time. `evidence/searches/simulate/run` also runs it without a policy, and
+ * writes docs/reference/policy.md.
  */
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
@@ -45,7 +45,7 @@ for (const trouble of TROUBLES) {
 }
 
 test('the clients of a hub that restarts come back one by one', () => {
-  const { accepted } = returnOf(CLIENTS, 120);
+  const accepted = returnOf(CLIENTS, 120);
   assert.ok(Math.max(...accepted) < CLIENTS / 20);
   assert.ok(accepted.reduce((sum, count) => sum + count, 0) > 0.95 * CLIENTS);
 });

@@ -10,7 +10,7 @@ const y = (count: number): number => TOP + HEIGHT - (count * HEIGHT) / HIGHEST;
 
 /** Draws when the clients of a hub come back. */
 export function restartChart(): string {
-  const { accepted } = returnOf(CLIENTS, SECONDS);
+  const accepted = returnOf(CLIENTS, SECONDS);
   const back = accepted.reduce((sum, count) => sum + count, 0);
   const bars = accepted.flatMap((count, second) =>
     count === 0 ? [] : [`M${x(second)} ${y(0)}V${y(count)}h${WIDTH / SECONDS - 1}V${y(0)}z`],

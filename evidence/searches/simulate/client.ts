@@ -1,45 +1,97 @@
-/** A client under virtual time, which connects as its policy says, and counts what it does. */
-import { nodeCrypto } from '../../../src/crypto/node.ts';
+/** A client: a shell around a ClientLink, which checks the laws of the link at each input and each order. */
+import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
 import {
-  type Closing,
+  buildUtterance,
+  ClientLink,
   createKeyring,
-  type PolicyDecision,
-  type SessionEvent,
+  type LinkEvent,
+  type LinkOptions,
+  type Order,
+  pinHub,
+  type RandomBytes,
+  type ReadyEvent,
+  RequestScheduler,
   storePsk,
-  updateKeyring,
 } from '../../../src/index.ts';
+import { type Input, Laws } from '../../../test/link/laws.ts';
 import type { Clock } from '../../../test/world/clock.ts';
-import { Device, type Policy } from '../../../test/world/device.ts';
 import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../../../test/world/keys.ts';
-import { dial, type Hub, type Transport } from '../../../test/world/network.ts';
+import {
+  dial,
+  type Hub,
+  type Transport as Over,
+  type ClientLink as Transport,
+} from '../../../test/world/network.ts';
+import { seeded } from '../../../test/world/random.ts';
 
-/** A client that does what `retry` says: `now` at once, `later` after a second. */
-export class ObeysRetry implements Policy {
-  #state = '';
-  #since = 0;
+/** What is around a client. */
+export interface Outside {
+  /** Opens a transport, which passes what happens to `call`. */
+  open(connection: number): Transport;
+  derive(provide: (psk: Uint8Array) => void): void;
+  hear(event: LinkEvent): void;
+}
 
-  begin(): object {
-    return {};
+export class Client {
+  readonly link: ClientLink;
+  readonly laws: Laws = new Laws(30_000, (law) => {
+    throw new Error(law);
+  });
+  readonly #clock: Clock;
+  readonly #outside: Outside;
+  #transport: Transport | undefined;
+  /** Orders that were not carried out yet. */
+  readonly #left: Order[] = [];
+  #isBusy = false;
+  #timer: number | undefined;
+
+  constructor(options: Omit<LinkOptions, 'siteId'>, clock: Clock, outside: Outside) {
+    this.link = new ClientLink({ siteId: 'lobby', ...options });
+    this.#clock = clock;
+    this.#outside = outside;
   }
 
-  deadline(state: string, now: number): number | undefined {
-    if (state !== this.#state) this.#since = now;
-    this.#state = state;
-    return /^awaiting-(?!psk)/.test(state) ? Math.max(0, this.#since + 30_000 - now) : undefined;
+  /** Gives the link an input, and carries out its orders: after those that are left. */
+  call(name: Input, ...args: unknown[]): void {
+    this.#left.push(...this.laws.call(this.link, name, args, this.#clock.now));
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    for (let order = this.#left.shift(); order !== undefined; order = this.#left.shift())
+      this.#carryOut(order);
+    this.#isBusy = false;
+    this.#clock.clear(this.#timer);
+    const { deadline } = this.link;
+    if (deadline === undefined) this.#timer = undefined;
+    else this.#timer = this.#clock.after(Math.max(0, deadline - this.#clock.now), () => this.#wake());
   }
 
-  take(event: SessionEvent): PolicyDecision | undefined {
-    if (event.type !== 'ended') return undefined;
-    this.#state = '';
-    if (event.retry === 'never') return { do: 'ask', error: event.error };
-    return { do: 'dial', after: event.retry === 'now' ? 0 : 1000, tell: undefined };
+  #wake(): void {
+    this.#timer = undefined; // the clock would keep the number of a timer that is cleared too late
+    this.call('wake');
   }
+
+  #carryOut(order: Order): void {
+    if (order.do === 'open') this.#transport = this.#outside.open(order.connection);
+    else if (order.do === 'write') this.#transport!.send(order.data);
+    else if (order.do === 'close') this.#transport!.close();
+    else if (order.do === 'store') this.call('stored', undefined);
+    else if (order.do === 'derive')
+      this.#outside.derive((psk) => this.call('derived', order.derivation, psk));
+    else if (order.do === 'tell') this.#outside.hear(order.event);
+  }
+}
+
+/** Random bytes of which those for the pauses have a seed. */
+export function withPauses(seed: number, others: RandomBytes): RandomBytes {
+  const pauses = seeded(seed);
+  return (length) => (length === 3 ? pauses : others)(length);
 }
 
 export interface Report {
   dials: number;
   derivations: number;
-  /** The code of the error about which a person was asked, after which the client waits. */
+  /** How often a person was asked, and the code of the last error about which they were. */
+  questions: number;
   asked: string | undefined;
   /** How long its sessions were ready, in milliseconds, up to the present one. */
   readyFor: number;
@@ -49,64 +101,82 @@ export interface Report {
 
 /** How long a client takes to derive a PSK, in milliseconds. */
 const DERIVATION = 1000;
+/** How often it asks the hub something, which hubs in trouble do not answer, in milliseconds. */
+const QUESTION = 600_000;
 
-export function startClient(
-  clock: Clock,
-  transport: Transport,
-  hub: Hub,
-  policy: Policy,
-  isKnown: boolean,
-): Report {
-  let keyring = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: nodeCrypto });
-  if (isKnown) {
-    keyring = updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: HUB_KEY });
-    keyring = storePsk(keyring, NODE_ID, PSK);
-  }
-  const report: Report = { dials: 0, derivations: 0, asked: undefined, readyFor: 0, readySince: undefined };
-  const device = new Device({
+/** A hub in trouble, as a client meets it. */
+export interface Meeting {
+  readonly clock: Clock;
+  readonly over: Over;
+  readonly hub: Hub;
+  /** Whether the client has the key of the hub and its PSK. */
+  readonly isKnown: boolean;
+  /** The seed of its pauses. */
+  readonly seed: number;
+  /** Changes the link before it starts. */
+  readonly prepare?: ((link: ClientLink) => void) | undefined;
+  /** Is called when a person is asked. */
+  readonly onAsk?: (client: Client) => void;
+}
+
+/** Starts a client that asks the hub something every ten minutes. */
+export function startClient({
+  clock,
+  over,
+  hub,
+  isKnown,
+  seed,
+  prepare,
+  onAsk,
+}: Meeting): Report & { client: Client } {
+  const fresh = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: nodeCrypto });
+  const keyring = isKnown ? storePsk(pinHub(fresh, NODE_ID, HUB_KEY), NODE_ID, PSK) : fresh;
+  const options = {
+    crypto: nodeCrypto,
     keyring,
-    policy,
-    now: () => clock.now,
-    derive(_nodeId, provide) {
+    randomBytes: withPauses(seed, randomBytes),
+    requests: ({ sessionId }: ReadyEvent) => new RequestScheduler({ sessionId }),
+  };
+  const client = new Client(options, clock, {
+    open(connection) {
+      report.dials++;
+      return dial(clock, over, hub, {
+        onOpen: () => over === 'MQTT' && client.call('opened', connection),
+        onData: (data) => client.call('received', connection, data),
+        onClose: (closing) => client.call('closed', connection, closing),
+      });
+    },
+    derive(provide) {
       report.derivations++;
       clock.after(DERIVATION, () => provide(PSK));
     },
+    hear(event) {
+      if (event.type === 'connect') report.readySince = clock.now;
+      else if (event.type === 'close' && report.readySince !== undefined) {
+        report.readyFor += clock.now - report.readySince;
+        report.readySince = undefined;
+      } else if (event.type === 'ask') {
+        report.asked = event.error.code;
+        report.questions++;
+        onAsk?.(client);
+      }
+    },
   });
-  const connect = (): void => {
-    let timer: number | undefined;
-    const line = device.dial({
-      send: (data) => link.send(data),
-      close: () => hangUp(),
-      decided(decision) {
-        if (decision.do === 'dial') clock.after(decision.after, connect);
-        if (decision.do === 'ask') report.asked = decision.error.code;
-      },
-      settled() {
-        const { state } = line!.session;
-        if (state === 'ready') {
-          report.readySince ??= clock.now;
-        } else if (report.readySince !== undefined) {
-          report.readyFor += clock.now - report.readySince;
-          report.readySince = undefined;
-        }
-        clock.clear(timer);
-        const wait = policy.deadline(state, clock.now);
-        timer = wait === undefined ? undefined : clock.after(wait, () => hangUp('timeout'));
-      },
-    });
-    if (line === undefined) return;
-    report.dials++;
-    const link = dial(clock, transport, hub, {
-      onOpen: () => (transport === 'MQTT' ? line.start() : line.take([])),
-      onData: (data) => line.receive(data),
-      onClose: (closing) => line.closed(closing),
-    });
-    const hangUp = (why?: Closing): void => {
-      link.close();
-      line.closed(why);
-    };
-    line.take([]);
+  const report = {
+    client,
+    dials: 0,
+    derivations: 0,
+    questions: 0,
+    asked: undefined as string | undefined,
+    readyFor: 0,
+    readySince: undefined as number | undefined,
   };
-  connect();
+  prepare?.(client.link);
+  const ask = (number: number): void => {
+    client.call('ask', buildUtterance({ requestId: `q${number}`, text: 'x' }));
+    clock.after(QUESTION, () => ask(number + 1));
+  };
+  client.call('start');
+  ask(1);
   return report;
 }

@@ -1,7 +1,9 @@
 /** The clients of a hub that restarts: when they come back, as a histogram. */
-import { ConnectionPolicy, type EndedEvent, RemoteError, type SessionEvent } from '../../../src/index.ts';
+import { createKeyring } from '../../../src/index.ts';
 import { Clock } from '../../../test/world/clock.ts';
-import { seeded } from '../../../test/world/random.ts';
+import { CLIENT_STATIC } from '../../../test/world/keys.ts';
+import { toyCrypto } from '../../../test/world/toy-crypto.ts';
+import { Client, withPauses } from './client.ts';
 
 export const CLIENTS = 10_000;
 /** How long the hub is away, in seconds. */
@@ -9,50 +11,33 @@ export const AWAY = 30;
 /** Milliseconds until a client knows that the hub is away. */
 const REFUSAL = 50;
 
-const LOSS: EndedEvent = {
-  type: 'ended',
-  reason: 'dropped',
-  retry: 'now',
-  error: new RemoteError('dropped', 'the connection was lost'),
-  pattern: undefined,
-  code: 1006,
-  status: undefined,
-  closeReason: undefined,
+const OPTIONS = {
+  crypto: toyCrypto,
+  keyring: createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: toyCrypto }),
 };
 
-/** What a hub sees of its clients after it went away, by the second. */
-export interface Return {
-  /** Dials while it was away. */
-  readonly refused: number[];
-  /** Dials once it was back. */
-  readonly accepted: number[];
-}
-
-/** 10,000 clients, all of them ready, lose their hub at once. */
-export function returnOf(clients: number, seconds: number): Return {
+/** Clients lose their hub at once. Returns how many dial it once it is back, by the second. */
+export function returnOf(clients: number, seconds: number): number[] {
   const clock = new Clock();
-  const refused: number[] = Array(seconds).fill(0);
   const accepted: number[] = Array(seconds).fill(0);
-  const lose = (policy: ConnectionPolicy): void => {
-    const decision = policy.take(LOSS, clock.now);
-    if (decision?.do !== 'dial') throw new Error('a lost connection is dialled again');
-    clock.after(decision.after, () => {
-      policy.begin(clock.now);
-      const second = Math.floor(clock.now / 1000);
-      if (second >= AWAY) {
-        accepted[second]!++;
-        return;
-      }
-      refused[second]!++;
-      clock.after(REFUSAL, () => lose(policy));
-    });
-  };
   for (let seed = 1; seed <= clients; seed++) {
-    const policy = new ConnectionPolicy({ randomBytes: seeded(seed) });
-    policy.begin(-100_000);
-    policy.take({ type: 'ready' } as SessionEvent, -99_000);
-    clock.after(0, () => lose(policy));
+    const randomBytes = withPauses(seed, (length) => new Uint8Array(length).fill(1));
+    const client = new Client({ ...OPTIONS, randomBytes }, clock, {
+      open(connection) {
+        const second = Math.floor(clock.now / 1000);
+        const lose = (): void => client.call('closed', connection, { code: 1006 });
+        if (second < AWAY) clock.after(connection === 1 ? 0 : REFUSAL, lose);
+        else {
+          accepted[second]!++;
+          client.call('end');
+        }
+        return { send() {}, close() {} };
+      },
+      derive() {},
+      hear() {},
+    });
+    client.call('start');
   }
   clock.runUntil(seconds * 1000 - 1);
-  return { refused, accepted };
+  return accepted;
 }
