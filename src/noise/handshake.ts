@@ -26,8 +26,15 @@ import {
 } from './patterns.ts';
 import { SymmetricState } from './symmetric-state.ts';
 
+type DhToken = 'ee' | 'es' | 'se' | 'ss';
+
 /** Shared secrets that are computed and not yet mixed in, by their tokens. */
-export type SharedSecrets = { [token in Token]?: Uint8Array };
+export type SharedSecrets = { [token in DhToken]: Uint8Array | undefined };
+
+/** Has every field from the start: if adding one failed for lack of memory, nothing would wipe the secret meant for it. */
+export function noSecrets(): SharedSecrets {
+  return { ee: undefined, es: undefined, se: undefined, ss: undefined };
+}
 
 export function wipeSecrets(secrets: SharedSecrets): void {
   wipe(secrets.ee); // one by one: to enumerate them takes memory, and there may be none left
@@ -86,7 +93,7 @@ export class Handshake {
   /** The unfinished message, if there is one. */
   work: MessageInProgress | undefined = undefined;
   /** Wiped by `destroy`. An initiator that knows `rs` may set `es` and `ss`, if it computed them before. */
-  ahead: SharedSecrets = {};
+  ahead: SharedSecrets = noSecrets();
   private readonly crypto: CheckedCrypto;
   private readonly isInitiator: boolean;
   private readonly pattern: HandshakePattern;
@@ -280,7 +287,7 @@ export class Handshake {
   }
 
   /** Diffie-Hellman tokens name the initiator's key first. */
-  private mixDh(token: 'ee' | 'es' | 'se' | 'ss', work: MessageInProgress): void {
+  private mixDh(token: DhToken, work: MessageInProgress): void {
     const own = token.charAt(this.isInitiator ? 0 : 1) === 'e' ? this.e! : this.s;
     const remote = token.charAt(this.isInitiator ? 1 : 0) === 'e' ? this.re! : this.rs!;
     const secret = this.ahead[token];

@@ -32,7 +32,7 @@ import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { failureOf } from '../memory.ts';
-import { Handshake, type SharedSecrets, wipeSecrets } from '../noise/handshake.ts';
+import { Handshake, noSecrets, wipeSecrets } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
@@ -74,7 +74,7 @@ export class ClientHandshake implements Side<ClientState> {
   private staticKey: CheckedKeyPair | undefined = undefined;
   private ephemeralKey: CheckedKeyPair | undefined = undefined;
   /** The shared secrets of KKpsk0 with the only pinned hub. */
-  private readonly ahead: SharedSecrets = {};
+  private readonly ahead = noSecrets();
   private suite: Suite | undefined = undefined;
   /** The canonical JSON of the hub's HELLO payload; then the prologue. */
   private prologue: Uint8Array | undefined = undefined;
