@@ -13,7 +13,8 @@
  *     holds(hex)           whether these bytes are in the heap, in use or free
  *     print(text)
  *
- * Nothing is overwritten when it is freed, so `holds` also finds what a program did not wipe.
+ * Nothing is overwritten when it is freed, so `holds` also finds what a program did not wipe. What is freed after a failure is not
+ * used again before the next failAt: the error for the failure would overwrite some of it, depending on what was free before.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ typedef struct Block {
 static uint8_t *heap;
 static size_t used;
 static Block *unused[CLASSES];
+static Block *kept; /* what was freed after a failure */
 
 static int counting;
 static int64_t count, failing, failed;
@@ -84,9 +86,9 @@ static void release(void *opaque, void *at) {
   if (at == NULL) return;
   Block *block = (Block *)at - 1;
   size_t size = block->size;
-  int class = class_of(&size);
-  block->next = unused[class];
-  unused[class] = block;
+  Block **list = failed > 0 ? &kept : &unused[class_of(&size)];
+  block->next = *list;
+  *list = block;
 }
 
 static void *allocate(void *opaque, size_t size) { return fails() ? NULL : get(size); }
@@ -130,6 +132,11 @@ FUNCTION(fail_at) {
   JS_ToInt64(context, &failing, args[0]);
   always = JS_ToBool(context, args[1]);
   count = failed = 0;
+  while (kept != NULL) {
+    Block *block = kept;
+    kept = block->next;
+    release(NULL, block + 1);
+  }
   return JS_UNDEFINED;
 }
 
