@@ -14,6 +14,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { findSourceMap, type SourceMapping } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { seedProcess } from '../test/world/seed.ts';
@@ -39,6 +40,9 @@ const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
  * a busy machine. Other tests install packages.
  */
 const limitOf = (file: string): number => (file.endsWith('.test.ts') ? 60 : 300);
+
+/** A position in a stack. */
+const POSITION = /((?:file:\/\/)?\/[^\s()]+\.ts):(\d+):(\d+)/g;
 
 /** What a test file's name ends with. */
 const IS_TEST = /\.(?:test|browser|interop|mqtt|package)\.ts$/;
@@ -194,6 +198,8 @@ async function run(url: string, queue: Suite[][]): Promise<Report> {
   let [passed, total, failures] = [0, 0, ''];
   try {
     await import(url);
+    // The source map of each stack is expensive, and errors of the library read theirs when they are made.
+    process.setSourceMapsEnabled(false);
     for (const suite of suites) {
       const [errors, ran, , all] = await suite();
       passed += ran;
@@ -206,5 +212,14 @@ async function run(url: string, queue: Suite[][]): Promise<Report> {
   } catch (error) {
     failures += `  ${(error as Error)?.stack ?? error}\n`;
   }
-  return { passed, total, failures };
+  process.setSourceMapsEnabled(true);
+  return { passed, total, failures: failures.replace(POSITION, inSource) };
+}
+
+/** The position in the source, of one in what tsx has made of it. */
+function inSource(compiled: string, path: string, line: string, column: string): string {
+  const { originalLine, originalColumn } = {
+    ...findSourceMap(path)?.findEntry(Number(line) - 1, Number(column) - 1),
+  } as Partial<SourceMapping>;
+  return originalLine === undefined ? compiled : `${path}:${originalLine + 1}:${originalColumn! + 1}`;
 }
