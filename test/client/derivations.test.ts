@@ -108,14 +108,12 @@ test('a PSK that the hub has not proved yet is kept while a person is asked, and
 
 test('the worker on Node.js ends when its derivation is stopped', async () => {
   const stopper = new AbortController();
-  const began = performance.now();
   const derived = deriveInWorker('correct horse', new Uint8Array(32), () => stopper.abort(), stopper.signal);
   setTimeout(() => stopper.abort(), 50);
   await derived.then(
     () => assert.unreachable(),
     () => {},
   );
-  assert.ok(performance.now() - began < 20_000);
   assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
 });
 
