@@ -102,7 +102,8 @@ export class Client {
   }
 
   /**
-   * Iterates over the hub's unsolicited events, until `end` is called. At most 1000 messages wait for the loop.
+   * Iterates over the hub's unsolicited events, until `end` is called. At most 1000 messages wait for the loop. When it ends, those that
+   * still wait are dropped; the next loop receives what arrives after its start.
    * @throws LocalError `wrong-state` after those, if there are more
    */
   [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {

@@ -44,6 +44,23 @@ test('a loop that is too slow receives a thousand messages, then an error', asyn
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
+test('messages that wait for a loop are dropped when it ends, and the next one hears only later messages', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  const loop = client[Symbol.asyncIterator]();
+  const first = loop.next();
+  let heard = 0;
+  client.on('message', () => heard++);
+  for (const text of ['one', 'two', 'three']) world.say(text);
+  await until(() => heard === 3);
+  assert.is((await first).value!.data.utterance, 'one');
+  await loop.return();
+  const next = client[Symbol.asyncIterator]().next();
+  world.say('four');
+  assert.is((await next).value!.data.utterance, 'four');
+});
+
 test('asks a text, a text with its language, a command and a code', async () => {
   const client = newWorld().start();
   for (const question of [

@@ -1,5 +1,6 @@
 /** The client over HTTPS, at a hub that keeps messages until it is polled, and at servers that are no hub. */
 import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import {
   createKeyring,
@@ -10,6 +11,7 @@ import {
   parseIdentity,
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
@@ -104,16 +106,18 @@ class Hub {
   }
 }
 
-function dial(port: number): Client {
+function dial(port: number, options: { ca?: string | undefined } = {}): Client {
+  const scheme = 'ca' in options ? 'https' : 'http';
   const identity = parseIdentity({
     access_key: 'kiosk-7',
     password: PASSWORD,
     protocols: { https: true },
-    data_plane_endpoints: { https: `http://localhost:${port}` },
+    data_plane_endpoints: { https: `${scheme}://localhost:${port}` },
   });
   let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   const client = connect({
     identity,
+    ...options,
     allowPlaintext: true,
     derive: async () => PSK,
     keyring: {
@@ -171,6 +175,46 @@ test('sends messages queued before end(), then says goodbye', async () => {
     hub.heard.slice(before).map((text) => JSON.parse(text).payload.type),
     ['last-0', 'last-1', 'last-2', 'last-3', 'last-4'],
   );
+});
+
+/** The pauses between polls, in milliseconds, none of which is waited for. */
+async function pausesOf(port: number, count: number): Promise<number[]> {
+  const pauses: number[] = [];
+  const { setTimeout } = globalThis;
+  const hurried = (run: () => void, wait = 0): unknown => {
+    if (wait <= 5000) pauses.push(wait); // the client's own timers are longer
+    return setTimeout(run, wait <= 5000 ? 0 : wait);
+  };
+  Object.assign(globalThis, { setTimeout: hurried });
+  const client = dial(port);
+  while (pauses.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+  client.end();
+  Object.assign(globalThis, { setTimeout });
+  return pauses.slice(0, count);
+}
+
+test('doubles the pause between polls that bring nothing, up to a second', async () => {
+  const port = await serve(() => ({ messages: [] }));
+  assert.equal(await pausesOf(port, 7), [50, 100, 200, 400, 800, 1000, 1000]);
+});
+
+test('starts with the shortest pause again after a poll that brings a message', async () => {
+  let polls = 0;
+  const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
+  const port = await serve((path) => ({
+    messages: path === 'get_messages' && ++polls === 4 ? [hello] : [],
+  }));
+  assert.equal(await pausesOf(port, 5), [50, 100, 200, 50, 100]);
+});
+
+test('trusts the authority that ca names', async () => {
+  const { key, cert, ca } = await localhostCertificate();
+  const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(503).end());
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  assert.is(await ending(dial(port, { ca })), 'unavailable');
+  assert.is(await ending(dial(port, { ca: undefined })), 'dropped');
 });
 
 test('connects again to a hub that has forgotten it', async () => {

@@ -1,9 +1,11 @@
 /** The client over MQTT at a broker that does what no broker should: a socket to which the test writes packets. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { type Client, connect } from 'hub-protocol-client/mqtt';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 
@@ -36,24 +38,30 @@ function publish(topic: string, payloadLength: number, flags = 0): Buffer {
 async function broker(
   subscribed: (socket: Socket, topic: string) => void,
   connack: Uint8Array = ACCEPTED,
+  connected: (packet: Buffer) => void = () => {},
+  tls?: { key: string; cert: string },
 ): Promise<string> {
-  const server = createServer((socket) => {
+  const serve = (socket: Socket): void => {
     sockets.push(socket);
     socket.on('error', () => {});
     socket.on('data', (packet) => {
-      if (packet[0]! >> 4 === 1) socket.write(connack);
+      if (packet[0]! >> 4 === 1) {
+        connected(packet);
+        socket.write(connack);
+      }
       if (packet[0]! >> 4 !== SUBSCRIBE) return;
       socket.write(Buffer.from([0x90, 3, packet[2]!, packet[3]!, 0]));
       const length = packet.readUInt16BE(4);
       subscribed(socket, packet.subarray(6, 6 + length).toString());
     });
-  });
+  };
+  const server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
   servers.push(server);
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  return `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-function dial(endpoint: string): Client {
+function dial(endpoint: string, options: Pick<NodeOptions, 'ca' | 'pingEvery'> = {}): Client {
   const identity = parseIdentity({
     access_key: 'kiosk-7',
     password: 'correct horse',
@@ -64,7 +72,8 @@ function dial(endpoint: string): Client {
     stored = change(stored);
   };
   const keyring = { load: () => stored, update };
-  const client = connect({ identity, keyring, allowPlaintext: true, derive: async () => randomBytes(32) });
+  const derive = async (): Promise<Uint8Array> => randomBytes(32);
+  const client = connect({ identity, keyring, allowPlaintext: true, derive, ...options });
   clients.push(client);
   return client;
 }
@@ -126,6 +135,32 @@ test('says that the broker refuses the account, not the hub', async () => {
   const { code, tell } = await outcome(dial(url));
   assert.is(code, 'access-refused');
   assert.match(tell, /^The broker refuses/);
+});
+
+test('trusts the authority that ca names', async () => {
+  const { ca, ...own } = await localhostCertificate();
+  const refusal = Buffer.from([0x20, 2, 0, 5]);
+  const url = await broker(
+    () => {},
+    refusal,
+    () => {},
+    own,
+  );
+  assert.is((await outcome(dial(url, { ca }))).code, 'access-refused');
+  assert.is((await outcome(dial(url))).code, 'dropped');
+});
+
+test('tells the broker to expect a packet twice in the time between pings', async () => {
+  const seconds: number[] = [];
+  // MQTT 3.1.1, section 3.1.2.10. The client's user name and topics make the packet longer than 127 bytes.
+  const url = await broker(
+    () => {},
+    Buffer.from([0x20, 2, 0, 5]),
+    (packet) => seconds.push(packet.readUInt16BE(packet.indexOf('MQTT') + 6)),
+  );
+  await outcome(dial(url));
+  await outcome(dial(url, { pingEvery: 5000 }));
+  assert.equal(seconds, [60, 3]);
 });
 
 test.run();

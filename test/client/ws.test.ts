@@ -1,6 +1,9 @@
 /** The example hub and the client over a real WebSocket with TLS: behaviour that only a socket shows. */
 
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
@@ -25,6 +28,8 @@ import {
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocket, WebSocketServer } from 'ws';
+import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -37,6 +42,7 @@ const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 let hub: HubServer;
 let keyring: KeyringFile;
 let opened: Client[] = [];
+let servers: WebSocketServer[] = [];
 
 async function restart(staticKey: Uint8Array = hubStatic): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
@@ -54,6 +60,8 @@ test.before.each(async () => {
 test.after.each(() => {
   for (const client of opened) client.end();
   opened = [];
+  for (const server of servers) server.close();
+  servers = [];
 });
 test.after(async () => {
   await hub.stop();
@@ -262,6 +270,78 @@ test('hangs up on a hub that does not answer pings', async () => {
   } finally {
     ws.prototype.pong = pong;
   }
+});
+
+/** A server without TLS that is no hub, and calls a function for each connection. Returns its address. */
+async function serve(
+  connected: (socket: WebSocket, request: IncomingMessage) => void,
+): Promise<{ data_plane_endpoints: { wss: string } }> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 }).on('connection', connected);
+  servers.push(server);
+  await once(server, 'listening');
+  return { data_plane_endpoints: { wss: `ws://127.0.0.1:${(server.address() as AddressInfo).port}` } };
+}
+
+test('reads a message of 256 KiB, and ends the connection at a longer one', async () => {
+  const lengths = [256 * 1024, 256 * 1024 + 1];
+  const address = await serve((socket) => socket.send('x'.repeat(lengths.shift() ?? 0)));
+  const client = connect({ allowPlaintext: true }, address);
+  await client.next(isEnded);
+  await client.next(isEnded);
+  const seen = client.seen.flatMap((what): (number | string)[] => {
+    if (!('type' in what)) return [];
+    return what.type === 'received' ? [what.data.length] : what.type === 'ended' ? [what.error.code] : [];
+  });
+  assert.equal(seen, [256 * 1024, 'bad-json', 'dropped']);
+});
+
+test('offers no compression of messages', async () => {
+  let extensions: unknown = 'none yet';
+  const address = await serve((socket, { headers }) => {
+    extensions = headers['sec-websocket-extensions'];
+    socket.close();
+  });
+  await connect({ allowPlaintext: true }, address).next(isEnded);
+  assert.is(extensions, undefined);
+});
+
+test('lets the event loop run between two messages that arrive together', async () => {
+  const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
+  const address = await serve((socket, { socket: stream }) => {
+    stream.cork();
+    socket.send(hello);
+    socket.send('second');
+    stream.uncork();
+  });
+  const client = connect({ allowPlaintext: true }, address);
+  const order: string[] = [];
+  client.on('trace', ({ what }) => {
+    if (!('type' in what) || what.type !== 'received') return;
+    order.push('message');
+    setImmediate(() => order.push('other work'));
+  });
+  await client.next(isEnded);
+  assert.equal(order, ['message', 'other work', 'message']);
+});
+
+test('terminates a socket whose other end does not answer pings, and no other', async () => {
+  const outcomeOf = (isAnswered: boolean): Promise<string> =>
+    new Promise((resolve) => {
+      const events = new EventEmitter();
+      let pings = 0;
+      const end = (what: string): void => {
+        resolve(`${what} after ${pings}`);
+        events.emit('close');
+      };
+      const ping = (): void => {
+        pings++;
+        if (isAnswered) events.emit('pong');
+        if (pings === 5) end('open');
+      };
+      const on: PingedSocket['on'] = (event, listener) => events.on(event, listener);
+      keepAlive({ readyState: WebSocket.OPEN, ping, on, terminate: () => end('terminated') }, 1);
+    });
+  assert.equal([await outcomeOf(true), await outcomeOf(false)], ['open after 5', 'terminated after 1']);
 });
 
 test('only the owner can read the keyring file, and nothing is left beside it', () => {
