@@ -3,7 +3,7 @@ import { grouped } from '../../../tools/draw.ts';
 import { AWAY, CLIENTS, returnOf } from './restart.ts';
 
 const SECONDS = 120;
-const HIGHEST = 500;
+const HIGHEST = 100;
 const [LEFT, TOP, WIDTH, HEIGHT] = [56, 56, 600, 200];
 const x = (second: number): number => LEFT + (second * WIDTH) / SECONDS;
 const y = (count: number): number => TOP + HEIGHT - (count * HEIGHT) / HIGHEST;
@@ -15,7 +15,7 @@ export function restartChart(): string {
   const bars = accepted.flatMap((count, second) =>
     count === 0 ? [] : [`M${x(second)} ${y(0)}V${y(count)}h${WIDTH / SECONDS - 1}V${y(0)}z`],
   );
-  const rows = [0, 100, 200, 300, 400, 500].flatMap((count) => [
+  const rows = [0, 20, 40, 60, 80, 100].flatMap((count) => [
     `<path class="grid" d="M${LEFT} ${y(count)}h${WIDTH}"/>`,
     `<text x="${LEFT - 8}" y="${y(count) + 4}" text-anchor="end">${count}</text>`,
   ]);

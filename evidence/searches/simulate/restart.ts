@@ -5,7 +5,7 @@ import { CLIENT_STATIC } from '../../../test/world/keys.ts';
 import { toyCrypto } from '../../../test/world/toy-crypto.ts';
 import { Client, withPauses } from './client.ts';
 
-export const CLIENTS = 10_000;
+export const CLIENTS = 2000;
 /** How long the hub is away, in seconds. */
 export const AWAY = 30;
 /** Milliseconds until a client knows that the hub is away. */

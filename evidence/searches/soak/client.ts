@@ -1,23 +1,18 @@
-/** A client of the soak, with its keyring and its policy, over either transport. */
-import type { EndedEvent } from 'hub-protocol';
+/** A client of the soak over either transport, and the counts of all clients. Its pauses pass at once. */
 import mqtt from 'mqtt';
 import { WebSocket } from 'ws';
 import { nodeCrypto, randomBytes } from '../../../src/crypto/node.ts';
-import {
-  type Closing,
-  ConnectionPolicy,
-  createKeyring,
-  type SessionEvent,
-  storePsk,
-} from '../../../src/index.ts';
-import { Device, type DeviceLine } from '../../../test/world/device.ts';
+import { type Closing, createKeyring, type LinkEvent, storePsk } from '../../../src/index.ts';
+import { Clock } from '../../../test/world/clock.ts';
 import { NODE_ID } from '../../../test/world/keys.ts';
 import type { Data } from '../../../test/world/line.ts';
+import type { ClientLink as Transport } from '../../../test/world/network.ts';
+import { Client as Shell } from '../simulate/client.ts';
 import { check, messageOf } from './messages.ts';
 
 export const BASE = 'hivemind/hub-1';
 
-export type Transport = 'WebSocket' | 'MQTT';
+export type Over = 'WebSocket' | 'MQTT';
 
 /** What all clients have seen. */
 export const clients = { dials: 0, ready: 0, ended: 0, received: 0, sent: 0, kkpsk0: 0 };
@@ -30,11 +25,7 @@ export function reset(): void {
 /** How many messages are on their way at most. */
 const WINDOW = 32;
 
-interface Link {
-  write(data: Data): void;
-  /** Says goodbye to the transport. */
-  close(): void;
-  /** Cuts it. */
+interface Cuttable extends Transport {
   cut(): void;
 }
 
@@ -45,54 +36,47 @@ interface Callbacks {
 }
 
 export class Client {
-  readonly #transport: Transport;
-  readonly #url: string;
-  readonly #name: string;
-  readonly #device: Device;
-  /** The clock of the policy, in milliseconds. Pauses pass at once. */
-  #now = 0;
-  #line!: DeviceLine;
-  #link!: Link;
+  readonly #clock = new Clock();
+  readonly #shell: Shell;
+  #transport!: Cuttable;
+  /** How many transports have closed. */
+  #closed = 0;
   #received = 0;
   #sent = 0;
   #wake: (() => void) | undefined;
   #fail: ((error: Error) => void) | undefined;
 
-  constructor(transport: Transport, url: string, psk: Uint8Array, name: string) {
-    this.#transport = transport;
-    this.#url = url;
-    this.#name = name;
-    const keyring = createKeyring({ accessKey: name, staticKey: randomBytes(32), crypto: nodeCrypto });
-    this.#device = new Device({
-      keyring: storePsk(keyring, NODE_ID, psk, { isProvisioned: true }),
-      policy: new ConnectionPolicy({ randomBytes }),
-      now: () => this.#now,
+  constructor(over: Over, url: string, psk: Uint8Array, name: string) {
+    const fresh = createKeyring({ accessKey: name, staticKey: randomBytes(32), crypto: nodeCrypto });
+    const keyring = storePsk(fresh, NODE_ID, psk, { isProvisioned: true });
+    const open = over === 'WebSocket' ? openWebSocket : openMqtt;
+    this.#shell = new Shell({ crypto: nodeCrypto, randomBytes, keyring }, this.#clock, {
+      open: (connection) => {
+        clients.dials++;
+        this.#received = this.#sent = 0;
+        this.#transport = open(url, name, {
+          opened: () => over === 'MQTT' && this.#shell.call('opened', connection),
+          received: (data) => this.#shell.call('received', connection, data),
+          closed: (closing) => {
+            clients.ended++;
+            this.#closed++;
+            this.#shell.call('closed', connection, closing);
+            this.#wake?.();
+          },
+        });
+        return this.#transport;
+      },
       derive: () => this.#fail?.(new Error('a client with a provisioned PSK asked for it')),
+      hear: (event) => this.#hear(event),
     });
   }
 
   /** Connects. Resolves when the session is ready. */
   async connect(): Promise<void> {
-    const line = this.#device.dial({
-      send: (data) => this.#link.write(data),
-      see: (event) => this.#see(event),
-      decided: (decision) => {
-        if (decision.do === 'dial') this.#now += decision.after;
-        else this.#fail?.(new Error('the policy gave up'));
-      },
-      settled: () => this.#wake?.(),
-    });
-    if (line === undefined) throw new Error('the policy does not dial');
-    clients.dials++;
-    this.#received = 0;
-    this.#sent = 0;
-    this.#line = line;
-    this.#link = (this.#transport === 'WebSocket' ? openWebSocket : openMqtt)(this.#url, this.#name, {
-      opened: () => this.#transport === 'MQTT' && line.start(),
-      received: (data) => line.receive(data),
-      closed: (closing) => line.closed(closing),
-    });
-    await this.#until(() => line.session.state === 'ready');
+    const { deadline, state } = this.#shell.link;
+    if (deadline === undefined) this.#shell.call('start');
+    else if (state === 'waiting') this.#clock.runUntil(deadline);
+    await this.#until(() => this.#shell.link.state === 'ready');
   }
 
   /** Sends so many messages, and waits for the answers. */
@@ -105,36 +89,35 @@ export class Client {
     }
   }
 
-  /** Ends the connection, in one of two ways, and waits until it has ended. */
+  /** Ends the connection, in one of two ways, and waits until its transport has closed. */
   async end(how: 'close' | 'cut'): Promise<void> {
-    this.#link[how]();
-    await this.#until(() => this.#line.session.state === 'closed');
+    const before = this.#closed;
+    if (how === 'cut') this.#transport.cut();
+    else this.#shell.call('end');
+    await this.#until(() => this.#closed > before);
   }
 
   #send(): void {
     clients.sent++;
-    this.#line.say(messageOf('client', this.#sent++));
+    const message = messageOf('client', this.#sent++);
+    this.#shell.call('send', typeof message === 'string' ? JSON.parse(message) : message);
   }
 
-  #see(event: SessionEvent): void {
-    if (event.type === 'ready') {
+  #hear(event: LinkEvent): void {
+    if (event.type === 'connect') {
       clients.ready++;
       if (event.pattern === 'KKpsk0') clients.kkpsk0++;
-    } else if (event.type === 'message') {
+    } else if (event.type === 'text' || event.type === 'bytes') {
       try {
-        check(event, 'hub', this.#received++);
+        check(event.type === 'text' ? event.text : event.bytes, 'hub', this.#received++);
       } catch (error) {
         this.#fail?.(error as Error);
       }
       clients.received++;
-    } else if (event.type === 'ended') this.#ended(event);
-    else if (event.type === 'close' || event.type === 'dropped' || event.type === 'psk-needed')
-      this.#fail?.(new Error(`a client emitted ${event.type}: ${JSON.stringify(event)}`));
-  }
-
-  #ended({ error }: EndedEvent): void {
-    clients.ended++;
-    if (this.#line.session.state !== 'closed' || error.code === 'client-key-refused') this.#fail?.(error);
+    } else if (event.type === 'ask') this.#fail?.(event.error);
+    else if (event.type === 'unsent' || event.type === 'dropped')
+      this.#fail?.(new Error(`a client told ${event.type}: ${JSON.stringify(event)}`));
+    this.#wake?.();
   }
 
   /** Waits until something is true. What it depends on changes with events. */
@@ -160,19 +143,19 @@ export class Client {
   }
 }
 
-function openWebSocket(url: string, name: string, { received, closed }: Callbacks): Link {
+function openWebSocket(url: string, name: string, { received, closed }: Callbacks): Cuttable {
   const socket = new WebSocket(`${url}/${name}`, { perMessageDeflate: false });
   socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : String(data)));
   socket.on('close', (code) => closed(code));
   socket.on('error', () => {}); // `close` follows
   return {
-    write: (data) => socket.send(data),
+    send: (data) => socket.send(data),
     close: () => socket.close(1000),
     cut: () => socket.terminate(),
   };
 }
 
-function openMqtt(url: string, name: string, { opened, received, closed }: Callbacks): Link {
+function openMqtt(url: string, name: string, { opened, received, closed }: Callbacks): Cuttable {
   const topic = `${BASE}/${name}`;
   const offline = {
     topic: `${topic}/status`,
@@ -189,7 +172,7 @@ function openMqtt(url: string, name: string, { opened, received, closed }: Callb
   broker.on('close', () => closed());
   broker.on('error', () => {}); // `close` follows
   return {
-    write(data) {
+    send(data) {
       const payload = typeof data === 'string' ? data : Buffer.from(data);
       broker.publish(`${topic}/in`, payload, { qos: 1 });
     },

@@ -49,7 +49,7 @@ function accept(
       if (event.type === 'pin') pins.set(name, event.key);
       else if (event.type === 'ready') report.ready++;
       else if (event.type === 'message') {
-        check(event, 'client', received);
+        check(event.kind === 'json' ? event.text : event.bytes, 'client', received);
         report.received++;
         report.sent++;
         line.say(messageOf('hub', received++));

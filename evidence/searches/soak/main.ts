@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { randomBytes } from 'hub-protocol/node';
 import { grouped, table } from '../../../tools/draw.ts';
 import { writeMeasured } from '../../../tools/measured.ts';
-import { Client, clients, reset, type Transport } from './client.ts';
+import { Client, clients, type Over, reset } from './client.ts';
 import type { HubReport, HubTask } from './hub.ts';
 import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
 import { week } from './week.ts';
@@ -64,7 +64,7 @@ if (options.write) {
 process.exit();
 
 /** Messages through one session, each of which the hub answers. */
-async function messages(over: Transport, url: string, hub: ChildProcess, count: number): Promise<void> {
+async function messages(over: Over, url: string, hub: ChildProcess, count: number): Promise<void> {
   const began = Date.now();
   const client = new Client(over, url, psk, 'talker');
   const [own, theirs] = [new Samples(), new Samples()];
@@ -88,7 +88,7 @@ async function messages(over: Transport, url: string, hub: ChildProcess, count: 
 }
 
 /** Connections of devices that have two messages each, and are closed or cut. */
-async function reconnects(over: Transport, url: string, hub: ChildProcess, count: number): Promise<void> {
+async function reconnects(over: Over, url: string, hub: ChildProcess, count: number): Promise<void> {
   const began = Date.now();
   const before = clients.kkpsk0;
   const devices = Array.from(
@@ -119,7 +119,7 @@ async function reconnects(over: Transport, url: string, hub: ChildProcess, count
 }
 
 /** Sessions at the same time; a tenth as many before them, so that what is allocated once is there already. */
-async function sessions(over: Transport, url: string, hub: ChildProcess, count: number): Promise<void> {
+async function sessions(over: Over, url: string, hub: ChildProcess, count: number): Promise<void> {
   const began = Date.now();
   await atOnce(over, url, hub, Math.ceil(count / 10));
   const before = [await memoryInUse(), (await ask(hub)).memory] as const;
@@ -133,7 +133,7 @@ async function sessions(over: Transport, url: string, hub: ChildProcess, count: 
 
 /** Connects so many clients, exchanges ten messages with each, and closes all. Returns the memory in use while all were ready, of both sides. */
 async function atOnce(
-  over: Transport,
+  over: Over,
   url: string,
   hub: ChildProcess,
   count: number,
@@ -150,7 +150,7 @@ async function atOnce(
   return [own, memory];
 }
 
-async function days(over: Transport, count: number): Promise<void> {
+async function days(over: Over, count: number): Promise<void> {
   const began = Date.now();
   const {
     dials,
@@ -159,7 +159,7 @@ async function days(over: Transport, count: number): Promise<void> {
     growth: own,
   } = await week(count, over, (share) => progress(`days over ${over}`, share));
   const what = `${grouped(dials)} dials, ready ${Math.round(100 * ready)} %, ${questions} questions`;
-  done(`${count} days of clock through the policy`, over, began, what, growth(own));
+  done(`${count} days of clock through a link`, over, began, what, growth(own));
 }
 
 /** Does something with all clients, a hundred at a time. */
@@ -222,7 +222,7 @@ function progress(what: string, share: number): void {
   }
 }
 
-function done(what: string, over: Transport, began: number, figures: string, memory: string): void {
+function done(what: string, over: Over, began: number, figures: string, memory: string): void {
   const seconds = `${Math.ceil((Date.now() - began) / 1000)} s`;
   const row = [what, over, figures === '' ? seconds : `${figures}; ${seconds}`, memory];
   rows.push(row);

@@ -1,5 +1,4 @@
 /** Numbered messages of random sizes. Both ends know what each number stands for, so nothing can be lost, changed or swapped unseen. */
-import type { DeliveredEvent } from 'hub-protocol';
 import { Random } from '../../../test/world/random.ts';
 
 export type Sender = 'client' | 'hub';
@@ -30,11 +29,11 @@ export function messageOf(from: Sender, number: number): Message {
 }
 
 /** Throws unless this is the message of that number. */
-export function check(event: DeliveredEvent, from: Sender, number: number): void {
+export function check(message: Message, from: Sender, number: number): void {
   const expected = messageOf(from, number);
   const isSame =
-    typeof expected === 'string'
-      ? event.kind === 'json' && event.text === expected
-      : event.kind === 'binary' && Buffer.compare(event.bytes, expected) === 0;
+    typeof message === 'string' || typeof expected === 'string'
+      ? message === expected
+      : Buffer.compare(message, expected) === 0;
   if (!isSame) throw new Error(`message ${number} of the ${from} did not arrive as it was sent`);
 }
