@@ -11,6 +11,7 @@ import * as assert from 'uvu/assert';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
+const NOT_AUTHORIZED = Buffer.from([0x20, 2, 0, 5]);
 const SUBSCRIBE = 8;
 
 const servers: Server[] = [];
@@ -34,23 +35,29 @@ function publish(topic: string, payloadLength: number, flags = 0): Buffer {
   return Buffer.concat([Buffer.from([0x30 | flags, ...rest, length >> 8, length & 255]), Buffer.from(topic)]);
 }
 
+interface Behaviour {
+  connack?: Uint8Array;
+  /** The return code of SUBACK. */
+  granted?: number;
+  connected?: (packet: Buffer) => void;
+  tls?: { key: string; cert: string };
+}
+
 /** A broker that answers CONNECT, and calls a function when a client has subscribed to a topic. */
 async function broker(
   subscribed: (socket: Socket, topic: string) => void,
-  connack: Uint8Array = ACCEPTED,
-  connected: (packet: Buffer) => void = () => {},
-  tls?: { key: string; cert: string },
+  { connack = ACCEPTED, granted = 0, connected, tls }: Behaviour = {},
 ): Promise<string> {
   const serve = (socket: Socket): void => {
     sockets.push(socket);
     socket.on('error', () => {});
     socket.on('data', (packet) => {
       if (packet[0]! >> 4 === 1) {
-        connected(packet);
+        connected?.(packet);
         socket.write(connack);
       }
       if (packet[0]! >> 4 !== SUBSCRIBE) return;
-      socket.write(Buffer.from([0x90, 3, packet[2]!, packet[3]!, 0]));
+      socket.write(Buffer.from([0x90, 3, packet[2]!, packet[3]!, granted]));
       const length = packet.readUInt16BE(4);
       subscribed(socket, packet.subarray(6, 6 + length).toString());
     });
@@ -130,34 +137,55 @@ test('ignores messages of other topics, and retained messages', async () => {
   assert.equal([received, code], [['here'], 'bad-json']);
 });
 
-test('says that the broker refuses the account, not the hub', async () => {
-  const url = await broker(() => {}, Buffer.from([0x20, 2, 0, 5]));
-  const { code, tell } = await outcome(dial(url));
-  assert.is(code, 'access-refused');
-  assert.match(tell, /^The broker refuses/);
+const refusals: [string, Behaviour][] = [
+  ['a wrong password', { connack: Buffer.from([0x20, 2, 0, 4]) }],
+  ['the account', { connack: NOT_AUTHORIZED }],
+  ['the topic', { granted: 0x80 }],
+];
+for (const [what, behaviour] of refusals) {
+  test(`says that the broker, not the hub, refuses ${what}`, async () => {
+    const { code, tell } = await outcome(dial(await broker(() => {}, behaviour)));
+    assert.is(code, 'access-refused');
+    assert.match(tell, /^The broker refuses/);
+  });
+}
+
+test('takes a broker that is not available for a lost connection', async () => {
+  const url = await broker(() => {}, { connack: Buffer.from([0x20, 2, 0, 3]) });
+  assert.is((await outcome(dial(url))).code, 'dropped');
+});
+
+test('lets the event loop run between two messages that arrive together', async () => {
+  const order: string[] = [];
+  const url = await broker((socket, topic) => {
+    const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
+    const first = Buffer.concat([publish(topic, hello.length), Buffer.from(hello)]);
+    socket.write(Buffer.concat([first, publish(topic, 2), Buffer.from('{}')]));
+  });
+  const client = dial(url);
+  client.on('trace', ({ what }) => {
+    if (!('type' in what) || what.type !== 'received') return;
+    order.push('message');
+    setImmediate(() => order.push('other work'));
+  });
+  await outcome(client);
+  assert.equal(order, ['message', 'other work', 'message']);
 });
 
 test('trusts the authority that ca names', async () => {
   const { ca, ...own } = await localhostCertificate();
-  const refusal = Buffer.from([0x20, 2, 0, 5]);
-  const url = await broker(
-    () => {},
-    refusal,
-    () => {},
-    own,
-  );
+  const url = await broker(() => {}, { connack: NOT_AUTHORIZED, tls: own });
   assert.is((await outcome(dial(url, { ca }))).code, 'access-refused');
   assert.is((await outcome(dial(url))).code, 'dropped');
 });
 
 test('tells the broker to expect a packet twice in the time between pings', async () => {
   const seconds: number[] = [];
-  // MQTT 3.1.1, section 3.1.2.10. The client's user name and topics make the packet longer than 127 bytes.
-  const url = await broker(
-    () => {},
-    Buffer.from([0x20, 2, 0, 5]),
-    (packet) => seconds.push(packet.readUInt16BE(packet.indexOf('MQTT') + 6)),
-  );
+  // MQTT 3.1.1, section 3.1.2.10
+  const url = await broker(() => {}, {
+    connack: NOT_AUTHORIZED,
+    connected: (packet) => seconds.push(packet.readUInt16BE(packet.indexOf('MQTT') + 6)),
+  });
   await outcome(dial(url));
   await outcome(dial(url, { pingEvery: 5000 }));
   assert.equal(seconds, [60, 3]);

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { connect } from 'hub-protocol-client';
+import { connect, type NodeOptions } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
 import { connect as connectOverHttps } from 'hub-protocol-client/https';
 import { serveHub } from 'hub-protocol-client/hub';
@@ -52,22 +52,27 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
   await hub.stop();
 });
 
-test('a client waits as long as a server that refuses the WebSocket asks', async () => {
+test('a client waits as long as a server that refuses the WebSocket asks, within the policy', async () => {
   const server = createServer().on('upgrade', (_, socket) =>
-    socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n'),
+    socket.end('HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1200\r\nContent-Length: 0\r\n\r\n'),
   );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const stored = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
-  const client = connect({
-    identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
-    keyring: { load: () => stored, update: () => {} },
-    allowPlaintext: true,
-  });
-  const after = await new Promise((resolve) => client.on('reconnect', (event) => resolve(event.after)));
-  client.end();
+  const afterWith = async (policy: NodeOptions['policy']): Promise<number> => {
+    const client = connect({
+      identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
+      keyring: { load: () => stored, update: () => {} },
+      allowPlaintext: true,
+      policy,
+    });
+    const after = new Promise<number>((resolve) => client.on('reconnect', (event) => resolve(event.after)));
+    await after;
+    client.end();
+    return after;
+  };
+  assert.equal([await afterWith({}), await afterWith({ maxPause: 3_600_000 })], [600_000, 1_200_000]);
   server.close();
-  assert.is(after, 120_000);
 });
 
 test('a client names the entry for the protocol that the identity has', () => {

@@ -14,6 +14,7 @@ import {
   forgetPsks,
   type Identity,
   parseIdentity,
+  readAuthorization,
   storePsk,
 } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
@@ -293,6 +294,37 @@ test('reads a message of 256 KiB, and ends the connection at a longer one', asyn
     return what.type === 'received' ? [what.data.length] : what.type === 'ended' ? [what.error.code] : [];
   });
   assert.equal(seen, [256 * 1024, 'bad-json', 'dropped']);
+});
+
+test('closes the WebSocket with the code of the session', async () => {
+  let closed!: (code: number) => void;
+  const code = new Promise<number>((resolve) => {
+    closed = resolve;
+  });
+  const address = await serve((socket) => {
+    socket.on('close', closed);
+    socket.send('no envelope');
+  });
+  connect({ allowPlaintext: true }, address);
+  assert.is(await code, 1008);
+});
+
+test('names its program and its access key to the hub', async () => {
+  const named: unknown[] = [];
+  const address = await serve((socket, { url }) => {
+    const { userAgent, accessKey } = readAuthorization(url!)!;
+    named.push([userAgent, accessKey]);
+    socket.close();
+  });
+  for (const userAgent of [undefined, 'kiosk']) {
+    const client = connect({ allowPlaintext: true, userAgent }, address);
+    await client.next(isEnded);
+    client.end(); // before it connects again
+  }
+  assert.equal(named, [
+    ['hub-protocol-client', ACCESS_KEY],
+    ['kiosk', ACCESS_KEY],
+  ]);
 });
 
 test('offers no compression of messages', async () => {
