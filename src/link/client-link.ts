@@ -1,14 +1,5 @@
-/**
- * ClientLink: a client across all its connections, sans I/O. Its inputs are here; machine.ts has what they set in motion.
- * docs/reference/sessions.md, "The link", has the rules and a shell. Spec, "Hub connection (protocol v3)".
- */
-import { assertFunction, assertTime } from '../arguments.ts';
-import { isBytes } from '../bytes.ts';
-import type { RemoteError } from '../errors.ts';
-import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
-import { assertKeyring, type Keyring, pinHub } from '../keyring/keyring.ts';
-import { KEY_LENGTH } from '../limits.ts';
+import type { Keyring } from '../keyring/keyring.ts';
 import { opaque } from '../opaque.ts';
 import type { Closing } from '../session/endings.ts';
 import type { JsonObject } from '../wire/json.ts';
@@ -24,7 +15,9 @@ const UNSENT_TIMEOUT = 60000;
  * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, from a clock that never goes back, such as
  * `performance.now()`. If carrying out an order causes the next input, put that input's orders behind those that are left.
  *
- * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing.
+ * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing. So does
+ * `out-of-memory`, which `start`, `ask`, `send`, `trust` and `change` throw if there is no memory to keep the input. In all other
+ * cases a lack of memory ends the connection.
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
@@ -71,9 +64,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   start(now: number): Order[] {
-    const at = assertTime(now, 'now');
-    this.machine.start(at);
-    return this.machine.proceed(at);
+    return this.machine.run(now, this.machine.start);
   }
 
   /**
@@ -85,10 +76,8 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   opened(connection: number, now: number): Order[] {
-    return this.machine.input(connection, now, (session) => {
-      // A message that the broker had kept may have come first.
-      if (session.state === 'awaiting-hello') this.machine.take(session.start());
-    });
+    const { machine } = this;
+    return machine.run(now, machine.input, connection, machine.open);
   }
 
   /**
@@ -100,7 +89,8 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   received(connection: number, data: string | Uint8Array, now: number): Order[] {
-    return this.machine.input(connection, now, (session) => this.machine.take(session.receive(data)));
+    const { machine } = this;
+    return machine.run(now, machine.input, connection, machine.receive, data);
   }
 
   /**
@@ -112,16 +102,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   closed(connection: number, closing: Closing | LinkClosing | Error | undefined, now: number): Order[] {
-    assertTime(now, 'now');
-    this.machine.cut(connection);
-    return this.machine.input(connection, now, (_session, at) => {
-      if (closing instanceof Error) throw closing;
-      if (typeof closing !== 'object') this.machine.leave(at, { closing });
-      else {
-        const { code, status, reason, retryAfter } = closing as LinkClosing;
-        this.machine.leave(at, { closing: { code, status, reason }, retryAfter });
-      }
-    });
+    return this.machine.run(now, this.machine.closed, connection, closing);
   }
 
   /**
@@ -133,10 +114,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   stored(error: unknown, now: number, keyring?: Keyring): Order[] {
-    const at = assertTime(now, 'now');
-    if (keyring !== undefined) assertKeyring(keyring);
-    this.machine.stored(error ?? undefined, keyring, at);
-    return this.machine.proceed(at);
+    return this.machine.run(now, this.machine.stored, error, keyring);
   }
 
   /**
@@ -148,14 +126,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   derived(derivation: number, psk: Uint8Array | Error, now: number): Order[] {
-    const at = assertTime(now, 'now');
-    const own = this.machine.derivation.take(derivation, psk);
-    if (own === false) return this.machine.proceed(at);
-    return this.machine.input(this.machine.connection, now, (session) => {
-      if (session.state !== 'awaiting-psk') return;
-      if (own === undefined) throw isBytes(psk) ? errors.expectedBytes('psk', KEY_LENGTH, psk) : psk;
-      this.machine.take(session.providePsk(own));
-    });
+    return this.machine.run(now, this.machine.derived, derivation, psk);
   }
 
   /**
@@ -167,10 +138,8 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   computed(connection: number, sharedSecret: Uint8Array | Error, now: number): Order[] {
-    return this.machine.input(connection, now, (session) => {
-      if (!isBytes(sharedSecret)) throw sharedSecret;
-      this.machine.take(session.resume(sharedSecret));
-    });
+    const { machine } = this;
+    return machine.run(now, machine.input, connection, machine.computed, sharedSecret);
   }
 
   /**
@@ -180,7 +149,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   wake(now: number): Order[] {
-    return this.machine.input(this.machine.connection, now, () => this.machine.doPaced());
+    return this.machine.run(now, this.machine.wake);
   }
 
   /**
@@ -193,10 +162,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`
    */
   ask(envelope: JsonObject, now: number, timeout: number = UNSENT_TIMEOUT): Order[] {
-    const at = assertTime(now, 'now');
-    assertTime(timeout, 'timeout');
-    this.machine.ask(envelope, at + timeout);
-    return this.machine.proceed(at);
+    return this.machine.run(now, this.machine.ask, envelope, timeout);
   }
 
   /**
@@ -207,7 +173,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   send(message: JsonObject | Uint8Array, now: number): Order[] {
-    return this.machine.send(message, assertTime(now, 'now'));
+    return this.machine.run(now, this.machine.send, message);
   }
 
   /**
@@ -217,11 +183,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`; `wrong-state` if no person is asked about a hub's key
    */
   trust(now: number): Order[] {
-    const { nodeId, hubKey } = (this.machine.asked ?? {}) as Partial<RemoteError>;
-    if (nodeId === undefined || hubKey === undefined) {
-      throw errors.nothingToTrust();
-    }
-    return this.change((keyring) => pinHub(keyring, nodeId, hubKey), now);
+    return this.machine.run(now, this.machine.trust);
   }
 
   /**
@@ -233,11 +195,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`; `bad-length` and any other that `update` throws
    */
   change(update: (keyring: Keyring) => Keyring, now: number): Order[] {
-    const at = assertTime(now, 'now');
-    assertFunction(update, 'update');
-    assertKeyring(update(this.machine.store.kept));
-    this.machine.change(update);
-    return this.machine.proceed(at);
+    return this.machine.run(now, this.machine.change, update);
   }
 
   /**
@@ -247,9 +205,7 @@ export class ClientLink {
    * @throws LocalError `bad-argument`
    */
   end(now: number): Order[] {
-    const at = assertTime(now, 'now');
-    this.machine.end(at);
-    return this.machine.proceed(at);
+    return this.machine.run(now, this.machine.end);
   }
 }
 opaque(ClientLink.prototype, 'ClientLink');

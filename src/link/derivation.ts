@@ -9,7 +9,7 @@ export class Derivation {
   private number = 0;
   /** The hub that it is for; `undefined` if there is none. */
   private nodeId: string | undefined = undefined;
-  private psk: Bytes | undefined = undefined;
+  psk: Bytes | undefined = undefined;
   private readonly order: (order: Order) => void;
 
   constructor(order: (order: Order) => void) {
@@ -20,8 +20,8 @@ export class Derivation {
   pskFor({ nodeId, salt }: PskNeededEvent): Bytes | undefined {
     if (this.nodeId !== nodeId) {
       this.forget();
-      this.nodeId = nodeId;
       this.order({ do: 'derive', derivation: ++this.number, nodeId, salt });
+      this.nodeId = nodeId;
     }
     return this.psk;
   }
@@ -31,17 +31,20 @@ export class Derivation {
    * @returns the PSK, 32 bytes; `undefined` if there is none, which the next hub orders again; `false` if nobody waits for it
    */
   take(number: number, psk: unknown): Bytes | undefined | false {
-    if (number !== this.number || this.nodeId === undefined || this.psk !== undefined) return false;
-    if (isBytes(psk) && psk.length === KEY_LENGTH) this.psk = copyBytes(psk);
-    else this.nodeId = undefined;
+    const { nodeId } = this;
+    if (number !== this.number || nodeId === undefined || this.psk !== undefined) return false;
+    this.nodeId = undefined; // also if there is no memory for a copy
+    if (isBytes(psk) && psk.length === KEY_LENGTH) {
+      this.psk = copyBytes(psk);
+      this.nodeId = nodeId;
+    }
     return this.psk;
   }
 
   /** Forgets the PSK, or stops the derivation. */
   forget(): void {
-    const { nodeId, psk } = this;
+    if (this.psk !== undefined) wipe(this.psk);
+    else if (this.nodeId !== undefined) this.order({ do: 'stop-deriving' });
     this.nodeId = this.psk = undefined;
-    if (psk !== undefined) wipe(psk);
-    else if (nodeId !== undefined) this.order({ do: 'stop-deriving' });
   }
 }

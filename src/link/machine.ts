@@ -5,30 +5,44 @@
  *     input ──► inputs ──► session ──► events ──► orders            One loop (`proceed`) empties both queues, the events of
  *                 ▲                      │                          the session first. It stops as soon as a keyring is
  *                 └─── held while a keyring is being stored ◄───────┘  being stored, so nothing overtakes it.
+ *
+ * Memory may end at any allocation: an object, an array, a closure, an order. So what an order says is changed after the order is
+ * made, and what was interrupted can be done again. Where nothing may fail, nothing is allocated.
  */
-import { assertTime } from '../arguments.ts';
-import { type Bytes, isBytes } from '../bytes.ts';
+import { assertFunction, assertTime } from '../arguments.ts';
+import { type Bytes, isBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
-import type { Keyring } from '../keyring/keyring.ts';
-import { failureOf } from '../memory.ts';
+import { assertKeyring, type Keyring, pinHub } from '../keyring/keyring.ts';
+import { assertNotFull, failureOf } from '../memory.ts';
 import { ConnectionPolicy, type PolicyDecision, TIMES } from '../policy/connection-policy.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
-import { endedBy, isAcceptance, merged, retyped, type Update, updateBy, updatesOf } from './events.ts';
-import type { LinkOptions, LinkState } from './options.ts';
+import {
+  endedBy,
+  isAcceptance,
+  merged,
+  remove,
+  retyped,
+  type Update,
+  updateBy,
+  updatesOf,
+} from './events.ts';
+import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
 import type { LinkEvent, Order, TraceTold } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
 import { StoredKeyring } from './stored-keyring.ts';
 
 /** How often in a row this side may fail, such as with a full disk, until a person is asked. */
 const ATTEMPTS = 3;
-/** The pause after a keyring could not be stored while there was no connection, in milliseconds. */
-const STORE_PAUSE = 2000;
+/** The pause after a failure of this side while there was no connection, or without memory for orders, in milliseconds. */
+const PAUSE = 2000;
+/** Returned when there is no memory for another array. */
+const NONE: Order[] = [];
 
 /** How a connection ends. */
 interface Leaving {
@@ -46,11 +60,15 @@ interface Leaving {
   readonly cause?: LocalError | undefined;
 }
 
+/** Takes an input of a connection. A method, since a closure needs memory. */
+type Take<Data> = (this: LinkMachine, now: number, data: Data, session: ClientSession) => void;
+
 /** An input that was not taken yet. */
 interface Input {
-  readonly take: (now: number) => void;
-  /** It will never be taken. */
-  readonly drop?: ((error: LocalError | RemoteError) => void) | undefined;
+  /** The session that it is for; `undefined` for a change of the keyring. */
+  readonly session: ClientSession | undefined;
+  readonly take: Take<never>;
+  readonly data: unknown;
 }
 
 export class LinkMachine {
@@ -79,9 +97,17 @@ export class LinkMachine {
   asked: LocalError | RemoteError | undefined = undefined;
   /** The error of the latest connection that was not ready. */
   private cause: LocalError | RemoteError | undefined = undefined;
+  /** What a person is still to be told that they are asked about. */
+  private toAsk: LocalError | RemoteError | undefined = undefined;
+  /** How this side has failed, until the connection has ended. */
+  private failure: LocalError | undefined = undefined;
   /** How many attempts in a row this side has failed. */
   private failures = 0;
+  /** What the policy has decided about a connection that is over, until it is told. */
+  private decision: PolicyDecision | undefined = undefined;
   private isOn = true;
+  /** From `end` until all is ended. */
+  private isEnding = false;
   /** When to call `wake`. */
   deadline: number | undefined = undefined;
 
@@ -103,124 +129,231 @@ export class LinkMachine {
     return this.isReady ? 'ready' : 'connecting';
   }
 
+  /**
+   * Takes an input, does all that can be done, and returns the orders.
+   * @throws LocalError if the input cannot be taken: `out-of-memory`, or the caller's mistake. It has changed nothing
+   */
+  run<A, B, C>(
+    now: number,
+    input: (this: LinkMachine, now: number, a: A, b: B, c: C) => void,
+    a?: A,
+    b?: B,
+    c?: C,
+  ): Order[] {
+    try {
+      input.call(this, assertTime(now, 'now'), a!, b!, c!);
+    } catch (error) {
+      assertNotFull(error);
+      throw error;
+    }
+    return this.proceed(now);
+  }
+
   start(now: number): void {
+    if (this.isEnding) this.finishEnd(now);
     if (this.session !== undefined) return;
     this.isOn = true;
-    this.asked = undefined;
+    this.asked = this.toAsk = undefined;
     this.failures = 0;
     this.policy.resume();
     this.dialAt = now;
   }
 
-  /** Nothing more is written to the transport of a connection. */
-  cut(connection: number): void {
-    if (connection === this.connection) this.isCut = true;
+  /** An input of a connection, unless that is over. It is kept until it can be taken. */
+  input<Data>(_now: number, connection: number, take: Take<Data>, data?: Data): void {
+    const { session } = this;
+    if (connection !== this.connection || session === undefined) return;
+    try {
+      this.inputs.push({ session, take, data });
+    } catch (error) {
+      this.fail(error);
+    }
   }
 
-  stored(error: unknown, keyring: Keyring | undefined, now: number): void {
-    if (this.store.stored(error, keyring) && this.isOn) this.fail(error, now);
+  open(_now: number, _data: unknown, session: ClientSession): void {
+    // A message that the broker had kept may have come first.
+    if (session.state === 'awaiting-hello') this.take(session.start());
+  }
+
+  receive(_now: number, data: string | Uint8Array, session: ClientSession): void {
+    this.take(session.receive(data));
+  }
+
+  computed(_now: number, sharedSecret: Uint8Array | Error, session: ClientSession): void {
+    if (isBytes(sharedSecret)) this.take(session.resume(sharedSecret));
+    else this.fail(sharedSecret, true);
+  }
+
+  /** Nothing more is written to the transport of a connection. */
+  closed(now: number, connection: number, closing: Closing | LinkClosing | Error | undefined): void {
+    if (connection === this.connection) this.isCut = true;
+    this.input(now, connection, this.lose, closing);
+  }
+
+  private lose(now: number, closing: Closing | LinkClosing | Error | undefined): void {
+    if (closing instanceof Error) this.fail(closing, true);
+    else if (typeof closing !== 'object') this.leave(now, { closing });
+    else {
+      const { code, status, reason, retryAfter } = closing as LinkClosing;
+      this.leave(now, { closing: { code, status, reason }, retryAfter });
+    }
+  }
+
+  stored(_now: number, error: unknown, keyring: Keyring | undefined): void {
+    try {
+      if (keyring !== undefined) assertKeyring(keyring);
+      if (this.store.stored(error ?? undefined, keyring) && this.isOn) this.fail(error, true);
+    } catch (mistake) {
+      const failure = failureOf(mistake);
+      if (failure.code !== 'out-of-memory') throw mistake;
+      this.store.stored(failure, undefined);
+      this.fail(failure);
+    }
+  }
+
+  derived(now: number, derivation: number, psk: Uint8Array | Error): void {
+    let answer: unknown;
+    try {
+      answer = this.derivation.take(derivation, psk);
+    } catch (error) {
+      answer = failureOf(error);
+    }
+    if (answer !== false) this.input(now, this.connection, this.answerPsk, answer ?? psk);
+  }
+
+  private answerPsk(_now: number, psk: unknown, session: ClientSession): void {
+    if (session.state !== 'awaiting-psk') return;
+    if (isBytes(psk)) this.take(session.providePsk(psk));
+    else this.fail(psk, true);
+  }
+
+  wake(now: number): void {
+    if (this.isPaced) this.input(now, this.connection, this.doPaced);
   }
 
   /** Does the next step of a paced session. */
-  doPaced(): void {
-    if (!this.isPaced) return;
+  private doPaced(_now: number, _data: unknown, session: ClientSession): void {
     this.isPaced = false;
-    this.take(this.session!.resume());
+    this.take(session.resume());
   }
 
-  ask(envelope: JsonObject, until: number): void {
+  ask(now: number, envelope: JsonObject, timeout: number): void {
+    assertTime(timeout, 'timeout');
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
     const error = this.isOn ? this.asked : errors.linkEnded();
-    if (error === undefined) this.questions.ask(envelope, until);
-    else this.tell({ type: 'unsent', message: envelope, error });
+    if (error === undefined) this.questions.ask(envelope, now + timeout);
+    else this.tellUnsent(envelope, error);
   }
 
-  send(message: JsonObject | Uint8Array, now: number): Order[] {
-    const onError = (error: LocalError | RemoteError): void => this.tell({ type: 'unsent', message, error });
-    if (!this.isReady) {
-      onError(errors.notReady(this));
-      return this.proceed(now);
+  send(_now: number, message: JsonObject | Uint8Array): void {
+    if (this.isReady) this.hold(this.session!, message);
+    else this.tellUnsent(message, errors.notReady(this));
+  }
+
+  private hold(session: ClientSession, data: JsonObject | Uint8Array): void {
+    this.inputs.push({ session, take: this.sendNow, data });
+  }
+
+  private sendNow(now: number, message: JsonObject | Uint8Array, session: ClientSession): void {
+    // The transport has gone: its end is held as well.
+    if (this.isCut) this.hold(session, message);
+    // No hub refuses a ping.
+    else if (
+      this.write(message, (error) => this.tellUnsent(message, error)) &&
+      (isBytes(message) || message.msg_type !== 'ping')
+    ) {
+      this.questions.noteSent(now);
     }
-    const send = (_session: ClientSession, then: number): void => {
-      // The transport has gone: its end is held as well.
-      if (this.isCut) this.hold(send, onError);
-      // No hub refuses a ping.
-      else if (this.write(message, onError) && (isBytes(message) || message.msg_type !== 'ping')) {
-        this.questions.noteSent(then);
-      }
-    };
-    this.hold(send, onError);
-    return this.proceed(now);
   }
 
-  change(update: Update): void {
-    const take = (now: number): void => {
-      this.quit(now);
-      this.derivation.forget();
-      this.store.change(update);
-      this.start(now);
-    };
-    this.inputs.push({ take });
+  trust(now: number): void {
+    const { nodeId, hubKey } = (this.asked ?? {}) as Partial<RemoteError>;
+    if (nodeId === undefined || hubKey === undefined) {
+      throw errors.nothingToTrust();
+    }
+    this.change(now, (keyring) => pinHub(keyring, nodeId, hubKey));
   }
 
-  end(now: number): void {
+  change(_now: number, data: Update): void {
+    assertFunction(data, 'update');
+    assertKeyring(data(this.store.kept));
+    this.inputs.push({ session: undefined, take: this.applyChange, data });
+  }
+
+  private applyChange(now: number, update: Update): void {
+    this.quit(now);
+    this.derivation.forget();
+    this.store.change(update);
+    this.start(now);
+  }
+
+  end(): void {
     if (!this.isOn) return;
+    this.isOn = false;
+    this.isEnding = true;
+    wipe(this.derivation.psk);
+  }
+
+  private finishEnd(now: number): void {
     const error = errors.linkEnded();
     const { inputs } = this;
-    this.inputs = [];
     this.quit(now, error);
-    this.isOn = false;
-    this.asked = undefined;
+    this.asked = this.toAsk = undefined;
     this.store.dropChanges();
     this.derivation.forget();
-    for (let i = 0; i < inputs.length; i++) inputs[i]!.drop?.(error);
+    while (inputs.length > 0) this.drop(inputs[0]!, error);
     this.questions.dropAll(error);
     this.tell({ type: 'end' });
+    this.isEnding = false;
+    this.failure = undefined;
   }
 
-  /** Takes an input of a connection, unless that connection is over. */
-  input(connection: number, now: number, call: (session: ClientSession, now: number) => void): Order[] {
-    const at = assertTime(now, 'now');
-    if (connection === this.connection && this.session !== undefined) this.hold(call);
-    return this.proceed(at);
+  /** An input will never be taken. */
+  private drop(input: Input, error: LocalError | RemoteError): void {
+    if (input.take === this.sendNow) this.tellUnsent(input.data as JsonObject | Uint8Array, error);
+    remove(this.inputs, input);
   }
 
-  /** Keeps an input of the connection until it can be taken; drops it if the connection is then over. */
-  private hold(call: (session: ClientSession, now: number) => void, drop?: Input['drop']): void {
-    const session = this.session!;
-    const take = (now: number): void => {
-      if (session === this.session) call(session, now);
-      else drop?.(this.cause ?? errors.notReady(this));
-    };
-    this.inputs.push({ take, drop });
-  }
-
-  /** Does all that can be done, and returns the orders. */
-  proceed(now: number): Order[] {
-    this.questions.dropUntil(now, this.cause ?? errors.notReady(this));
-    while (!this.store.isBusy && this.step(now));
-    this.setDeadline(now);
-    const { orders } = this;
-    this.orders = [];
-    return orders;
+  /** Does all that can be done, and returns the orders. Without memory for that, the next input goes on. */
+  private proceed(now: number): Order[] {
+    try {
+      if (this.isEnding) this.finishEnd(now);
+      if (this.questions.lateAt <= now) this.questions.dropUntil(now, this.cause ?? errors.notReady(this));
+      while (!this.store.isBusy && this.step(now));
+      this.setDeadline(now);
+      const { orders } = this;
+      this.orders = [];
+      return orders;
+    } catch (error) {
+      if (failureOf(error).code !== 'out-of-memory') throw error;
+      this.fail(error);
+      this.deadline = now + PAUSE;
+      return NONE;
+    }
   }
 
   /** Does the next thing. Returns whether there was one. */
   private step(now: number): boolean {
+    const { failure } = this;
+    if (failure !== undefined) this.giveUp(failure, now);
+    this.tellAsk();
     try {
       const event = this.events[0];
       const input = this.inputs[0];
       if (event !== undefined) {
-        this.events = this.events.slice(1);
+        remove(this.events, event);
         this.carryOut(event, now);
       } else if (input !== undefined) {
-        this.inputs = this.inputs.slice(1);
-        input.take(now);
+        const { session, take, data } = input;
+        if (session === undefined || session === this.session) {
+          (take as Take<unknown>).call(this, now, data, session!);
+          remove(this.inputs, input);
+        } else this.drop(input, this.cause ?? errors.notReady(this));
       } else return this.doDue(now);
     } catch (error) {
-      this.fail(error, now); // such as: no memory, or another program has pinned another key
+      this.fail(error); // such as: no memory, or another program has pinned another key
     }
     return true;
   }
@@ -233,16 +366,13 @@ export class LinkMachine {
   }
 
   private setDeadline(now: number): void {
-    const times = this.questions.lateTimes;
+    let at = this.questions.lateAt;
     if (!this.store.isBusy) {
-      const wait = this.wait(now);
-      const next = this.questions.nextDeadline(now);
-      if (this.dialAt !== undefined) times.push(this.dialAt);
-      if (this.isPaced) times.push(now);
-      if (wait !== undefined) times.push(now + wait);
-      if (next !== undefined) times.push(now + next);
+      const wait = now + (this.wait(now) ?? Infinity);
+      const next = now + (this.questions.nextDeadline(now) ?? Infinity);
+      at = Math.min(at, this.dialAt ?? Infinity, this.isPaced ? now : Infinity, wait, next);
     }
-    this.deadline = times.length === 0 ? undefined : Math.min.apply(Math, times);
+    this.deadline = at === Infinity ? undefined : at;
   }
 
   /** How long the session still waits for the hub. */
@@ -253,14 +383,15 @@ export class LinkMachine {
   /** Begins a connection. What a person has changed is stored first. */
   private dial(now: number): void {
     if (this.store.begin()) return;
-    this.dialAt = undefined;
     const dialOptions = this.policy.begin(now)!; // there is no connection, and no old timer
+    this.dialAt = undefined;
     const { crypto, randomBytes, siteId, session = {} } = this.options;
     const own = { crypto, randomBytes, siteId, keyring: this.store.kept };
+    this.isCut = true;
     this.session = new ClientSession(merged(session, dialOptions, own));
-    this.isCut = false;
     this.tell({ type: 'connecting' });
     this.order({ do: 'open', connection: ++this.connection });
+    this.isCut = false;
   }
 
   /** Takes what the session returned. Its keys are stored first. */
@@ -312,19 +443,22 @@ export class LinkMachine {
     if (psk !== undefined) this.take(this.session!.providePsk(psk));
   }
 
-  /** Seals a message and writes it. Returns whether that could be done. */
+  /** Seals a message and writes it. Returns whether that could be done. If not, nothing of it is written. */
   private write(message: Parameters<Write>[0], onError: Parameters<Write>[1]): boolean {
     const session = this.session!;
-    let sealed: Bytes[];
+    const { length } = this.orders;
+    let sealed: Bytes[] | undefined;
     try {
       sealed = isBytes(message) ? session.sendBinary(message) : session.sendJson(message);
+      for (let i = 0; i < sealed.length; i++) this.transmit(sealed[i]!);
+      if (!isBytes(message)) this.trace({ type: 'sent', envelope: message });
+      return true;
     } catch (error) {
-      onError(error as LocalError);
+      this.orders.length = length;
+      if (sealed !== undefined || session.state !== 'ready') this.fail(error);
+      onError(failureOf(error));
       return false;
     }
-    for (let i = 0; i < sealed.length; i++) this.transmit(sealed[i]!);
-    if (!isBytes(message)) this.trace({ type: 'sent', envelope: message });
-    return true;
   }
 
   private transmit(data: string | Bytes): void {
@@ -334,52 +468,84 @@ export class LinkMachine {
   /** Ends the connection on our own wish, or the pause. */
   private quit(now: number, cause?: LocalError): void {
     this.policy.goodbye();
-    this.dialAt = undefined;
-    if (this.session !== undefined) this.leave(now, { code: 1000, cause });
+    this.dialAt = this.decision = undefined;
+    // Without a session, its end was interrupted.
+    if (this.session !== undefined || this.policy.state === 'leaving') this.leave(now, { code: 1000, cause });
   }
 
-  /** This side has failed: no memory, a full disk, a broken random generator. */
-  private fail(error: unknown, now: number): void {
-    const failure = (error instanceof Error ? error : failureOf(error)) as LocalError;
-    const isHopeless = ++this.failures >= ATTEMPTS;
+  /**
+   * This side has failed: no memory, a full disk, a broken random generator. Wipes the keys of the session. Never throws.
+   * @param isGiven - whether the shell has passed the error
+   */
+  private fail(error: unknown, isGiven = false): void {
+    if (this.failure !== undefined) return;
+    const failure = failureOf(error);
+    const isOurs = !(error instanceof Error) || (failure.code === 'out-of-memory' && !isGiven);
+    this.failure = (isOurs ? failure : error) as LocalError;
+    this.failures++;
+    try {
+      this.session?.closed();
+    } catch {
+      // It has no memory for its end, but has wiped its keys.
+    }
+  }
+
+  /** Ends what this side has failed. */
+  private giveUp(failure: LocalError, now: number): void {
+    const isHopeless = this.isOn && this.failures >= ATTEMPTS;
     const { state } = this.policy;
-    if (state === 'connecting' || state === 'ready') this.leave(now, { code: 1000, failure, isHopeless });
-    else if (isHopeless) {
+    if (this.decision !== undefined || state === 'connecting' || state === 'ready') {
+      this.leave(now, { code: 1000, failure, isHopeless });
+    } else if (isHopeless) {
       this.quit(now);
       this.askPerson(failure);
     } else if (this.dialAt !== undefined) {
-      this.dialAt = Math.max(this.dialAt, now + this.failures * STORE_PAUSE);
-      this.tell({ type: 'reconnect', after: this.dialAt - now, error: failure });
+      const dialAt = Math.max(this.dialAt, now + this.failures * PAUSE);
+      this.tell({ type: 'reconnect', after: dialAt - now, error: failure });
+      this.dialAt = dialAt;
     }
+    this.failure = undefined;
   }
 
   /** Ends the connection, and decides what comes next. */
-  leave(now: number, { closing, code, retryAfter = 0, failure, isHopeless, cause }: Leaving): void {
-    const { session, policy } = this;
+  private leave(now: number, { closing, code, retryAfter = 0, failure, isHopeless, cause }: Leaving): void {
+    const { session } = this;
+    const events = session === undefined ? [] : session.closed(closing);
+    const last = events[events.length - 1]; // `close` if memory has ended in the session
+    const ended =
+      failure === undefined && last?.type === 'ended'
+        ? last
+        : endedBy(failure ?? cause ?? errors.noMemoryLeft(), isHopeless === true);
     if (code !== undefined && session !== undefined && !this.isCut) {
       this.order({ do: 'close', connection: this.connection, code });
     }
-    const events = session === undefined ? [] : session.closed(closing);
-    const last = events[events.length - 1] as EndedEvent;
-    const ended = failure === undefined ? last : endedBy(failure, isHopeless!);
     this.session = undefined;
     this.isReady = this.isPaced = false;
-    this.events = [];
+    this.events.length = 0;
     this.questions.close(cause ?? ended.error, now);
-    for (let i = 0; i < events.length - 1; i++) this.trace(events[i] as EndedEvent);
-    this.trace(ended);
-    if (policy.state !== 'leaving') {
-      this.cause = ended.error;
-      this.tell({ type: 'close', error: ended.error });
+    this.decision ??= this.decide(ended, now);
+    const { decision, orders } = this;
+    const { length } = orders;
+    let dialAt: number | undefined;
+    try {
+      for (let i = 0; i < events.length - 1; i++) this.trace(events[i] as EndedEvent);
+      this.trace(ended);
+      if (decision.do !== 'rest') this.tell({ type: 'close', error: ended.error });
+      this.trace(decision);
+      if (decision.do === 'dial') {
+        const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
+        const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
+        dialAt = now + after;
+        this.tell({ type: 'reconnect', after, error: decision.tell });
+      }
+    } catch (error) {
+      orders.length = length; // they are told again
+      throw error;
     }
-    const decision = this.decide(ended, now);
-    this.trace(decision);
-    if (decision.do === 'dial') {
-      const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
-      const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
-      this.dialAt = now + after;
-      this.tell({ type: 'reconnect', after, error: decision.tell });
-    } else if (decision.do === 'ask') this.askPerson(decision.error);
+    this.decision = undefined;
+    this.dialAt = dialAt;
+    if (decision.do !== 'rest') this.cause = ended.error;
+    if (decision.do === 'ask') this.askPerson(decision.error);
     this.store.store(updatesOf(events));
   }
 
@@ -387,6 +553,7 @@ export class LinkMachine {
     try {
       return this.policy.take(ended, now)!;
     } catch (error) {
+      assertNotFull(error);
       // There are no random bytes for the length of a pause.
       this.policy.goodbye();
       this.policy.take(ended, now);
@@ -395,9 +562,20 @@ export class LinkMachine {
   }
 
   private askPerson(error: LocalError | RemoteError): void {
-    this.asked = error;
-    this.questions.dropAll(error);
-    this.tell({ type: 'ask', error });
+    this.asked = this.toAsk = error;
+    this.tellAsk();
+  }
+
+  private tellAsk(): void {
+    const { toAsk } = this;
+    if (toAsk === undefined) return;
+    this.questions.dropAll(toAsk);
+    this.tell({ type: 'ask', error: toAsk });
+    this.toAsk = undefined;
+  }
+
+  private tellUnsent(message: JsonObject | Uint8Array, error: LocalError | RemoteError): void {
+    this.tell({ type: 'unsent', message, error });
   }
 
   private trace(what: TraceTold['what']): void {

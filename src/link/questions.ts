@@ -3,9 +3,10 @@
  * session is free. One that was not sent when the connection ends waits for the next.
  */
 import type { LocalError, RemoteError } from '../errors.ts';
-import type { RequestDecision, SendDecision } from '../requests/request-scheduler.ts';
+import { assertNotFull } from '../memory.ts';
+import type { FinishDecision, RequestDecision, SendDecision } from '../requests/request-scheduler.ts';
 import type { JsonObject } from '../wire/json.ts';
-import { merged, retyped } from './events.ts';
+import { merged, remove, retyped } from './events.ts';
 import type { LinkOptions } from './options.ts';
 import type { FinishTold, LinkEvent } from './orders.ts';
 
@@ -18,18 +19,24 @@ export type Write = (
 /** Says which reply belongs to which question. */
 type Scheduler = ReturnType<NonNullable<LinkOptions['requests']>>;
 
-/** A question that has not been sent. */
+/** A question that has not ended. */
 interface Question {
   readonly envelope: JsonObject;
   /** When it is too late to send it. */
-  readonly until: number;
+  until: number;
   /** Whether the scheduler has it. */
   isHanded: boolean;
+  /** The id of its request, once it was sent. */
+  id: string | undefined;
 }
 
+const NONE: readonly RequestDecision[] = [];
+
 export class Questions {
-  private waiting: Question[] = [];
+  private readonly open: Question[] = [];
   private scheduler: Scheduler | undefined = undefined;
+  /** What the scheduler has decided, and was perhaps not carried out: memory may have ended. */
+  private decisions: readonly RequestDecision[] = NONE;
   private readonly tell: (event: LinkEvent) => void;
   private readonly write: Write;
 
@@ -40,7 +47,7 @@ export class Questions {
 
   /** @param until - when it is too late to send the question */
   ask(envelope: JsonObject, until: number): void {
-    this.waiting.push({ envelope, until, isHanded: false });
+    this.open.push({ envelope, until, isHanded: false, id: undefined });
   }
 
   /** A connection is ready. */
@@ -61,10 +68,13 @@ export class Questions {
 
   /** The connection has ended. What was sent ends with it. */
   close(error: LocalError | RemoteError, now: number): void {
-    const { scheduler, waiting } = this;
+    const { scheduler, open } = this;
+    if (scheduler !== undefined) {
+      this.follow(this.decisions, now, error);
+      this.follow(scheduler.closed(), now, error);
+    }
     this.scheduler = undefined;
-    for (let i = 0; i < waiting.length; i++) waiting[i]!.isHanded = false;
-    if (scheduler !== undefined) this.follow(scheduler.closed(), now, error);
+    for (let i = 0; i < open.length; i++) open[i]!.isHanded = false;
   }
 
   /** Drops all questions that were not sent. */
@@ -74,24 +84,29 @@ export class Questions {
 
   /** Drops the questions that should have been sent by `now`. */
   dropUntil(now: number, error: LocalError | RemoteError): void {
-    const late = this.waiting.filter(({ until }) => until <= now);
-    for (let i = 0; i < late.length; i++) this.drop(late[i]!, error);
+    const { open } = this;
+    for (let i = 0; i < open.length; ) {
+      if (open[i]!.until <= now) this.drop(open[i]!, error);
+      else i++;
+    }
   }
 
   /** Sends the next question, or ends questions that the hub has not answered. Returns whether there was anything to do. */
   doDue(now: number): boolean {
     const { scheduler } = this;
     if (scheduler === undefined) return false;
-    const question = this.waiting.filter(({ isHanded }) => !isHanded)[0];
+    const question = this.open.filter(({ isHanded }) => !isHanded)[0];
     if (question !== undefined) this.hand(question, scheduler, now);
     else if (scheduler.nextDeadline(now) === 0) this.follow(scheduler.expire(now), now);
     else return false;
     return true;
   }
 
-  /** When the questions that were not sent are late. */
-  get lateTimes(): number[] {
-    return this.waiting.map(({ until }) => until);
+  /** When the first question that was not sent is late; Infinity if there is none. */
+  get lateAt(): number {
+    let at = Infinity;
+    for (let i = 0; i < this.open.length; i++) at = Math.min(at, this.open[i]!.until);
+    return at;
   }
 
   /** How long until `doDue` has something to do, in milliseconds. */
@@ -105,6 +120,7 @@ export class Questions {
     try {
       decisions = scheduler.request(question.envelope, now);
     } catch (error) {
+      assertNotFull(error);
       this.drop(question, error as LocalError);
       return;
     }
@@ -113,33 +129,39 @@ export class Questions {
 
   /** The question was not sent, and will not be. */
   private drop(question: Question, error: LocalError | RemoteError): void {
-    this.waiting = this.waiting.filter((other) => other !== question);
     this.tell({ type: 'unsent', message: question.envelope, error });
+    remove(this.open, question);
   }
 
-  /** Carries out the scheduler's decisions. */
+  /** Carries out the scheduler's decisions; after the end of the connection, only which questions have ended. */
   private follow(decisions: readonly RequestDecision[], now: number, error?: LocalError | RemoteError): void {
+    this.decisions = decisions;
     for (let i = 0; i < decisions.length; i++) {
       const decision = decisions[i]!;
-      if (decision.do === 'handle') this.tell({ type: 'message', message: decision.event });
-      else if (decision.do === 'send') this.send(decision, now);
-      else if (decision.wasSent) this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
+      if (decision.do === 'finish') this.finish(decision, error);
+      else if (error !== undefined) continue;
+      else if (decision.do === 'handle') this.tell({ type: 'message', message: decision.event });
+      else this.send(decision, now);
     }
+    this.decisions = NONE;
+  }
+
+  /** A question has ended. One that was not sent waits for the next connection. */
+  private finish(decision: FinishDecision, error: LocalError | RemoteError | undefined): void {
+    const question = this.open.filter(({ id }) => id === decision.requestId)[0];
+    if (question === undefined) return;
+    this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
+    remove(this.open, question);
   }
 
   /** Sends a question, unless it was dropped while its session was busy. */
   private send({ envelope, requestId }: SendDecision, now: number): void {
-    const question = this.waiting.filter((one) => one.envelope === envelope)[0];
-    let isSent = false;
+    const question = this.open.filter((one) => one.envelope === envelope)[0];
     if (question !== undefined) {
-      isSent = this.write(envelope, (error) => this.drop(question, error));
-      this.waiting = this.waiting.filter((other) => other !== question);
+      question.id = requestId;
+      question.until = Infinity;
+      if (this.write(envelope, (error) => this.drop(question, error))) return;
     }
-    if (isSent) return;
-    const next = this.scheduler!.cancel(requestId, now);
-    this.follow(
-      next.filter((decision) => decision.do !== 'finish'),
-      now,
-    );
+    this.follow(this.scheduler!.cancel(requestId, now), now);
   }
 }

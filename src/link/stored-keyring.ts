@@ -75,9 +75,9 @@ export class StoredKeyring {
       this.kept = keyring; // that a PSK is suspect is not stored
       return false;
     }
+    this.order({ do: 'store', keyring, change });
     this.storing = keyring;
     this.isNeeded = isNeeded;
-    this.order({ do: 'store', keyring, change });
     return true;
   }
 
@@ -91,7 +91,8 @@ export class StoredKeyring {
     this.storing = undefined;
     if (storing === undefined) return false;
     if (error === undefined) {
-      this.kept = keyring === undefined || isSame(keyring, storing) ? storing : keyring;
+      this.kept = keyring ?? storing; // even if there is no memory to compare them
+      if (isSame(this.kept, storing)) this.kept = storing;
       this.changes = [];
     } else if (this.isNeeded) this.isRead = false;
     else this.staysFresh = true;

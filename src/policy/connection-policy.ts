@@ -196,12 +196,13 @@ export class ConnectionPolicy {
     const next = POLICY_STATES[this.phase].begin;
     const isEarly = at < this.dueAt - EARLY && at >= this.decidedAt;
     if (next === undefined || (isEarly && this.hasOldTimer)) return undefined;
+    const { onKkFailure } = this;
+    const options: DialOptions = this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure } : { onKkFailure };
     if (isEarly) this.hasOldTimer = true;
     this.phase = next;
     this.sessionState = 'awaiting-hello';
     this.sessionStateSince = at;
-    const { onKkFailure } = this;
-    return this.leavesOutKk ? { patterns: ['XXpsk2'], onKkFailure } : { onKkFailure };
+    return options;
   }
 
   /**
@@ -301,6 +302,13 @@ export class ConnectionPolicy {
     });
     const after = verdict === 'pause' ? this.drawPause() : 0;
     const tell = !isSteady && code === this.lastCode ? error : undefined;
+    // Made before anything changes, since there may be no memory for it.
+    const decision: PolicyDecision =
+      verdict === 'ask'
+        ? { do: 'ask', error }
+        : verdict === 'rest'
+          ? { do: 'rest' }
+          : { do: 'dial', after, tell };
     this.lastCode = isSteady ? undefined : code;
     this.phase = AFTER_VERDICT[verdict];
     this.decidedAt = now;
@@ -311,8 +319,7 @@ export class ConnectionPolicy {
     if (code === 'psk-differs') this.hasDiffered = true;
     if (code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
     if (usesXxAlone) this.leavesOutKk = true;
-    if (verdict === 'ask') return { do: 'ask', error };
-    return verdict === 'rest' ? { do: 'rest' } : { do: 'dial', after, tell };
+    return decision;
   }
 
   /** A random pause ("full jitter"): clients that lost their hub together come back one by one. */

@@ -140,7 +140,7 @@ export function describeLink(world: LinkWorld): string {
     storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.staysFresh, store.isRead,
     storing?.keyring && storedLabel(storing.keyring), derivation.nodeId, derivation.psk && short(derivation.psk),
     deriving?.nodeId, computing && short(computing.publicKey), pinned && short(pinned),
-    questions.waiting.map(({ until, isHanded }) => `${since(until)} ${isHanded}`), since(refusableUntil),
+    questions.open.filter(({ until }) => until < Infinity).map(({ until, isHanded }) => `${since(until)} ${isHanded}`), since(refusableUntil),
     requests.map((one) => `${since(one.sentAt)} ${since(one.since)} ${one.collector.state}`),
     Math.min(2, world.connections), Math.min(2, world.derivations), laws.facts,
   ]; // biome-ignore format: facts

@@ -351,7 +351,7 @@ export class LinkWorld {
     const link = new ClientLink(optionsOf(this.scenario));
     const [from, to] = [insideOf(this.link), insideOf(link)];
     const { policy, session } = from;
-    const { scheduler, waiting } = from.questions;
+    const { scheduler, open } = from.questions;
     const parts = copied({ policy, session, scheduler });
     assignFields(from, to, [
       'options',
@@ -368,7 +368,8 @@ export class LinkWorld {
     to.policy = parts.policy;
     to.session = parts.session;
     to.questions.scheduler = parts.scheduler;
-    to.questions.waiting = waiting.map((question) => ({ ...question }));
+    to.questions.open = open.map((question) => ({ ...question }));
+    to.events = from.events.slice();
     to.store.changes = from.store.changes.slice();
     const { psk, nodeId } = from.derivation;
     to.derivation.psk = psk?.slice();
@@ -394,7 +395,7 @@ export interface Inside {
   derivation: { psk: Uint8Array | undefined; nodeId: string | undefined };
   questions: {
     scheduler: object | undefined;
-    waiting: { until: number; isHanded: boolean; envelope: JsonObject }[];
+    open: { until: number; isHanded: boolean; envelope: JsonObject }[];
   };
   [field: string]: unknown;
 }

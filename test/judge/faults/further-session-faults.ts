@@ -182,8 +182,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-184': [
     broken('the answer of an old derivation is taken', [
       'src/link/derivation.ts',
-      'number !== this.number || this.nodeId',
-      'this.nodeId',
+      'number !== this.number || nodeId',
+      'nodeId',
     ]),
   ],
   'P-161': [
