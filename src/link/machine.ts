@@ -432,6 +432,9 @@ export class LinkMachine {
       case 'new-hub':
       case 'static-key-fresh':
         this.tell(event);
+        break;
+      default: // `take` stores pins; a close is below
+        event satisfies EndedEvent | { type: 'pin' | 'unpin' | 'close' };
     }
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });
