@@ -838,6 +838,16 @@ test('stores what a person has changed before anything else, as often as it take
   assert.is(shell.link.keyring.pins.length, 1);
 });
 
+test('an object that is not a keyring is refused, and the keyring can still be stored', () => {
+  const shell = new Shell({}, ['write']);
+  shell.start();
+  shell.connect();
+  const [derive] = shell.ordered('derive');
+  shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0));
+  raisesLocal(() => shell.link.stored(undefined, 0, {} as Keyring), 'bad-argument');
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['write', 'write', 'tell connect']);
+});
+
 test('a change that throws changes nothing', () => {
   const shell = readyShell();
   raisesLocal(
