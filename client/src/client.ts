@@ -132,7 +132,7 @@ export class Client {
    * @param payload - such as the samples of a microphone
    * @param binType - what the hub should do with them, such as `stt_audio_handle`
    * @param metadata - such as `{ lang: 'en-us' }`, at most 255 bytes as JSON
-   * @returns as `send`
+   * @returns what `send` returns
    * @throws LocalError as `encodeBinary` and `sendBinary`
    */
   sendBytes(payload: Uint8Array, binType: BinaryPayloadType, metadata: JsonObject = {}): boolean {

@@ -1,3 +1,7 @@
+/**
+ * ClientLink: a client across all its connections, sans I/O. Its inputs are here; machine.ts says what each of them does.
+ * docs/reference/sessions.md, "The link", has the rules and a shell. Spec, "Hub connection (protocol v3)".
+ */
 import { hideFields } from '../hide-fields.ts';
 import type { Keyring } from '../keyring/keyring.ts';
 import { opaque } from '../opaque.ts';

@@ -41,7 +41,7 @@ import { StoredKeyring } from './stored-keyring.ts';
 const ATTEMPTS = 3;
 /** The pause after a failure of this side while there was no connection, or without memory for orders, in milliseconds. */
 const PAUSE = 2000;
-/** Returned when there is no memory for another array. */
+/** Returned when there is no memory for another array. All links share it. */
 const NONE: Order[] = [];
 
 /** How a connection ends. */
@@ -330,6 +330,7 @@ export class LinkMachine {
       if (failureOf(error).code !== 'out-of-memory') throw error;
       this.fail(error);
       this.deadline = now + PAUSE;
+      NONE.length = 0; // a shell may have put orders of another input behind the ones it got
       return NONE;
     }
   }

@@ -259,20 +259,6 @@ test('the hub sends the certificate of its authority after its own, which Moddab
   assert.ok(Buffer.from(issuersKeyId!).includes(Buffer.from(keyId!).subarray(2)));
 });
 
-test('hangs up on a hub that does not answer pings', async () => {
-  const client = connect({ pingEvery: 30 });
-  await client.next(isReady);
-  const { default: ws } = await import('ws');
-  const { pong } = ws.prototype;
-  ws.prototype.pong = () => {}; // of the hub's sockets
-  try {
-    const ended = await client.next(isEnded);
-    assert.is('type' in ended && ended.type === 'ended' && ended.error.code, 'dropped');
-  } finally {
-    ws.prototype.pong = pong;
-  }
-});
-
 /** A server without TLS that is no hub, and calls a function for each connection. Returns its address. */
 async function serve(
   connected: (socket: WebSocket, request: IncomingMessage) => void,

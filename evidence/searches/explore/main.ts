@@ -55,9 +55,10 @@ const unused = rows.filter((row) => !used.has(row));
 const found = answers.map(({ found }) => found);
 const total = (count: (found: Found) => number): string =>
   grouped(found.reduce((sum, own) => sum + count(own), 0));
+const minutes = Math.ceil((Date.now() - started) / 60_000);
 const summary =
   `${total(({ explored }) => sumOf(explored))} states explored, ${total(({ transitions }) => transitions)} steps, ` +
-  `in ${Math.ceil((Date.now() - started) / 60_000)} minutes. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
+  `in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
   (unused.length === 0 ? '.' : `, all but: ${unused.map(code).join(', ')}.`);
 console.log(summary);
 const isBroken = found.some(({ violation }) => violation !== undefined);
