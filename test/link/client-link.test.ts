@@ -17,7 +17,7 @@ import {
   storePsk,
 } from '../../src/index.ts';
 import { CLIENT_STATIC, HUB_STATIC, NODE_ID } from '../world/keys.ts';
-import { raisesLocal } from '../world/raises.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 import { seeded } from '../world/random.ts';
 import { toyCrypto } from '../world/toy-crypto.ts';
 import { names, pskFor, readyShell, Shell } from './shell.ts';
@@ -1084,6 +1084,8 @@ test('tells that a hub is new, and that a pinned hub is about to see a new key',
 test('tells what happens inside only if asked to', () => {
   assert.is(readyShell().told('trace').length, 0);
   const shell = readyShell({ trace: true });
+  shell.run(shell.link.send({ msg_type: 'ping', payload: {} }, 0));
+  shell.run(shell.link.send(new Uint8Array([0, 1]), 0)); // the order `write` shows it
   shell.closed({ code: 1006 });
   const seen = shell.told('trace').map(({ what }) => ('type' in what ? what.type : what.do));
   for (const one of ['psk-needed', 'pin', 'ready', 'ended', 'dial'])
@@ -1091,6 +1093,8 @@ test('tells what happens inside only if asked to', () => {
       seen.some((name) => name === one),
       one,
     );
+  assert.is(seen.filter((name) => name === 'sent').length, 1);
+  assert.not(seen.some((name: string) => name === 'transmit')); // likewise
 });
 
 test('closes and connects again when a hub breaks the protocol', () => {
@@ -1113,11 +1117,11 @@ test('a scheduler that cannot be made ends the connection', () => {
 
 test('refuses unknown options, and keyrings and times that are not valid', () => {
   const options = { crypto: toyCrypto, randomBytes: seeded(1), siteId: '', keyring: newKeyring() };
-  raisesLocal(() => new ClientLink({ ...options, request: 1 } as unknown as LinkOptions), 'bad-argument');
+  raisesAbout('options.request', () => new ClientLink({ ...options, request: 1 } as unknown as LinkOptions));
   raisesLocal(() => new ClientLink({ ...options, keyring: {} as Keyring }), 'bad-argument');
-  raisesLocal(() => new ClientLink({ ...options, requests: 1 } as unknown as LinkOptions), 'bad-argument');
-  raisesLocal(() => new ClientLink({ ...options, trace: 1 } as unknown as LinkOptions), 'bad-argument');
-  raisesLocal(() => new ClientLink({ ...options, shared: 1 } as unknown as LinkOptions), 'bad-argument');
+  raisesAbout('requests', () => new ClientLink({ ...options, requests: 1 } as unknown as LinkOptions));
+  raisesAbout('trace', () => new ClientLink({ ...options, trace: 1 } as unknown as LinkOptions));
+  raisesAbout('shared', () => new ClientLink({ ...options, shared: 1 } as unknown as LinkOptions));
   const link = new ClientLink(options);
   const NOT_A_TIME = Number.NaN;
   const calls: (() => Order[])[] = [
@@ -1130,10 +1134,13 @@ test('refuses unknown options, and keyrings and times that are not valid', () =>
     () => link.computed(0, new Uint8Array(32), NOT_A_TIME),
     () => link.wake(NOT_A_TIME),
     () => link.send({}, NOT_A_TIME),
+    () => link.ask({}, NOT_A_TIME),
     () => link.change(forgetPsks, NOT_A_TIME),
     () => link.end(NOT_A_TIME),
   ];
-  for (const call of calls) raisesLocal(call, 'bad-argument');
+  for (const call of calls) raisesAbout('now', call);
+  raisesAbout('timeout', () => link.ask({}, 0, NOT_A_TIME));
+  raisesAbout('update', () => link.change(1 as never, 0));
   assert.is(link.state, 'waiting');
 });
 
