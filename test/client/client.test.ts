@@ -296,7 +296,7 @@ test('reports a failure to a person from its second occurrence on', async () => 
   world.start();
   const tells = () =>
     world.events.flatMap((event) => (event.type === 'reconnect' ? [event.tell !== undefined] : []));
-  await until(() => tells().length === 3);
+  await until(() => tells().length >= 3); // it goes on dialling, so there may be more
   assert.equal(tells().slice(0, 3), [false, true, true]);
 });
 
