@@ -83,9 +83,18 @@ export class Tab implements Browser {
   /** Waits until an expression is true. */
   async until(expression: string, seconds = 30): Promise<void> {
     const limit = performance.now() + 1000 * seconds;
-    while (!(await this.evaluate<boolean>(`Boolean(${expression})`))) {
+    while (!(await this.#isTrue(expression))) {
       if (performance.now() > limit) throw new Error(`after ${seconds} s it is not true that ${expression}`);
       await sleep(20);
+    }
+  }
+
+  async #isTrue(expression: string): Promise<boolean> {
+    try {
+      return await this.evaluate<boolean>(`Boolean(${expression})`);
+    } catch (error) {
+      if (/navigated/.test((error as Error).message)) return false; // ask the next page
+      throw error;
     }
   }
 
