@@ -1,5 +1,6 @@
 /** Connects to a hub and waits for its first messages: HELLO and HANDSHAKE. Sends only the authorization. */
 
+import { causeOf, causeOfStatus, type Place, placeOf, sentenceOfCause } from 'hub-protocol-client/causes';
 import { type Envelope, MAX_ENVELOPE, parseEnvelope, RemoteError } from 'hub-protocol-judge/internals';
 import { WebSocket } from 'ws';
 
@@ -20,6 +21,8 @@ export interface Received extends Envelope {
 /** A fault before the hub had made its offer. */
 export interface GreetingFault {
   readonly code: string;
+  /** The code of the platform, such as `ECONNREFUSED`. */
+  readonly platformCode?: string | undefined;
   readonly message: string;
 }
 
@@ -34,6 +37,7 @@ const PATIENCE = 1000;
 
 export function receiveGreeting({ url, ca, timeout }: GreetingOptions): Promise<Greeting> {
   const greeting: Greeting = { hello: undefined, offer: undefined, fault: undefined };
+  const place = placeOf(url);
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, { ca, handshakeTimeout: timeout, maxPayload: MAX_ENVELOPE });
     const end = (fault: GreetingFault | undefined): void => {
@@ -48,10 +52,10 @@ export function receiveGreeting({ url, ca, timeout }: GreetingOptions): Promise<
     const timer = setTimeout(() => end(lateFault(greeting, timeout)), timeout);
     socket.on('unexpected-response', (_, response) => {
       response.resume();
-      end(statusFault(response.statusCode ?? 0));
+      end(statusFault(response.statusCode!, place));
       socket.terminate();
     });
-    socket.on('error', (error) => end(connectionFault((error as NodeJS.ErrnoException).code)));
+    socket.on('error', (error) => end(connectionFault(error, place)));
     socket.on('close', (code) => end(closeFault(code, greeting)));
     socket.on('message', (data, isBinary) => {
       try {
@@ -75,41 +79,33 @@ function take(text: string | undefined, greeting: Greeting): boolean {
   return greeting.offer !== undefined;
 }
 
-function statusFault(status: number): GreetingFault {
+function statusFault(status: number, place: Place): GreetingFault {
+  const finding = causeOfStatus(status);
+  const platformCode = `HTTP_${status}`;
+  if (finding !== undefined) {
+    return { code: finding.cause, platformCode, message: sentenceOfCause(finding, place) };
+  }
   return status === 401 || status === 403
     ? {
         code: 'access-refused',
+        platformCode,
         message: `the hub answered with HTTP ${status}: it does not accept the access key`,
       }
     : {
         code: 'unavailable',
-        message: `the server answered with HTTP ${status} instead of a WebSocket: check the port and the path`,
+        platformCode,
+        message: `the server answered with HTTP ${status}: the hub accepts no connection at the moment, or does not run behind its proxy`,
       };
 }
 
-const CONNECTION_FAULTS: { readonly [code: string]: string } = {
-  ECONNREFUSED: 'nothing listens there: check the address and the port, and whether the hub runs',
-  ENOTFOUND: 'there is no such host: check its name',
-  EAI_AGAIN: 'the name of the host cannot be resolved at the moment: check the network',
-  EHOSTUNREACH: 'the host cannot be reached: check the network',
-  ETIMEDOUT: 'the host does not answer: check the address, and the firewall',
-  ECONNRESET: 'the connection was cut: is it a port with TLS, and ws: instead of wss:?',
-  EPROTO: 'the server does not speak TLS there: check the port, or whether the hub has no TLS',
-  ERR_SSL_WRONG_VERSION_NUMBER: 'the server does not speak TLS there: check the port',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host: use the name that it is for',
-  CERT_HAS_EXPIRED: 'the certificate has expired: renew it, or check the clock',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: pass it with --ca',
-  SELF_SIGNED_CERT_IN_CHAIN:
-    'the certificate comes from an authority that is not known here: pass that with --ca',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'the certificate comes from an authority that is not known here: pass that with --ca',
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 'the hub sent a message that is longer than an envelope may be',
-};
-
-/** The message of a socket's error may contain the URL, so only its code is shown. */
-function connectionFault(code = 'no connection'): GreetingFault {
-  const message = CONNECTION_FAULTS[code] ?? `the connection failed (${code}): check the address`;
-  return { code: 'connection', message };
+/** The message of a socket's error may contain the URL, so only its code is read. */
+function connectionFault(error: Error, place: Place): GreetingFault {
+  const finding = causeOf(error) ?? { cause: 'not-a-hub' };
+  return {
+    code: finding.cause,
+    platformCode: finding.platformCode,
+    message: sentenceOfCause(finding, place),
+  };
 }
 
 function closeFault(code: number, { hello }: Greeting): GreetingFault {

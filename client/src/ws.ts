@@ -3,13 +3,13 @@ import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
 import { addressOf } from './address.ts';
+import { readRetryAfter } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';

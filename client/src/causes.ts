@@ -1,0 +1,279 @@
+/**
+ * Why a connection could not be made: what the platforms' codes mean, the sentence for a person, and the pause that a server asks
+ * for. The commands use it too.
+ *
+ * The messages of a platform's errors quote URLs, and thus the access key, and what a server says may be anything. So only codes
+ * are read and shown.
+ */
+
+/** What prevented a connection. The library has errors with these codes. */
+export type Cause = 'not-reachable' | 'certificate-refused' | 'not-a-hub' | 'broker-refused';
+
+/** A cause, and the code of the platform: `ECONNREFUSED`, `CERT_HAS_EXPIRED`, `HTTP_404`, `CONNACK_5`. */
+export interface Finding {
+  readonly cause: Cause;
+  readonly platformCode?: string | undefined;
+}
+
+/** Where a connection leads, as far as a sentence may name it. */
+export interface Place {
+  readonly scheme: string;
+  /** A name or an address. */
+  readonly host: string;
+  /** The host and the port. */
+  readonly at: string;
+}
+
+const PORTS: { readonly [scheme: string]: string } = {
+  ws: '80',
+  http: '80',
+  wss: '443',
+  https: '443',
+  mqtt: '1883',
+  mqtts: '8883',
+};
+
+/** The place of a URL that was checked. Leaves out credentials, path and query. */
+export function placeOf(url: string): Place {
+  const [start = '', rest = ''] = url.split('://');
+  const authority = rest.split(/[/?#]/)[0]!;
+  const [, host = '', port] = /([^@[\]:]+|\[[^\]]+\])(?::(\d+))?$/.exec(authority) ?? [];
+  const scheme = start.toLowerCase();
+  return { scheme, host, at: `${host}:${port ?? PORTS[scheme] ?? ''}` };
+}
+
+/** A code, and nothing else that an error could say. */
+const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+/** The codes of OpenSSL and of Node.js for a certificate that is not accepted, as far as they are not in the table. */
+const OF_CERTIFICATE =
+  /CERT|CRL|ISSUER|^INVALID_(CA|PURPOSE)$|^(CA|EE)_|^HOSTNAME_MISMATCH$|^PATH_LENGTH|^UNABLE_TO_VERIFY|^UNSPECIFIED$/;
+/** The codes for a server that does not speak TLS, HTTP, or the protocol of WebSocket, as far as they are not in the table. */
+const OF_ANOTHER_SERVER = /^(ERR_SSL_|HPE_|WS_ERR_)/;
+
+/**
+ * Reads the error of a connection that could not be made: of a socket, of an HTTP request, or of `fetch`.
+ * @returns `undefined` if the error has no code
+ */
+export function causeOf(error: unknown): Finding | undefined {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } };
+  const platformCode = [code, Object(cause).code].find(
+    (given) => typeof given === 'string' && CODE.test(given),
+  );
+  if (typeof platformCode !== 'string') return undefined;
+  return { cause: SENTENCES[platformCode]?.[0] ?? causeOfKind(platformCode), platformCode };
+}
+
+function causeOfKind(platformCode: string): Cause {
+  if (OF_ANOTHER_SERVER.test(platformCode)) return 'not-a-hub';
+  return OF_CERTIFICATE.test(platformCode) ? 'certificate-refused' : 'not-reachable';
+}
+
+/**
+ * Reads the HTTP status of an upgrade that was refused.
+ * @returns `undefined` if a hub may have answered: 401 and 403, if it does not admit the client, and 408, 429 and 5xx, if it has no time
+ */
+export function causeOfStatus(status: number): Finding | undefined {
+  if (status >= 500 || [401, 403, 408, 429].includes(status)) return undefined;
+  return { cause: 'not-a-hub', platformCode: `HTTP_${status}` };
+}
+
+type Sentence = (place: Place) => string;
+
+const partnerOf = ({ scheme }: Place): string => (scheme.startsWith('mqtt') ? 'broker' : 'hub');
+const hasTls = ({ scheme }: Place): boolean => scheme === 'wss' || scheme === 'https' || scheme === 'mqtts';
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+const NO_TLS: Sentence = ({ at }) =>
+  `The server at ${at} does not speak TLS. Check the port, and whether the address must have TLS.`;
+
+/** The causes and sentences of single codes. */
+const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
+  ENOTFOUND: [
+    'not-reachable',
+    ({ host }) =>
+      `There is no host with the name ${host}. Check the name, and the DNS server of this network.`,
+  ],
+  EAI_AGAIN: [
+    'not-reachable',
+    ({ host }) =>
+      `The name ${host} cannot be resolved at the moment. Check whether this machine is connected to the network.`,
+  ],
+  ECONNREFUSED: [
+    'not-reachable',
+    (place) =>
+      `Nothing listens at ${place.at}. Check the address and the port, and whether the ${partnerOf(place)} is running.`,
+  ],
+  EHOSTUNREACH: [
+    'not-reachable',
+    ({ host }) => `The host ${host} cannot be reached. Check whether it is switched on and connected.`,
+  ],
+  ENETUNREACH: [
+    'not-reachable',
+    ({ host }) => `This machine has no route to ${host}. Check its network connection.`,
+  ],
+  ETIMEDOUT: [
+    'not-reachable',
+    ({ at }) => `No connection to ${at} in time. Check the address, and whether a firewall blocks it.`,
+  ],
+  ECONNRESET: [
+    'not-reachable',
+    (place) =>
+      hasTls(place)
+        ? `The server at ${place.at} ended the connection before TLS was agreed. Check the port, and whether the ${partnerOf(place)} is starting.`
+        : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
+  ],
+  EACCES: [
+    'not-reachable',
+    ({ at }) =>
+      `This machine does not let the program connect to ${at}. Check its firewall and the program’s permissions.`,
+  ],
+  CERT_HAS_EXPIRED: [
+    'certificate-refused',
+    ({ at }) =>
+      `The certificate of ${at} has expired. Renew it, or set the clock of this machine, which says ${today()}.`,
+  ],
+  CERT_NOT_YET_VALID: [
+    'certificate-refused',
+    ({ at }) =>
+      `The certificate of ${at} is not valid yet. Set the clock of this machine, which says ${today()}.`,
+  ],
+  DEPTH_ZERO_SELF_SIGNED_CERT: [
+    'certificate-refused',
+    ({ at }) =>
+      `The certificate of ${at} is self-signed. If it is the right one, pass it as the authority (ca).`,
+  ],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    'certificate-refused',
+    ({ at }) =>
+      `The certificate of ${at} comes from a private authority. Pass the authority’s certificate (ca).`,
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    'certificate-refused',
+    ({ at }) =>
+      `The certificate of ${at} comes from an authority that is not known here. Pass the authority’s certificate (ca), or let the server send the whole chain.`,
+  ],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
+    'certificate-refused',
+    ({ at }) =>
+      `The authority at the end of the certificate chain of ${at} is not known here. Pass its certificate (ca).`,
+  ],
+  ERR_TLS_CERT_ALTNAME_INVALID: [
+    'certificate-refused',
+    ({ host, at }) =>
+      `The certificate of ${at} is for another host than ${host}. Use the name in the certificate, or renew it with this one.`,
+  ],
+  CERT_REVOKED: [
+    'certificate-refused',
+    ({ at }) => `The certificate of ${at} was revoked. Do not connect before it has a new one.`,
+  ],
+  EPROTO: ['not-a-hub', NO_TLS],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['not-a-hub', NO_TLS],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['not-a-hub', NO_TLS],
+  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: [
+    'not-a-hub',
+    ({ at }) =>
+      `The server at ${at} sent a message that is longer than any of a hub’s first messages. Check the address.`,
+  ],
+  HTTP_200: [
+    'not-a-hub',
+    ({ at }) =>
+      `A web server answered at ${at} (HTTP 200), not a hub. Check the port and the path of the address.`,
+  ],
+  HTTP_404: [
+    'not-a-hub',
+    ({ at }) =>
+      `The web server at ${at} has no hub under this address (HTTP 404). Check the port and the path.`,
+  ],
+  CONNACK_1: [
+    'broker-refused',
+    ({ at }) =>
+      `The broker at ${at} does not speak MQTT 3.1.1 (CONNACK 1). Update the broker, or let it accept that version.`,
+  ],
+  CONNACK_2: [
+    'broker-refused',
+    ({ at }) =>
+      `The broker at ${at} refuses this client’s id (CONNACK 2). Ask its operator which ids it accepts.`,
+  ],
+  CONNACK_3: [
+    'broker-refused',
+    ({ at }) => `The broker at ${at} accepts no client at the moment (CONNACK 3). Try again later.`,
+  ],
+  CONNACK_4: [
+    'broker-refused',
+    ({ at }) =>
+      `The broker at ${at} refuses the user name or the password (CONNACK 4). Ask its operator to check the account.`,
+  ],
+  CONNACK_5: [
+    'broker-refused',
+    ({ at }) =>
+      `The broker at ${at} does not admit this client (CONNACK 5). Ask its operator to check the account and its rights.`,
+  ],
+  SUBACK_128: [
+    'broker-refused',
+    ({ at }) =>
+      `The broker at ${at} refuses the topic of this client (SUBACK 128). Ask its operator to allow the account to use the client’s topics.`,
+  ],
+};
+
+/** The sentences of codes that have none of their own. */
+const OTHERS: { readonly [cause in Cause]: (place: Place, shown: string) => string } = {
+  'not-reachable': ({ at }, shown) =>
+    `No connection to ${at} can be made${shown}. Check the address and the network.`,
+  'certificate-refused': ({ at }, shown) =>
+    `The certificate of ${at} cannot be verified${shown}. Ask the operator of the server to renew it.`,
+  'not-a-hub': (place, shown) =>
+    `The server at ${place.at} does not answer as a ${partnerOf(place)} does${shown}. Check the address and the port.`,
+  'broker-refused': ({ at }, shown) =>
+    `The broker at ${at} refuses this client${shown}. Ask its operator to check the account and its rights.`,
+};
+
+/** Sentences that depend on the cause as well, or that are for several codes. */
+function special({ cause, platformCode }: Finding, place: Place): string | undefined {
+  const { at } = place;
+  const [kind, status] = (platformCode ?? '').split('_');
+  if (cause === 'not-reachable' && platformCode === undefined) {
+    return `No connection to ${at} can be made, and the platform does not say why. Check whether the ${partnerOf(place)} is running, its address, this machine’s network, the certificate and its authority, and whether the hub admits the access key.`;
+  }
+  if (cause === 'not-a-hub' && platformCode === 'ETIMEDOUT') {
+    return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partnerOf(place)} there hangs.`;
+  }
+  if (kind === 'HPE') {
+    return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether it needs an address with TLS.`;
+  }
+  if (kind !== 'HTTP') return undefined;
+  if (status![0] === '3') {
+    return `The server at ${at} redirects to another address (HTTP ${status}). Enter the hub’s own address.`;
+  }
+  if (status === '400' || status === '426') {
+    return `The server at ${at} takes the request for none of a WebSocket (HTTP ${status}). Check the port, and whether a proxy in between passes WebSockets on.`;
+  }
+  return undefined;
+}
+
+/**
+ * A sentence for a person: what is wrong, and what to do. It contains the host and the port, and no path, query, credentials or
+ * text of the server.
+ */
+export function sentenceOfCause({ cause, platformCode }: Finding, place: Place): string {
+  const own = SENTENCES[platformCode ?? ''];
+  const shown = platformCode === undefined ? '' : ` (${platformCode.replace(/^HTTP_/, 'HTTP ')})`;
+  return (
+    special({ cause, platformCode }, place) ??
+    (own?.[0] === cause ? own[1](place) : OTHERS[cause](place, shown))
+  );
+}
+
+/** The longest pause that a server can ask for, unless the policy allows more, in milliseconds: the policy's own longest. */
+const MAX_PAUSE = 600_000;
+
+/**
+ * Reads the header Retry-After (RFC 9110, section 10.2.3). Returns the pause that a server asks for, in milliseconds; 0 if it asks
+ * for none.
+ * @param header - a number of seconds, or a date
+ * @param maxPause - the policy's longest pause: without a bound any server could stop a client for years
+ */
+export function readRetryAfter(header: string | undefined, maxPause: number = MAX_PAUSE): number {
+  const value = header?.trim() ?? '';
+  const pause = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
+  return pause > 0 ? Math.min(pause, maxPause) : 0; // NaN if it is neither
+}
