@@ -218,7 +218,7 @@ export function readOptions<Options extends object>(
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;
       if (!Object.prototype.hasOwnProperty.call(known, option)) {
-        throw errors.unknownName(`${name}.${option}`, 'option');
+        throw errors.unknownName(`${name}.${option}`, known);
       }
       copy[option] = options[option];
     }

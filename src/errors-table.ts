@@ -410,9 +410,29 @@ export const transferred = (name: string): LocalError =>
 export const unreadable = (name: string, error: unknown): LocalError =>
   new LocalError('bad-argument', `"${name}" cannot be read: pass a plain object`, error);
 
-/** @param what - `option` or `field` */
-export const unknownName = (name: string, what: string): LocalError =>
-  new LocalError('bad-argument', `"${name}" is an unknown ${what}`);
+/**
+ * @param name - of the option, after that of the argument and a dot
+ * @param known - has the names of the options that there are
+ */
+export const unknownName = (name: string, known: object): LocalError => {
+  const meant = Object.keys(known).filter((one) => isLike(name.slice(name.lastIndexOf('.') + 1), one))[0];
+  return new LocalError(
+    'bad-argument',
+    `"${name}" does not exist${meant === undefined ? '' : `: did you mean "${meant}"?`}`,
+  );
+};
+
+/** Whether two names are the same but for one letter, two that changed places, or capitals and underscores. */
+function isLike(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((name) => name.toLowerCase().replace(/_/g, '')) as [string, string];
+  if (Math.abs(a.length - b.length) > 1) return false;
+  for (let i = 0; i <= a.length; i++) {
+    for (let j = 0; j <= b.length; j++) {
+      if (a.slice(0, i) + a.slice(i + 1) === b.slice(0, j) + b.slice(j + 1)) return true;
+    }
+  }
+  return false;
+}
 export const zeroKey = (name: string): LocalError =>
   new LocalError('bad-argument', `"${name}" is all zeros: restore the stored key, or make a new one`);
 export const keyIsTransmitted = (): LocalError =>

@@ -40,12 +40,12 @@ export function connect(options: BrowserOptions): Client {
   });
   if (given.ca !== undefined)
     throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
-  if (typeof given.keyring === 'string') {
+  const { keyring = new KeyringStorage(given.identity.accessKey), derive = deriveInWorker } = given;
+  if (typeof keyring?.load !== 'function' || typeof keyring.update !== 'function') {
     throw new LocalError(
       'bad-argument',
-      'keyring: a page has no files, so pass an object with load and update',
+      '"keyring" expected an object with load() and update(): a page has no files',
     );
   }
-  const { keyring = new KeyringStorage(given.identity.accessKey), derive = deriveInWorker } = given;
   return connectByWebSocket(given, { keyring, derive });
 }

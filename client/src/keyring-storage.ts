@@ -20,8 +20,11 @@ export class KeyringText implements KeyringStore {
   #keyring!: Keyring;
   #text: string | null = null;
 
-  /** @throws any error of the storage */
+  /** @throws LocalError `bad-argument`; any error of the storage */
   constructor(accessKey: string, storage: TextStorage) {
+    if (typeof storage?.getItem !== 'function' || typeof storage.setItem !== 'function') {
+      throw new LocalError('bad-argument', '"storage" expected an object with getItem() and setItem()');
+    }
     this.#accessKey = accessKey;
     this.#storage = storage;
     this.name = `hub-keyring ${accessKey}`;

@@ -1,5 +1,5 @@
 /** The listeners to the events of a client. */
-import { type HubEvent, LocalError } from 'hub-protocol';
+import { type HubEvent, LocalError, readOptions } from 'hub-protocol';
 import type { ClientEvent } from './options.ts';
 
 type Listener = (event: never) => void;
@@ -7,10 +7,32 @@ type Listener = (event: never) => void;
 /** How many messages wait for a loop over the client. */
 const MOST_WAITING = 1000;
 
+const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
+  connecting: true,
+  deriving: true,
+  connect: true,
+  message: true,
+  bytes: true,
+  close: true,
+  reconnect: true,
+  ask: true,
+  unsent: true,
+  dropped: true,
+  'new-hub': true,
+  'static-key-fresh': true,
+  end: true,
+  trace: true,
+};
+
 export class Listeners {
   readonly #byType = new Map<string, Set<Listener>>();
 
+  /** @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function */
   add(type: ClientEvent['type'], listener: Listener): void {
+    readOptions({ [type]: true }, 'event', EVENTS);
+    if (typeof listener !== 'function') {
+      throw new LocalError('bad-argument', `the listener of "${type}" expected a function`);
+    }
     const listeners = this.#byType.get(type) ?? new Set();
     this.#byType.set(type, listeners.add(listener));
   }

@@ -2,6 +2,7 @@
  * `hub-protocol-client/react-native`: a client in an app, with React Native's WebSocket. The app brings the storage of the keyring,
  * `globalThis.crypto.getRandomValues`, and the derivation of the PSK, since it has no workers. docs/guides/react-native.md has all three.
  */
+import { LocalError } from 'hub-protocol';
 import type { Client } from './client.ts';
 import { KeyringText, type TextStorage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive } from './options.ts';
@@ -42,5 +43,11 @@ export interface ReactNativeOptions extends ConnectOptions {
 export function connect(options: ReactNativeOptions): Client {
   const given = readConnectOptions(options, { ...CONNECT_OPTIONS, storage: true });
   const { identity, storage, derive } = given;
+  if (derive === undefined) {
+    throw new LocalError(
+      'bad-argument',
+      '"derive" expected a function: an app has no worker that derives the PSK',
+    );
+  }
   return connectByWebSocket(given, { keyring: new KeyringText(identity.accessKey, storage), derive });
 }

@@ -17,6 +17,28 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
 
 const NODE_OPTIONS: OptionNames<NodeOptions> = { ...CONNECT_OPTIONS, keyring: true, ca: true };
 
+/** The names of the options in these options. */
+const NESTED: {
+  readonly [name in 'session' | 'policy' | 'requests']: OptionNames<NonNullable<ConnectOptions[name]>>;
+} = {
+  session: {
+    crypto: true,
+    randomBytes: true,
+    maxMessage: true,
+    inPlace: true,
+    readBinary: true,
+    trust: true,
+    hello: true,
+    binarize: true,
+    encodings: true,
+    patterns: true,
+    onKkFailure: true,
+    paced: true,
+  },
+  policy: { basePause: true, maxPause: true, steadyAfter: true, onKkFailure: true, deadlines: true },
+  requests: { deadlines: true },
+};
+
 /** The longest time that an option may name: a day, in milliseconds. */
 const DAY = 86_400_000;
 
@@ -38,11 +60,12 @@ export function readConnectOptions<Options extends ConnectOptions>(
   if (pingEvery !== undefined && !(typeof pingEvery === 'number' && pingEvery > 0 && pingEvery <= DAY)) {
     throw new LocalError('bad-argument', '"pingEvery" expected more than 0 and at most a day');
   }
+  if (typeof given.identity?.accessKey !== 'string' || typeof given.identity.password !== 'string') {
+    throw new LocalError('bad-argument', '"identity" expected the result of parseIdentity');
+  }
   for (const name of ['session', 'policy', 'requests'] as const) {
-    const value: unknown = given[name];
-    if (value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value))) {
-      throw new LocalError('bad-argument', `"${name}" expected an object`);
-    }
+    const value: object | undefined = given[name];
+    if (value !== undefined) readOptions(value, name, NESTED[name] as OptionNames<object>);
   }
   for (const name of ['derive', 'sharedSecret'] as const) {
     if (given[name] !== undefined && typeof given[name] !== 'function') {

@@ -43,7 +43,7 @@ test('an error for devices says its code, and the argument if the sentence start
     await functionsForDevices();
   assert.is(kkFailed!().message, 'kk-failed');
   assert.is(expected!('crypto', 'an object').message, 'bad-argument: crypto');
-  assert.is(unknownName!('options.x', 'option').message, 'bad-argument: options.x');
+  assert.is(unknownName!('options.x', {}).message, 'bad-argument: options.x');
   assert.is(keyIsTransmitted!().message, 'bad-argument: remoteStaticKey');
   assert.is(tooShort!('salt', 8, []).message, 'bad-length: salt');
   assert.is(badTopic!('a topic').message, 'bad-topic');

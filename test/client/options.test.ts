@@ -1,4 +1,6 @@
 /** The options of each entry: each is the caller's own, and none is unknown, whatever Object.prototype has. */
+import { readFileSync } from 'node:fs';
+import { parseSync } from '@swc/core';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import type { Client } from 'hub-protocol-client';
@@ -15,6 +17,7 @@ import { endWorlds, newWorld, PSK } from './world.ts';
 
 test.after.each(endWorlds);
 
+const README = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8');
 const saved = globalThis.WebSocket;
 test.before(() => void Object.assign(globalThis, { WebSocket }));
 test.after(() => void Object.assign(globalThis, { WebSocket: saved }));
@@ -40,6 +43,7 @@ const ENTRIES: readonly [name: string, connect: (options: never) => Client, opti
 
 const WRONG: readonly [what: string, options: object][] = [
   ['a misspelt option', { allowPlainText: true }],
+  ['a key of the keyring among the options of the session', { session: { keyring } }],
   ['a misspelt option of the session', { session: { trusts: 'pinned-only' } }],
   ['a misspelt option of the policy', { policy: { pause: 1 } }],
   ['a misspelt option of the requests', { requests: { deadline: 1 } }],
@@ -50,6 +54,32 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a time between pings of nothing', { pingEvery: 0 }],
   ['a derivation that is no function', { derive: 'scrypt' }],
 ];
+
+/** What each refusal says of a misspelt name. */
+const MISSPELT: readonly [options: object, message: string][] = [
+  [{ alowPlaintext: true }, '"options.alowPlaintext" does not exist: did you mean "allowPlaintext"?'],
+  [{ allow_plaintext: true }, '"options.allow_plaintext" does not exist: did you mean "allowPlaintext"?'],
+  [{ pnigEvery: 1 }, '"options.pnigEvery" does not exist: did you mean "pingEvery"?'],
+  [{ session: { trusts: 'pinned-only' } }, '"session.trusts" does not exist: did you mean "trust"?'],
+  [
+    { policy: { onKKFailure: 'keep-pin' } },
+    '"policy.onKKFailure" does not exist: did you mean "onKkFailure"?',
+  ],
+  [{ requests: { deadline: {} } }, '"requests.deadline" does not exist: did you mean "deadlines"?'],
+  [{ requests: { deadlines: { wating: 1 } } }, '"deadlines.wating" does not exist: did you mean "waiting"?'],
+  [{ policy: { deadlines: { heloo: 1 } } }, '"deadlines.heloo" does not exist'],
+  [{ colour: 'red' }, '"options.colour" does not exist'],
+];
+
+const messageOf = (call: () => unknown): string => {
+  try {
+    call();
+    return 'no error';
+  } catch (error) {
+    assert.is((error as { code?: string }).code, 'bad-argument', String(error));
+    return (error as Error).message;
+  }
+};
 
 const codeOf = (call: () => unknown): string | undefined => {
   try {
@@ -69,6 +99,37 @@ for (const [name, connect, options] of ENTRIES) {
       );
     });
   }
+
+  test(`${name} names the option that a misspelt one was meant to be`, () => {
+    for (const [wrong, message] of MISSPELT) {
+      assert.is(
+        messageOf(() => connect({ ...options, ...wrong } as never)),
+        message,
+      );
+    }
+  });
+
+  test(`${name} says which option is missing, or is none`, () => {
+    for (const missing of Object.keys(options)) {
+      if (name === 'browser' && missing !== 'identity') continue; // a page has defaults for both
+      for (const value of [undefined, null, 7, '']) {
+        if (missing === 'keyring' && value === '') continue; // a path
+        assert.match(
+          messageOf(() => connect({ ...options, [missing]: value } as never)),
+          `"${missing}" expected`,
+        );
+      }
+    }
+  });
+
+  test(`${name} refuses an identity that was not parsed`, () => {
+    for (const raw of [issuedWith('localhost'), JSON.stringify(issuedWith('localhost')), []]) {
+      assert.match(
+        messageOf(() => connect({ ...options, identity: raw } as never)),
+        '"identity" expected the result of parseIdentity',
+      );
+    }
+  });
 
   test(`${name} refuses options that are not an object`, () => {
     for (const none of [undefined, null, 7, 'identity.json', []]) {
@@ -141,6 +202,62 @@ test('Object.prototype neither receives the password nor answers a question', as
   await asked;
   const types = derived.map((sent) => Object(sent).payload?.data?.utterances?.[0]);
   assert.equal(types, ['hello', 'hello']);
+});
+
+test('a listener to an event that does not exist is refused, with the name that was meant', () => {
+  const client = newWorld().start();
+  const on = (type: string, listener: unknown = () => {}): string =>
+    messageOf(() => client.on(type as never, listener as never));
+  assert.is(on('mesage'), '"event.mesage" does not exist: did you mean "message"?');
+  assert.is(on('Connect'), '"event.Connect" does not exist: did you mean "connect"?');
+  assert.is(on('new_hub'), '"event.new_hub" does not exist: did you mean "new-hub"?');
+  assert.is(on('toString'), '"event.toString" does not exist');
+  assert.is(on('message', 'log'), 'the listener of "message" expected a function');
+});
+
+test('a page refuses a path as the store of its keyring', () => {
+  assert.match(
+    messageOf(() => browser({ identity, derive, keyring: 'keyring.json' } as never)),
+    'a page has no files',
+  );
+});
+
+/** A node of a syntax tree. */
+// biome-ignore lint/suspicious/noExplicitAny: the fields of a node depend on its type
+type Node = { type: string; span: { start: number; end: number }; [field: string]: any };
+
+test('every event, and every field of one, has a docstring in the published types', () => {
+  const code = readFileSync(new URL('../../client/dist/options.d.ts', import.meta.url));
+  const text = Buffer.concat([Buffer.from(';'), code]);
+  const { body, span } = parseSync(text.toString(), { syntax: 'typescript' });
+  const nameless: string[] = [];
+  const types = new Set<string>();
+  const visit = (members: Node[], from: number, owner: string): void => {
+    let end = from;
+    for (const { key, typeAnnotation, span: own } of members) {
+      const isDocumented = text.subarray(end - span.start, own.start - span.start).includes('/**');
+      end = own.end;
+      if (!isDocumented) nameless.push(`${owner}.${key.value}`);
+      if (key.value === 'type') types.add(typeAnnotation.typeAnnotation.literal.value);
+    }
+  };
+  const walk = (type: Node, owner: string): void => {
+    if (type.type === 'TsTypeLiteral') visit(type.members, type.span.start, owner);
+    for (const part of type.types ?? []) walk(part, owner);
+    if (type.type === 'TsParenthesizedType') walk(type.typeAnnotation, owner);
+  };
+  for (const { declaration } of body as unknown as Node[]) {
+    const name: string | undefined = declaration?.id?.value;
+    if (declaration?.type === 'TsTypeAliasDeclaration' && name === 'ClientEvent') {
+      walk(declaration.typeAnnotation, name);
+    } else if (declaration?.type === 'TsInterfaceDeclaration' && /(?:Event|Answer|AskError)$/.test(name!)) {
+      visit(declaration.body.body, declaration.body.span.start, name!);
+    }
+  }
+  assert.equal(nameless, []);
+  const listed = /^## Events\n([\s\S]*?)^## /m.exec(README)![1]!.matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) \|/gm);
+  const events = [...listed].flatMap(([, cell]) => cell!.match(/[\w-]+/g)!).filter((name) => name !== 'type');
+  assert.equal([...types].filter((name) => name !== 'received' && name !== 'sent').sort(), events.sort());
 });
 
 test.run();
