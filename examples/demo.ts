@@ -64,7 +64,7 @@ timeline.chapter(
 );
 const kiosk = connect('kiosk-7');
 await timeline.next('ready');
-timeline.line('hub', `replies: ${(await kiosk.ask('What is on today?')).reply.text}`);
+timeline.answer(await kiosk.ask('What is on today?'));
 const sent = 'x'.repeat(1024 * 1024);
 const isSame = (await kiosk.ask(sent)).reply.text === `You said: ${sent}`;
 timeline.line(
@@ -81,7 +81,7 @@ await sleep(1200);
 hub = await start(staticKey);
 timeline.line('hub', 'is back');
 await timeline.next('ready');
-timeline.line('hub', `replies: ${(await kiosk.ask('And tomorrow?')).reply.text}`);
+timeline.answer(await kiosk.ask('And tomorrow?'));
 
 timeline.chapter(
   'A hub with another key: KKpsk0 fails, XXpsk2 with the kept pin shows why, and a person must decide',
@@ -106,7 +106,7 @@ mistaken.end();
 timeline.chapter('A device that was provisioned with the 32 bytes: nothing to derive');
 const sensor = connect('sensor-1', { psk });
 await timeline.next('ready');
-timeline.line('hub', `replies: ${(await sensor.ask('It is 21 degrees')).reply.text}`);
+timeline.answer(await sensor.ask('It is 21 degrees'));
 sensor.end();
 await hub.stop();
 rmSync(folder, { recursive: true });

@@ -33,6 +33,7 @@ byId('form').addEventListener('submit', async (submitted) => {
   byId('question').value = '';
   say(text);
   const answer = await client.ask(text).catch((error) => error);
-  say(answer.reply?.text || answer.message || 'No answer.');
+  if (answer.reply?.text) say(answer.reply.text);
+  if (answer.tell !== undefined) status(answer.tell); // the answer is missing or incomplete
 });
 addEventListener('pagehide', () => client.end());

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseIdentity } from 'hub-protocol';
-import { type AskEvent, connect } from 'hub-protocol-client';
+import { type AskError, type AskEvent, connect } from 'hub-protocol-client';
 
 const [identityPath = 'identity.json', keyring = 'keyring.json', caPath] = process.argv.slice(2);
 const client = connect({
@@ -34,8 +34,9 @@ terminal.on('line', async (line) => {
   if (asked !== undefined && line === 'trust') client.trust(asked);
   else if (asked !== undefined) client.resume();
   else {
-    const answer = await client.ask(line).catch((error: Error) => error);
-    console.log('ending' in answer ? answer.reply.text || answer.tell : answer.message);
+    const answer = await client.ask(line).catch((error: AskError) => error);
+    if ('reply' in answer) console.log(answer.reply.text);
+    if (answer.tell !== undefined) console.log(answer.tell);
   }
 });
 terminal.on('close', () => client.end());

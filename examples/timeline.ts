@@ -3,7 +3,7 @@
  * slow work; elsewhere there are whole lines only.
  */
 import { fingerprint } from 'hub-protocol';
-import type { Traced } from 'hub-protocol-client';
+import type { Answer, Traced } from 'hub-protocol-client';
 import { nameOf } from './message-name.ts';
 
 const isTerminal = process.stdout.isTTY === true;
@@ -39,6 +39,12 @@ export class Timeline {
   line(side: Side, what: string, detail = ''): void {
     this.#flush();
     this.#print(performance.now(), side, what, detail);
+  }
+
+  /** Prints an answer, and a sentence if it is missing or incomplete. */
+  answer({ reply, tell }: Answer): void {
+    if (reply.text !== '') this.line('hub', `replies: ${reply.text}`);
+    if (tell !== undefined) this.line('client', tell);
   }
 
   /** Prints the reason for waiting. A terminal counts the seconds until the next line. */

@@ -1,7 +1,7 @@
 /** Sentences for people. */
 
 import type { ErrorCode, LinkEvent } from 'hub-protocol';
-import { fingerprint, type Keyring } from 'hub-protocol';
+import { fingerprint, type Keyring, readRefusal } from 'hub-protocol';
 
 /** The sentences of a transport, by the code of the error. */
 export type Advice = { readonly [code in ErrorCode]?: string };
@@ -55,14 +55,26 @@ export function sentenceForAnswer({
     case 'unanswered':
       return 'The hub did not understand the question.';
     case 'denied':
-      return reply.policyDenied
-        ? 'The hub does not allow this client to ask that. Ask its operator to allow it.'
-        : 'The hub could not process the question. Ask its operator whether the hub’s agent is running.';
+      return sentenceForRefusal(readRefusal(reply.rawEvent)?.code);
     case 'query-timeout':
       return 'The hub asked others, and none of them answered in time.';
     case 'timeout':
       return 'The hub did not answer in time.';
     case 'closed':
       return 'The connection ended before the answer was complete.';
+  }
+}
+
+/** The hub chooses the code. */
+function sentenceForRefusal(code: string | undefined): string {
+  switch (code) {
+    case 'backend_unavailable':
+      return 'The hub could not process the question. Ask its operator whether the hub’s agent is running.';
+    case 'malformed_payload':
+      return 'The hub could not read the question. Update this program, or the hub.';
+    case 'intent_quota_exceeded':
+      return 'This client has asked as often as the hub allows. Ask again later.';
+    default:
+      return 'The hub does not allow this client to ask that. Ask its operator to allow it.';
   }
 }

@@ -7,10 +7,12 @@ import {
   type CodeRequest,
   type JsonObject,
   type LinkEvent,
+  type OptionNames,
+  readOptions,
   type UtteranceRequest,
 } from 'hub-protocol';
 import { sentenceForAnswer } from './advice.ts';
-import type { Answer } from './options.ts';
+import type { Answer, AskError, Question } from './options.ts';
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
@@ -64,9 +66,42 @@ export class Answers {
   }
 }
 
-/** The envelope of a question. Fields that its object inherits do not count. */
-export function envelopeOf(request: UtteranceRequest | ActionRequest | CodeRequest): JsonObject {
-  const has = (name: string): boolean => Object.prototype.hasOwnProperty.call(request, name);
+/**
+ * The error of one question: a copy of the cause, which other questions and the events share.
+ * @param tell - the cause as a sentence for a person
+ */
+export function errorOf(cause: Error, requestId: string, tell: string): AskError {
+  return Object.create(Object.getPrototypeOf(cause), {
+    ...Object.getOwnPropertyDescriptors(cause),
+    stack: { value: cause.stack, writable: true, configurable: true }, // some engines compute it for the cause alone
+    requestId: { value: requestId, enumerable: true },
+    tell: { value: tell, enumerable: true },
+  });
+}
+
+/** The fields of all questions. */
+const FIELDS: OptionNames<Omit<UtteranceRequest & ActionRequest & CodeRequest, 'requestId'>> = {
+  text: true,
+  payload: true,
+  title: true,
+  value: true,
+  kind: true,
+  label: true,
+  sessionId: true,
+  siteId: true,
+  lang: true,
+  context: true,
+};
+
+/**
+ * The envelope of a question. Fields that its object inherits do not count.
+ * @throws LocalError `bad-argument`
+ */
+export function envelopeOf(question: Question, requestId: string, siteId: string): JsonObject {
+  const given = typeof question === 'string' ? { text: question } : question;
+  const said = readOptions<object>(given, 'question', FIELDS);
+  const has = (name: string): boolean => Object.prototype.hasOwnProperty.call(said, name);
+  const request = { siteId, ...said, requestId };
   if (has('payload')) return buildAction(request as ActionRequest);
   if (has('value')) return buildCode(request as CodeRequest);
   return buildUtterance(request as UtteranceRequest);

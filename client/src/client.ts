@@ -15,7 +15,7 @@ import {
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import { sentenceFor } from './advice.ts';
-import { Answers, envelopeOf } from './answers.ts';
+import { Answers, envelopeOf, errorOf } from './answers.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -92,6 +92,7 @@ export class Client {
   /**
    * Calls a listener with each event of a type. If it throws, the error is reported as uncaught, and does not end the
    * connection.
+   * @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function
    */
   on<Type extends ClientEvent['type']>(
     type: Type,
@@ -112,19 +113,22 @@ export class Client {
 
   /**
    * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, `reply.text` is
-   * the answer, and `tell` says why it is missing or incomplete. Rejects with the error of the `close` event if the connection
-   * ends before the hub has answered anything, with the latest one if no connection is ready within `timeout`, and with the cause
-   * if a person must act.
+   * the answer, and `tell` says why it is missing or incomplete. Rejects with an `AskError`: the error of the `close` event if the
+   * connection ends before the hub has answered anything, the latest one if no connection is ready within `timeout`, the cause if a
+   * person must act, and `bad-argument` for a question that is none.
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
-    const { timeout } = readAskOptions(options);
     const requestId = this.#platform.randomBytes(16).join('.');
-    const said = typeof question === 'string' ? { text: question } : question;
-    const envelope = envelopeOf({ siteId: this.#options.identity.siteId, ...said, requestId });
-    const orders = this.#link.ask(envelope, this.#now(), timeout);
-    const answer = this.#answers.to(envelope, requestId);
-    this.#run(orders);
-    return answer;
+    try {
+      const { timeout } = readAskOptions(options);
+      const envelope = envelopeOf(question, requestId, this.#options.identity.siteId);
+      const orders = this.#link.ask(envelope, this.#now(), timeout);
+      const answer = this.#answers.to(envelope, requestId);
+      this.#run(orders);
+      return await answer;
+    } catch (error) {
+      throw errorOf(error as Error, requestId, this.#sentenceFor(error as Error));
+    }
   }
 
   /**
@@ -210,9 +214,13 @@ export class Client {
   /** Calls listeners. An error gets a sentence. */
   readonly #tell = (event: LinkEvent): void => {
     const error = 'error' in event ? event.error : undefined;
-    const tell = error && sentenceFor(error, this.#link.keyring, this.#platform.advice);
+    const tell = error && this.#sentenceFor(error);
     this.#listeners.emit((error === undefined ? event : { ...event, tell }) as ClientEvent);
   };
+
+  #sentenceFor(error: Error): string {
+    return sentenceFor(error, this.#link.keyring, this.#platform.advice);
+  }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */
   #now(): number {

@@ -90,15 +90,26 @@ export interface AskOptions {
 }
 
 /** How a request ended. `ending` is `closed` only if the connection ended after the hub had given a part of the answer. */
-export interface Answer extends Told<'finish'> {
+export interface Answer extends Omit<Told<'finish'>, 'type'> {
   /** A sentence for a person if the answer is missing or incomplete, such as a truncated one; otherwise `undefined`. */
   readonly tell: string | undefined;
+}
+
+/** What `ask` rejects with: the cause, which is a `LocalError`, a `RemoteError`, or an error of the keyring's store. */
+export interface AskError extends Error {
+  /** What went wrong, as in the `close` event. An error of the store has the system's code, or none. */
+  readonly code?: string;
+  /** The id of the request, as in its envelope. */
+  readonly requestId: string;
+  /** The cause as a sentence for a person. */
+  readonly tell: string;
 }
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
 export interface AskEvent {
+  /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
   readonly type: 'ask';
   /** The cause. If the code is `hub-key-changed`, it has `nodeId`, `pinnedKey` and `hubKey`. */
   readonly error: Error | LocalError | RemoteError;
@@ -108,13 +119,17 @@ export interface AskEvent {
 
 /** A message arrived. It is passed to the session next. */
 export interface ReceivedEvent {
+  /** A message arrived. It is passed to the session next. */
   readonly type: 'received';
+  /** The message: text in the handshake, bytes on the encrypted session. */
   readonly data: string | Uint8Array;
 }
 
 /** An envelope was sealed and written, in the `transmit` events before this one. */
 export interface SentEvent {
+  /** An envelope was sealed and written. */
   readonly type: 'sent';
+  /** The envelope, with the content of a question and its `request_id`. */
   readonly envelope: JsonObject;
 }
 
@@ -179,12 +194,20 @@ export type ClientEvent =
       /** The cause as a sentence for a person. */
       readonly tell: string;
     }
-  | Told<'dropped'>
-  | Told<'new-hub'>
-  | (Told<'static-key-fresh'> & {
+  | ({
+      /** A message of the hub was dropped: it is too long, not UTF-8, or a binary message that cannot be read. */
+      readonly type: 'dropped';
+    } & Omit<Told<'dropped'>, 'type'>)
+  | ({
+      /** The hub is not pinned, although others are: a new hub, one with a new name, or an impostor who knows the password. */
+      readonly type: 'new-hub';
+    } & Omit<Told<'new-hub'>, 'type'>)
+  | ({
+      /** A pinned hub is about to see a key of this client that no hub has accepted yet, and may refuse it. */
+      readonly type: 'static-key-fresh';
       /** The risk as a sentence for a person. */
       readonly tell: string;
-    })
+    } & Omit<Told<'static-key-fresh'>, 'type'>)
   | {
       /** `end` was called. */
       readonly type: 'end';

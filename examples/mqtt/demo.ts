@@ -86,7 +86,7 @@ let hub = await serveMqttHub(options);
 timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
 const kiosk = connect(connectOverMqtt, overMqtt);
 await timeline.next('ready');
-timeline.line('hub', `replies: ${(await kiosk.ask('What is on today?')).reply.text}`);
+timeline.answer(await kiosk.ask('What is on today?'));
 const sent = 'x'.repeat(1024 * 1024);
 const isSame = (await kiosk.ask(sent)).reply.text === `You said: ${sent}`;
 timeline.line(
@@ -101,7 +101,7 @@ timeline.line('hub', 'is back');
 const lost = kiosk.ask('Are you there?').catch(({ code }) => code);
 await timeline.next('ready');
 timeline.line('', `the request ended with ${await lost}; on the next connection it is made again`);
-timeline.line('hub', `replies: ${(await kiosk.ask('And now?')).reply.text}`);
+timeline.answer(await kiosk.ask('And now?'));
 
 timeline.chapter('The password was changed at the hub: KKpsk0 meets silence, and XXpsk2 shows why');
 await hub.stop();
@@ -123,7 +123,7 @@ const webSocketHub = await serveHub({ ...options, tls });
 const overWebSocket = { data_plane_endpoints: { wss: webSocketHub.url } };
 const another = connect(connectOverWebSocket, overWebSocket);
 await timeline.next('ready');
-timeline.line('hub', `replies: ${(await another.ask('Do you know me?')).reply.text}`);
+timeline.answer(await another.ask('Do you know me?'));
 another.end();
 await webSocketHub.stop();
 await broker.stop();

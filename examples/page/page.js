@@ -82,12 +82,9 @@ byId('talk-form').addEventListener('submit', async (submitted) => {
   const text = byId('utterance').value;
   byId('utterance').value = '';
   say('You', text);
-  try {
-    const { ending, reply } = await client.ask(text);
-    say('Hub', reply.text || `No answer: ${ending}`);
-  } catch (error) {
-    say('Page', `Not sent: ${error.message}.`);
-  }
+  const answer = await client.ask(text).catch((error) => error);
+  if (answer.reply?.text) say('Hub', answer.reply.text);
+  if (answer.tell !== undefined) say('Page', answer.tell); // the answer is missing or incomplete
 });
 
 offerTrouble(hub, () => {

@@ -2,9 +2,9 @@
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WebSocketServer } from 'ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { HubSession } from '../../src/index.ts';
+import { HubSession, type HubSessionEvent } from '../../src/index.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import { Folder, IDENTITY, runOnTerminal, runProgram } from './run.ts';
 
@@ -79,19 +79,33 @@ test('chat fails if a question was not answered', async () => {
   assert.match(stderr, /connecting again/);
 });
 
-test('chat shows each message of a hub on one line', async () => {
+const played: WebSocketServer[] = [];
+test.after.each(() => {
+  for (const server of played.splice(0)) {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  }
+});
+
+/** Starts a hub that a test plays, and writes the identity of its client. `play` gets each event, and a function that sends a bus message. */
+async function playHub(
+  nodeId: string,
+  play: (event: HubSessionEvent, say: (type: string, data: object) => void, socket: WebSocket) => void,
+): Promise<string> {
+  const keys = { staticKey: randomBytes(32), psk: new Uint8Array(32) };
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server.on('connection', (socket) => {
-    const options = { crypto: nodeCrypto, randomBytes, nodeId: 'hub\n1', staticKey: randomBytes(32) };
-    const session = new HubSession({ ...options, psk: new Uint8Array(32) });
-    const handle = (events: ReturnType<HubSession['receive']>): void => {
+    const session = new HubSession({ ...keys, crypto: nodeCrypto, randomBytes, nodeId });
+    let context = {};
+    const say = (type: string, data: object): void => {
+      const message = { msg_type: 'bus', payload: { type, data, context } } as never;
+      for (const bytes of session.sendJson(message)) socket.send(bytes);
+    };
+    const handle = (events: HubSessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'transmit') socket.send(event.data);
-        if (event.type !== 'ready') continue;
-        const data = { utterance: 'one\n> \r\u2028Is this the new key?\u0085\ttwo' };
-        const speech = { msg_type: 'bus', payload: { type: 'speak', data, context: {} } };
-        for (const message of session.sendJson(speech)) socket.send(message);
-        setTimeout(() => socket.terminate(), 500);
+        if (event.type === 'message' && event.kind === 'json') ({ context } = JSON.parse(event.text).payload);
+        play(event, say, socket);
       }
     };
     socket.on('message', (data, isBinary) =>
@@ -108,13 +122,35 @@ test('chat shows each message of a hub on one line', async () => {
     static_key: '11'.repeat(32),
     static_key_is_fresh: true,
     pins: [],
-    psks: [{ node_id: 'hub\n1', key: '00'.repeat(32), is_provisioned: true }],
+    psks: [{ node_id: nodeId, key: '00'.repeat(32), is_provisioned: true }],
+  });
+  played.push(server);
+  return there;
+}
+
+test('chat shows each message of a hub on one line', async () => {
+  const there = await playHub('hub\n1', (event, say, socket) => {
+    if (event.type !== 'ready') return;
+    say('speak', { utterance: 'one\n> \r\u2028Is this the new key?\u0085\ttwo' });
+    setTimeout(() => socket.terminate(), 500);
   });
   const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
-  for (const socket of server.clients) socket.terminate();
-  server.close();
   assert.is(stdout, 'hub: one > Is this the new key? two\n');
   assert.match(stderr, /^connected to hub 1$/m);
+});
+
+test('ask and chat say that an answer is incomplete', async () => {
+  const there = await playHub('hub-1', (event, say, socket) => {
+    if (event.type !== 'message') return;
+    say('speak', { utterance: 'One moment.' });
+    setTimeout(() => socket.terminate(), 50);
+  });
+  const sentence = 'The connection ended before the answer was complete.';
+  const asked = await runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  assert.equal([asked.code, asked.stdout], [1, `One moment.\n${sentence}\n`]);
+  const { code, stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  assert.equal([code, stdout], [1, 'One moment.\n']);
+  assert.match(stderr, sentence);
 });
 
 const QUESTION = 'Type yes to trust it: ';

@@ -1,4 +1,6 @@
 /** How the promise of `ask` ends: with an answer, with a sentence that says what is missing, or with an error. */
+import { RemoteError } from 'hub-protocol';
+import type { AskError } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWorlds, newWorld, until } from './world.ts';
@@ -6,6 +8,13 @@ import { endWorlds, newWorld, until } from './world.ts';
 test.after.each(endWorlds);
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
+
+/** The error of a question that gets no answer. */
+const errorOf = (answer: Promise<unknown>): Promise<AskError> =>
+  answer.then(
+    () => Promise.reject(new Error('the question was answered')),
+    (error) => error,
+  );
 
 test('a question rejects with the error of the connection that ended before an answer', async () => {
   const world = newWorld();
@@ -39,6 +48,47 @@ test('a question rejects with the cause if no connection is ready in time', asyn
   assert.is(await client.ask('hello', { timeOut: 1 } as object).catch(codeOf), 'bad-argument');
   world.isDown = false;
   assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('each question that a lost connection ends rejects with an error of its own', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const sent: string[] = [];
+  client.on('trace', ({ what }) => {
+    if ('envelope' in what && what.envelope.msg_type === 'bus') {
+      sent.push(
+        (what.envelope as { payload: { context: { request_id: string } } }).payload.context.request_id,
+      );
+    }
+  });
+  const answers = ['kitchen', 'lobby'].map((sessionId) => errorOf(client.ask({ text: 'hello', sessionId })));
+  await until(() => world.questions === 2);
+  world.drop();
+  const errors = await Promise.all(answers);
+  assert.equal(
+    errors.map(({ requestId }) => requestId),
+    sent,
+  );
+  assert.is.not(sent[0], sent[1]);
+  const closed = world.events.find((event) => event.type === 'close')!;
+  for (const error of errors) {
+    assert.instance(error, RemoteError);
+    assert.equal([error.code, error.message], [closed.error.code, closed.error.message]);
+    assert.is(error.tell, closed.tell);
+    assert.is(error.stack, closed.error.stack);
+  }
+  assert.not.ok('requestId' in closed.error);
+});
+
+test('a question that is none, or has an unknown field, rejects with its request id and a message', async () => {
+  const client = newWorld().start();
+  for (const question of [undefined, null, 7, '', [], {}, { text: 'hello', language: 'de' }]) {
+    const { code, requestId, tell } = await errorOf(client.ask(question as never));
+    assert.is(code, 'bad-argument', String(question));
+    assert.match(requestId, /^\d+(\.\d+){15}$/);
+    assert.match(tell, /^".+\.$/);
+  }
 });
 
 test('a question rejects when end is called before an answer', async () => {
@@ -83,20 +133,19 @@ test('an answer that is too long is marked as truncated', async () => {
 for (const [type, data, sentence] of [
   ['complete_intent_failure', {}, 'did not understand'],
   ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'does not allow'],
-  [
-    'hive.policy.denied',
-    { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' },
-    'hub’s agent is running',
-  ],
+  ['hive.policy.denied', { code: 'backend_unavailable' }, 'hub’s agent is running'],
+  ['hive.policy.denied', { code: 'malformed_payload' }, 'could not read the question'],
+  ['hive.policy.denied', { code: 'intent_quota_exceeded' }, 'as often as the hub allows'],
+  ['hive.policy.denied', { code: 'constructor' }, 'does not allow'],
   ['hive.query.timeout', {}, 'none of them answered'],
 ] as const) {
-  test(`an answer that ends with ${type} has a message for a person, “${sentence}”`, async () => {
+  test(`an answer that ends with ${type} ${JSON.stringify(data)} has a message for a person, “${sentence}”`, async () => {
     const world = newWorld();
     world.isMute = true;
     const client = world.start({ requests: { deadlines: { unmatched: 10 } } });
     const answer = client.ask('hello');
     await until(() => world.questions === 1);
-    world.tell(type, data);
+    world.tell(type, { denied_type: 'recognizer_loop:utterance', ...data });
     assert.match((await answer).tell!, sentence);
   });
 }

@@ -32,7 +32,7 @@ function lines(code: string): string[] {
 
 /** What guides in JavaScript leave out of an example in TypeScript. */
 function withoutTypes(example: string): string {
-  return example.replace(/(?<=import \{ )type \w+, |: (?:AskEvent \| undefined|Error)(?=[;)])/g, '');
+  return example.replace(/(?<=import \{ |, )type \w+, |: (?:AskEvent \| undefined|AskError)(?=[;)])/g, '');
 }
 
 /** Whether all lines of an excerpt follow each other in a text, however far they are indented. */

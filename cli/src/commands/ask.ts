@@ -29,10 +29,10 @@ async function ask(args: Arguments): Promise<Result> {
   const question = words.length === 1 && words[0] === '-' ? readQuestion() : words.join(' ');
   const { client, failure, isRetried } = startTalk(path, args, askOnce);
   client.on('deriving', ({ progress }) => show(progress, 'deriving the pre-shared key'));
-  // The client would connect again later, but a person is waiting.
+  // The client would connect again later, but a person is waiting. A part of an answer comes first.
   const failed = new Promise<Error>((resolve) => {
     client.on('reconnect', ({ after }) => {
-      if (after > 0) resolve(new Error());
+      if (after > 0) setImmediate(resolve, new Error());
     });
   });
   try {

@@ -1,6 +1,7 @@
 /** `chat`: a person at a terminal talks to a hub. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
+import type { AskError } from 'hub-protocol-client';
 import { printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import { show } from '../derive.ts';
@@ -60,7 +61,7 @@ async function chat(args: Arguments): Promise<Result> {
     if (!isOver) terminal.prompt();
     return answer;
   };
-  const { client, failure } = startTalk(args.only('identity'), args, askPerson);
+  const { client } = startTalk(args.only('identity'), args, askPerson);
   client.on('connect', ({ nodeId }) => tell(`connected to ${onOneLine(nodeId)}`));
   let told = '';
   client.on('close', (event) => {
@@ -99,7 +100,7 @@ async function chat(args: Arguments): Promise<Result> {
     }
     const answer: Shown = await client
       .ask(question, { timeout })
-      .then(shownOf, (error: Error) => ({ ending: 'closed', text: '', message: failure() || error.message }));
+      .then(shownOf, ({ tell }: AskError) => ({ ending: 'closed', text: '', message: tell }));
     if (isOver) break;
     for (const line of linesOf(answer)) (line === answer.message ? tell : say)(line);
     if (answer.message !== undefined) isAnyUnanswered = true;
