@@ -2,7 +2,13 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { HubSession, type HubSessionEvent, readAuthorization } from 'hub-protocol';
+import {
+  HubSession,
+  type HubSessionEvent,
+  type LocalError,
+  RemoteError,
+  readAuthorization,
+} from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Assistant } from './assistant.ts';
@@ -24,8 +30,11 @@ export interface HubServerOptions {
   answer?: ((utterance: string) => string) | undefined;
   /** Called when the static key of a client is pinned, to store it. */
   onPinned?: ((accessKey: string) => void) | undefined;
-  /** Called with the cause when a connection ends before it is ready. */
-  onRefused?: ((error: Error & { code?: string }) => void) | undefined;
+  /**
+   * Called when a connection ends before it is ready, with the cause and the state that the session was in. A client whose password is
+   * wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client, and to nobody else.
+   */
+  onRefused?: ((error: LocalError | RemoteError, state: HubSession['state']) => void) | undefined;
   /** Called with an error that was thrown while a message was handled. The error ends only that connection. */
   onFault?: ((error: unknown) => void) | undefined;
 }
@@ -97,7 +106,9 @@ export function serveSocket(
   const client = accessKey === undefined ? undefined : clients.get(accessKey);
   if (accessKey === undefined || client === undefined) {
     socket.close(1008);
-    onRefused?.(new Error('this hub does not know its access key'));
+    const message =
+      accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
+    onRefused?.(new RemoteError('access-refused', message), 'new');
     return;
   }
   const { psk, clientKey } = client;
@@ -111,10 +122,13 @@ export function serveSocket(
   });
 
   let isReady = false;
+  let isOlder = false;
+  let state = session.state; // before the latest input
   const assistant = new Assistant(session, answer);
-  const handle = (events: HubSessionEvent[]): void => {
+  const handle = (input: () => HubSessionEvent[]): void => {
+    state = session.state;
     try {
-      carryOut(events);
+      carryOut(input());
     } catch (error) {
       session.closed();
       socket.terminate(); // one client's messages must not end the connections of the others
@@ -126,12 +140,17 @@ export function serveSocket(
       if (event.type === 'transmit') socket.send(event.data);
       else if (event.type === 'pin' && !pin(client, event.key)) {
         session.closed(); // ignore messages of this client until the socket is closed
-        socket.close(1008); // a faster session of this access key has pinned another key
+        socket.close(1008);
+        const message = 'a faster connection of this access key has pinned another key';
+        onRefused?.(new RemoteError('client-key-changed', message), state);
         return;
       } else if (event.type === 'pin') onPinned?.(accessKey);
       else if (event.type === 'close') socket.close(event.code);
       else if (event.type === 'ready') isReady = true;
-      else if (event.type === 'ended' && !isReady) onRefused?.(event.error);
+      else if (event.type === 'ended' && !isReady) {
+        const message = 'the client does not speak protocol 3: update it';
+        onRefused?.(isOlder ? new RemoteError('protocol-version', message) : event.error, state);
+      }
       for (const message of assistant.handle(event)) socket.send(message);
     }
   };
@@ -139,12 +158,15 @@ export function serveSocket(
   const deadline = setTimeout(() => {
     if (session.state !== 'ready') socket.terminate();
   }, 120_000);
-  socket.on('message', (data, isBinary) =>
-    handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
-  );
+  socket.on('message', (data, isBinary) => {
+    handle(() => session.receive(isBinary ? (data as Buffer) : data.toString()));
+    // The session ignores a HANDSHAKE without `noise`.
+    const isIgnored = state === 'awaiting-message-1' && session.state === state;
+    if (isIgnored && JSON.parse(data.toString()).msg_type === 'shake') isOlder = true;
+  });
   socket.on('close', (code) => {
     clearTimeout(deadline);
-    handle(session.closed(code));
+    handle(() => session.closed(code));
   });
-  handle(session.start());
+  handle(() => session.start());
 }

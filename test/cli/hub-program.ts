@@ -40,6 +40,11 @@ export class HubProgram {
     });
   }
 
+  /** Waits until it has printed a text. */
+  async prints(text: string): Promise<void> {
+    while (!this.printed.includes(text)) await once(this.#child!.stdout!, 'data');
+  }
+
   /** @returns its exit status */
   async stop(): Promise<number> {
     const ended = once(this.#child!, 'close');

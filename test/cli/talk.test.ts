@@ -1,8 +1,11 @@
 /** `hub-protocol hub` and `ask`: a conversation in two commands, in an empty folder. */
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { authorizedUrl } from 'hub-protocol';
 import { fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
 import { freePort, HubProgram } from './hub-program.ts';
 import { Folder, run, runProgram } from './run.ts';
 
@@ -119,17 +122,54 @@ test('a hub with another --port moves there, with its identity', async () => {
   assert.match(hub.printed, new RegExp(`is at wss://localhost:${moved},`));
 });
 
-test('the hub says why a client could not connect, and how to admit another key', async () => {
+/** Connects to the hub with the access key of an identity, says something, and leaves. */
+async function knock(accessKey: string, ...messages: string[]): Promise<void> {
+  const url = `wss://localhost:${JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8')).port}`;
+  const ca = readFileSync(folder.at('hub/ca.pem'));
+  const socket = new WebSocket(authorizedUrl(url, 'test', accessKey), { ca });
+  const closed = once(socket, 'close');
+  await Promise.race([once(socket, 'message'), closed]); // a stranger gets no message
+  for (const message of messages) socket.send(message);
+  socket.close();
+  await closed;
+}
+
+test('the hub says in a line why a client could not connect', async () => {
   const issued = JSON.parse(readFileSync(identity, 'utf8'));
   const ca = folder.at('hub/ca.pem');
-  const stranger = folder.write('stranger.json', { ...issued, access_key: 'of-another-hub' });
-  await runProgram(['ask', stranger, 'hello', '--ca', ca]);
-  assert.match(hub.printed, /could not connect: this hub does not know its access key/);
+  const files = { stranger: { access_key: 'of-another-hub' }, mistaken: { password: 'wrong' } };
+  for (const [name, fields] of Object.entries(files)) {
+    const path = folder.write(`${name}.json`, { ...issued, ...fields });
+    await runProgram(['ask', path, 'hello', '--ca', ca]);
+  }
   await runProgram(['ask', identity, 'hello', '--keyring', folder.at('lost.json')]);
-  assert.match(
-    hub.printed,
-    /could not connect: the client has a different static key [^\n]*remove clientKey from /,
-  );
+  await knock(issued.access_key);
+  await knock(issued.access_key, '{"msg_type":"shake","payload":{"envelope":"secret of an older client"}}');
+  await knock(issued.access_key, '{"secret');
+  for (const line of [
+    'this hub does not know its access key',
+    'it left after message 2: most likely its password is wrong',
+    `it has another static key than the pinned one. To admit it, remove clientKey from ${folder.at('hub/hub.json')}, and start the hub again`,
+    'it left without a handshake: it only looked, has an older protocol, or refuses this hub',
+    'it has an older protocol: update it',
+    'it sent what no client of protocol 3 sends (bad-json)',
+  ]) {
+    await hub.prints(`a client could not connect: ${line}\n`);
+  }
+  for (const secret of ['secret', issued.access_key, 'of-another-hub']) {
+    assert.not.ok(hub.printed.includes(secret), secret);
+  }
+});
+
+test('the hub prints no more than ten refusals in a minute', async () => {
+  await hub.stop();
+  await hub.start();
+  for (let i = 0; i < 25; i++) await knock('of-another-hub');
+  await runProgram(['ask', identity, 'the last question']);
+  await hub.prints('heard "the last question"');
+  const lines = hub.printed.split('\n').filter((line) => line.includes('could not connect'));
+  assert.is(lines.length, 10);
+  assert.match(hub.printed, 'no more are shown');
 });
 
 test('ask says that the password is wrong, with the fingerprint that the operator sees', async () => {

@@ -90,10 +90,9 @@ async function hub(args: Arguments): Promise<Result> {
       say(`heard ${shown(utterance)}, and answered ${shown(answer)}`);
       return answer;
     },
-    onRefused({ code, message }) {
-      const isOtherKey = code === 'client-key-changed';
-      const remedy = `to admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
-      say(`a client could not connect: ${message}${isOtherKey ? `; ${remedy}` : ''}`);
+    onRefused({ code }, state) {
+      const remedy = `. To admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
+      sayRefusal(`${reasonOf(code, state)}${code === 'client-key-changed' ? remedy : ''}`);
     },
     onFault: () => say('ended a connection that sent something it could not handle'),
   }).catch((error: NodeJS.ErrnoException) => {
@@ -127,6 +126,35 @@ async function hub(args: Arguments): Promise<Result> {
   });
   await server.stop();
   return { status: 0, text: '', json: {} };
+}
+
+/** Why a client could not connect, in words of this program alone. */
+function reasonOf(code: string, state: string): string {
+  if (code in REFUSALS) return REFUSALS[code]!;
+  if (code !== 'dropped') return `it sent what no client of protocol 3 sends (${code})`;
+  return state === 'awaiting-message-3'
+    ? 'it left after message 2: most likely its password is wrong'
+    : 'it left without a handshake: it only looked, has an older protocol, or refuses this hub';
+}
+
+const REFUSALS: { readonly [code: string]: string } = {
+  'access-refused': 'this hub does not know its access key',
+  'client-key-changed': 'it has another static key than the pinned one',
+  'kk-failed': 'its password, its keys or its pin of this hub have changed: the next attempt shows which',
+  'protocol-version': 'it has an older protocol: update it',
+};
+
+/** The most refusals that are printed in a minute: a client in a loop must not fill the terminal. */
+const MOST_REFUSALS = 10;
+let refusals = 0;
+let refusedSince = Number.NEGATIVE_INFINITY;
+
+function sayRefusal(reason: string): void {
+  const now = performance.now();
+  if (now - refusedSince > 60_000) [refusals, refusedSince] = [0, now];
+  refusals++;
+  if (refusals <= MOST_REFUSALS) say(`a client could not connect: ${reason}`);
+  if (refusals === MOST_REFUSALS) say('for a minute from the first of these, no more are shown');
 }
 
 function say(text: string): void {
