@@ -118,11 +118,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     'client-has-another-password',
     'first-contact messages',
     /password: the client closes after message 2/,
-    [
-      PEERS,
-      'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
-      'psk ??= randomBytes(32);',
-    ],
+    [PEERS, 'hexToBytes(DERIVED)!', 'randomBytes(32)'],
   ),
   ...PORTER_CLIENT_FAULTS,
 ];
@@ -172,8 +168,8 @@ export const HUB_FAULTS: readonly Fault[] = [
   fault('hub-ignores-text', 'first-contact text', /scene text/, IGNORES_TEXT),
   fault('hub-has-another-password', 'first-contact', /password: the payload of message 2/, [
     PEERS,
-    'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
-    'psk ??= randomBytes(32);',
+    'hexToBytes(DERIVED)!',
+    'randomBytes(32)',
   ]),
   ...PORTER_HUB_FAULTS,
 ];

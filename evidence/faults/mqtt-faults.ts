@@ -81,8 +81,8 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('mqtt-client-has-another-password', 'first-contact', /password: the client closes after message 2/, [
     'test/judge/peers.ts',
-    'psk ??= derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });',
-    'psk ??= randomBytes(32);',
+    'hexToBytes(DERIVED)!',
+    'randomBytes(32)',
   ]),
   ...PORTER_MQTT_CLIENT_FAULTS,
 ];

@@ -230,8 +230,8 @@ export const PORTER_CLIENT_FAULTS: readonly Fault[] = [
   fault('client-sends-large-chunks', TALKS, /chunk|65000/i, LARGE_CHUNKS),
   fault('client-takes-a-new-site-for-a-new-password', 'first-contact', /password|psk/i, [
     PEERS,
-    'derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID });\n  return psk;',
-    'derivePsk({ crypto: nodeCrypto, password: PASSWORD + "\\n", nodeId: NODE_ID });\n  return psk;',
+    'hexToBytes(DERIVED)!',
+    'hexToBytes(DERIVED)!.reverse()',
   ]),
   fault('client-counts-both-directions-together', TALKS, /scene/, [
     CHANNEL,
@@ -264,8 +264,8 @@ export const PORTER_HUB_FAULTS: readonly Fault[] = [
     /node.?id/i,
     [
       PEERS,
-      'nodeId: NODE_ID, staticKey, randomBytes, psk: sharedPsk(), clientKey }',
-      'nodeId, staticKey, randomBytes, psk: sharedPsk(), clientKey }',
+      'nodeId: NODE_ID, staticKey, randomBytes, psk: SHARED_PSK, clientKey }',
+      'nodeId, staticKey, randomBytes, psk: SHARED_PSK, clientKey }',
     ],
     [
       PEERS,

@@ -15,7 +15,7 @@ import {
 } from '../../src/index.ts';
 import { Handshake } from '../../src/noise/handshake.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
-import { argon2id, HandshakeState, protocolName, selectNoise } from '../../src/parts.ts';
+import { HandshakeState, protocolName, selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { OFFERED_SUITES } from '../../src/session/options.ts';
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
@@ -194,18 +194,4 @@ export function withSwappedKeys(receive: () => ReturnType<Side['receive']>): Ret
   } finally {
     Handshake.prototype.split = split;
   }
-}
-
-/** A PSK with other parameters than those of the protocol. */
-export function otherPsk(password: string, change: Partial<Parameters<typeof argon2id>[0]>): Uint8Array {
-  return argon2id({
-    crypto: nodeCrypto,
-    password,
-    salt: nodeCrypto.sha256(Buffer.from(NODE_ID)),
-    passes: 3,
-    memoryKiB: 65536,
-    parallelism: 1,
-    length: 32,
-    ...change,
-  });
 }

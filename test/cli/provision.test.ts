@@ -44,8 +44,16 @@ function written(): Keyring {
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
-test('writes a keyring with a static key, the PSK of each hub, and pins', async () => {
-  const { code, stderr } = await provision('--hub', 'hub-1', '--pin', `a=b=${KEY}`);
+function assertShowsNoSecret({ stdout, stderr }: Run): void {
+  for (const secret of [...SECRETS, PSK, hex(written().staticKey.privateKey!)]) {
+    assert.not.ok((stdout + stderr).includes(secret));
+  }
+}
+
+test('writes a keyring with a static key, the PSK of each hub, and pins, and shows no secret', async () => {
+  const shown = await provision('--hub', 'hub-1', '--pin', `a=b=${KEY}`);
+  const { code, stderr } = shown;
+  assertShowsNoSecret(shown);
   assert.is(stderr, '');
   assert.is(code, 0);
   const { psks, pins, staticKey, staticKeyIsFresh } = written();
@@ -75,24 +83,6 @@ test('lets only the owner read the keyring, whatever the umask', async () => {
   await provision();
   process.umask(umask);
   assert.is(statSync(out).mode & 0o777, 0o600);
-});
-
-test('shows no secret, neither as text nor as JSON', async () => {
-  const text = await provision('--hub', 'hub-1');
-  out = folder.at('other.json');
-  const json = await provision('--hub', 'hub-1', '--json');
-  assert.equal(Object.keys(JSON.parse(json.stdout)), [
-    'file',
-    'site_id',
-    'client_key',
-    'static_key_is_fresh',
-    'pins',
-    'psks',
-  ]);
-  const shown = text.stdout + text.stderr + json.stdout + json.stderr;
-  for (const secret of [...SECRETS, PSK, hex(written().staticKey.privateKey!)]) {
-    assert.not.ok(shown.includes(secret));
-  }
 });
 
 /** Provisions with --connection, and returns what was written for the device. */
@@ -207,10 +197,14 @@ test('replaces no file without --force', async () => {
   assert.not.equal(readFileSync(out, 'utf8'), before);
 });
 
-test('--keyring keeps the static key and the pins of an existing keyring', async () => {
+test('--keyring keeps the static key and the pins of an existing keyring, and --json shows no secret', async () => {
   await provision('--pin', `hub-1=${KEY}`);
   const before = written();
-  assert.is((await provision('--keyring', out, '--force', '--hub', 'hub-1')).code, 0);
+  const json = await provision('--keyring', out, '--force', '--hub', 'hub-1', '--json');
+  assert.is(json.code, 0);
+  assertShowsNoSecret(json);
+  const fields = ['file', 'site_id', 'client_key', 'static_key_is_fresh', 'pins', 'psks'];
+  assert.equal(Object.keys(JSON.parse(json.stdout)), fields);
   assert.equal(written().staticKey, before.staticKey);
   assert.equal(written().pins, before.pins);
   assert.is(written().psks.length, 1);

@@ -4,11 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { LocalError } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ACCESS_KEY } from '../world/hosts.ts';
+import { ACCESS_KEY, HOSTS } from '../world/hosts.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { endWorlds, newWorld, until } from './world.ts';
 
-const HOSTS = 1000;
 const PROGRAM = fileURLToPath(new URL('refused-hosts-program.ts', import.meta.url));
 
 test.after.each(endWorlds);

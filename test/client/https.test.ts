@@ -2,23 +2,15 @@
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import {
-  createKeyring,
-  derivePsk,
-  HubSession,
-  type HubSessionEvent,
-  type Keyring,
-  parseIdentity,
-} from 'hub-protocol';
+import { createKeyring, HubSession, type HubSessionEvent, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { PASSWORD, DERIVED as PSK } from '../world/keys.ts';
 
-const PASSWORD = 'correct horse';
-const PSK = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
 const STATIC_KEY = randomBytes(32);
 
 /** What a server answers: a status and a body, or the members of a JSON object with the status 200. */

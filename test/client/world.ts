@@ -1,7 +1,6 @@
 /** A client over a transport in memory, a store of its keyring, and a hub for each connection. */
 import {
   createKeyring,
-  derivePsk,
   HubSession,
   type HubSessionEvent,
   type Identity,
@@ -14,9 +13,9 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { Client } from '../../client/dist/client.js';
 import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
+import { DERIVED, PASSWORD } from '../world/keys.ts';
 
-export const PASSWORD = 'correct horse';
-export const PSK: Uint8Array = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
+export { DERIVED as PSK };
 export const HUB_STATIC: Uint8Array = randomBytes(32);
 export const identity: Identity = parseIdentity({
   access_key: 'kiosk-7',
@@ -68,7 +67,7 @@ export class World {
     keyring: this.store,
     derive: async () => {
       this.derivations++;
-      return PSK;
+      return DERIVED;
     },
     open: (connection) => this.#open(connection),
   };
@@ -123,7 +122,7 @@ export class World {
   #open({ received, closed }: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
     this.dials++;
     const hub = new HubSession({
-      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_STATIC, psk: PSK },
+      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_STATIC, psk: DERIVED },
       clientKey: this.clientKey,
     });
     this.hub = hub;

@@ -4,20 +4,20 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { derivePsk, fingerprint } from 'hub-protocol';
+import { fingerprint } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { DERIVED, PASSWORD } from '../world/keys.ts';
 
 const test = suite('the kiosk');
 const KIOSK = fileURLToPath(new URL('../../examples/kiosk.ts', import.meta.url));
-const PASSWORD = 'correct horse';
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-kiosk-'));
 const tls = await localhostCertificate();
 const clients = new Map([
-  ['kiosk-7', { psk: derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' }) }],
+  ['kiosk-7', { psk: DERIVED }],
   ['kiosk-8', { psk: randomBytes(32) }],
 ]);
 const keyOf = (staticKey: Uint8Array): string =>

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { decodeBinary, encodeBinary } from '../../src/binary.ts';
-import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
-import { derivePsk, type JsonObject, readHubEvent } from '../../src/index.ts';
+import { randomBytes } from '../../src/crypto/node.ts';
+import { type JsonObject, readHubEvent } from '../../src/index.ts';
 import { authority } from '../interop/certificate.ts';
 import { type HubOptions, OurHub } from '../interop/our-hub.ts';
+import { DERIVED, PASSWORD } from '../world/keys.ts';
 import { tone, wav } from '../world/wav.ts';
 
 const VOICE = new URL('../../examples/voice.ts', import.meta.url).pathname;
-const PASSWORD = 'correct horse';
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-voice-'));
 const path = (name: string): string => join(folder, name);
 const question = tone(440, 0.35);
@@ -53,7 +53,7 @@ const answer: HubOptions['answer'] = (message) => {
 const hub = await OurHub.start({
   nodeId: 'hub-1',
   staticKey: randomBytes(32),
-  psk: derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' }),
+  psk: DERIVED,
   suite: '25519_ChaChaPoly_SHA256',
   answer,
 });

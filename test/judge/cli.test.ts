@@ -8,8 +8,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parseResponse } from '../../judge/src/adapter.ts';
+import { AdapterError, type Fields, parseResponse } from '../../judge/src/adapter.ts';
 import { OPERATIONS } from '../../judge/src/checks/checks.ts';
+import { credentialsOf } from '../../judge/src/live/credentials.ts';
+import { parseOptions } from '../../judge/src/options.ts';
+import { runVectors } from '../../judge/src/run-vectors.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { startClient } from './peers.ts';
 
@@ -67,6 +70,7 @@ const COUNT = JSON.parse(
   readFileSync(new URL('../../vectors/negotiation.json', import.meta.url), 'utf8'),
 ).numberOfTests;
 const SELECT = ['--only', 'select'];
+const DECLINE = 'say({ declined: true });';
 /** Selection done right, in a few lines. */
 const RIGHT = `
   const { patterns, suites, own, pinned } = request;
@@ -82,9 +86,12 @@ function answering(codes: readonly string[]): string {
   return `switch (request.id) { ${cases.join(' ')} default: { ${RIGHT} } }`;
 }
 
+const NOISY = `console.error('a word'); ${RIGHT}`;
+
 test('passes a correct adapter, and exits with 0', async () => {
-  const { code, stdout, stderr } = await judge(RIGHT, ...SELECT);
+  const { code, stdout, stderr } = await judge(NOISY, ...SELECT);
   assert.is(code, 0, stderr);
+  assert.not.match(stderr, /a word/);
   assert.match(stdout, new RegExp(`select +${COUNT} +0 +0\n`));
   assert.equal(report().summary, [{ operation: 'select', passed: COUNT, failed: 0, declined: 0 }]);
   assert.is(report().passed, true);
@@ -97,9 +104,10 @@ test('shows the expected and the actual value, and exits with 1', async () => {
   assert.match(stdout, /pattern, differs at 0\n +expected "XXpsk2".*\n +got +"KKpsk0"/);
 });
 
-test('counts what an adapter declines, and exits with 2 if that is everything', async () => {
-  const { code, stdout } = await judge('say({ declined: true });', ...SELECT);
+test('counts what an adapter declines, exits with 2 if that is everything, and says how to begin', async () => {
+  const { code, stdout } = await judge(DECLINE, ...SELECT);
   assert.is(code, 2);
+  assert.match(stdout, /Nothing was tested.*: implement select\n/);
   assert.match(stdout, new RegExp(`select +0 +0 +${COUNT}\n`));
   assert.is(report().passed, false);
 });
@@ -122,23 +130,16 @@ test('waits for a response as long as --timeout says', async () => {
 
 test('shows no control character of an adapter, in text or in the report', async () => {
   const hostile = '\\u001b[31m\\u009b\\u202e\\u2028';
-  for (const code of [
+  const codes = [
     `say({ error: "${hostile}" });`,
     `console.log("${hostile}");`,
     `say({ ["${hostile}"]: 1, pattern: "${hostile}" });`,
     `console.error("${hostile}"); say({ id: "${hostile}" });`,
-  ]) {
-    const { stdout, stderr } = await judge(
-      `if (request.id !== 2) { ${RIGHT} } else { ${code} }`,
-      ...SELECT,
-      '--verbose',
-    );
-    const written = readFileSync(join(folder, 'judge.json'), 'utf8');
-    for (const text of [stdout, stderr, written]) {
-      assert.not.match(text, /[^\P{C}\n]|[\u2028\u2029]/u);
-    }
-    assert.match(written, /\\u009b/);
-  }
+  ];
+  const { stdout, stderr } = await judge(answering(codes), ...SELECT, '--verbose');
+  const written = readFileSync(join(folder, 'judge.json'), 'utf8');
+  for (const text of [stdout, stderr, written]) assert.not.match(text, /[^\P{C}\n]|[\u2028\u2029]/u);
+  assert.is(failures().filter((got) => got.includes('\u009b')).length, codes.length, failures().join('\n'));
 });
 
 /** Lines that are no response, and what the report says of each. */
@@ -162,6 +163,11 @@ const WRONG_LINES: readonly [what: string, code: string, fault: RegExp][] = [
   ['that is not JSON', `console.log('oops');`, /not JSON: oops/],
   ['that is not an object', `console.log('[1]');`, /not a JSON object/],
   ['with another id', `say({ id: 'x' });`, /id "x" to request/],
+  [
+    'of an earlier request, without end',
+    `setInterval(() => process.stdout.write('{"id":1}\\n'.repeat(1000)), 1);`,
+    /id 1 to request/,
+  ],
 ];
 
 test('fails exactly the tests with an invalid response line', async () => {
@@ -188,23 +194,25 @@ test('shows the last lines of an adapter that ends at once', async () => {
   );
 });
 
-test('says how to begin if an adapter declines everything', async () => {
-  const decline = 'say({ declined: true })';
-  assert.match(
-    (await judge(decline, '--only', 'psk,select')).stdout,
-    /Nothing was tested.*: begin with --only select\n/,
-  );
-  assert.match((await judge(decline, ...SELECT)).stdout, /Nothing was tested.*: implement select\n/);
+test('says with which operation to begin if an adapter declines several', async () => {
+  const { stdout } = await judge(DECLINE, '--only', 'psk,select');
+  assert.match(stdout, /Nothing was tested.*: begin with --only select\n/);
 });
 
 test('stops testing an operation after 20 requests without an answer, and goes on with the next', async () => {
-  const endless = `
-    if (request.op === 'select') setInterval(() => process.stdout.write('{"id":1}\\n'.repeat(1000)), 1);
-    else say({ error: 'refused' });`;
-  const { code } = await judge(endless, '--only', 'psk,select');
-  assert.is(code, 1);
-  const inVain = failures().filter((got) => /^not asked, since 20 requests in a row/.test(got));
-  assert.is(inVain.length, COUNT - 21); // the first response has the right id
+  const asked: unknown[] = [];
+  const send = async ({ op }: Fields): Promise<Fields> => {
+    asked.push(op);
+    if (op === 'select') throw new AdapterError('no response');
+    return { error: 'refused' };
+  };
+  const verdicts = await runVectors({ adapter: { send, stop: async () => {} }, only: ['psk', 'select'] });
+  const inVain = verdicts.filter(({ failure }) =>
+    /^not asked, since 20 requests in a row/.test(failure?.difference.got ?? ''),
+  );
+  assert.is(inVain.length, COUNT - 20);
+  assert.is(asked.filter((op) => op === 'select').length, 20);
+  assert.is(asked.length, 20 + verdicts.length - COUNT);
 });
 
 test('judge.json names the vector, and has both values whole', async () => {
@@ -246,10 +254,8 @@ test('ends although a process that the adapter has started keeps its output open
   assert.is(code, 0);
 });
 
-test('passes on the standard error of the adapter with --verbose only', async () => {
-  const noisy = `console.error('a word'); ${RIGHT}`;
-  assert.not.match((await judge(noisy, ...SELECT)).stderr, /a word/);
-  assert.match((await judge(noisy, ...SELECT, '--verbose')).stderr, /a word/);
+test('passes on the standard error of the adapter with --verbose', async () => {
+  assert.match((await judge(NOISY, ...SELECT, '--verbose')).stderr, /a word/);
 });
 
 /** What the judge prints until it waits for the other side. */
@@ -415,24 +421,35 @@ for (const [what, args, message] of [
     /client or hub, which is what you test, got broker/,
   ],
   ['a password as an argument', ['--listen', '--password', 'correct horse'], /Unknown option '--password'/],
+  ['a timeout that is longer than timers take', ['--timeout', '1e99', '--', 'x'], /at most 86400, got 1e99/],
+  ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
+  ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],
+] as const) {
+  test(`refuses ${what}`, () => {
+    assert.throws(() => parseOptions([...args]), message);
+  });
+}
+
+for (const [what, path, message] of [
+  ['an identity that never ends', '/dev/zero', /too long for an identity/],
+  ['what is no identity', '/dev/null', /cannot read the identity, \/dev\/null: \w/],
+] as const) {
+  test(`refuses ${what}`, () => {
+    assert.throws(() => credentialsOf(path), message);
+  });
+}
+
+// What ends the program: an error of the parser, one before the mode starts, and one of the mode.
+for (const [what, args, message] of [
+  ['an unknown option', ['--listne'], /--listne/],
+  ['an unknown operation', ['--only', 'selekt', '--', 'x'], /no operation selekt: did you mean select\?/],
   [
     'an identity that is missing',
     ['--listen', '--identity', '/nowhere.json'],
     /identity, \/nowhere.json: ENOENT/,
   ],
-  ['an identity that never ends', ['--listen', '--identity', '/dev/zero'], /too long for an identity/],
-  [
-    'what is no identity',
-    ['--listen', '--identity', '/dev/null'],
-    /cannot read the identity, \/dev\/null: \w/,
-  ],
-  ['a timeout that is longer than timers take', ['--timeout', '1e99', '--', 'x'], /at most 86400, got 1e99/],
-  ['an unknown option', ['--listne'], /--listne/],
-  ['an unknown operation', ['--only', 'selekt', '--', 'x'], /no operation selekt: did you mean select\?/],
-  ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
-  ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],
 ] as const) {
-  test(`refuses ${what}`, async () => {
+  test(`exits with 2 for ${what}, and prints nothing on standard output`, async () => {
     const { code, stdout, stderr } = await run(...args);
     assert.is(code, 2);
     assert.is(stdout, '');

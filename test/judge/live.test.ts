@@ -16,7 +16,7 @@ import {
   type Peer,
   type Faults as PeerFaults,
   pskFor,
-  sharedPsk,
+  SHARED_PSK,
   startClient,
   startHub,
 } from './peers.ts';
@@ -244,7 +244,7 @@ test('--listen waits only once for a client that does not come', async () => {
 
 test('--listen does not guess what is stored by a client that has one PSK for all hubs', async () => {
   const only = ['forgotten-psk'];
-  const verdicts = await judgeClient({ psk: sharedPsk(), only });
+  const verdicts = await judgeClient({ psk: SHARED_PSK, only });
   assert.equal(scenes(verdicts, 'declined'), only, failures(verdicts));
 });
 

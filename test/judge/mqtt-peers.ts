@@ -10,7 +10,7 @@ import {
   presence,
   type SessionEvent,
 } from '../../src/index.ts';
-import { entriesOf, NODE_ID, Pause, type Faults as PeerFaults, pskFor, sharedPsk } from './peers.ts';
+import { entriesOf, NODE_ID, Pause, type Faults as PeerFaults, pskFor, SHARED_PSK } from './peers.ts';
 
 export interface Faults extends PeerFaults<ClientOptions> {
   /** Options of the connection to the broker, in place of the right ones. */
@@ -116,7 +116,6 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
       setTimeout(dial, wait);
     });
   };
-  sharedPsk();
   dial();
   return () => {
     isOver = true;
@@ -137,7 +136,7 @@ export interface HubFaults {
 export function startHub(url: string, accessKey: string, faults: HubFaults = {}): () => void {
   const { stays, admitsAll, leaves, connection } = faults;
   const staticKey = randomBytes(32);
-  const psk = sharedPsk();
+  const psk = SHARED_PSK;
   let clientKey: Uint8Array | undefined;
   const sessions = new Map<string, HubSession>();
   const broker = mqtt.connect(url, { clientId: 'test-hub', reconnectPeriod: 0, ...connection });

@@ -9,7 +9,7 @@ import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import { BROKER_PASSWORD, type Faults, type HubFaults, startClient, startHub } from './mqtt-peers.ts';
-import { NODE_ID, PASSWORD, pskFor, sharedPsk } from './peers.ts';
+import { NODE_ID, PASSWORD, pskFor, SHARED_PSK } from './peers.ts';
 import { waitsOf } from './waits.ts';
 
 const ACCESS_KEY = 'kiosk-7';
@@ -112,7 +112,7 @@ test('--mqtt client finds a client with another client id each time', async () =
   assert.match(verdicts[1]!.failure!.causes.join(), /^client id: it changes/);
 });
 
-const KEYS = { staticKey: randomBytes(32), psk: sharedPsk() };
+const KEYS = { staticKey: randomBytes(32), psk: SHARED_PSK };
 
 test('the hub passes the scenes without an echo', async () => {
   const only = [

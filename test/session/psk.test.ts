@@ -1,4 +1,4 @@
-/** The PSK of a password at a hub, compared with argon2-cffi. A derivation takes about a second, so there are few. */
+/** The PSK of a password at a hub. A derivation takes about a second: test/judge/self.test.ts compares each with argon2-cffi. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -8,10 +8,9 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import { derivePsk, type PskOptions, pskDerivation, pskSalt } from '../../src/session/psk.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { hex, readVectors, toHex } from '../world/vectors.ts';
+import { hex, readVectors, toHex, type Vector } from '../world/vectors.ts';
 
 const VECTORS = readVectors('argon2id', 'Psk');
-const [ASCII, UNICODE] = VECTORS as [(typeof VECTORS)[number], (typeof VECTORS)[number]];
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 for (const { tcId, nodeId, salt } of VECTORS) {
@@ -20,20 +19,6 @@ for (const { tcId, nodeId, salt } of VECTORS) {
     assert.is(toHex(pskSalt(nodeCrypto, nodeId)), salt);
   });
 }
-
-test('derives the same key as argon2-cffi', () => {
-  const { password, nodeId, psk } = ASCII;
-  assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId })), psk);
-});
-
-test('derives the same key in slices, with no function but blake2b, from the salt', () => {
-  const { password, salt, psk } = ASCII;
-  const derivation = pskDerivation({ crypto: { blake2b: nobleCrypto.blake2b! }, password, salt: hex(salt) });
-  let slices = 1;
-  while (!derivation.run(50_000)) slices++;
-  assert.is(slices, 4); // 3 passes over 65536 blocks
-  assert.is(toHex(derivation.result()), psk);
-});
 
 test('derives in slices even if the crypto has a native argon2id, which cannot do that', () => {
   const argon2id = () => new Uint8Array(32).fill(1);
@@ -44,12 +29,17 @@ test('derives in slices even if the crypto has a native argon2id, which cannot d
   derivation.destroy();
 });
 
-test('derives the key in the caller’s memory, wipes that memory, and reports the progress', () => {
-  const { password, nodeId, psk } = UNICODE;
+test('derives in slices from the salt, with no function but blake2b, in memory that it wipes', () => {
+  const [, { password, salt, psk }] = VECTORS as [Vector, Vector];
   const memory = new Uint8Array(MEMORY_BYTES).fill(0xff);
   const reports: number[] = [];
   const onProgress = (progress: number) => reports.push(progress);
-  assert.is(toHex(derivePsk({ crypto: nobleCrypto, password, nodeId, memory, onProgress })), psk);
+  const crypto = { blake2b: nobleCrypto.blake2b! };
+  const derivation = pskDerivation({ crypto, password, salt: hex(salt), memory, onProgress });
+  let slices = 1;
+  while (!derivation.run(50_000)) slices++;
+  assert.is(slices, 4); // 3 passes over 65536 blocks
+  assert.is(toHex(derivation.result()), psk);
   assert.ok(isZero(memory));
   assert.ok(reports.length >= 95 && reports.length <= 101, `${reports.length} reports`);
   assert.is(reports.at(-1), 1);

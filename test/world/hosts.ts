@@ -26,6 +26,9 @@ const CLASSICS = [
   '\u2100.example',
 ];
 
+/** How many to try at each place that takes an address: these, and others of each form below. */
+export const HOSTS: number = Number(process.env.FUZZ_RUNS ?? 150);
+
 /** What hosts are made of. */
 const LABELS = ['hub', 'a', 'xn--', 'xn--a', '0x', '08', '256', '65536', '4294967296', '-', '_', '~'];
 const GROUPS = ['', '0', '1', 'ffff', 'fffff', '1.2.3.4', '256.1.1.1', '.'];
