@@ -88,19 +88,22 @@ async function runAll(): Promise<void> {
 }
 
 function draw(outcomes: readonly Outcome[]): void {
-  const rows = tasks.map(({ place, fault }, index) => {
-    const { result, failed, titles } = outcomes[index]!;
+  const faults = new Map<string, Set<string>>();
+  for (const [index, { fault }] of tasks.entries()) {
+    const { result, titles } = outcomes[index]!;
     const said = result === 'right' ? titles.find((title) => fault.says.test(title))! : `*${result}*`;
     const short = said
       .replace(/^(?:cause|about): /, '')
       .replace(/[;.(].*/s, '')
-      .replace(/\|/g, '\\|');
-    return [fault.name, place, String(failed), short];
-  });
+      .replace(/\|/g, '\\|')
+      .trim();
+    faults.set(short, (faults.get(short) ?? new Set()).add(fault.name));
+  }
   const count = (result: Outcome['result']): number =>
     outcomes.filter((each) => each.result === result).length;
   const [right, unnamed, wrong] = (['right', 'unnamed', 'wrong'] as const).map(count);
   const sum = `Of ${tasks.length} faults ${right} were named rightly, ${unnamed} were not named, ${wrong} named wrongly, and ${count('not caught')} not caught.`;
-  const head = ['fault', 'planted in', 'failures', 'what the judge says first'];
-  writeMeasured('docs/evidence/faults.md', { faults: `${sum}\n\n${table(head, rows)}` });
+  const rows = [...faults].map(([said, names]) => [said, [...names].join(', ')]);
+  const faultsTable = table(['what the judge says first', 'faults'], rows);
+  writeMeasured('docs/evidence/faults.md', { faults: `${sum}\n\n${faultsTable}` });
 }
