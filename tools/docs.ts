@@ -4,19 +4,59 @@
  *     npm run docs        builds first, about 5 s
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import type { ErrorCode } from '../src/errors.ts';
+import { LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
+import { MATRIX } from '../test/interop/matrix.ts';
 import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
-import type { Drawn } from './draw.ts';
+import { code, type Drawn, pageWith, table } from './draw.ts';
 import { errors } from './errors.ts';
+import { usualEvents } from './events.ts';
 import { evidence } from './evidence.ts';
-import { interop } from './interop.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
-import { readme } from './readme.ts';
 import { sessionTables } from './session-tables.ts';
 import { workedExample } from './worked-example.ts';
 
 const ROOT = new URL('..', import.meta.url);
+
+/** The matrix in docs/evidence/interop.md, from test/interop/matrix.json, whose results `test/interop/run` requires. */
+function interop(): Drawn {
+  const rows = MATRIX.map(({ peer, version, role, pattern, suites, what, result }) => [
+    `${peer} ${version}`,
+    role,
+    pattern,
+    suites.map((suite) => suite.split('_')[1] ?? suite).join(', '),
+    what,
+    [result].flat().join(', or '),
+  ]);
+  return pageWith('docs/evidence/interop.md', {
+    matrix: table(['peer', 'role', 'pattern', 'cipher', 'test', 'result'], rows),
+  });
+}
+
+/** The errors that people meet first. */
+const FIRST: readonly ErrorCode[] = [
+  'access-refused',
+  'psk-differs',
+  'hub-key-changed',
+  'client-key-refused',
+  'unavailable',
+  'crypto-failed',
+];
+
+function firstErrors(): string {
+  const rows: { readonly [name: string]: { readonly means: string } } = { ...LOCAL_ERRORS, ...REMOTE_ERRORS };
+  return table(
+    ['Code', 'Cause'],
+    FIRST.map((name) => [code(name), rows[name]!.means]),
+  );
+}
+
+/** The two tables of README.md: the events that every client handles, and these errors. */
+function readme(): Drawn {
+  return pageWith('README.md', { events: usualEvents(), errors: firstErrors() });
+}
 
 /** Every file that is drawn. */
 export function drawnFiles(): Drawn {

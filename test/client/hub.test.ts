@@ -7,7 +7,7 @@ import WebSocket from 'ws';
 import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
 import { ConnectionPolicy, createKeyring, type JsonObject, parseJson } from '../../src/index.ts';
 import { Device } from '../world/device.ts';
-import { ODD_TARGETS, requested } from '../world/odd-targets.ts';
+import { ODD_TARGETS, requested } from '../world/hostile.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);

@@ -1,8 +1,9 @@
-/** What is drawn from the code is up to date. */
+/** What is drawn from the code is up to date, and no error code is missing. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { drawnFiles } from '../../tools/docs.ts';
+import { codes } from '../../tools/errors.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const FILES = drawnFiles();
@@ -19,6 +20,20 @@ test('docs/reference/api/ has no page that is not drawn', () => {
     pages.filter((path) => !(path in FILES)),
     [],
   );
+});
+
+test('docs/reference/errors.md has a heading for every code', () => {
+  const { all } = codes();
+  const headings = [...FILES['docs/reference/errors.md']!.matchAll(/^### `(.*)`$/gm)].map(([, code]) => code);
+  assert.equal(
+    headings,
+    all.map((key) => key.split(' ')[1]),
+  );
+  assert.ok(all.length > 80);
+});
+
+test('every code is raised by a public function or an event', () => {
+  assert.equal(codes().raisedByNobody, []);
 });
 
 test.run();

@@ -1,9 +1,11 @@
-/** Runs the README's program and the demo as a user runs them: on the built package. */
+/** Runs the README's program, the demo and small examples as a user runs them: on the built package. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { servePage } from '../../examples/page/server.ts';
 import { PROGRAM } from '../package/readme.ts';
+import { ODD_TARGETS, requested } from '../world/hostile.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { assertShows } from './assert-shows.ts';
 
@@ -51,6 +53,24 @@ test('runs the demo to its end', async () => {
     /ready: XXpsk2/,
     /Everything went as it should\./,
   ]);
+});
+
+test('a client connects with a static key in a KeyObject, and with a non-extractable WebCrypto key', async () => {
+  const { stdout } = await node('--import', 'tsx', 'examples/external-key.ts');
+  assert.equal(stdout.trim().split('\n'), [
+    'KeyObject: ready, and the hub pinned its public key',
+    'WebCrypto: ready, and the hub pinned its public key',
+  ]);
+});
+
+test('the server of the page outlives a request of any path', async () => {
+  const page = await servePage(0);
+  const { port } = new URL(page.url);
+  for (const path of [...ODD_TARGETS, '/hub//', '/%', '/%00', '/..%2f', '/../server.ts']) {
+    const status = await requested(port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    assert.match(status, /^HTTP\/1.1 [24]0/, path);
+  }
+  await page.stop();
 });
 
 test('exports the promised names from each entry of the package', async () => {

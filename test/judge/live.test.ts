@@ -19,8 +19,8 @@ import {
   SHARED_PSK,
   startClient,
   startHub,
+  waitsOf,
 } from './peers.ts';
-import { waitsOf } from './waits.ts';
 
 const ACCESS_KEY = 'kiosk+7/ü';
 const PATIENCE = { message: 10_000, long: 60_000 };

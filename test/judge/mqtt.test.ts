@@ -9,8 +9,7 @@ import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
 import { BROKER_PASSWORD, type Faults, type HubFaults, startClient, startHub } from './mqtt-peers.ts';
-import { NODE_ID, PASSWORD, pskFor, SHARED_PSK } from './peers.ts';
-import { waitsOf } from './waits.ts';
+import { NODE_ID, PASSWORD, pskFor, SHARED_PSK, waitsOf } from './peers.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const COMMON = { derivePsk: pskFor, patience: { message: 5000, long: 20_000, silence: 200 }, port: 0 };

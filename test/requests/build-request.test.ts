@@ -3,9 +3,9 @@ import * as assert from 'uvu/assert';
 import { buildAction, buildCode, buildUtterance } from '../../src/requests/build-request.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
+import { withThrowing } from '../world/hostile.ts';
 import { readyPair } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { withThrowing } from './unreadable.ts';
 
 test('builds byte for byte what the public clients send', () => {
   // thalovant-embedded-c tests/test_ask.c

@@ -5,7 +5,7 @@ import { readHubEvent } from '../../src/requests/hub-event.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
-import { UNREADABLE, withThrowing } from './unreadable.ts';
+import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 
 const SPOKEN = {
   msg_type: 'bus',

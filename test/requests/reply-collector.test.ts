@@ -4,10 +4,10 @@ import { buildUtterance } from '../../src/requests/build-request.ts';
 import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
 import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
+import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { readyPair } from '../world/pair.ts';
 import { fc, runs } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { UNREADABLE, withThrowing } from './unreadable.ts';
 
 const OWN = { request_id: 'req-1' };
 const event = (type: string, data: Json = {}, context: Json = OWN): string =>

@@ -10,10 +10,10 @@ import {
   type SchedulerOptions,
 } from '../../src/requests/request-scheduler.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
+import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { find, readyPair } from '../world/pair.ts';
 import { fc, runs } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { UNREADABLE, withThrowing } from './unreadable.ts';
 
 const request = (requestId: string, sessionId?: string): JsonObject =>
   buildUtterance({ requestId, sessionId, text: 'hello' });

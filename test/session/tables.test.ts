@@ -16,7 +16,7 @@ import {
   type Input,
   type TransitionTable,
 } from '../../src/session/transitions.ts';
-import { nextStates } from './next-states.ts';
+import { nextStates } from './reachable.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: each type of group has fields of its own
 const groups: any[] = [...readVectorFile('tables').testGroups];

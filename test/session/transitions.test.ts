@@ -13,7 +13,7 @@ import {
 import { PSK } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import { HELLO, KK, LATER, OFFER, PACED, Pair, type PairOptions } from '../world/pair.ts';
-import { nextStates } from './next-states.ts';
+import { nextStates } from './reachable.ts';
 
 /** A step that a session took. */
 type Step = readonly [state: string, input: Input, next: string];

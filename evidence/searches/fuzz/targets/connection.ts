@@ -22,8 +22,7 @@ import {
   type Input,
   type TransitionTable,
 } from '../../../../src/session/transitions.ts';
-import { nextStates } from '../../../../test/session/next-states.ts';
-import { bytesIn } from '../../../../test/session/reachable.ts';
+import { bytesIn, nextStates } from '../../../../test/session/reachable.ts';
 import type { Data, Side } from '../../../../test/world/line.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { breach, showsNone, tally } from '../law.ts';
