@@ -422,10 +422,13 @@ export const unknownName = (name: string, known: object): LocalError => {
   );
 };
 
+/** @returns the name without capitals and underscores */
+const plainName = (name: string): string => name.toLowerCase().replace(/_/g, '');
+
 /** Whether two names are the same but for one letter, two that changed places, or capitals and underscores. */
 function isLike(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((name) => name.toLowerCase().replace(/_/g, '')) as [string, string];
-  if (Math.abs(a.length - b.length) > 1) return false;
+  const a = plainName(one);
+  const b = plainName(other);
   for (let i = 0; i <= a.length; i++) {
     for (let j = 0; j <= b.length; j++) {
       if (a.slice(0, i) + a.slice(i + 1) === b.slice(0, j) + b.slice(j + 1)) return true;
