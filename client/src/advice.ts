@@ -41,6 +41,33 @@ export function sentenceFor(
   return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }
 
+/** The close code with which HiveMind's hub ends a connection after an envelope that the client may not send. */
+const FORBIDDEN = 4003;
+
+/** What the operator of HiveMind's hub does to allow an envelope, by the reason in the close frame. */
+const TO_ALLOW: { readonly [reason: string]: readonly [type: string, commands: string] } = {
+  'BROADCAST is not allowed for this client': ['broadcast', 'make-admin and allow-broadcast'],
+  'PROPAGATE is not allowed for this client': ['propagate', 'allow-propagate'],
+  'ESCALATE is not allowed for this client': ['escalate', 'allow-escalate'],
+  'QUERY is not allowed for this client': ['query', 'allow-escalate'],
+  'CASCADE is not allowed for this client': ['cascade', 'allow-propagate'],
+};
+
+/** @returns a sentence if the hub has ended the connection because of what this client has sent. The hub's text is not shown */
+export function sentenceForClosing({
+  code,
+  reason = '',
+}: {
+  code?: number;
+  reason?: string;
+}): string | undefined {
+  if (code !== FORBIDDEN) return undefined;
+  const known = Object.prototype.hasOwnProperty.call(TO_ALLOW, reason) ? TO_ALLOW[reason] : undefined;
+  return known === undefined
+    ? 'The hub ended the connection because its policy forbids something that this client has sent. Ask its operator what this client may send.'
+    : `The hub ended the connection because this client may not send ${known[0]} envelopes. Ask its operator to allow it (on HiveMind's hub: hivemind-core ${known[1]}).`;
+}
+
 /** @returns a sentence that says why an answer is missing or incomplete; `undefined` if it is complete */
 export function sentenceForAnswer({
   ending,

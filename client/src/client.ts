@@ -14,7 +14,7 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
-import { sentenceFor } from './advice.ts';
+import { sentenceFor, sentenceForClosing } from './advice.ts';
 import { Answers, envelopeOf, errorOf } from './answers.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
@@ -49,6 +49,8 @@ export class Client {
   readonly #derivations: Derivations;
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
+  /** How the transport closed that was open last. */
+  #closing: { code?: number; reason?: string } = {};
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
   #isBusy = false;
@@ -219,7 +221,9 @@ export class Client {
   };
 
   #sentenceFor(error: Error): string {
-    return sentenceFor(error, this.#link.keyring, this.#platform.advice);
+    const { code } = error as { code?: string };
+    const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
+    return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform.advice);
   }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */
@@ -271,7 +275,10 @@ export class Client {
         input((at) => this.#link.received(connection, data, at));
       },
       closed: (closing) => {
-        if (isOpen()) this.#close(1000);
+        if (isOpen()) {
+          this.#close(1000);
+          this.#closing = Object(closing);
+        }
         input((at) => this.#link.closed(connection, closing, at));
       },
     };

@@ -11,6 +11,7 @@ import { serveHub } from 'hub-protocol-client/hub';
 import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { type WebSocket, WebSocketServer } from 'ws';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
 
@@ -73,6 +74,54 @@ test('a client waits as long as a server that refuses the WebSocket asks, within
   };
   assert.equal([await afterWith({}), await afterWith({ maxPause: 3_600_000 })], [600_000, 1_200_000]);
   server.close();
+});
+
+/** What a client shows its user of the first connection to a server that does something with each WebSocket. */
+async function told(serve: (socket: WebSocket) => void): Promise<{ code: string; tell: string }> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }).on('connection', serve);
+  await once(server, 'listening');
+  const stored = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = connect({
+    identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
+    keyring: { load: () => stored, update: () => {} },
+    allowPlaintext: true,
+  });
+  const { error, tell } = await new Promise<{ error: { code: string }; tell: string }>((resolve) =>
+    client.on('close', resolve),
+  );
+  client.end();
+  server.close();
+  return { code: error.code, tell };
+}
+
+for (const [reason, sentence] of [
+  [
+    'BROADCAST is not allowed for this client',
+    /may not send broadcast envelopes.*make-admin and allow-broadcast/,
+  ],
+  ['QUERY is not allowed for this client', /may not send query envelopes.*allow-escalate/],
+  ['constructor', /policy forbids something that this client has sent/],
+  ['', /policy forbids something that this client has sent/],
+  ['kiosk-7 is \u001b[31mbad', /policy forbids something/],
+] as const) {
+  test(`a client says what it may not send, if a hub closes with 4003 and “${reason}”`, async () => {
+    const { code, tell } = await told((socket) => socket.close(4003, reason));
+    assert.is(code, 'dropped');
+    assert.match(tell, sentence);
+    assert.not.match(tell, /kiosk-7|\[31m/);
+  });
+}
+
+test('a client says how to update a HiveMind hub of protocol 1', async () => {
+  const { code, tell } = await told((socket) => {
+    socket.send('{"msg_type":"hello","payload":{"pubkey":"","peer":"kiosk::1","node_id":"node:1"}}');
+    socket.send(
+      '{"msg_type":"shake","payload":{"handshake":true,"binarize":true,"preshared_key":false,"password":true,"crypto_required":true,"min_protocol_version":1,"max_protocol_version":1}}',
+    );
+  });
+  assert.is(code, 'protocol-version');
+  assert.match(tell, /--pre.*4\.7/);
 });
 
 test('a client names the entry for the protocol that the identity has', () => {
