@@ -6,4 +6,5 @@ main(process.argv.slice(2)).then(({ status, stdout, stderr }) => {
   process.stdout.write(stdout);
   process.stderr.write(stderr);
   process.exitCode = status;
+  setTimeout(() => process.exit(), 1000).unref(); // some servers never end their side of a connection
 });

@@ -8,6 +8,7 @@ import {
   type Identity,
   isJsonObject,
   type Json,
+  type JsonObject,
   type Keyring,
   type LocalError,
   MAX_FILE,
@@ -15,7 +16,9 @@ import {
   parseIdentity,
   parseJson,
   parseKeyring,
+  RemoteError,
   readAtMost,
+  readNodeId,
 } from 'hub-protocol-judge/internals';
 import { CannotRun } from './command.ts';
 
@@ -213,4 +216,34 @@ export function writePrivate(path: string, secret: string, mayReplace: boolean, 
     throw new CannotRun(`cannot write ${path}: ${reasonOf(error)}`);
   }
   if (!isDone) throw new CannotRun(`another program has changed ${path} meanwhile: run the command again`);
+}
+
+/**
+ * Reads the payload of HELLO or HANDSHAKE from a file: the payload alone, or the whole envelope as received.
+ * @param what - for messages: `the HELLO`
+ */
+export function readPayloadFile(path: string, what: string): JsonObject {
+  const contents = readFile(path, what);
+  return refusing(path, () => {
+    const value = parseJson(contents);
+    const payload = isJsonObject(value) && ownField(value, 'msg_type') ? ownField(value, 'payload') : value;
+    if (!isJsonObject(payload)) throw new CannotRun(`${path} is neither ${what} nor its payload`);
+    return payload;
+  });
+}
+
+/** The node id in a HELLO that was saved as a file. */
+export function nodeIdOfFile(path: string): string {
+  const hello = readPayloadFile(path, 'the HELLO');
+  return refusing(path, () => readNodeId(hello));
+}
+
+/** Turns what is wrong with a payload into CannotRun. */
+function refusing<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof RemoteError) throw new CannotRun(`${path}: ${error.message} (${error.code})`);
+    throw error;
+  }
 }

@@ -4,26 +4,16 @@ import { didYouMean, printable, table } from 'hub-protocol-judge/internals';
 import { Arguments, CannotRun, COMMON_OPTIONS, type Command, EXIT_STATUS, helpOf } from './command.ts';
 import { ASK } from './commands/ask.ts';
 import { CHAT } from './commands/chat.ts';
+import { DOCTOR } from './commands/doctor.ts';
 import { EXPLAIN } from './commands/explain.ts';
 import { HUB } from './commands/hub.ts';
-import { INSPECT } from './commands/inspect.ts';
 import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 import { shown } from './shown.ts';
 
-export const COMMANDS: readonly Command[] = [
-  HUB,
-  ASK,
-  CHAT,
-  PSK,
-  PROVISION,
-  TOPICS,
-  REDACT,
-  INSPECT,
-  EXPLAIN,
-];
+export const COMMANDS: readonly Command[] = [HUB, ASK, CHAT, PSK, PROVISION, TOPICS, REDACT, DOCTOR, EXPLAIN];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type AskEvent, type Client, connect } from 'hub-protocol-client';
-import { printable } from 'hub-protocol-judge/internals';
+import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
 
@@ -41,10 +41,15 @@ export interface Talk {
   isRetried(): Promise<boolean>;
 }
 
+/** The path of the keyring of an identity, unless another is given. */
+export function keyringOf(identity: string): string {
+  return `${identity.replace(/\.json$/, '')}.keyring.json`;
+}
+
 /** Starts a client. */
 export function startTalk(path: string, args: Arguments, ask: AskPerson): Talk {
   const identity = readIdentityFile(path);
-  const keyring = args.text('keyring') ?? `${path.replace(/\.json$/, '')}.keyring.json`;
+  const keyring = args.text('keyring') ?? keyringOf(path);
   if (!existsSync(keyring)) assertPrivate(keyring, false, 'the keyring');
   const ca = readAuthority(args.text('ca'), path);
   const allowPlaintext = args.flag('allow-plaintext');
@@ -98,6 +103,13 @@ export function answerAt(terminal: Interface, question: string): Promise<string>
   });
 }
 
+/** The message of an error of the library, for whoever types options. */
+export function inShellWords({ code, message }: LocalError): string {
+  return code === 'plaintext-endpoint'
+    ? 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'
+    : message;
+}
+
 /** Turns errors of the library and the system into CannotRun. */
 function connectOr(keyring: string, start: () => Client): Client {
   try {
@@ -105,9 +117,7 @@ function connectOr(keyring: string, start: () => Client): Client {
   } catch (error) {
     if (isLocalError(error)) {
       throw new CannotRun(
-        error.code === 'plaintext-endpoint'
-          ? 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'
-          : `${error.message} (${error.code})`,
+        error.code === 'plaintext-endpoint' ? inShellWords(error) : `${error.message} (${error.code})`,
       );
     }
     throw new CannotRun(`cannot use the keyring ${keyring}: ${reasonOf(error)}`);

@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run, runProgram } from './run.ts';
 
-const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'inspect', 'explain'];
+const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'doctor', 'explain'];
 
 test('--help lists the commands, and help on each has examples, options and exit status', async () => {
   const { code, stdout } = await run(['--help']);

@@ -80,7 +80,7 @@ const TYPES = ['dist/', 'client/dist/']
   )
   .join('\n');
 /** What our commands and the judge say about themselves. */
-const HELPS = ['ask', 'chat', 'explain', 'hub', 'inspect', 'provision', 'psk', 'redact', 'topics']
+const HELPS = ['ask', 'chat', 'doctor', 'explain', 'hub', 'provision', 'psk', 'redact', 'topics']
   .map(helpOf)
   .concat(
     ['cli', 'judge'].map((folder) => {

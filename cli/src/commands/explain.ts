@@ -5,9 +5,8 @@ import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';
 import { type Explanation, explain } from '../explain/explain.ts';
 import { type Recording, readRecording } from '../explain/recording.ts';
-import { readAnyKeyring, readFile, readIdentityFile, readKeyFile } from '../files.ts';
+import { readAnyKeyring, readFile, readIdentityFile, readKeyFile, readPayloadFile } from '../files.ts';
 import { readPassword } from '../password.ts';
-import { readPayloadFile } from '../payloads.ts';
 
 export const EXPLAIN: Command = {
   name: 'explain',

@@ -37,7 +37,7 @@ again with the same folder, and its clients know it. Ctrl+C ends it.
 
 FOLDER/identity.json   what a client needs. It is a secret, as every identity is
 FOLDER/ca.pem          the certificate authority, which a client has to trust;
-                       "ask", "chat" and "inspect" find it there
+                       "ask", "chat" and "doctor" find it there
 FOLDER/hub.json        the keys of the hub: a secret. Remove the folder to start
                        over
 `,

@@ -18,13 +18,13 @@ import { connectionOf } from '../connection.ts';
 import { deriveWithProgress } from '../derive.ts';
 import {
   assertPrivate,
+  nodeIdOfFile,
   readAs,
   readFile,
   readIdentityFile,
   readKeyringFile,
   writePrivate,
 } from '../files.ts';
-import { nodeIdOfFile } from '../payloads.ts';
 import { shown } from '../shown.ts';
 import { summarize, summaryToText } from '../summary.ts';
 

@@ -3,9 +3,8 @@
 import { bytesToBase64, bytesToHex } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
-import { readIdentityFile } from '../files.ts';
+import { nodeIdOfFile, readIdentityFile } from '../files.ts';
 import { readPassword } from '../password.ts';
-import { nodeIdOfFile } from '../payloads.ts';
 import { shown } from '../shown.ts';
 
 const FORMATS: ReadonlyMap<string, (bytes: Uint8Array) => string> = new Map([
@@ -32,7 +31,7 @@ output is a secret like the password: it opens every session with this hub.
       reads it, without the line feed at its end
   hub-protocol psk --node-id hub-1 --identity kiosk.json
   hub-protocol psk --hello seen/hello.json
-      takes a long node id from what "inspect --save seen" saved
+      takes a long node id from what "doctor --save seen" saved
 
 A hub's node id is whatever it says in its HELLO, byte for byte: a line feed at
 its end counts.

@@ -1,0 +1,242 @@
+/** The way to a server, a step at a time: DNS, TCP, TLS, and the account at an MQTT broker. No secret is sent before TLS is verified. */
+import { lookup } from 'node:dns/promises';
+import { request } from 'node:http';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
+import { causeOf, type Finding, type Place, sentenceOfCause } from 'hub-protocol-client/causes';
+import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
+import { createWebSocketStream, WebSocket } from 'ws';
+
+/** What is wrong, as a sentence that says what to do. */
+export class Fault extends Error {
+  readonly code: string;
+  /** The code of the platform, such as `ECONNREFUSED`. */
+  readonly platformCode: string | undefined;
+  /** The step that has failed; by default the first that has not passed. */
+  readonly step: string | undefined;
+
+  constructor(
+    code: string,
+    message: string,
+    given: { platformCode?: string | undefined; step?: string } = {},
+  ) {
+    super(message);
+    this.code = code;
+    this.platformCode = given.platformCode;
+    this.step = given.step;
+  }
+}
+
+/** Where a server is, and how long each step to it may take. */
+export interface Server {
+  readonly place: Place;
+  /** An IPv6 address has no brackets. */
+  readonly host: string;
+  readonly port: number;
+  readonly url: string;
+  /** A certificate authority, as PEM. */
+  readonly ca: string | undefined;
+  /** In milliseconds. */
+  readonly timeout: number;
+}
+
+const LATE: Finding = { cause: 'not-reachable', platformCode: 'ETIMEDOUT' };
+const SILENT: Finding = { cause: 'not-a-hub', platformCode: 'ETIMEDOUT' };
+
+function faultOf(finding: Finding, { place }: Server, more = ''): Fault {
+  const { cause, platformCode } = finding;
+  return new Fault(cause, sentenceOfCause(finding, place) + more, { platformCode });
+}
+
+/**
+ * Starts something that ends with a value or an error, and waits no longer than the server may take.
+ * @param late - the finding if it does not end
+ * @param start - returns what undoes it unless there is a value
+ */
+function within<Value>(
+  server: Server,
+  late: Finding,
+  start: (done: (value: Value) => void, fail: (error: unknown) => void) => () => void,
+): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    let undo = (): void => {};
+    const timer = setTimeout(() => fail(faultOf(late, server)), server.timeout);
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      undo();
+      reject(error instanceof Fault ? error : faultOf(causeOf(error) ?? { cause: 'not-reachable' }, server));
+    };
+    undo = start((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    }, fail);
+  });
+}
+
+/** The addresses of the host. */
+export async function resolveHost(server: Server): Promise<string[]> {
+  const { host } = server;
+  if (isIP(host) !== 0) return [host];
+  return within(server, { cause: 'not-reachable', platformCode: 'EAI_AGAIN' }, (done, fail) => {
+    lookup(host, { all: true }).then((found) => done(found.map(({ address }) => address)), fail);
+    return () => {}; // a lookup cannot be stopped
+  });
+}
+
+export function openSocket(server: Server): Promise<Socket> {
+  const { host, port } = server;
+  return within(server, LATE, (done, fail) => {
+    const socket = connectTcp({ host, port });
+    socket.once('connect', () => done(socket)).on('error', fail);
+    return () => socket.destroy();
+  });
+}
+
+/** Negotiates TLS, also with a certificate that is not accepted. */
+export function secure(socket: Socket, server: Server): Promise<TLSSocket> {
+  const { host, ca } = server;
+  return within(server, SILENT, (done, fail) => {
+    const servername = isIP(host) === 0 ? { servername: host } : {};
+    const tls = connectTls({ socket, host, ca, rejectUnauthorized: false, ...servername });
+    tls.once('secureConnect', () => done(tls)).on('error', fail);
+    tls.once('close', () => fail({ code: 'ECONNRESET' }));
+    return () => socket.destroy();
+  });
+}
+
+/** What the certificate was refused for may be the fault of a clock. */
+const OF_TIME = ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'];
+/** This program was written after that, so a clock that says less is wrong. */
+const WRITTEN = Date.UTC(2026, 10, 25);
+const DAY = 24 * 3600 * 1000; // milliseconds
+
+/**
+ * @returns what to say of the certificate of the server
+ * @throws Fault unless it is accepted
+ */
+export async function verify(tls: TLSSocket, server: Server): Promise<string> {
+  const certificate = tls.getPeerCertificate(); // before the server can end the connection
+  if (tls.authorized) {
+    return `${tls.getProtocol()}; the certificate is accepted, and valid until ${dayOf(certificate.valid_to)}`;
+  }
+  const finding = causeOf({ code: tls.authorizationError }) ?? { cause: 'certificate-refused' as const };
+  const isOfTime = OF_TIME.includes(finding.platformCode ?? '');
+  const more = isOfTime ? ` ${clockNote(Date.now(), await timeOf(tls, server), certificate)}` : '';
+  tls.destroy();
+  throw faultOf(finding, server, more);
+}
+
+/** Says whose clock is wrong, as far as that can be seen. */
+function clockNote(now: number, theirs: number | undefined, certificate: PeerCertificate): string {
+  if (now < WRITTEN) return 'That clock is wrong: this program is newer.';
+  if (theirs !== undefined && Math.abs(theirs - now) > DAY) {
+    return `The server’s clock says ${dayOf(theirs)}, so one of the two is wrong.`;
+  }
+  const { valid_from, valid_to } = certificate;
+  return `It is valid from ${dayOf(valid_from)} to ${dayOf(valid_to)}.`;
+}
+
+/** A day, as people write it; what a server wrote in another form is not shown. */
+function dayOf(time: number | string): string {
+  const date = new Date(time);
+  return Number.isNaN(date.getTime()) ? 'an unknown day' : date.toISOString().slice(0, 10);
+}
+
+/** How long a server may take to tell its time, in milliseconds. */
+const LONGEST_WAIT_FOR_TIME = 2000;
+
+/** The time of a web server, in milliseconds; `undefined` if it does not tell it. The server was not verified, so it learns nothing. */
+function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<number | undefined> {
+  if (place.scheme.startsWith('mqtt')) return Promise.resolve(undefined);
+  const signal = AbortSignal.timeout(Math.min(timeout, LONGEST_WAIT_FOR_TIME));
+  return new Promise((resolve) => {
+    const asked = request({ method: 'HEAD', host, createConnection: () => tls, signal }, ({ headers }) => {
+      const time = Date.parse(headers.date ?? '');
+      resolve(Number.isNaN(time) ? undefined : time);
+    });
+    asked.on('error', () => resolve(undefined)).end();
+  });
+}
+
+/** The most that is read of a broker, in bytes. */
+const MOST_OF_BROKER = 512 * 1024;
+const [CONNACK, SUBACK] = [2, 9];
+
+/**
+ * Logs on to a broker over MQTT 3.1.1, subscribes to the client's topic, and leaves. The hub does not notice.
+ * @param socket - verified
+ * @throws Fault if the broker refuses the account or the topic
+ */
+export async function logOn(socket: Duplex, identity: Identity, server: Server): Promise<void> {
+  const { username, password, qos } = identity.mqtt!;
+  const id = clientId('hub-protocol-doctor', identity.accessKey);
+  const level4WithAccount = [4, 0xc2, 0, 60]; // a clean session, and a keep-alive of 60 seconds
+  const account = [id, username, password].map(field);
+  const topic = field(deriveTopics(identity.mqtt!).subscribe);
+  const notBroker: Finding = { cause: 'not-a-hub' };
+  await within<void>(server, SILENT, (done, fail) => {
+    let received = Buffer.alloc(0);
+    const refuse = (kind: string, code: number): void =>
+      fail(faultOf({ cause: 'broker-refused', platformCode: `${kind}_${code}` }, server));
+    const take = (type: number, body: Buffer): void => {
+      if (type === CONNACK && body.length === 2) {
+        if (body[1] !== 0) refuse('CONNACK', body[1]!);
+        else socket.write(packet(0x82, Buffer.of(0, 1), topic, Buffer.of(qos)));
+      } else if (type === SUBACK && body.length === 3) {
+        if (body[2]! >= 0x80) refuse('SUBACK', body[2]!);
+        else done(undefined);
+      } else if (type === 0 || type === 1) fail(faultOf(notBroker, server));
+    };
+    socket.on('data', (part: Buffer) => {
+      received = Buffer.concat([received, part]);
+      if (received.length > MOST_OF_BROKER) fail(faultOf(notBroker, server));
+      for (let next = firstPacket(received); next !== undefined; next = firstPacket(received)) {
+        received = received.subarray(next.length);
+        take(next.type, next.body);
+      }
+    });
+    socket.on('error', fail);
+    socket.on('close', () => fail(faultOf(notBroker, server)));
+    socket.write(packet(0x10, field('MQTT'), Buffer.from(level4WithAccount), ...account));
+    return () => socket.destroy();
+  });
+  socket.end(packet(0xe0));
+}
+
+/** A broker's MQTT over WebSocket. */
+export function overWebSocket({ url, ca, timeout }: Server): Duplex {
+  const socket = new WebSocket(url, ['mqtt'], { ca, handshakeTimeout: timeout, maxPayload: MOST_OF_BROKER });
+  return createWebSocketStream(socket);
+}
+
+function field(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 255), bytes]);
+}
+
+/** A packet with its length in seven bits a byte (MQTT 3.1.1, section 2.2.3). */
+function packet(first: number, ...parts: Buffer[]): Buffer {
+  const body = Buffer.concat(parts);
+  const head = [first];
+  let rest = body.length;
+  do {
+    head.push((rest & 127) | (rest > 127 ? 128 : 0));
+    rest >>= 7;
+  } while (rest > 0);
+  return Buffer.concat([Buffer.from(head), body]);
+}
+
+/** The first packet of what was received, once it is complete. A length that is longer than four bytes is taken for the type 0. */
+function firstPacket(bytes: Buffer): { type: number; body: Buffer; length: number } | undefined {
+  let length = 0;
+  for (let at = 1; at < bytes.length; at++) {
+    length += (bytes[at]! & 127) * 128 ** (at - 1);
+    if (at > 4) return { type: 0, body: bytes, length: bytes.length };
+    if (bytes[at]! > 127) continue;
+    const end = at + 1 + length;
+    if (end > bytes.length) return undefined;
+    return { type: bytes[0]! >> 4, body: bytes.subarray(at + 1, end), length: end };
+  }
+  return undefined;
+}

@@ -1,0 +1,871 @@
+/** `hub-protocol doctor`: servers on loopback, each with one fault on the way of a client to its hub. */
+import { KeyObject, webcrypto } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import {
+  BasicConstraintsExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { HubSession, type HubSessionEvent } from 'hub-protocol';
+import { Assistant } from 'hub-protocol-client/assistant';
+import { type HubClient, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
+import {
+  createKeyring,
+  nodeCrypto as crypto,
+  derivePsk,
+  fingerprint,
+  type Json,
+  type Keyring,
+  randomBytes,
+  serializeKeyring,
+  storePsk,
+  updateKeyring,
+} from 'hub-protocol-judge/internals';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { startBroker } from '../world/mqtt-broker.ts';
+import { Folder, IDENTITY, type Run, run, runProgram, SECRETS } from './run.ts';
+
+const test = suite('doctor');
+const folder = new Folder();
+test.after(() => folder.remove());
+const identity = folder.write('identity.json', IDENTITY);
+
+const ACCESS_KEY = 'AKEY-12345';
+const PASSWORD = IDENTITY.password as string;
+const PSK = new Uint8Array(derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' }));
+const HUB_KEY = randomBytes(32);
+const CLIENT_KEY = randomBytes(32);
+const publicOf = (key: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(crypto.x25519.publicKey(key));
+
+const closers: (() => unknown)[] = [];
+test.after.each(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+/** A WebSocket server without TLS that does this with each connection. Returns its URL. */
+async function greeting(greet: (socket: WebSocket) => void): Promise<string> {
+  const server = createHttpServer();
+  new WebSocketServer({ server }).on('connection', greet);
+  return `ws://127.0.0.1:${await listen(server)}`;
+}
+
+async function examine(greet: (socket: WebSocket) => void, ...args: string[]): Promise<Run> {
+  return safe(await run(['doctor', identity, await greeting(greet), '--allow-plaintext', ...args]));
+}
+
+/** Checks that an output has no secret, and nothing that a terminal obeys. */
+function safe(result: Run): Run {
+  const output = result.stdout + result.stderr;
+  for (const secret of [...SECRETS, 'secret-path', 'secret-query', 'secret-text'])
+    assert.not.ok(output.includes(secret), output);
+  assert.not.match(output, /[^\P{C}\n]|[\u2028\u2029]/u);
+  return result;
+}
+
+const says =
+  (...messages: string[]) =>
+  (socket: WebSocket): void => {
+    for (const message of messages) socket.send(message);
+  };
+
+const HELLO = '{"msg_type":"hello","payload":{"node_id":"hub-1","peer":"AKEY-12345 at 1.0","pubkey":""}}';
+const SUITE = '25519_ChaChaPoly_SHA256';
+const OFFER_PAYLOAD = {
+  max_protocol_version: 3,
+  noise: { patterns: ['XXpsk2', 'KKpsk0'], suites: [SUITE] },
+};
+/** An offer that ends the way before a PSK is derived. */
+const OLD_PAYLOAD = { ...OFFER_PAYLOAD, max_protocol_version: 2 };
+const offer = (payload: object): string => JSON.stringify({ msg_type: 'shake', payload });
+
+/** The file of a keyring with the client's key, and the PSK of hub-1 unless it must be derived. */
+function keyring(change: (keyring: Keyring) => Keyring = (same) => same): string {
+  const created = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_KEY, crypto });
+  const provisioned = storePsk(created, 'hub-1', PSK, { isProvisioned: true });
+  return folder.write('keyring.json', serializeKeyring(change(provisioned)));
+}
+const pinning =
+  (key: Uint8Array) =>
+  (stored: Keyring): Keyring =>
+    updateKeyring(stored, { type: 'pin', nodeId: 'hub-1', key: new Uint8Array(key) });
+
+interface Issued {
+  readonly key: string;
+  readonly cert: string;
+}
+const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const DAY = 24 * 3600 * 1000;
+const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
+  webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
+const authorityKeys = await newKeys();
+
+/** @param days - from and to which day after today it is valid */
+async function issue(
+  name: string,
+  days: readonly [number, number] = [-1, 30],
+  isSelfSigned = false,
+): Promise<Issued> {
+  const keys = name === 'authority' ? authorityKeys : await newKeys();
+  const [notBefore, notAfter] = days.map((count) => new Date(Date.now() + count * DAY)) as [Date, Date];
+  const certificate = await X509CertificateGenerator.create({
+    subject: `CN=${name}`,
+    issuer: `CN=${isSelfSigned ? name : 'authority'}`,
+    notBefore,
+    notAfter,
+    signingAlgorithm: ALGORITHM,
+    publicKey: keys.publicKey,
+    signingKey: isSelfSigned ? keys.privateKey : authorityKeys.privateKey,
+    extensions: [
+      new BasicConstraintsExtension(name === 'authority'),
+      new SubjectAlternativeNameExtension([{ type: 'dns', value: name }]),
+    ],
+  });
+  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { key, cert: certificate.toString('pem') };
+}
+const authority = folder.write('authority.pem', (await issue('authority')).cert);
+const localhost = await issue('localhost');
+
+/** A hub with TLS, and the path of an identity for it. */
+async function hub(
+  client: HubClient = { psk: PSK },
+  options: Partial<HubServerOptions> = {},
+): Promise<string> {
+  const clients = new Map([[ACCESS_KEY, client]]);
+  const served = await serveHub({ tls: localhost, nodeId: 'hub-1', staticKey: HUB_KEY, clients, ...options });
+  closers.push(() => served.stop());
+  return there({ wss: served.url });
+}
+
+function there(data_plane_endpoints: object, more: object = {}): string {
+  return folder.write('there.json', { ...IDENTITY, mqtt: undefined, data_plane_endpoints, ...more });
+}
+
+/** An identity for a web server with TLS that answers everything with a status; without one, with nothing. */
+async function web(
+  { key, cert }: Issued,
+  status?: number,
+  scheme = 'wss',
+  headers: object = {},
+): Promise<string> {
+  const server = createHttpsServer({ key, cert }, (_, response) => {
+    if (status !== undefined) response.writeHead(status, { ...headers }).end('secret-text AKEY-12345');
+  });
+  server.on('upgrade', (_, socket) => {
+    if (status !== undefined) socket.end(`HTTP/1.1 ${status} secret-text\r\nContent-Length: 0\r\n\r\n`);
+  });
+  const url = `${scheme}://localhost:${await listen(server)}/secret-path`;
+  return there({ [scheme]: url }, { protocols: { [scheme]: true } });
+}
+
+/** The URL of a server that does this with each TCP connection. */
+async function raw(serve: (socket: Socket) => void = () => {}): Promise<number> {
+  return listen(createTcpServer(serve));
+}
+
+/** A hub of which the agent does this with each question. */
+const hubThatSays =
+  (payload: (context: Json) => object | undefined) =>
+  (socket: WebSocket): void => {
+    const session = new HubSession({ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_KEY, psk: PSK });
+    const handle = (events: HubSessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'transmit') socket.send(event.data);
+        if (event.type !== 'message' || event.kind !== 'json') continue;
+        const said = payload(JSON.parse(event.text).payload.context);
+        for (const data of said === undefined
+          ? []
+          : session.sendJson({ msg_type: 'bus', payload: said as never })) {
+          socket.send(data);
+        }
+      }
+    };
+    socket.on('message', (data, isBinary) =>
+      handle(session.receive(isBinary ? (data as Buffer) : data.toString())),
+    );
+    handle(session.start());
+  };
+
+/** What a run has found, from its JSON. */
+interface Found {
+  readonly fault?: {
+    readonly step: string;
+    readonly code: string;
+    readonly platform_code?: string;
+    readonly text: string;
+  };
+  readonly steps: readonly { readonly step: string; readonly state: string; readonly text?: string }[];
+  readonly [name: string]: unknown;
+}
+const found = ({ stdout }: Run): Found => JSON.parse(stdout);
+const doctor = async (...args: string[]): Promise<Run> => safe(await run(['doctor', ...args]));
+
+const CA = ['--ca', authority];
+const PLAIN = '--allow-plaintext';
+const SOON = ['--timeout', '0.5'];
+const DENIED = {
+  type: 'hive.policy.denied',
+  data: { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' },
+};
+const mqtt = (endpoint: string, more: object = {}): string =>
+  folder.write('there.json', {
+    ...IDENTITY,
+    data_plane_endpoints: undefined,
+    mqtt: { ...IDENTITY.mqtt, endpoint, ...more },
+  });
+
+async function broker(password = 'mqtt-password', base = 'hivemind/hub-1'): Promise<string> {
+  const accounts = new Map([
+    ['mqtt-user', password],
+    [ACCESS_KEY, 'mqtt-password'],
+  ]);
+  const started = await startBroker({ tls: localhost, base, accounts, hub: 'nobody' });
+  closers.push(() => started.stop());
+  return started.url;
+}
+
+/** Each fault: the step, the code, the code of the platform, and the arguments of a run that meets it. */
+const FAULTS: readonly (readonly [
+  what: string,
+  step: string,
+  code: string,
+  platformCode: RegExp | undefined,
+  args: () => Promise<string[]>,
+])[] = [
+  ['an identity without an address', 'address', 'no-endpoint', undefined, async () => [there({})]],
+  [
+    'an address that no URL can have',
+    'address',
+    'bad-endpoint',
+    undefined,
+    async () => [there({ wss: 'wss://300.1.1.1' })],
+  ],
+  [
+    'a hub without TLS',
+    'address',
+    'plaintext-endpoint',
+    undefined,
+    async () => [there({ wss: 'ws://localhost:1' })],
+  ],
+  [
+    'a name of no host',
+    'DNS',
+    'not-reachable',
+    /ENOTFOUND|EAI_AGAIN/,
+    async () => [there({ wss: 'wss://nosuchhost.invalid' })],
+  ],
+  [
+    'a port on which nothing listens',
+    'TCP',
+    'not-reachable',
+    /ECONNREFUSED/,
+    async () => [there({ wss: 'wss://localhost:1' })],
+  ],
+  [
+    'a server without TLS',
+    'TLS',
+    'not-a-hub',
+    /EPROTO|ERR_SSL/,
+    async () => [
+      there({ wss: `wss://localhost:${await raw((socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'))}` }),
+    ],
+  ],
+  [
+    'a server that is silent about TLS',
+    'TLS',
+    'not-a-hub',
+    /ETIMEDOUT/,
+    async () => [there({ wss: `wss://localhost:${await raw()}` }), ...SOON],
+  ],
+  [
+    'a server that hangs up',
+    'TLS',
+    'not-reachable',
+    /ECONNRESET/,
+    async () => [there({ wss: `wss://localhost:${await raw((socket) => socket.destroy())}` })],
+  ],
+  [
+    'a certificate of its own',
+    'TLS',
+    'certificate-refused',
+    /DEPTH_ZERO_SELF_SIGNED_CERT/,
+    async () => [await web(await issue('localhost', [-1, 1], true))],
+  ],
+  [
+    'a certificate of an unknown authority',
+    'TLS',
+    'certificate-refused',
+    /UNABLE_TO_VERIFY/,
+    async () => [await web(localhost)],
+  ],
+  [
+    'a certificate for another name',
+    'TLS',
+    'certificate-refused',
+    /ALTNAME/,
+    async () => [await web(await issue('hub.example')), ...CA],
+  ],
+  [
+    'a certificate that has expired',
+    'TLS',
+    'certificate-refused',
+    /CERT_HAS_EXPIRED/,
+    async () => [await web(await issue('localhost', [-30, -1])), ...CA, ...SOON],
+  ],
+  [
+    'a certificate that is not valid yet',
+    'TLS',
+    'certificate-refused',
+    /CERT_NOT_YET_VALID/,
+    async () => [await web(await issue('localhost', [1, 30])), ...CA, ...SOON],
+  ],
+  ['a web server', 'upgrade', 'not-a-hub', /HTTP_200/, async () => [await web(localhost, 200), ...CA]],
+  [
+    'a web server without this path',
+    'upgrade',
+    'not-a-hub',
+    /HTTP_404/,
+    async () => [await web(localhost, 404), ...CA],
+  ],
+  [
+    'a server that refuses the upgrade',
+    'upgrade',
+    'access-refused',
+    undefined,
+    async () => [await web(localhost, 401), ...CA],
+  ],
+  [
+    'a proxy without its hub',
+    'upgrade',
+    'unavailable',
+    undefined,
+    async () => [await web(localhost, 502), ...CA],
+  ],
+  ['a silent server', 'upgrade', 'timeout', undefined, async () => [await web(localhost), ...CA, ...SOON]],
+  [
+    'a server of other messages',
+    'greeting',
+    'bad-json',
+    undefined,
+    async () => [identity, await greeting(says('secret-text')), PLAIN],
+  ],
+  [
+    'a hub without a node id',
+    'greeting',
+    'missing-node-id',
+    undefined,
+    async () => [identity, await greeting(says('{"msg_type":"hello","payload":{}}')), PLAIN],
+  ],
+  [
+    'an offer without a HELLO',
+    'greeting',
+    'handshake-before-hello',
+    undefined,
+    async () => [identity, await greeting(says(offer(OFFER_PAYLOAD))), PLAIN],
+  ],
+  [
+    'an access key that the hub does not know',
+    'access key',
+    'access-refused',
+    undefined,
+    async () => [identity, await greeting((socket) => socket.close(1008, 'secret-text')), PLAIN],
+  ],
+  [
+    'a hub that never makes its offer',
+    'protocol',
+    'timeout',
+    undefined,
+    async () => [identity, await greeting(says(HELLO)), PLAIN, ...SOON],
+  ],
+  [
+    'a hub of protocol 1',
+    'protocol',
+    'protocol-version',
+    undefined,
+    async () => [
+      identity,
+      await greeting(says(HELLO, offer({ min_protocol_version: 0, max_protocol_version: 1 }))),
+      PLAIN,
+    ],
+  ],
+  [
+    'a hub of unknown suites',
+    'protocol',
+    'bad-offer',
+    undefined,
+    async () => [
+      identity,
+      await greeting(
+        says(HELLO, offer({ ...OFFER_PAYLOAD, noise: { patterns: ['XXpsk2'], suites: ['\u001b[31m'] } })),
+      ),
+      PLAIN,
+    ],
+  ],
+  [
+    'a wrong password',
+    'password',
+    'psk-differs',
+    undefined,
+    async () => [await hub({ psk: randomBytes(32) }), ...CA],
+  ],
+  [
+    'a hub that refuses message 1',
+    'password',
+    'negotiation-refused',
+    undefined,
+    async () => [
+      identity,
+      await greeting((socket) => {
+        says(HELLO, offer(OFFER_PAYLOAD))(socket);
+        socket.on('message', () => socket.close(1008));
+      }),
+      PLAIN,
+      '--keyring',
+      keyring(),
+    ],
+  ],
+  [
+    'a silence after message 1',
+    'password',
+    'timeout',
+    undefined,
+    async () => [
+      identity,
+      await greeting(says(HELLO, offer(OFFER_PAYLOAD))),
+      PLAIN,
+      '--keyring',
+      keyring(),
+      ...SOON,
+    ],
+  ],
+  [
+    'a hub with another key than the pinned one',
+    'pin',
+    'hub-key-changed',
+    undefined,
+    async () => [await hub(), ...CA, '--keyring', keyring(pinning(publicOf(randomBytes(32))))],
+  ],
+  [
+    'a hub that has pinned another client',
+    'session',
+    'client-key-refused',
+    undefined,
+    async () => [
+      await hub({ psk: PSK, clientKey: publicOf(randomBytes(32)) }),
+      ...CA,
+      '--keyring',
+      keyring(),
+    ],
+  ],
+  [
+    'a hub without its agent',
+    'answer',
+    'denied',
+    undefined,
+    async () => [
+      identity,
+      await greeting(hubThatSays((context) => ({ ...DENIED, context }))),
+      PLAIN,
+      '--keyring',
+      keyring(),
+      '--ask',
+      'hello',
+    ],
+  ],
+  [
+    'a hub that does not answer',
+    'answer',
+    'timeout',
+    undefined,
+    async () => [
+      identity,
+      await greeting(hubThatSays(() => undefined)),
+      PLAIN,
+      '--keyring',
+      keyring(),
+      '--ask',
+      'hello',
+      ...SOON,
+    ],
+  ],
+  [
+    'a broker that does not know the account',
+    'broker',
+    'broker-refused',
+    /CONNACK/,
+    async () => [mqtt(await broker('another')), ...CA],
+  ],
+  [
+    'a broker that refuses the topic',
+    'broker',
+    'broker-refused',
+    /SUBACK/,
+    async () => [mqtt(await broker(), { topic_prefix: 'hivemind/hub-1/AKEY-12345' }), ...CA],
+  ],
+  [
+    'a server that is no broker',
+    'broker',
+    'not-a-hub',
+    undefined,
+    async () => [mqtt(`mqtt://localhost:${await raw((socket) => socket.end('HTTP/1.1 400 No'))}`), PLAIN],
+  ],
+  [
+    'a web server that redirects, in place of a hub over HTTPS',
+    'HTTP',
+    'not-a-hub',
+    /HTTP_302/,
+    async () => [await web(localhost, 302, 'https'), ...CA],
+  ],
+];
+
+const sentences = new Map<string, string>();
+
+for (const [what, step, code, platformCode, args] of FAULTS) {
+  test(`explains ${what}`, async () => {
+    const result = await doctor(...(await args()), '--json');
+    assert.is(result.code, 1, result.stderr);
+    const { fault, steps } = found(result);
+    assert.equal([fault?.step, fault?.code], [step, code], JSON.stringify(fault));
+    if (platformCode !== undefined) assert.match(fault!.platform_code!, platformCode);
+    const after = steps.slice(steps.findIndex((one) => one.step === step) + 1);
+    assert.ok(after.every(({ state }) => state === 'not tried'));
+    const text = fault!.text.replace(/:\d+/g, '');
+    assert.match(text, /^[A-Z].*\.$/);
+    assert.is(sentences.get(text), undefined, text);
+    sentences.set(text, what);
+  });
+}
+
+test('shows one line for each step, and goes on to the answer', async () => {
+  const path = await hub();
+  const { code, stdout } = await doctor(path, ...CA, '--keyring', keyring(), '--ask', 'hello');
+  assert.is(code, 0, stdout);
+  const steps = [
+    'address',
+    'DNS',
+    'TCP',
+    'TLS',
+    'upgrade',
+    'greeting',
+    'access key',
+    'protocol',
+    'password',
+    'pin',
+    'session',
+    'answer',
+  ];
+  for (const step of steps) assert.match(stdout, new RegExp(`^ok {5}${step} `, 'm'));
+  assert.match(stdout, /^ok {5}greeting {4}the hub is "hub-1"$/m);
+  assert.match(stdout, /^ok {5}answer {6}"You said: hello"$/m);
+  assert.match(stdout, /No fault was found\.\n$/);
+});
+
+test('names the way out of an old hub, and its versions', async () => {
+  const { stdout } = await examine(says(HELLO, offer({ min_protocol_version: 0, max_protocol_version: 1 })));
+  const text = stdout.replace(/\s+/g, ' ');
+  assert.match(text, /FAULT protocol .*--pre.*hivemind-core 4\.7 .*This hub speaks versions 0 to 1\./);
+});
+
+test('says which clock is wrong when a certificate is not valid now', async () => {
+  const expired = await issue('localhost', [-30, -1]);
+  const textWith = async (path: string): Promise<string> =>
+    found(await doctor(path, ...CA, '--json')).fault!.text;
+  const far = await web(expired, 200, 'wss', { date: 'Tue, 01 Jan 2030 00:00:00 GMT' });
+  assert.match(await textWith(far), /The server’s clock says 2030-01-01, so one of the two is wrong\.$/);
+  assert.match(
+    await textWith(await web(expired, 200)),
+    /It is valid from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\.$/,
+  );
+  const { now } = Date;
+  Date.now = () => 1_262_304_000_000; // 2010, as a machine without a battery may think
+  try {
+    const early = await web(expired, 200);
+    assert.match(await textWith(early), /That clock is wrong: this program is newer\.$/);
+  } finally {
+    Date.now = now;
+  }
+});
+
+test('examines a hub over HTTPS as far as one over WebSocket', async () => {
+  const messages: string[] = [];
+  const bytes: string[] = [];
+  let session: HubSession | undefined;
+  let assistant: Assistant | undefined;
+  const keep = (data: string | Uint8Array): unknown =>
+    typeof data === 'string' ? messages.push(data) : bytes.push(Buffer.from(data).toString('base64'));
+  const carryOut = (events: HubSessionEvent[]): void => {
+    for (const event of events) {
+      if (event.type === 'transmit') keep(event.data);
+      assistant!.handle(event).forEach(keep);
+    }
+  };
+  const server = createHttpsServer(localhost, async (request, response) => {
+    let body = '';
+    for await (const part of request) body += part;
+    const fields = new URLSearchParams(body);
+    const path = new URL(request.url!, 'http://hub').pathname;
+    let answer: object = { status: 'done' };
+    if (path === '/connect') {
+      session = new HubSession({ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_KEY, psk: PSK });
+      assistant = new Assistant(session);
+      carryOut(session.start());
+    } else if (path === '/send_message') {
+      const message = fields.get('message')!;
+      carryOut(session!.receive(fields.get('binary') === '1' ? Buffer.from(message, 'base64') : message));
+    } else if (path === '/get_messages') answer = { messages: messages.splice(0) };
+    else if (path === '/get_binary_messages') answer = { b64_messages: bytes.splice(0) };
+    response.end(JSON.stringify(answer));
+  });
+  const url = `https://localhost:${await listen(server)}`;
+  const path = there({ https: url, wss: 'wss://localhost:1' }, { protocols: { https: true } });
+  const result = await doctor(
+    path,
+    '--protocol',
+    'https',
+    ...CA,
+    '--keyring',
+    keyring(),
+    '--ask',
+    'hello',
+    '--json',
+  );
+  const { steps, fault } = found(result);
+  assert.is(fault, undefined, fault?.text);
+  assert.equal(
+    steps.filter(({ step }) => ['HTTP', 'answer'].includes(step)).map(({ text }) => text),
+    ['the server accepts requests', '"You said: hello"'],
+  );
+});
+
+test('examines a broker, and leaves the hub behind it alone', async () => {
+  const topic = { username: ACCESS_KEY, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
+  const { code, stdout } = await doctor(mqtt(await broker(), topic), ...CA);
+  assert.is(code, 0, stdout);
+  assert.match(stdout, /^ok {5}broker {6}it accepts the account/m);
+  assert.match(stdout, /^- {6}hub .*would end the session of the device/m);
+});
+
+test('examines a broker over WebSocket', async () => {
+  const { port } = new URL(await broker());
+  const server = createHttpsServer(localhost);
+  new WebSocketServer({ server, path: '/mqtt' }).on('connection', (socket) => {
+    const outer = createWebSocketStream(socket);
+    const inner = connectTls({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false });
+    for (const stream of [outer, inner]) stream.on('error', () => {});
+    outer.pipe(inner).pipe(outer);
+  });
+  const there = `wss://localhost:${await listen(server)}`;
+  const topic = { username: ACCESS_KEY, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
+  const { code, stdout } = await doctor(mqtt(`${there}/mqtt`, topic), ...CA);
+  assert.is(code, 0, stdout);
+  const wrong = found(await doctor(mqtt(`${there}/nowhere`, topic), ...CA, '--json'));
+  assert.is(wrong.fault!.step, 'broker');
+});
+
+test('changes no keyring, and trusts no key', async () => {
+  for (const path of [keyring(), keyring(pinning(publicOf(randomBytes(32))))]) {
+    const before = readFileSync(path);
+    await doctor(await hub(), ...CA, '--keyring', path);
+    assert.equal(readFileSync(path), before);
+  }
+  const there = await hub();
+  await doctor(there, ...CA);
+  assert.not.ok(existsSync(there.replace('.json', '.keyring.json')));
+});
+
+test('lets the hub pin the key of the keyring, and without one none', async () => {
+  const client: HubClient = { psk: PSK };
+  const path = await hub(client);
+  const { steps } = found(await doctor(path, ...CA, '--json'));
+  assert.is(
+    steps.find(({ step }) => step === 'pin')!.text,
+    `none yet, and this command adds none; the hub’s key is ${fingerprint(publicOf(HUB_KEY))}`,
+  );
+  assert.match(steps.find(({ step }) => step === 'session')!.text!, /the hub has pinned no client’s key yet/);
+  assert.is(client.clientKey, undefined);
+  await doctor(path, ...CA, '--keyring', keyring());
+  assert.equal(Buffer.from(client.clientKey!), Buffer.from(publicOf(CLIENT_KEY)));
+  const again = found(await doctor(path, ...CA, '--json'));
+  assert.match(
+    again.steps.find(({ step }) => step === 'session')!.text!,
+    /connect with the keyring that has it/,
+  );
+});
+
+test('verifies the pin with a keyring whose private key is elsewhere, and completes no handshake with it', async () => {
+  const client: HubClient = { psk: PSK };
+  const outside = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey: publicOf(CLIENT_KEY) } });
+  const stored = storePsk(pinning(publicOf(HUB_KEY))(outside), 'hub-1', PSK, { isProvisioned: true });
+  const path = folder.write('outside.json', serializeKeyring(stored));
+  const { steps } = found(await doctor(await hub(client), ...CA, '--keyring', path, '--json'));
+  assert.match(steps.find(({ step }) => step === 'pin')!.text!, /^as before; the hub’s key is/);
+  assert.match(steps.find(({ step }) => step === 'session')!.text!, /no private key/);
+  assert.is(client.clientKey, undefined);
+});
+
+test('names no key of an operator’s concern that was made for this command alone', async () => {
+  const { fault } = found(await doctor(await hub({ psk: randomBytes(32) }), ...CA, '--json'));
+  assert.not.match(fault!.text, /[0-9a-f]{16}/);
+  const withKeyring = found(
+    await doctor(await hub({ psk: randomBytes(32) }), ...CA, '--keyring', keyring(), '--json'),
+  );
+  assert.ok(withKeyring.fault!.text.includes(fingerprint(publicOf(CLIENT_KEY))));
+});
+
+test('saves both messages byte for byte', async () => {
+  const text = offer(OLD_PAYLOAD).replace('2', '2.0');
+  await examine(says(HELLO, text), '--save', folder.at('seen'));
+  assert.is(readFileSync(folder.at('seen/hello.json'), 'utf8'), HELLO);
+  assert.is(readFileSync(folder.at('seen/offer.json'), 'utf8'), text);
+});
+
+test('saves the messages for their owner alone, and through no link', async () => {
+  mkdirSync(folder.at('linked'));
+  const victim = folder.write('victim.json', 'mine');
+  symlinkSync(victim, folder.at('linked/hello.json'));
+  await examine(says(HELLO, offer(OLD_PAYLOAD)), '--save', folder.at('linked'));
+  assert.is(readFileSync(victim, 'utf8'), 'mine');
+  for (const name of ['linked/hello.json', 'linked/offer.json']) {
+    assert.is(lstatSync(folder.at(name)).mode & 0o777, 0o600);
+    assert.ok(lstatSync(folder.at(name)).isFile());
+  }
+  const { code, stderr } = await examine(says(HELLO, offer(OLD_PAYLOAD)), '--save', victim);
+  assert.is(code, 2);
+  assert.match(stderr, /cannot write to .*victim/);
+});
+
+test('ends although the hub never ends its side of the connection', async () => {
+  const url = await greeting((socket) => {
+    const { _socket: connection } = socket as unknown as { _socket: Socket };
+    says(HELLO, offer(OLD_PAYLOAD))(socket);
+    connection.removeAllListeners('data').resume(); // so that it reads no close frame
+  });
+  const closeAll = (): void => {
+    for (const close of closers.splice(0)) close();
+  };
+  const timer = setTimeout(closeAll, 20_000); // ws waits for 30 seconds
+  const { code, stdout } = await runProgram(['doctor', identity, url, PLAIN, '--json']);
+  clearTimeout(timer);
+  assert.equal([code, found({ stdout } as Run).fault!.code], [1, 'protocol-version']);
+  assert.ok(closers.length > 0, 'it ended only when the server did');
+});
+
+test('is neither held up nor filled by a hub that says HELLO without end', async () => {
+  const greet = (socket: WebSocket): void => {
+    const again = setInterval(() => {
+      if (socket.bufferedAmount < 1_000_000) for (let i = 0; i < 100; i++) socket.send(HELLO, () => {});
+    });
+    socket.on('close', () => clearInterval(again));
+  };
+  const { fault, hello } = found(await examine(greet, '--json', ...SOON));
+  assert.match(fault!.text, /^No HANDSHAKE within 0\.5 s after the HELLO/); // no HELLO begins another wait
+  assert.is((hello as string).length, HELLO.length + '[access key]'.length - ACCESS_KEY.length);
+});
+
+test('shows no control character that the hub sent, in text or in JSON', async () => {
+  const hostile = '\u001b[31m\u009b\u202e\u2028\u061c\u200f';
+  const noise = { patterns: ['XXpsk2', hostile], suites: [hostile] };
+  const hello = `{"msg_type":"hello","payload":{"node_id":"${hostile.slice(1)}","\u009b":"\u202e"}}`;
+  for (const args of [[], ['--json']]) {
+    const { code, stdout } = await examine(says(hello, offer({ ...OFFER_PAYLOAD, noise })), ...args);
+    assert.is(code, 1);
+    assert.ok(stdout.includes('\\u009b'));
+    if (args.length > 0) assert.equal(JSON.parse(stdout).suites, noise.suites);
+  }
+});
+
+test('names only some of a thousand suites', async () => {
+  const suites = Array.from({ length: 1000 }, (_, index) => (index === 0 ? SUITE : `suite-${index}`));
+  const noise = { patterns: ['XXpsk2'], suites };
+  const hub = says(HELLO, offer({ ...OFFER_PAYLOAD, noise }));
+  const { stdout } = await examine(hub, '--keyring', keyring(), ...SOON);
+  assert.match(stdout.replace(/\s+/g, ' '), /"suite-19", and 980 more; a client/);
+});
+
+const KEY = ACCESS_KEY;
+const authorization = Buffer.from(`hub-protocol:${KEY}`).toString('base64');
+for (const [form, text, shown] of [
+  ['percent-encoded in part', 'AKEY%2d1234%35', '[access key]'],
+  ['percent-encoded as a whole', [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join(''), ''],
+  ['in hex', `<${Buffer.from(KEY).toString('hex').toUpperCase()}>`, '<[access key]>'],
+  ['in base64', Buffer.from(KEY).toString('base64'), ''],
+  ['in base64 after one byte', Buffer.from(`:${KEY}:`).toString('base64'), ''],
+  ['in the authorization', `/?authorization=${encodeURIComponent(authorization)}`, '/?authorization=aHV'],
+  ['in lower case', 'akey-12345', '[access key]'],
+] as const) {
+  test(`hides the access key that a hub repeats ${form}`, async () => {
+    const hello = { msg_type: 'hello', payload: { node_id: `at ${text}`, [text]: [text], pubkey: '' } };
+    for (const args of [[], ['--json']]) {
+      const result = await examine(says(JSON.stringify(hello), offer(OLD_PAYLOAD)), ...args);
+      const stdout = result.stdout.replace(/\s+/g, ' ');
+      assert.match(stdout, /\[access key\]/);
+      assert.ok(stdout.includes(shown));
+      assert.not.ok(stdout.includes(text));
+      assert.not.ok(decodings(stdout).some((decoded) => decoded.includes('12345')));
+    }
+  });
+}
+
+/** What may be read in a text in which something is encoded. */
+function decodings(text: string): string[] {
+  const runs = text.match(/[\w+/-]{4,}/g) ?? [];
+  return runs.flatMap((run) => [
+    Buffer.from(run, 'hex').toString(),
+    ...[0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), 'base64').toString('latin1')),
+  ]);
+}
+
+test('hides the access key that a hub repeats with escapes of JSON, and as a number', async () => {
+  const hello = (key: string): string => `{"msg_type":"hello","payload":{"node_id":"hub-1","x":"${key}"}}`;
+  const { stdout } = await examine(says(hello('\\u0041KEY-12345'), offer(OLD_PAYLOAD)), '--json');
+  assert.match(JSON.parse(stdout).hello, /"x":"\[access key\]"/);
+  const digits = folder.write('digits.json', { ...IDENTITY, access_key: '1234567890' });
+  const text = hello('').replace('""', '[1234567890,12345678901.50,7]');
+  const second = await doctor(digits, await greeting(says(text, offer(OLD_PAYLOAD))), PLAIN, '--json');
+  assert.match(JSON.parse(second.stdout).hello, /"x":\["\[access key\]","\[access key\]",7\]/);
+});
+
+for (const [what, args, message] of [
+  ['no identity', ['wss://hub'], /expected an identity/],
+  ['two URLs', [identity, 'wss://a', 'wss://b'], /at most one URL/],
+  ['a URL with credentials', [identity, 'wss://AKEY-12345@hub'], /contains credentials/],
+  ['a URL with an authorization', [identity, 'wss://hub?Authorization=AKEY'], /contains credentials/],
+  ['what is no URL', [identity, 'hub'], /expected a URL/],
+  ['a protocol that is none', [identity, '--protocol', 'carrier-pigeon'], /wss, https or mqtt/],
+  ['another protocol and a URL', [identity, 'wss://hub', '--protocol', 'mqtt'], /leave --protocol out/],
+  ['a question without a keyring', [identity, '--ask', 'hello'], /needs the keyring/],
+  ['a timeout that is no number', [identity, '--timeout', 'soon'], /number of seconds/],
+  ['a timeout that is longer than timers take', [identity, '--timeout', '1e99'], /at most 86400/],
+  ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
+] as const) {
+  test(`refuses ${what}`, async () => {
+    const { code, stdout, stderr } = await run(['doctor', ...args]);
+    assert.is(code, 2);
+    assert.is(stdout, '');
+    assert.match(stderr, message);
+    assert.not.ok(stderr.includes('AKEY'));
+  });
+}
+
+test.run();
