@@ -4,6 +4,7 @@
  *     npm run docs        builds first, about 5 s
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type Cause, placeOf, SENTENCES, sentenceOfCause } from 'hub-protocol-client/causes';
 import type { ErrorCode } from '../src/errors.ts';
 import { LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { MATRIX } from '../test/interop/matrix.ts';
@@ -58,6 +59,23 @@ function readme(): Drawn {
   return pageWith('README.md', { events: usualEvents(), errors: firstErrors() });
 }
 
+/** The sentences of docs/guides/it-does-not-connect.md, with examples of addresses. */
+function causes(): Drawn {
+  const rows: { [cause in Cause]: string[][] } = {
+    'not-reachable': [],
+    'certificate-refused': [],
+    'not-a-hub': [],
+    'broker-refused': [],
+  };
+  for (const [platformCode, [cause]] of Object.entries(SENTENCES)) {
+    const place = placeOf(cause === 'broker-refused' ? 'mqtts://broker.example' : 'wss://hub.example:5678');
+    const said = sentenceOfCause({ cause, platformCode }, place).replace(/\d{4}-\d\d-\d\d/, '…');
+    rows[cause].push([code(platformCode), said]);
+  }
+  const tables = Object.entries(rows).map(([cause, all]) => [cause, table(['Code', 'Sentence'], all)]);
+  return pageWith('docs/guides/it-does-not-connect.md', Object.fromEntries(tables));
+}
+
 /** Every file that is drawn. */
 export function drawnFiles(): Drawn {
   return {
@@ -70,6 +88,7 @@ export function drawnFiles(): Drawn {
     ...interop(),
     ...evidence(),
     ...readme(),
+    ...causes(),
     ...apiPages(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Writes docs/reference/errors.md: every code, who raises it, what its message says, and what to do.
+ * Writes docs/reference/errors.md: every code, what it means, what to do, and who raises it if that is this side.
  * All but who raises it is in src/errors-table.ts. The functions that throw come from docstrings, the events from the vectors
  * of sessions.
  */
@@ -7,7 +7,6 @@ import { readVectorFile } from 'hub-protocol-judge/internals';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
 import { code, type Drawn } from './draw.ts';
-import { sentences } from './sentences.ts';
 
 type ErrorClass = 'LocalError' | 'RemoteError';
 
@@ -112,8 +111,18 @@ function addEvents(index: Index): void {
   }
 }
 
-/** If there are more messages than this, they are alike, and name an argument or a state. */
-const MOST_MESSAGES = 3;
+/** The section of docs/guides/it-does-not-connect.md for the errors of a connection. */
+const SECTIONS: { readonly [anchor: string]: readonly string[] } = {
+  '1-nothing-listens-or-the-name-is-unknown-not-reachable': ['not-reachable'],
+  '2-the-certificate-or-the-clock-certificate-refused': ['certificate-refused'],
+  '3-something-else-answers-not-a-hub': ['not-a-hub'],
+  '4-the-mqtt-broker-refuses-broker-refused': ['broker-refused'],
+  '5-the-hub-refuses-access-key-password-key': [
+    ...['access-refused', 'psk-differs', 'client-key-refused', 'hub-key-changed', 'unknown-hub'],
+    ...['protocol-version', 'kk-refused', 'kk-failed', 'negotiation-refused', 'refused', 'unavailable'],
+  ],
+  '6-the-connection-is-lost-dropped-timeout': ['dropped', 'timeout', 'text-after-ready'],
+};
 
 const INTRODUCTION = `# Errors
 
@@ -127,26 +136,19 @@ Every error is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from 
 Functions throw errors. A session does not throw for what its peer sends: it returns the event \`close\` with the \`error\`, and
 \`closed()\` returns \`ended\` with the same one, or with what the end of the connection means
 ([How a connection ends](sessions.md#how-a-connection-ends)). No message contains a key, a password or a plaintext.
-\`…\` stands for what a message inserts.
 
 <!-- written by tools/errors.ts: npm run docs -->
 `;
 
-function section(
-  errorClass: ErrorClass,
-  code: string,
-  raised: Index,
-  said: ReadonlyMap<string, Set<string>>,
-): string {
-  const key: Key = `${errorClass} ${code}`;
-  const { group, means, todo } = ROWS[errorClass][code]!;
-  const all = [...(said.get(key) ?? [])];
-  const lines = [`### \`${code}\``, '', `${sentence(means)}.`, ''];
+function section(errorClass: ErrorClass, name: string, raised: Index): string {
+  const { group, means, todo } = ROWS[errorClass][name]!;
+  const lines = [`### ${code(name)}`, '', `${sentence(means)}. **To do:** ${todo}`];
   if (group !== undefined) lines.unshift(`**${group}**`, '');
-  lines.push(`- Raised by: ${listed([...(raised.get(key) ?? [])])}`);
-  if (all.length <= MOST_MESSAGES)
-    lines.push(...all.map((text) => `- Message: ${text.replace(/[<>|*_]/g, '\\$&')}`));
-  lines.push(`- To do: ${todo}`);
+  const [anchor] = Object.entries(SECTIONS).find(([, codes]) => codes.includes(name)) ?? [];
+  if (anchor !== undefined) lines.push(`[It does not connect](../guides/it-does-not-connect.md#${anchor})`);
+  if (errorClass === 'LocalError') {
+    lines.push('', `Raised by: ${listed([...(raised.get(`${errorClass} ${name}`) ?? [])])}`);
+  }
   return lines.join('\n');
 }
 
@@ -186,9 +188,9 @@ export function codesIn(throws: string): string[] {
 
 /** The whole page. */
 function errorsPage(): string {
-  const [raised, said] = [raisers(), sentences()];
+  const raised = raisers();
   const sections = (errorClass: ErrorClass): string[] =>
-    Object.keys(ROWS[errorClass]).map((code) => section(errorClass, code, raised, said));
+    Object.keys(ROWS[errorClass]).map((code) => section(errorClass, code, raised));
   return `${[
     INTRODUCTION.trimEnd(),
     '## LocalError',

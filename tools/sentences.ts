@@ -1,4 +1,4 @@
-/** Calls the functions of src/errors-table.ts with marked arguments, to read their sentences and to write the device variants. */
+/** Calls the functions of src/errors-table.ts with marked arguments, to write the device variants. */
 import { readFileSync } from 'node:fs';
 import { LocalError, RemoteError } from '../src/errors.ts';
 import * as table from '../src/errors-table.ts';
@@ -29,27 +29,6 @@ function makeAll(mark: (index: number) => string): Made[] {
     const isError = error instanceof LocalError || error instanceof RemoteError;
     return isError ? [{ name, make: make as Make, arguments: all, error }] : [];
   });
-}
-
-/** The sentences of each error with `…` for each inserted value, by class and code, such as `RemoteError bad-hex`. */
-export function sentences(): Map<string, Set<string>> {
-  const found = new Map<string, Set<string>>();
-  const add = ({ name, code, message }: LocalError | RemoteError): void => {
-    const key = `${name} ${code}`;
-    found.set(key, (found.get(key) ?? new Set()).add(message));
-  };
-  for (const { make, arguments: all, error } of makeAll(() => '…')) {
-    const isCode: boolean = typeof error.code === 'string';
-    if (isCode) add(error);
-    else {
-      // The code is the first argument, and decides the sentence.
-      for (const code of Object.keys(table.REMOTE_ERRORS)) {
-        const other = make(code, ...all.slice(1)) as RemoteError;
-        if (other.message !== code && other.message !== error.message) add(other);
-      }
-    }
-  }
-  return found;
 }
 
 /** The error of a function on devices, as JavaScript: with its code, and the argument that its sentence starts with. */

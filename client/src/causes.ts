@@ -87,7 +87,7 @@ const NO_TLS: Sentence = ({ at }) =>
   `The server at ${at} does not speak TLS. Check the port, and whether the address must have TLS.`;
 
 /** The causes and sentences of single codes. */
-const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
+export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
   ENOTFOUND: [
     'not-reachable',
     ({ host }) =>

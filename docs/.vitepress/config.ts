@@ -73,7 +73,20 @@ export default defineConfig({
       },
     ],
     outline: [2, 3],
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          searchOptions: {
+            // Whoever looks for a word of a failure finds the page on failures first. The page that searches has only this function.
+            boostDocument: (id: string, term: string) =>
+              id.startsWith('/docs/guides/it-does-not-connect') && !/^(?:hub|mqtt|close|code)$/.test(term)
+                ? 3
+                : 1,
+          },
+        },
+      },
+    },
     ...(repository && { socialLinks: [{ icon: 'github', link: FILES!.replace(/blob\/main\/$/, '') }] }),
   },
   markdown: {

@@ -61,6 +61,56 @@ test('search finds a page', async () => {
   await tab.until(`document.querySelector('main').innerText.includes('keep-pin')`);
 });
 
+const FAILURES = [
+  ...[
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'DNS',
+    'firewall',
+    'certificate',
+    'self-signed',
+    'expired',
+    'clock',
+    'CSP',
+    'broker',
+  ],
+  ...[
+    '401',
+    'wrong password',
+    'access-refused',
+    'timeout',
+    'lost',
+    'dropped',
+    '4003',
+    'denied',
+    'no answer',
+    'doctor',
+  ],
+];
+for (const words of FAILURES) {
+  test(`search for “${words}” finds the page on failures first`, async () => {
+    const type = (text: string): Promise<unknown> =>
+      tab.evaluate(
+        `(() => {
+          const input = document.getElementById('localsearch-input');
+          input.value = ${JSON.stringify(text)};
+          input.dispatchEvent(new Event('input'));
+        })()`,
+      );
+    if (!(await tab.evaluate(`document.getElementById('localsearch-input') !== null`))) {
+      await tab.navigate(`${served.url}docs/`);
+      await tab.click('.VPNavBarSearch button');
+      await tab.until(`document.activeElement?.id === 'localsearch-input'`);
+    }
+    await type('qqqqzzzz');
+    await tab.until(`document.querySelectorAll('.result').length === 0`);
+    await type(words);
+    await tab.until(`document.querySelectorAll('.result').length > 0`);
+    const found = await tab.evaluate<string>(`document.querySelector('.result').getAttribute('href')`);
+    assert.match(found, /^\/docs\/guides\/it-does-not-connect/);
+  });
+}
+
 for (const width of [400, 1400]) {
   test(`no page is wider than a screen of ${width} px`, async () => {
     await tab.resize(width, 900);
