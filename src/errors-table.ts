@@ -336,8 +336,27 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     means: 'the HELLO of the client has a field of the wrong type',
     todo: 'The session goes on. Update the client.',
   },
-  'access-refused': {
+  'not-reachable': {
     group: 'How a connection ended',
+    means:
+      'no connection could be made: no such host, nothing listens there, no answer in time, or the connection was cut before anything was said',
+    todo: 'Check the address, the network, and whether the hub is running. The client dials on.',
+  },
+  'certificate-refused': {
+    means:
+      'the certificate of the server cannot be verified: it has expired, is for another host, or its authority is not known',
+    todo: 'Check the clock of this side first. Then renew the certificate, or pass its authority.',
+  },
+  'not-a-hub': {
+    means:
+      'the server does not answer as a hub: with another HTTP status, without TLS, or in another protocol',
+    todo: 'Check the port and the path of the address, and any proxy in between.',
+  },
+  'broker-refused': {
+    means: 'the MQTT broker refuses the account, or its access to the topics',
+    todo: 'Ask the operator of the broker to check the account. Try again later.',
+  },
+  'access-refused': {
     means:
       'the hub closed the connection before message 1, or answered the upgrade with 401 or 403: the access key is unknown, or not admitted yet',
     todo: 'Check the access key. A new one may take minutes until the hub admits it: try again later.',
@@ -360,7 +379,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     todo: 'Ask the hub’s operator whether the access key was revoked. Try again later.',
   },
   unavailable: {
-    means: 'the hub is not accepting connections: any other HTTP status, or `connection_limit`',
+    means: 'the hub is not accepting connections: HTTP status 408, 429 or from 500 on, or `connection_limit`',
     todo: 'Try again later.',
   },
   dropped: { means: 'the connection was lost', todo: 'Connect again.' },
@@ -894,6 +913,10 @@ export const badHello = (): RemoteError =>
 
 /** The codes of these errors. */
 export type EndingCode =
+  | 'not-reachable'
+  | 'certificate-refused'
+  | 'not-a-hub'
+  | 'broker-refused'
   | 'access-refused'
   | 'negotiation-refused'
   | 'kk-refused'
@@ -903,15 +926,16 @@ export type EndingCode =
   | 'dropped'
   | 'timeout';
 
-/** The state in which a connection ended, and the HTTP status. */
+/** The state in which a connection ended, and what the transport knows. */
 interface Facts {
   readonly state: string;
   readonly status?: number | undefined;
+  readonly platformCode?: string | undefined;
 }
 
 /** The error of a client's ending. Its message says what an operator can do. */
-export const clientEnding = (code: EndingCode, { state, status }: Facts): RemoteError =>
-  new RemoteError(code, clientEndingSentence(code, state), { status });
+export const clientEnding = (code: EndingCode, { state, status, platformCode }: Facts): RemoteError =>
+  new RemoteError(code, clientEndingSentence(code, state), { status, platformCode });
 
 function clientEndingSentence(code: EndingCode, state: string): string {
   switch (code) {
@@ -919,6 +943,14 @@ function clientEndingSentence(code: EndingCode, state: string): string {
       return `no message arrived in state ${state}: the hub is slow, or is ignoring this client`;
     case 'unavailable':
       return 'the hub accepts no connection at the moment: connect again later';
+    case 'not-reachable':
+      return 'no connection to the hub can be made: check the address, the network, and whether the hub is running';
+    case 'certificate-refused':
+      return 'the certificate of the hub cannot be verified: check the clock, the name in the certificate, and its authority';
+    case 'not-a-hub':
+      return 'the server does not answer as a hub: check the port and the path of the address';
+    case 'broker-refused':
+      return 'the broker refuses this client: ask its operator to check the account and its access to the topics';
     case 'access-refused':
       return 'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients';
     case 'negotiation-refused':

@@ -91,6 +91,10 @@ export type RemoteCode =
   | 'bad-compression'
   | 'no-hello'
   | 'bad-hello'
+  | 'not-reachable'
+  | 'certificate-refused'
+  | 'not-a-hub'
+  | 'broker-refused'
   | 'access-refused'
   | 'negotiation-refused'
   | 'kk-refused'
@@ -172,7 +176,9 @@ export class LocalError extends ProtocolError<LocalCode> {
 
 /** The optional fields of a RemoteError. */
 export type RemoteDetails = {
-  readonly [name in 'status' | 'nodeId' | 'pinnedKey' | 'hubKey']?: RemoteError[name] | undefined;
+  readonly [name in 'status' | 'platformCode' | 'nodeId' | 'pinnedKey' | 'hubKey']?:
+    | RemoteError[name]
+    | undefined;
 };
 
 /**
@@ -190,6 +196,8 @@ export type RemoteDetails = {
 export class RemoteError extends ProtocolError<RemoteCode> {
   /** The HTTP status with which a WebSocket upgrade was refused, if it was passed to `closed`. */
   declare readonly status?: number;
+  /** The platform's code for what prevented the connection, such as `ECONNREFUSED`, if it was passed to `closed`. */
+  declare readonly platformCode?: string;
   /** For `hub-key-changed` and `unknown-hub`: the hub's node id. */
   declare readonly nodeId?: string;
   /** For `hub-key-changed`: the key that is pinned, 32 bytes. */

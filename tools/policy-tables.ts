@@ -62,7 +62,7 @@ function endings(rows: readonly PolicyEnding[]): string {
   const named = (value: string | undefined): string => (value === undefined ? 'any' : code(value));
   return table(
     ['in state', '`retry`', '`reason`', '`error.code`', 'pattern', 'was ready', 'decision'],
-    rows.map(({ when, verdict, usesXxAlone }) => [
+    rows.map(({ when, verdict, asks, usesXxAlone }) => [
       named(when.state),
       named(when.retry),
       named(when.reason),
@@ -75,7 +75,7 @@ function endings(rows: readonly PolicyEnding[]): string {
           : when.wasReady
             ? 'yes'
             : 'no',
-      `${VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
+      `${asks ? '`ask`, and dial after a pause' : VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
     ]),
   );
 }

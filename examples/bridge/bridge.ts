@@ -54,7 +54,8 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
     if (decision === undefined) return;
     observe?.(decision);
     clearTimeout(timer);
-    if (decision.do === 'dial') timer = setTimeout(connect, decision.after);
+    // A person is asked about a certificate too, but nobody waits for that person.
+    if (decision.do !== 'rest' && decision.after !== undefined) timer = setTimeout(connect, decision.after);
     if (decision.do === 'ask') options.ask(decision.error.code);
   };
 

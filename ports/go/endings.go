@@ -6,6 +6,7 @@ type Closing struct {
 	Code      int    // the close code of the WebSocket, or 0
 	Status    int    // the HTTP status of a refused upgrade, or 0
 	Reason    string // the close reason
+	Cause     Error  // why there was no connection: ErrNotReachable, ErrCertificateRefused, ErrNotAHub, ErrBrokerRefused, or none
 }
 
 type closing int
@@ -16,6 +17,7 @@ const (
 	unauthorized
 	unavailable
 	refusal
+	noHub
 )
 
 // kind tells the kinds of closings apart (P-106).
@@ -25,6 +27,8 @@ func (c Closing) kind() closing {
 		return timeout
 	case c.Status == 401 || c.Status == 403:
 		return unauthorized
+	case c.Status != 0 && c.Status < 500 && c.Status != 408 && c.Status != 429:
+		return noHub
 	case c.Status != 0 || c.Reason == "connection_limit":
 		return unavailable
 	case c.Code == 1000 || c.Code == 1005 || c.Code == 1008:
@@ -41,7 +45,7 @@ func (s *Session) Closed(c Closing) []Event {
 		return nil
 	}
 	var events []Event
-	ended := s.ending(c.kind())
+	ended := s.ending(c.kind(), c.Cause)
 	if before == awaitingMessage2 && ended.Err == ErrKKRefused {
 		if events = s.doubtPin(); events != nil {
 			ended.Retry = "now"
@@ -54,10 +58,14 @@ func (s *Session) Closed(c Closing) []Event {
 	return append(events, ended)
 }
 
-func (s *Session) ending(kind closing) Ended {
+func (s *Session) ending(kind closing, cause Error) Ended {
 	switch {
 	case s.state == failed:
 		return s.failure()
+	case cause != "" && kind != timeout:
+		return Ended{"dropped", "later", cause}
+	case kind == noHub:
+		return Ended{"dropped", "later", ErrNotAHub}
 	case kind == timeout:
 		return Ended{"timeout", "later", ErrTimeout}
 	case kind == unavailable:

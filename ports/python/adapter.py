@@ -150,7 +150,7 @@ def live(options, steps):
             case "opened":
                 return link.opened(step["connection"], at)
             case "closed":
-                closing = {name: step[name] for name in ("code", "status", "reason") if name in step}
+                closing = {name: step[name] for name in ("code", "status", "reason", "cause") if name in step}
                 return link.closed(step["connection"], at, step.get("retryAfter", 0), error, **closing)
             case "stored":
                 return link.stored(at, error, keyring_of(step["keyring"]) if "keyring" in step else None)
@@ -236,7 +236,7 @@ def session(do, request):
         "start": lambda: current.start(),
         "receive": lambda: current.receive(data),
         "psk": lambda: current.provide_psk(unhex(request["psk"])),
-        "closed": lambda: current.closed(request.get("code"), request.get("status"), request.get("reason")),
+        "closed": lambda: current.closed(*(request.get(name) for name in ("code", "status", "reason", "cause"))),
     }
     return {"events": [in_hex(event) for event in steps[do]()]}
 

@@ -80,7 +80,7 @@ class ClientLink:
         self.derivation, self.deriving_for, self.derived_psk = 0, None, None
         self.number, self.session, self.is_ready, self.is_gone = 0, None, False, False
         self.dial_at = self.asked = self.asked_key = self.cause = None
-        self.failures, self.is_on = 0, True
+        self.failures, self.is_on, self.dials_on = 0, True, False
         self.events, self.inputs = deque(), deque()
         self.questions, self.scheduler = [], None
         self.orders = []
@@ -160,7 +160,7 @@ class ClientLink:
     def ask(self, envelope, now, timeout=UNSENT_WAIT):
         if not self.has_questions:
             raise Refused("wrong-state")
-        error = self.asked if self.is_on else "session-over"
+        error = "session-over" if not self.is_on else None if self.dials_on else self.asked
         if error is not None:
             self.unsent(envelope, error)
         else:
@@ -307,7 +307,7 @@ class ClientLink:
             case "psk" | "psk-suspect":
                 self.stop_deriving()
             case "ready":
-                self.is_ready, self.failures, self.cause = True, 0, None
+                self.is_ready, self.failures, self.cause, self.asked = True, 0, None, None
                 self.scheduler = Scheduler(event["sessionId"]) if self.has_questions else None
                 self.tell("connect", **{name: value for name, value in event.items() if name != "type"})
             case "message" if event["kind"] == "binary":
@@ -358,12 +358,14 @@ class ClientLink:
             self.cause = ended["error"]
             self.tell("close", error=ended["error"])
         decision = self.decide({**ended, "pattern": session.pattern if failure is None else None}, now)
-        if decision["do"] == "dial":
+        self.asked = None
+        if "after" in decision:
             after = max(decision["after"], min(retry_after, self.policy.times["maxPause"]))
             self.dial_at = now + after
-            self.tell("reconnect", after=after)
-        elif decision["do"] == "ask":
-            self.ask_person(decision["error"], session)
+            if decision["do"] == "dial":
+                self.tell("reconnect", after=after)
+        if decision["do"] == "ask":
+            self.ask_person(decision["error"], session, decision.get("after"))
         self.store([lambda keyring, each=each: keyring.after(each) for each in doubts])
 
     def decide(self, ended, now):
@@ -373,12 +375,16 @@ class ClientLink:
             self.policy.goodbye()
             return {"do": "ask", "error": refused.code}
 
-    def ask_person(self, error, session=None):
-        self.asked = error
+    def ask_person(self, error, session=None, after=None):
+        """`after`: when the link dials all the same."""
+        self.asked, self.dials_on = error, after is not None
         if error == "hub-key-changed":
             self.asked_key = session.node_id, session.shown_key
-        self.drop_questions(error)
-        self.tell("ask", error=error)
+        if self.dials_on:
+            self.tell("ask", error=error, after=after)
+        else:
+            self.drop_questions(error)
+            self.tell("ask", error=error)
 
     # The keyring
 

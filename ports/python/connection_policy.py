@@ -4,6 +4,8 @@ from hub_protocol import Refused
 
 DAY = 86_400_000
 EARLY = 1000  # how early a timer may be
+STARTING = 60_000  # how long the pauses do not grow, if the hub cannot be reached
+PASSING = ("certificate-refused", "protocol-version")  # a person is asked, but it may go away without one
 TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 30_000}
 DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
 OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "sealing-message-3", "ready")
@@ -20,7 +22,7 @@ class ConnectionPolicy:
         self.deadlines = checked(DEADLINES, deadlines or {})
         self.connected, self.ready_at, self.heard = False, None, False
         self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
-        self.due, self.limit = float("-inf"), self.times["basePause"]
+        self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
         self.pausing, self.old_timer = False, False  # whether the timer of a pause that was cut short may be running
         self.session_state = (None, 0)
 
@@ -66,6 +68,9 @@ class ConnectionPolicy:
         again = loses and self.lost_session
         self.lost_session = loses or (self.lost_session and not trusted)
         self.connected, self.ready_at, self.heard = False, None, False
+        unreached_since, self.unreached_since = self.unreached_since, None
+        if event["error"] == "not-reachable":
+            self.unreached_since = now if unreached_since is None else unreached_since
         if not self.wanted:
             return {"do": "rest"}
         if self.redials:
@@ -78,9 +83,15 @@ class ConnectionPolicy:
         if event.get("pattern") == "KKpsk0" and failed and not was_ready:
             self.xx_alone = True
             return self.dial(0, now)
-        limit = min(self.limit, self.times["maxPause"])
-        self.limit = 2 * limit
-        return self.dial(limit * int.from_bytes(self.draw(), "big") >> 24, now)
+        starting = self.unreached_since is not None and now - self.unreached_since < STARTING
+        limit = min(self.times["basePause"] if starting else self.limit, self.times["maxPause"])
+        draw = int.from_bytes(self.draw(), "big")
+        if not starting:
+            self.limit = 2 * limit
+        decision = self.dial(limit * draw >> 24, now)
+        if event["error"] in PASSING:
+            return {"do": "ask", "error": event["error"], "after": decision["after"]}
+        return decision
 
     def dial(self, after, now):
         self.due, self.pausing = now + after, True
@@ -99,7 +110,7 @@ class ConnectionPolicy:
         self.cut_short()
         self.redials = self.connected
         self.wanted, self.asking, self.lost_session, self.differed = True, None, False, False
-        self.due, self.limit = float("-inf"), self.times["basePause"]
+        self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
 
 
 def checked(defaults, given):

@@ -23,12 +23,19 @@ def shake(**noise):
     return event("transmit", text=write_envelope("shake", {"noise": noise}))
 
 
-def close_kind(code, status, reason):
-    """The way in which a transport closed: timeout, unauthorized, unavailable, refusal or loss."""
+CAUSES = ("not-reachable", "certificate-refused", "not-a-hub", "broker-refused")
+
+
+def close_kind(code, status, reason, cause=None):
+    """The way in which a transport closed: timeout, unauthorized, unavailable, refusal or loss, or one of CAUSES."""
     if code == "timeout":
         return "timeout"
+    if cause is not None:
+        return cause
     if status is not None:  # of an upgrade to WebSocket that was refused
-        return "unauthorized" if status in (401, 403) else "unavailable"
+        if status in (401, 403):
+            return "unauthorized"
+        return "unavailable" if status >= 500 or status in (408, 429) else "not-a-hub"
     if reason == "connection_limit":
         return "unavailable"
     return "refusal" if code in REFUSALS else "loss"
@@ -121,11 +128,14 @@ class Session:
     def seal(self, kind, payload):
         return [self.transport.seal(frame) for frame in protocol.split_message(kind, payload)]
 
-    def closed(self, code=None, status=None, reason=None):
-        """The transport closed with this code, HTTP status and reason. Code "timeout": the caller gave up waiting."""
+    def closed(self, code=None, status=None, reason=None, cause=None):
+        """The transport closed with this code, HTTP status and reason, or there was none for this cause.
+
+        Code "timeout": the caller gave up waiting.
+        """
         if self.state == "closed":
             return []
-        ended_with, retry, error = self.outcome(close_kind(code, status, reason))
+        ended_with, retry, error = self.outcome(close_kind(code, status, reason, cause))
         events = list(self.doubt_pin()) if error == "kk-refused" else []
         self.end("closed")
         return [*events, event("ended", reason=ended_with, retry=retry, error=error)]
@@ -287,8 +297,8 @@ class ClientSession(Session):
             return ("dropped", "now", self.failure) if self.established else ("refused", self.retry, self.failure)
         if close == "timeout":
             return "timeout", "later", "timeout"
-        if close == "unavailable":
-            return "dropped", "later", "unavailable"
+        if close == "unavailable" or close in CAUSES:
+            return "dropped", "later", close
         if close == "loss" or self.heard:
             return "dropped", "now", "dropped"
         if self.state == "awaiting-message-2":

@@ -210,9 +210,10 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       return { msgType, metadata, binType: decoded.bin_type, bytes: toHex(decoded.payload) };
     },
     session(request) {
-      const { text, bytes, code, status, reason } = request;
+      const { text, bytes, code, status, reason, cause } = request;
       const data = text ?? (bytes === undefined ? undefined : hex(bytes));
-      const closing = status === undefined && reason === undefined ? code : { code, status, reason };
+      const isCode = status === undefined && reason === undefined && cause === undefined;
+      const closing = isCode ? code : { code, status, reason, cause };
       let events: readonly { type: string }[] = [];
       if (request.do === 'open') session = openSession(crypto, request);
       else if (request.do === 'start') events = session.start();

@@ -171,7 +171,10 @@ export function eventOf({ error, ...fields }: Fields): SessionEvent {
 /** A decision of the policy of connections, with the code of its error. */
 export function policyDecisionToJson(decision: PolicyDecision | undefined): Fields | null {
   if (decision === undefined) return null;
-  if (decision.do === 'ask') return { do: 'ask', error: decision.error.code };
+  if (decision.do === 'ask') {
+    const { after, error } = decision;
+    return { do: 'ask', error: error.code, ...(after !== undefined && { after }) };
+  }
   return decision.do === 'dial' ? { do: 'dial', after: decision.after } : { ...decision };
 }
 
@@ -222,8 +225,8 @@ function inputOf(link: ClientLink, step: Fields, own: Keyring): Order[] {
   const { at, connection, error, text, bytes } = step;
   const failure: Error | undefined = error && Object.assign(new Error(error), { code: error });
   const closing = (): Fields | Error | undefined => {
-    const { code, status, reason, retryAfter } = step;
-    return failure ?? { code, status, reason, retryAfter };
+    const { code, status, reason, cause, platformCode, retryAfter } = step;
+    return failure ?? { code, status, reason, cause, platformCode, retryAfter };
   };
   switch (step.do) {
     case 'start':

@@ -95,6 +95,8 @@ export class LinkMachine {
   private inputs: Input[] = [];
   /** What a person is asked about. */
   asked: LocalError | RemoteError | undefined = undefined;
+  /** How long after the question the link dials all the same. */
+  private askAfter: number | undefined = undefined;
   /** The error of the latest connection that was not ready. */
   private cause: LocalError | RemoteError | undefined = undefined;
   /** What a person is still to be told that they are asked about. */
@@ -192,11 +194,7 @@ export class LinkMachine {
 
   private lose(now: number, closing: Closing | LinkClosing | Error | undefined): void {
     if (closing instanceof Error) this.fail(closing, true);
-    else if (typeof closing !== 'object') this.leave(now, { closing });
-    else {
-      const { code, status, reason, retryAfter } = closing as LinkClosing;
-      this.leave(now, { closing: { code, status, reason }, retryAfter });
-    }
+    else this.leave(now, { closing, retryAfter: (closing as LinkClosing | undefined)?.retryAfter });
   }
 
   stored(_now: number, error: unknown, keyring: Keyring | undefined): void {
@@ -242,7 +240,7 @@ export class LinkMachine {
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
-    const error = this.isOn ? this.asked : errors.linkEnded();
+    const error = this.isOn ? (this.askAfter === undefined ? this.asked : undefined) : errors.linkEnded();
     if (error === undefined) this.questions.ask(envelope, now + timeout);
     else this.tellUnsent(envelope, error);
   }
@@ -421,7 +419,7 @@ export class LinkMachine {
       case 'ready':
         this.isReady = true;
         this.failures = 0;
-        this.cause = undefined;
+        this.cause = this.asked = undefined;
         this.questions.begin(this.options.requests?.(event));
         this.tell(retyped(event, 'connect'));
         break;
@@ -536,11 +534,11 @@ export class LinkMachine {
       this.trace(ended);
       if (decision.do !== 'rest') this.tell({ type: 'close', error: ended.error });
       this.trace(decision);
-      if (decision.do === 'dial') {
+      if (decision.do !== 'rest' && decision.after !== undefined) {
         const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
         const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
         dialAt = now + after;
-        this.tell({ type: 'reconnect', after, error: decision.tell });
+        if (decision.do === 'dial') this.tell({ type: 'reconnect', after, error: decision.tell });
       }
     } catch (error) {
       orders.length = length; // they are told again
@@ -549,7 +547,8 @@ export class LinkMachine {
     this.decision = undefined;
     this.dialAt = dialAt;
     if (decision.do !== 'rest') this.cause = ended.error;
-    if (decision.do === 'ask') this.askPerson(decision.error);
+    this.asked = undefined;
+    if (decision.do === 'ask') this.askPerson(decision.error, decision.after);
     this.store.store(updatesOf(events));
   }
 
@@ -561,20 +560,22 @@ export class LinkMachine {
       // There are no random bytes for the length of a pause.
       this.policy.goodbye();
       this.policy.take(ended, now);
-      return { do: 'ask', error: error as LocalError };
+      return { do: 'ask', error: error as LocalError, after: undefined };
     }
   }
 
-  private askPerson(error: LocalError | RemoteError): void {
+  /** @param after - when the link dials all the same: the questions go on waiting */
+  private askPerson(error: LocalError | RemoteError, after?: number): void {
+    this.askAfter = after;
     this.asked = this.toAsk = error;
     this.tellAsk();
   }
 
   private tellAsk(): void {
-    const { toAsk } = this;
+    const { toAsk, askAfter: after } = this;
     if (toAsk === undefined) return;
-    this.questions.dropAll(toAsk);
-    this.tell({ type: 'ask', error: toAsk });
+    if (after === undefined) this.questions.dropAll(toAsk);
+    this.tell({ type: 'ask', error: toAsk, after });
     this.toAsk = undefined;
   }
 

@@ -140,11 +140,16 @@ export interface ReconnectTold {
   readonly error: LocalError | RemoteError | undefined;
 }
 
-/** A person must act. Then call `start`, `trust` or `change`, or `end`. */
+/** Ask a person to act. Then call `start`, `trust` or `change`, or `end`. */
 export interface AskTold {
   readonly type: 'ask';
   /** What the person must know. */
   readonly error: LocalError | RemoteError;
+  /**
+   * If the cause can go away without the client: the link connects again after this many milliseconds all the same, and questions
+   * go on waiting. Otherwise `undefined`.
+   */
+  readonly after: number | undefined;
 }
 
 /** A question that was sent has ended. The other fields are those of the scheduler's decision. */

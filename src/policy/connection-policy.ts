@@ -29,7 +29,8 @@ export interface DialDecision {
   readonly after: number;
   /**
    * An error to show to a person meanwhile: the connection's, if the one before ended with the same code and neither was
-   * ready for long. The first failure is often over before anyone has read about it.
+   * ready for long. The first failure is often over before anyone has read about it. If no connection was made since the start,
+   * or since `resume`, the first is shown too.
    */
   readonly tell: LocalError | RemoteError | undefined;
 }
@@ -39,6 +40,11 @@ export interface AskDecision {
   readonly do: 'ask';
   /** The error of the connection that ended. Its message says what an operator can do. */
   readonly error: LocalError | RemoteError;
+  /**
+   * If the cause can go away without the client, such as a certificate that has expired: call `begin` after this many milliseconds
+   * all the same. Otherwise `undefined`.
+   */
+  readonly after: number | undefined;
 }
 
 /** Do nothing: the connection was ended by `goodbye`. */
@@ -104,6 +110,9 @@ export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 30
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;
 
+/** How long after the first of several failures to reach the hub the pauses do not grow, in milliseconds. */
+const SHORT_FOR = 60000;
+
 /** How early a timer may fire while timers of pauses that were cut short may still be running. */
 const EARLY = 1000;
 
@@ -152,6 +161,10 @@ export class ConnectionPolicy {
   private hasLostSession = false;
   /** Whether a connection ended with `psk-differs`, and none has been ready since. */
   private hasDiffered = false;
+  /** Whether no connection was ready since the start, or since `resume`. */
+  private isStarting = true;
+  /** When the first of several ends with `not-reachable` in a row was; `undefined` if the latest was another one. */
+  private unreachedSince: number | undefined = undefined;
   /** The code that the previous connection ended with, unless that was a steady one. */
   private lastCode: string | undefined = undefined;
   /** Whether the PSK was derived for this connection. */
@@ -245,8 +258,7 @@ export class ConnectionPolicy {
       if (next !== undefined) {
         this.phase = next;
         this.readyAt = at;
-        this.leavesOutKk = false;
-        this.hasDiffered = false;
+        this.isStarting = this.leavesOutKk = this.hasDiffered = false;
       }
       return undefined;
     });
@@ -274,7 +286,8 @@ export class ConnectionPolicy {
     this.limit = this.times.basePause!;
     this.hasLostSession = false;
     this.hasDiffered = false;
-    this.lastCode = undefined;
+    this.isStarting = true;
+    this.lastCode = this.unreachedSince = undefined;
   }
 
   private cutShort(): void {
@@ -289,7 +302,7 @@ export class ConnectionPolicy {
     const isTrusted = isSteady || this.hasHeard;
     if (isSteady) this.limit = this.times.basePause!;
     if (isTrusted) this.hasLostSession = false;
-    const { verdict, usesXxAlone } = findPolicyEnding({
+    const { verdict, asks, usesXxAlone } = findPolicyEnding({
       state: this.phase,
       retry,
       reason,
@@ -300,19 +313,27 @@ export class ConnectionPolicy {
       isPskFresh: this.isPskFresh,
       isRepeated: code === 'psk-differs' ? this.hasDiffered : this.hasLostSession,
     });
-    const after = verdict === 'pause' ? this.drawPause() : 0;
-    const tell = !isSteady && code === this.lastCode ? error : undefined;
+    const unreachedSince = code === 'not-reachable' ? (this.unreachedSince ?? now) : undefined;
+    const after =
+      verdict === 'pause'
+        ? this.drawPause(unreachedSince !== undefined && now - unreachedSince < SHORT_FOR)
+        : verdict === 'redial'
+          ? 0
+          : undefined;
+    const isUnmade = this.isStarting && reason === 'dropped' && retry === 'later';
+    const tell = !isSteady && (code === this.lastCode || isUnmade) ? error : undefined;
     // Made before anything changes, since there may be no memory for it.
     const decision: PolicyDecision =
-      verdict === 'ask'
-        ? { do: 'ask', error }
-        : verdict === 'rest'
+      verdict === 'ask' || asks
+        ? { do: 'ask', error, after }
+        : after === undefined
           ? { do: 'rest' }
           : { do: 'dial', after, tell };
     this.lastCode = isSteady ? undefined : code;
     this.phase = AFTER_VERDICT[verdict];
     this.decidedAt = now;
-    this.dueAt = now + after;
+    this.dueAt = now + (after ?? 0);
+    this.unreachedSince = unreachedSince;
     this.readyAt = undefined;
     this.hasHeard = false;
     this.isPskFresh = false;
@@ -323,10 +344,11 @@ export class ConnectionPolicy {
   }
 
   /** A random pause ("full jitter"): clients that lost their hub together come back one by one. */
-  private drawPause(): number {
+  private drawPause(isShort: boolean): number {
     const random = drawBytes(this.randomBytes, 3);
-    const limit = Math.min(this.limit, this.times.maxPause!);
-    this.limit = 2 * limit;
+    const { basePause, maxPause } = this.times;
+    const limit = Math.min(isShort ? basePause! : this.limit, maxPause!);
+    if (!isShort) this.limit = 2 * limit;
     return Math.floor((limit * ((random[0]! << 16) | (random[1]! << 8) | random[2]!)) / 0x1000000);
   }
 }

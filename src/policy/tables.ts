@@ -77,6 +77,8 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
 export interface PolicyEnding {
   readonly when: PolicyFacts;
   readonly verdict: Verdict;
+  /** Whether a person is asked meanwhile. */
+  readonly asks?: true;
   /** Whether only XXpsk2 is used from now on, until a connection is ready. */
   readonly usesXxAlone?: true;
 }
@@ -92,6 +94,9 @@ export const POLICY_ENDINGS: readonly PolicyEnding[] = [
   { when: { retry: 'never' }, verdict: 'ask' },
   { when: { error: 'psk-differs', isPskFresh: true, isRepeated: true }, verdict: 'ask' },
   { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },
+  // A clock is set, a certificate renewed, a hub updated without the client.
+  { when: { error: 'certificate-refused' }, verdict: 'pause', asks: true },
+  { when: { error: 'protocol-version' }, verdict: 'pause', asks: true },
   { when: { error: 'access-refused' }, verdict: 'pause' }, // before message 1, so the pattern does not matter
   { when: { reason: 'refused', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
   { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },

@@ -114,13 +114,20 @@ export class Channel<State extends string, Event extends { readonly type: string
     return this.run(this.close, read);
   }
 
-  private close({ kind, code, status, closeReason }: ReadClosing): void {
+  private close({ kind, code, status, closeReason, platformCode }: ReadClosing): void {
     if (this.state === 'closed') return;
     const { side, peerProved, state } = this;
     const { failure } = this.guard;
     const { reason, retry, error } =
       failure === undefined
-        ? side.ended({ close: kind, state: state as State, pattern: side.pattern, heard: peerProved, status })
+        ? side.ended({
+            close: kind,
+            state: state as State,
+            pattern: side.pattern,
+            heard: peerProved,
+            status,
+            platformCode,
+          })
         : side.failed(failure, this.cipherStates !== undefined);
     this.emit({ type: 'ended', reason, retry, error, pattern: side.pattern, code, status, closeReason });
     this.state = 'closed';

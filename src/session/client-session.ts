@@ -146,8 +146,8 @@ export class ClientSession {
 
   /**
    * Tells the session that the transport has closed, or that you have stopped waiting. Only the first call counts.
-   * @param closing - the close code, `'timeout'`, or `{ code, status, reason }`, where `status` is the HTTP status of a
-   *   refused upgrade. Without an argument the connection was lost.
+   * @param closing - the close code, `'timeout'`, or `{ code, status, reason, cause, platformCode }`, where `status` is the HTTP
+   *   status of a refused upgrade, and `cause` says why there was no connection. Without an argument the connection was lost.
    * @returns `ended`, after any events that change the keyring; nothing on later calls
    * @throws LocalError `bad-argument`; `wrong-state` in a callback of this session; `out-of-memory`, which ends the session
    */

@@ -24,13 +24,25 @@ export type Closing =
       readonly status?: number | undefined;
       /** The reason in the close frame. */
       readonly reason?: string | undefined;
+      /**
+       * Why there was no connection, if the transport knows. It counts before the other fields. `not-reachable`: no host, no route,
+       * nothing that listens, no answer. `certificate-refused`: the certificate of the server cannot be verified. `not-a-hub`: the
+       * server speaks something else. `broker-refused`: the MQTT broker refuses the account.
+       */
+      readonly cause?: 'not-reachable' | 'certificate-refused' | 'not-a-hub' | 'broker-refused' | undefined;
+      /** The platform's code for the cause, such as `ECONNREFUSED`, for the error. Never its message, which may contain the URL. */
+      readonly platformCode?: string | undefined;
     };
 
 /** The ways in which a connection can close, as the tables distinguish them. */
 export type CloseKind =
+  | 'not-reachable' // this and the next three: as the transport says
+  | 'certificate-refused'
+  | 'not-a-hub' // also any other HTTP status
+  | 'broker-refused'
   | 'refusal' // WebSocket codes 1000, 1005 and 1008
   | 'unauthorized' // HTTP status 401 or 403
-  | 'unavailable' // any other HTTP status, or the close reason `connection_limit`
+  | 'unavailable' // HTTP status 408, 429 or from 500 on, or the close reason `connection_limit`
   | 'timeout'
   | 'loss'; // any other code, or none
 
@@ -51,6 +63,7 @@ export interface EndingRow<State extends string> {
   readonly unpins?: true;
 }
 
+const CAUSES = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const;
 const BEFORE_MESSAGE_1: readonly ClientState[] = [
   'awaiting-hello',
   'awaiting-offer',
@@ -60,7 +73,9 @@ const BEFORE_MESSAGE_1: readonly ClientState[] = [
 const AWAITING_MESSAGE_2: readonly ClientState[] = ['awaiting-message-2'];
 
 /** The endings of a client that had not failed. */
-export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = [
+export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = /* @__PURE__ */ CAUSES.map(
+  (cause): EndingRow<ClientState> => ({ close: cause, reason: 'dropped', retry: 'later', error: cause }),
+).concat([
   { close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },
   { close: 'unavailable', reason: 'dropped', retry: 'later', error: 'unavailable' },
   { close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },
@@ -83,7 +98,7 @@ export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = [
     error: 'client-key-refused',
   },
   { reason: 'refused', retry: 'later', error: 'refused' },
-];
+]);
 
 /**
  * The endings of a hub that had not failed. A hub never dials, so it never retries. It ignores close codes, since many
@@ -127,6 +142,7 @@ export interface ReadClosing {
   readonly code: number | undefined;
   readonly status: number | undefined;
   readonly closeReason: string | undefined;
+  readonly platformCode: string | undefined;
 }
 
 /**
@@ -135,28 +151,40 @@ export interface ReadClosing {
  */
 export function readClosing(closing: Closing | undefined): ReadClosing {
   const isObject = typeof closing === 'object' && closing !== null;
-  const { code, status, reason }: Exclude<Closing, number | 'timeout'> = isObject
-    ? readArgument('closing', () => membersOf(closing, ['code', 'status', 'reason']))
-    : { code: closing === 'timeout' ? undefined : closing };
-  if (!isOptional(code, 'number') || !isOptional(status, 'number') || !isOptional(reason, 'string')) {
-    throw errors.expectedType('closing', 'a close code, "timeout", or { code, status, reason }', closing);
+  const isTimeout = closing === 'timeout';
+  const fields: Exclude<Closing, number | 'timeout'> = isObject
+    ? readArgument('closing', () => membersOf(closing, ['code', 'status', 'reason', 'cause', 'platformCode']))
+    : { code: isTimeout ? undefined : closing };
+  const { code, status, reason, cause, platformCode } = fields;
+  if (
+    !isOptional(code, 'number') ||
+    !isOptional(status, 'number') ||
+    !isOptional(reason, 'string') ||
+    !isOptional(platformCode, 'string') ||
+    (cause !== undefined && CAUSES.indexOf(cause) < 0)
+  ) {
+    throw errors.expectedType(
+      'closing',
+      'a close code, "timeout", or { code, status, reason, cause, platformCode }',
+      closing,
+    );
   }
   return {
-    kind: kindOfClosing(closing === 'timeout', code, status, reason),
+    kind: isTimeout ? 'timeout' : (cause ?? kindOfClosing(code, status, reason)),
     code,
     status,
     closeReason: reason,
+    platformCode,
   };
 }
 
 function kindOfClosing(
-  isTimeout: boolean,
   code: number | undefined,
   status: number | undefined,
   reason: string | undefined,
 ): CloseKind {
-  if (isTimeout) return 'timeout';
   if (status === 401 || status === 403) return 'unauthorized';
+  if (status !== undefined && status < 500 && status !== 408 && status !== 429) return 'not-a-hub';
   if (status !== undefined || reason === 'connection_limit') return 'unavailable';
   return code === 1000 || code === 1005 || code === 1008 ? 'refusal' : 'loss';
 }
@@ -176,6 +204,8 @@ export interface EndingFacts<State extends string> {
   readonly heard: boolean;
   /** The HTTP status of a refused upgrade, for the error. */
   readonly status?: number | undefined;
+  /** The platform's code, for the error. */
+  readonly platformCode?: string | undefined;
 }
 
 /** The first row of a table that matches. Each table ends with a row that matches everything. */

@@ -164,6 +164,23 @@ test('a failure after a connection that was ready for long is the first with its
   assert.is(decision?.do === 'dial' && decision.tell, undefined);
 });
 
+test('shows at once why there has been no connection since the start, or since a person has acted', () => {
+  const policy = newPolicy();
+  const error = new RemoteError('not-reachable', 'nobody there', { platformCode: 'ECONNREFUSED' });
+  const fail = (at: number): unknown => {
+    policy.begin(at);
+    const decision = policy.take(ended({ retry: 'later', error }), at);
+    return decision?.do === 'dial' && decision.tell;
+  };
+  assert.is(fail(0), error);
+  policy.begin(10_000);
+  policy.take(READY, 10_000);
+  policy.take(ended(), 11_000);
+  assert.is(fail(20_000), undefined);
+  policy.resume();
+  assert.is(fail(30_000), error);
+});
+
 test('accepts an ended event without an error', () => {
   const policy = newPolicy();
   policy.begin(0);
@@ -175,7 +192,11 @@ test('asks with the error of this side too', () => {
   const policy = newPolicy();
   const error = new LocalError('crypto-failed', 'restore it');
   policy.begin(0);
-  assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), { do: 'ask', error });
+  assert.equal(policy.take(ended({ reason: 'refused', retry: 'never', error }), 5), {
+    do: 'ask',
+    error,
+    after: undefined,
+  });
 });
 
 const ENDINGS: readonly Partial<EndedEvent>[] = [

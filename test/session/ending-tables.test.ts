@@ -40,6 +40,10 @@ const CLOSINGS: (Closing | undefined)[] = [
   'timeout',
   { status: 401 },
   { status: 503 },
+  { cause: 'not-reachable' },
+  { cause: 'certificate-refused' },
+  { status: 404 },
+  { cause: 'broker-refused' },
 ];
 type Decision = Pick<EndedEvent, 'reason' | 'retry'>;
 
@@ -168,6 +172,10 @@ test('each table ends with a row that matches everything', () => {
 /** What the sentence of each error has to name, so that a person knows what to do. */
 const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } = {
   timeout: [/slow/, /ignoring/],
+  'not-reachable': [/address/, /network/, /running/],
+  'certificate-refused': [/clock/, /authority/],
+  'not-a-hub': [/port/, /path/],
+  'broker-refused': [/operator/, /account/],
   unavailable: [/later/],
   'access-refused': [/access key/],
   'negotiation-refused': [/message 1/, /access key/, /suite/],

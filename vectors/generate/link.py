@@ -69,8 +69,9 @@ NOTES = {
         "likely drops the pin, or repeats for ever what fails."
     ),
     "Person": (
-        "While a person must act, the link does nothing. What that person changes is stored before the next dial. An "
-        "implementation that fails most likely dials with the old keyring, or goes on with an old derivation."
+        "While a person must act, the link does nothing. What that person changes is stored before the next dial. If `ask` has "
+        "`after`, the link dials then all the same, and questions go on waiting. An implementation that fails most likely dials "
+        "with the old keyring, goes on with an old derivation, or waits for a person that nobody needs."
     ),
     "Mqtt": (
         "Over MQTT the client speaks first, once it has subscribed, unless the hub has spoken already. An implementation that "
@@ -461,6 +462,12 @@ def persons():
     told = [online.close(), finish("q-1", "closed", error="dropped")]
     online.step("change", *told, online.left().stores(psks={}), change="forgetPsks").stored(*online.dial())
     online.connect(lambda it: [it.sent("q-2")])
+    certificate = {"code": None, "cause": "certificate-refused", "platformCode": "CERT_HAS_EXPIRED"}
+    renewed = known("a certificate that is renewed while a person is asked", "Person", questions=True).waits("q-1").start()
+    renewed.closed(*renewed.asking_on("certificate-refused"), **certificate).waits("q-2").wake()
+    renewed.closed(*renewed.asking_on("certificate-refused"), **certificate).wake()
+    renewed.connect(lambda it: [it.sent("q-1")]).asks("q-2", session="other")
+    renewed.lost("dropped", finish("q-1", "closed", error="dropped"), finish("q-2", "closed", error="dropped"))
     return [during, nothing, online]
 
 

@@ -76,6 +76,7 @@ class Link:
         self.derived_psk, self.derivation = None, 0  # what was derived and not yet proved; the number of the latest derivation
         self.is_deriving = False
         self.xx_alone = False
+        self.is_asked = False  # whether a person is asked, and the link dials on
         self.at, self.number, self.state = 0, 0, "waiting"
         self.limit, self.timers, self.storing, self.awaits_ready = 2000, {}, None, False
         self.steps, self.results = [], []
@@ -259,7 +260,7 @@ class Link:
 
     def dial(self):
         self.number += 1
-        self.state = "connecting"
+        self.state = "asking" if self.is_asked else "connecting"
         self.timers.pop("dial", None)
         self.timers["hub"] = self.at + WAIT
         self.connection_keys = Keys(f"{self.comment} {self.number}")
@@ -339,6 +340,7 @@ class Link:
         payload = {"pubkey": None, "session": {"session_id": session_id}, "site_id": SITE_ID}
         hello = self.own.seal(frame(0, envelope("hello", payload).encode()))
         self.state, self.xx_alone, self.derived_psk, self.suspect = "ready", False, None, False
+        self.is_asked = False
         connect = tell(
             "connect",
             nodeId=self.node_id,
@@ -371,7 +373,7 @@ class Link:
 
     def left(self):
         """The connection is over."""
-        self.state = "waiting"
+        self.state, self.is_asked = "waiting", False
         for timer in [name for name in self.timers if name in ("hub", "step") or name.startswith("reply")]:
             del self.timers[timer]
         return self
@@ -392,13 +394,19 @@ class Link:
 
     def resumes(self):
         """Pauses start anew."""
-        self.limit = 2000
+        self.limit, self.is_asked = 2000, False
         return self
 
     def asking(self, error, *unsent):
         self.left()
         self.state = "asking"
         return [tell("close", error=error), *unsent, tell("ask", error=error)]
+
+    def asking_on(self, error):
+        """A person is asked, and the next dial is due after a pause all the same."""
+        close, reconnect = self.pauses(error)
+        self.state, self.is_asked = "asking", True
+        return [close, tell("ask", error=error, after=reconnect["event"]["after"])]
 
     def ended(self):
         self.left()

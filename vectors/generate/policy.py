@@ -2,6 +2,7 @@
 
 - A pause is random, from 0 to below its limit: limit * draw / 2^24, rounded down. A draw is 3 random bytes, big-endian.
 - The limit is 2 s at first, doubles with every pause up to 10 minutes, and is 2 s again after half a minute of being ready.
+- If the hub cannot be reached several times in a row, the limit is 2 s for a minute, and doubles none.
 - A state of the session that waits for the hub has 30 s, from when it began; the first one begins with the dial.
 - Once a pause was cut short, its timer may still fire. Then one that is more than a second early counts as that one.
 """
@@ -13,8 +14,9 @@ RULES = "rules that the specification leaves open, by hand"
 
 NOTES = {
     "Ask": (
-        "Where dialling again cannot help, a person is asked, and nobody dials until that person has acted. An "
-        "implementation that fails most likely repeats for ever what can only fail."
+        "Where dialling again cannot help, a person is asked, and nobody dials until that person has acted. Only what may go "
+        "away without the client, such as a clock that is wrong, is tried again after a pause, which `after` tells. An "
+        "implementation that fails most likely repeats for ever what can only fail, or waits for a person that nobody needs."
     ),
     "AtOnce": (
         "After a KKpsk0 that the hub refused or met with silence, one XXpsk2 follows at once, and XXpsk2 alone is used until "
@@ -63,6 +65,11 @@ NOTES = {
         "PSK that was derived for the connection, a person is asked. An implementation that fails most likely derives for "
         "ever, or asks about each bad connection."
     ),
+    "Starting": (
+        "A hub that cannot be reached may be starting: for a minute the pauses stay short, so that its clients are there when "
+        "it is. An implementation that fails most likely keeps people waiting for minutes after a power failure, or dials once "
+        "a second for ever."
+    ),
     "Steady": (
         "The pauses begin anew only after a connection that was ready for a while. An implementation that fails most likely "
         "starts anew at `ready`, and dials some thousand times an hour at a hub that closes after that."
@@ -91,6 +98,11 @@ def failing(error, pattern=None, is_established=False):
     return ended({**tables.failure("client", error, is_established), "error": error}, pattern)
 
 
+UNREACHED = ending("not-reachable", "awaiting-hello")
+NOT_A_HUB = ending("not-a-hub", "awaiting-hello")
+BROKER = ending("broker-refused", "awaiting-hello")
+CERTIFICATE = ending("certificate-refused", "awaiting-hello")
+OLD_HUB = failing("protocol-version")
 LOSS = ending("loss", "awaiting-hello")
 LOSS_LATER = ending("loss", "ready", "XXpsk2")
 SILENCE = ending("timeout", "awaiting-hello")
@@ -127,6 +139,12 @@ HALF = "800000"
 
 def ask(event):
     return {"do": "ask", "error": event["error"]}
+
+
+def asks_on(event, limit, draw=HALF):
+    """A person is asked, and the client dials all the same. The decision, and what it draws."""
+    decision, draw = pause(limit, draw)
+    return {**ask(event), "after": decision["after"]}, draw
 
 
 def pause(limit, draw=HALF):
@@ -204,6 +222,8 @@ def backoff():
     for event, limit in zip(endings, [2000, 4000, 8000, 16000, 32000, 64000, 128000, 256000, 512000, 600000]):
         mixed.fails(event, pause(limit))
     kinds = {
+        "no hub there": NOT_A_HUB,
+        "a refusal by the broker": BROKER,
         "a lost connection, where `retry` is `now`": LOSS,
         "silence of the hub": SILENCE,
         "silence after the HELLO": SILENT_OFFER,
@@ -347,6 +367,69 @@ def asking():
         .fails(LOSS, pause(2000))
         .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
         .no_begin(3600000),
+        Script("a certificate that is refused: it may be renewed, or the clock set", "Ask")
+        .fails(CERTIFICATE, asks_on(CERTIFICATE, 2000))
+        .fails(CERTIFICATE, asks_on(CERTIFICATE, 4000))
+        .fails(LOSS, pause(8000))
+        .begin(),
+        Script("a hub with an older protocol: it may be updated", "Ask")
+        .fails(OLD_HUB, asks_on(OLD_HUB, 2000))
+        .fails(OLD_HUB, asks_on(OLD_HUB, 4000))
+        .begin()
+        .take(20000, READY)
+        .take(21000, LOSS_LATER, pause(8000)),
+        Script("a person acts before the pause is over", "Ask")
+        .fails(CERTIFICATE, asks_on(CERTIFICATE, 2000))
+        .resume(1500)
+        .begin()
+        .take(1600, CERTIFICATE, asks_on(CERTIFICATE, 2000)),
+        Script("a person gives up before the pause is over", "Ask")
+        .fails(CERTIFICATE, asks_on(CERTIFICATE, 2000))
+        .goodbye(1500)
+        .no_begin(3600000),
+    ]
+
+
+def starting():
+    minute = Script("the limits of the pauses double only after a minute", "Starting")
+    for _ in range(30):
+        minute.fails(UNREACHED, pause(2000))
+    for limit in [2000, 4000, 8000]:
+        minute.fails(UNREACHED, pause(limit))
+    slow = Script("however long each attempt takes", "Starting")
+    for after, limit in [(1000, 2000), (59999, 2000), (1, 2000), (1, 4000)]:
+        at = slow.due
+        slow.begin(at).take(at + after, UNREACHED, pause(limit, "000000"))
+    exact = Script("to the millisecond", "Starting").begin(0).take(0, UNREACHED, pause(2000, "000000")).begin(0)
+    exact.take(59999, UNREACHED, pause(2000, "000000")).begin(59999).take(60000, UNREACHED, pause(2000, "000000"))
+    exact.begin(60000).take(60000, UNREACHED, pause(4000))
+    again = Script("the minute begins anew after another end", "Starting").begin(0).take(0, UNREACHED, pause(2000))
+    again.begin(50000).take(50000, LOSS, pause(2000)).begin(51000).take(70000, UNREACHED, pause(2000)).begin(71000)
+    again.take(120000, UNREACHED, pause(2000)).begin(121000).take(130000, UNREACHED, pause(4000))
+    resumed = Script("the minute begins anew after `resume`", "Starting").begin(0).take(0, UNREACHED, pause(2000))
+    resumed.begin(59000).take(59000, UNREACHED, pause(2000)).resume(59500).begin(59500)
+    resumed.take(61000, UNREACHED, pause(2000)).begin(62000).take(63000, UNREACHED, pause(2000))
+    return [
+        minute,
+        slow,
+        exact,
+        again,
+        resumed,
+        Script("also after pauses that have grown", "Starting")
+        .fails(LOSS, pause(2000))
+        .fails(LOSS, pause(4000))
+        .fails(UNREACHED, pause(2000))
+        .fails(LOSS, pause(8000)),
+        Script("with a first pause of the caller's", "Starting", basePause=9000)
+        .fails(UNREACHED, pause(9000))
+        .fails(UNREACHED, pause(9000)),
+        Script("with a longest pause of the caller's", "Starting", maxPause=500)
+        .fails(UNREACHED, pause(500))
+        .fails(UNREACHED, pause(500)),
+        Script("when a connection was lost before", "Starting")
+        .drops(LOSS_LATER, pause(2000), 60000)
+        .fails(UNREACHED, pause(2000))
+        .fails(UNREACHED, pause(2000)),
     ]
 
 
@@ -617,7 +700,7 @@ def options():
 
 
 def build():
-    topics = [backoff, jitter, steady, at_once, asking, passwords, pins, lost_sessions, deadlines, timers, goodbyes, resumptions]
+    topics = [backoff, starting, jitter, steady, at_once, asking, passwords, pins, lost_sessions, deadlines, timers, goodbyes, resumptions]
     tests = [script.test() for topic in topics for script in topic()]
     groups = [files.group("ConnectionPolicy", [RULES], tests + options())]
     description = "When a client dials, how long it waits for the hub, and when it asks a person."

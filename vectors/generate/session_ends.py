@@ -1,5 +1,6 @@
 """How a connection ended, given its state and how its transport closed. The tables say what that means."""
 
+import tables
 from peer import envelope
 from script import GREETING, HELLO, Client, Hub, frame
 
@@ -14,6 +15,9 @@ REFUSED_UPGRADES = [
     {"status": 404},
     {"status": 503},
     {"code": 1006, "status": 503, "reason": ""},
+    *({"cause": cause} for cause in tables.CAUSES),
+    {"code": 1006, "cause": "certificate-refused"},
+    {"status": 503, "cause": "not-a-hub"},
     {"reason": "connection_limit"},
     {"code": 1013, "reason": "connection_limit"},
     {"code": 1013, "reason": "connection limit"},
@@ -47,17 +51,17 @@ KK_HUB_PHASES = [
 ]
 
 
-def how(code=None, status=None, reason=None):
+def how(code=None, status=None, reason=None, cause=None):
     """In words: with 1008, with status 401, with 1006 and status 503, with a timeout, without a code."""
     if code == "timeout":
         return "with a timeout"
-    parts = f"{code}", f"status {status}", f'the reason "{reason}"'
-    given = [part for part, value in zip(parts, (code, status, reason)) if value is not None]
+    parts = f"{code}", f"status {status}", f'the reason "{reason}"', f"the cause {cause}"
+    given = [part for part, value in zip(parts, (code, status, reason, cause)) if value is not None]
     return f"with {', '.join(given)}" if given else "without a code"
 
 
 def flag_of(closing):
-    return "CloseStatus" if "status" in closing or "reason" in closing else "CloseCode"
+    return "CloseStatus" if {"status", "reason", "cause"} & closing.keys() else "CloseCode"
 
 
 def closings(further=FURTHER_CLOSINGS):

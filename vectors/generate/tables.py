@@ -29,7 +29,7 @@ NOTES = {
         "implementation that fails most likely uses the table of the client."
     ),
     "Loss": (
-        "A lost connection, a timeout and a hub without room say nothing about pin, PSK or access key. An "
+        "A connection that was not made or was lost, a timeout and a hub without room say nothing about pin, PSK or access key. An "
         "implementation that fails most likely drops the pin because of a bad network, or redials a busy hub at once."
     ),
     "Next": (
@@ -52,15 +52,15 @@ NOTES = {
     ),
     "PolicyEnding": (
         "What follows the end of a connection, for all whose fields `when` has. `redial` is at once, `pause` after a random "
-        "pause. An implementation that fails most likely takes `retry` for a schedule."
+        "pause; where `asks` is set, a person is asked meanwhile. An implementation that fails most likely takes `retry` for a schedule."
     ),
     "PolicyState": (
         "The states of a client between and during its connections. An input that is ignored is that of an old timer, or "
         "comes twice. An implementation that fails most likely has two connections at once, or dials after its goodbye."
     ),
     "ReadClosing": (
-        "An HTTP status counts first, then the reason `connection_limit`, then the close code. An implementation that "
-        "fails most likely sees only the 1006 of a refused upgrade and redials at once, for ever."
+        "What the transport says of the cause counts first, then an HTTP status, then the reason `connection_limit`, then "
+        "the close code. An implementation that fails most likely sees only the 1006 of a refused upgrade and redials at once, for ever."
     ),
     "Refusal": (
         "What a refusal means depends on how far the handshake had come. An implementation that fails most likely "
@@ -80,7 +80,28 @@ def row(comment, flag, **fields):
 
 # How a transport closed
 
+CAUSES = {
+    "not-reachable": "no connection could be made",
+    "certificate-refused": "the certificate of the server cannot be verified",
+    "not-a-hub": "the server does not answer as a hub",
+    "broker-refused": "the MQTT broker refuses the account",
+}
 CLOSINGS = [
+    *(
+        row(
+            comment,
+            "ReadClosing",
+            closings=[
+                {"cause": cause},
+                {"cause": cause, "platformCode": "EXAMPLE"},
+                {"code": 1006, "cause": cause},
+                {"code": 1008, "reason": "connection_limit", "cause": cause},
+                {"status": 503, "cause": cause},
+            ],
+            kind=cause,
+        )
+        for cause, comment in CAUSES.items()
+    ),
     row("the caller gave up waiting", "ReadClosing", closings=["timeout"], kind="timeout"),
     row(
         "an upgrade to WebSocket that was refused with 401 or 403",
@@ -95,14 +116,23 @@ CLOSINGS = [
         kind="unauthorized",
     ),
     row(
-        "an upgrade to WebSocket that was refused with any other status",
+        "an upgrade to WebSocket that a server refused that has no time",
         "ReadClosing",
         closings=[
-            *({"status": status} for status in [302, 400, 402, 404, 429, 500, 502, 503]),
+            *({"status": status} for status in [408, 429, 500, 502, 503, 599]),
             {"code": 1006, "status": 503, "reason": ""},
-            {"code": 1008, "status": 404},
         ],
         kind="unavailable",
+    ),
+    row(
+        "an upgrade to WebSocket that was refused with any other status, as no hub does",
+        "ReadClosing",
+        closings=[
+            *({"status": status} for status in [200, 302, 400, 402, 404, 407, 409, 426, 428, 430, 499]),
+            {"status": 404, "reason": "connection_limit"},
+            {"code": 1008, "status": 404},
+        ],
+        kind="not-a-hub",
     ),
     row(
         "the close reason connection_limit, with whatever code",
@@ -147,6 +177,10 @@ BEFORE_MESSAGE_1 = ["awaiting-hello", "awaiting-offer", "awaiting-psk", "sealing
 
 ENDINGS = {
     "client": [
+        *(
+            row(comment, "Loss", close=cause, reason="dropped", retry="later", error=cause)
+            for cause, comment in CAUSES.items()
+        ),
         row("a timeout", "Loss", close="timeout", reason="timeout", retry="later", error="timeout"),
         row("a hub without room", "Loss", close="unavailable", reason="dropped", retry="later", error="unavailable"),
         row("a lost connection", "Loss", close="loss", reason="dropped", retry="now", error="dropped"),
@@ -339,9 +373,9 @@ POLICY_INPUTS = ["begin", "ready", "goodbye", "resume"]
 KK_FAILS = {"pattern": "KKpsk0", "wasReady": False}
 
 
-def policy_row(comment, verdict, xx=False, **when):
+def policy_row(comment, verdict, xx=False, asks=False, **when):
     next = {"ask": "asking", "redial": "waiting", "pause": "waiting", "rest": "resting"}[verdict]
-    fields = {"when": when, "verdict": verdict, "next": next, **({"usesXxAlone": True} if xx else {})}
+    fields = {"when": when, "verdict": verdict, "next": next, **({"usesXxAlone": True} if xx else {}), **({"asks": True} if asks else {})}
     return row(comment, "PolicyEnding", **fields)
 
 
@@ -360,6 +394,8 @@ POLICY_ENDINGS = [
         isRepeated=True,
     ),
     policy_row("the hub has lost the session again, and was not heard", "ask", error="text-after-ready", isRepeated=True),
+    policy_row("a clock that is wrong, or a certificate that is", "pause", asks=True, error="certificate-refused"),
+    policy_row("a hub that is too old", "pause", asks=True, error="protocol-version"),
     policy_row("a refusal before message 1, whatever the pattern", "pause", error="access-refused"),
     policy_row("a KKpsk0 that was refused", "redial", xx=True, reason="refused", **KK_FAILS),
     policy_row("a KKpsk0 that met silence", "redial", xx=True, reason="timeout", **KK_FAILS),
@@ -376,9 +412,9 @@ def policy_state_row(state, input):
 # What the other generators look up
 
 
-def close_kind(code=None, status=None, reason=None):
+def close_kind(code=None, status=None, reason=None, cause=None):
     """The kind of one of the closings in the table."""
-    given = {"code": code, "status": status, "reason": reason}
+    given = {"code": code, "status": status, "reason": reason, "cause": cause}
     closing = {name: value for name, value in given.items() if value is not None}
     forms = [closing, code] if closing == {"code": code} else [closing]
     return next(row["kind"] for row in CLOSINGS if any(form in row["closings"] for form in forms))

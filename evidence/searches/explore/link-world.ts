@@ -159,7 +159,8 @@ export class LinkWorld {
     for (const order of orders) this.carryOut(order);
     const { state } = this.link;
     if (state !== 'asking') this.asked = undefined;
-    const isIdle = state === 'ended' || state === 'asking';
+    const dialsOn = this.link.deadline !== undefined || this.connection !== undefined;
+    const isIdle = state === 'ended' || (state === 'asking' && !dialsOn);
     if (isIdle && this.storing === undefined && !this.laws.areAllDone)
       violation(`a question waits in a link that is ${state}`);
     if (this.storing === undefined && serializeKeyring(this.link.keyring) !== serializeKeyring(this.stored))

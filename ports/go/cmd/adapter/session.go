@@ -28,6 +28,7 @@ type sessionRequest struct {
 	Code   json.RawMessage
 	Status int
 	Reason string
+	Cause  protocol3.Error
 }
 
 func (c *client) operate(request sessionRequest) (response, error) {
@@ -62,7 +63,7 @@ func (c *client) operate(request sessionRequest) (response, error) {
 		}
 		return response{"messages": messages}, nil
 	case "closed":
-		closing := protocol3.Closing{Status: request.Status, Reason: request.Reason}
+		closing := protocol3.Closing{Status: request.Status, Reason: request.Reason, Cause: request.Cause}
 		if string(request.Code) == `"timeout"` {
 			closing.IsTimeout = true
 		} else if request.Code != nil {
