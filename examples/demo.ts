@@ -116,7 +116,8 @@ const expected = [
   ...['XXpsk2', 'KKpsk0', 'kk-refused', 'hub-key-changed', 'XXpsk2'],
   ...['psk-differs', 'psk-differs', 'XXpsk2'],
 ];
-const outcome = timeline.outcome.filter((code) => code !== 'dropped'); // depends on the pauses
+// Whether the client dials while there is no hub depends on the pauses.
+const outcome = timeline.outcome.filter((code) => code !== 'dropped' && code !== 'not-reachable');
 const isAsExpected = isSame && outcome.join() === expected.join();
 timeline.line('', isAsExpected ? 'Everything went as it should.' : 'Something went wrong: see above.');
 process.exitCode = isAsExpected ? 0 : 1;

@@ -17,10 +17,18 @@ const client = connect({
   policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
 });
 let question: AskEvent | undefined;
+let said = '';
 
 client.on('deriving', ({ progress }) => console.log(`Computing: ${Math.round(100 * progress)} %`));
-client.on('connect', ({ nodeId }) => console.log(`Connected to ${nodeId}.`));
-client.on('reconnect', ({ tell }) => tell !== undefined && console.log(tell));
+client.on('connect', ({ nodeId }) => {
+  console.log(`Connected to ${nodeId}.`);
+  question = undefined;
+  said = '';
+});
+client.on('reconnect', ({ tell = said }) => {
+  if (tell !== said) console.log(tell); // once, not at each attempt
+  said = tell;
+});
 client.on('message', ({ message }) => console.log('The hub says:', message.data.utterance));
 client.on('ask', (event) => {
   console.log(event.tell, 'Type "trust" to take that key, or "again" to try again.');

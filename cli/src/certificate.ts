@@ -29,19 +29,30 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const AUTHORITY = 'an authority for localhost';
 const DAY = 24 * 3600 * 1000; // milliseconds
 
-export async function localhostCertificate(): Promise<Certificate> {
+export interface CertificateOptions {
+  /** The name that the certificate is for (default `localhost`, with the address 127.0.0.1). */
+  readonly host?: string;
+  /** From when to when it is valid (default from yesterday for a year). */
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+}
+
+export async function localhostCertificate(options: CertificateOptions = {}): Promise<Certificate> {
+  const { host = 'localhost', notBefore, notAfter } = options;
   const [authority, own] = [await newKeys(), await newKeys()];
   const ca = await issue(AUTHORITY, authority, authority, [
     new BasicConstraintsExtension(true, 0, true),
     new KeyUsagesExtension(KeyUsageFlags.keyCertSign, true),
   ]);
-  const cert = await issue('localhost', own, authority, [
+  const extensions = [
     new BasicConstraintsExtension(false),
     new SubjectAlternativeNameExtension([
-      { type: 'dns', value: 'localhost' },
-      { type: 'ip', value: '127.0.0.1' }, // Moddable uses it as the name
+      { type: 'dns', value: host },
+      // Moddable uses it as the name
+      ...(host === 'localhost' ? [{ type: 'ip', value: '127.0.0.1' } as const] : []),
     ]),
-  ]);
+  ];
+  const cert = await issue(host, own, authority, extensions, notBefore, notAfter);
   const key = KeyObject.from(own.privateKey).export({ type: 'pkcs8', format: 'pem' });
   return { key: key.toString(), cert: `${cert}\n${ca}\n`, ca };
 }
@@ -55,12 +66,14 @@ async function issue(
   { publicKey }: webcrypto.CryptoKeyPair,
   issuer: webcrypto.CryptoKeyPair,
   extensions: Extension[],
+  notBefore: Date = new Date(Date.now() - DAY),
+  notAfter: Date = new Date(Date.now() + 365 * DAY),
 ): Promise<string> {
   const certificate = await X509CertificateGenerator.create({
     subject: `CN=${subject}`,
     issuer: `CN=${AUTHORITY}`,
-    notBefore: new Date(Date.now() - DAY),
-    notAfter: new Date(Date.now() + 365 * DAY),
+    notBefore,
+    notAfter,
     signingAlgorithm: ALGORITHM,
     publicKey,
     signingKey: issuer.privateKey,

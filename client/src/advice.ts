@@ -2,6 +2,7 @@
 
 import type { ErrorCode, LinkEvent } from 'hub-protocol';
 import { fingerprint, type Keyring, readRefusal } from 'hub-protocol';
+import { isCause, type Place, sentenceOfCause } from './causes.ts';
 
 /** The sentences of a transport, by the code of the error. */
 export type Advice = { readonly [code in ErrorCode]?: string };
@@ -24,15 +25,17 @@ const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string 
 
 /**
  * @param keyring - `undefined` if it cannot be read
- * @param advice - the sentences of the transport, which come before all others
+ * @param platform - the sentences of the transport, which come before all others, and where it leads
  * @returns a sentence, with the fingerprint of this client’s key if an operator needs it
  */
 export function sentenceFor(
-  error: Error & { code?: string },
+  error: Error & { code?: string; platformCode?: string },
   keyring: Keyring | undefined,
-  advice: Advice = {},
+  { advice = {}, place }: { advice?: Advice | undefined; place?: Place | undefined } = {},
 ): string {
   const code = error.code as ErrorCode;
+  if (place !== undefined && isCause(code))
+    return sentenceOfCause({ cause: code, platformCode: error.platformCode }, place);
   if (advice[code] !== undefined) return advice[code];
   const tell = TO_THE_OPERATOR[code];
   const publicKey = keyring?.staticKey.publicKey;

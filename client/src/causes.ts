@@ -42,6 +42,11 @@ export function placeOf(url: string): Place {
   return { scheme, host, at: `${host}:${port ?? PORTS[scheme] ?? ''}` };
 }
 
+/** Whether the code of an error names a cause. */
+export function isCause(code: string): code is Cause {
+  return OTHERS[code as Cause] !== undefined;
+}
+
 /** A code, and nothing else that an error could say. */
 const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
 /** The codes of OpenSSL and of Node.js for a certificate that is not accepted, as far as they are not in the table. */
@@ -61,6 +66,28 @@ export function causeOf(error: unknown): Finding | undefined {
   );
   if (typeof platformCode !== 'string') return undefined;
   return { cause: SENTENCES[platformCode]?.[0] ?? causeOfKind(platformCode), platformCode };
+}
+
+/**
+ * Reads the error with which a connection failed before the other side had answered.
+ * @param isConnected - whether the transport below was connected: TCP, or the HTTP of a WebSocket
+ */
+export function causeOfOpening(error: unknown, isConnected: boolean): Finding {
+  const { name, message, cause } = Object(error) as Partial<Error & { cause: unknown }>;
+  const isLate =
+    [name, Object(cause).name].includes('TimeoutError') || /timed out|timeout/i.test(`${message}`);
+  if (isLate) return causeOfSilence(isConnected);
+  return causeOf(error) ?? { cause: isConnected ? 'not-a-hub' : 'not-reachable' };
+}
+
+/** The cause if the other side has not answered in time. */
+export function causeOfSilence(isConnected: boolean): Finding {
+  return { cause: isConnected ? 'not-a-hub' : 'not-reachable', platformCode: 'ETIMEDOUT' };
+}
+
+/** How long to wait for the other side to answer, in milliseconds: less than the deadline for its HELLO, which says less. */
+export function openingTimeout(deadlines: { readonly 'awaiting-hello'?: number | undefined } = {}): number {
+  return Math.ceil((2 / 3) * (deadlines['awaiting-hello'] ?? 30_000));
 }
 
 function causeOfKind(platformCode: string): Cause {
@@ -236,6 +263,9 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
   }
   if (cause === 'not-a-hub' && platformCode === 'ETIMEDOUT') {
     return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partnerOf(place)} there hangs.`;
+  }
+  if (cause === 'not-a-hub' && platformCode === undefined && place.scheme.startsWith('http')) {
+    return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address.`;
   }
   if (kind === 'HPE') {
     return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether it needs an address with TLS.`;

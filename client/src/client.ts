@@ -223,7 +223,7 @@ export class Client {
   #sentenceFor(error: Error): string {
     const { code } = error as { code?: string };
     const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
-    return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform.advice);
+    return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
   }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */

@@ -7,7 +7,7 @@ import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf } from './address.ts';
-import { readRetryAfter } from './causes.ts';
+import { causeOfOpening, type Finding, openingTimeout, placeOf, readRetryAfter } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -81,7 +81,7 @@ export function connect(options: NodeOptions): Client {
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT);
+    const signal = AbortSignal.timeout(Math.min(REQUEST_TIMEOUT, openingTimeout(policy?.deadlines)));
     return new Promise((resolve, reject) => {
       const sent = request(urlOf(path), { method, agent, headers, signal }, (response) => {
         const parts: Buffer[] = [];
@@ -89,12 +89,14 @@ export function connect(options: NodeOptions): Client {
         response.on('data', (part: Buffer) => {
           parts.push(part);
           length += part.length;
-          if (length > maxLength) response.destroy(new Error('the response is too long'));
+          if (length > maxLength) response.destroy(new Refusal({ cause: 'not-a-hub' }));
         });
         response.on('error', reject);
         response.on('end', () => resolve(read(response, Buffer.concat(parts))));
       });
-      sent.on('error', reject);
+      sent.on('error', (error) =>
+        reject(new Refusal(causeOfOpening(error, sent.socket?.connecting === false))),
+      );
       sent.end(body);
     });
   }
@@ -103,6 +105,8 @@ export function connect(options: NodeOptions): Client {
     const outgoing: (string | Uint8Array)[] = [];
     let isOpen = true;
     let wake = (): void => {};
+    /** Whether this was a hub until now. */
+    let hasAnswered = false;
 
     /** One request at a time: the hub gets messages in order, and texts before the bytes that follow them. */
     async function carry(): Promise<void> {
@@ -118,6 +122,7 @@ export function connect(options: NodeOptions): Client {
         }
         if (!isOpen) break;
         const messages = await poll();
+        hasAnswered = true;
         if (messages.length > 0) pause = SHORTEST_PAUSE;
         for (const data of messages) if (isOpen) received(data);
         if (!isOpen || outgoing.length > 0) continue;
@@ -142,7 +147,7 @@ export function connect(options: NodeOptions): Client {
 
     earlier = earlier.then(carry).catch((error: unknown) => {
       isOpen = false;
-      if (!(error instanceof Refusal)) closed();
+      if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
       else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter, policy?.maxPause) });
     });
     return {
@@ -158,7 +163,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
 }
 
 /** The status of a response, and the members that a hub's JSON object can have. */
@@ -170,9 +175,9 @@ interface Answer {
   readonly b64_messages?: unknown;
 }
 
-/** The hub refused a request. */
+/** The hub refused a request, or none came to it. */
 class Refusal extends Error {
-  readonly closing: { code: number } | { status: number };
+  readonly closing: { code: number } | { status: number; platformCode: string } | Finding;
   readonly retryAfter: string | undefined;
 
   constructor(closing: Refusal['closing'], retryAfter?: string) {
@@ -216,14 +221,14 @@ function lengthOutsideStrings(json: Buffer): number {
 function check(answer: Answer): Answer {
   const { status, retryAfter, error } = answer;
   if (status === 409 || (status === 200 && error !== undefined)) throw new Refusal({ code: 1000 });
-  if (status !== 200) throw new Refusal({ status }, retryAfter);
+  if (status !== 200) throw new Refusal({ status, platformCode: `HTTP_${status}` }, retryAfter);
   return answer;
 }
 
 function stringsOf(list: unknown): string[] {
   const isOfHub =
     Array.isArray(list) && list.length <= MAX_MESSAGES && list.every((item) => typeof item === 'string');
-  if (!isOfHub) throw new Error('the response does not come from a hub');
+  if (!isOfHub) throw new Refusal({ cause: 'not-a-hub' });
   return list as string[];
 }
 

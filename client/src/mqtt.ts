@@ -4,6 +4,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
 import { addressOf } from './address.ts';
 import type { Advice } from './advice.ts';
+import { causeOfOpening, openingTimeout, placeOf } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -20,12 +21,6 @@ const MAX_PACKET = 512 * 1024;
 
 /** The most packets in what a socket reads at once, which is at most 64 KiB. */
 const MAX_PACKETS_AT_ONCE = 2000;
-
-/** Over MQTT only the broker refuses a client: a hub stays silent. */
-const advice: Advice = {
-  'access-refused':
-    'The broker refuses this client. Ask its operator to check the account’s user name and password, and its access to the topics.',
-};
 
 /**
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
@@ -48,17 +43,32 @@ const advice: Advice = {
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const { identity, ca, allowPlaintext, pingEvery = 120_000, userAgent = 'hub-protocol-client' } = given;
+  const {
+    identity,
+    ca,
+    allowPlaintext,
+    pingEvery = 120_000,
+    userAgent = 'hub-protocol-client',
+    policy,
+  } = given;
   const { url } = addressOf(identity, 'mqtt', { allowPlaintext });
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
+  const place = placeOf(url);
+  /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
+  const advice: Advice = {
+    timeout: `The broker at ${place.at} admits this client, but the hub does not answer. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key.`,
+  };
   let sayOnline = (): void => {};
 
   function open({ send, opened, received, closed }: Connection): Transport {
+    let isConnected = place.scheme.startsWith('ws'); // whether more than a socket has failed
+    let isOpen = false;
     const broker = mqtt.connect(url, {
+      connectTimeout: openingTimeout(policy?.deadlines),
       ...(ca !== undefined && { ca }),
       username,
       password,
@@ -81,19 +91,28 @@ export function connect(options: NodeOptions): Client {
       await say(offline); // makes the hub forget an earlier session
       opened();
     };
-    /** CONNACK refuses the account with 4 or 5, SUBACK the topic. Otherwise the connection was lost. */
+    /** CONNACK refuses the account, SUBACK the topic. */
     const fail = (error: Error): void => {
-      const isAccount = error instanceof ErrorWithReasonCode && [4, 5].includes(error.code);
-      closed(isAccount || error instanceof ErrorWithSubackPacket ? 1008 : undefined);
+      const refused = (platformCode: string): void => closed({ cause: 'broker-refused', platformCode });
+      if (error instanceof ErrorWithSubackPacket) refused('SUBACK_128');
+      else if (error instanceof ErrorWithReasonCode) refused(`CONNACK_${error.code}`);
+      else closed(isOpen ? undefined : causeOfOpening(error, isConnected));
     };
-    broker.on('connect', () => announce().catch(fail));
+    broker.stream.once('connect', () => {
+      isConnected = true;
+    });
+    broker.stream.prependListener('error', fail); // MQTT.js passes on only some of them
+    broker.on('connect', () => {
+      isOpen = true;
+      announce().catch(fail);
+    });
     broker.on('message', (topic, data, { retain }) => {
       if (topic === topics.subscribe && !retain) received(data); // a retained message belongs to no session
     });
     broker.on('error', fail);
     broker.on('close', () => {
       clearTimeout(lastWait);
-      closed();
+      closed(isOpen ? undefined : { cause: 'not-reachable', platformCode: 'ECONNRESET' });
     });
     let lastWait: ReturnType<typeof setTimeout> | undefined;
     return {
@@ -113,7 +132,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  const client = new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice });
+  const client = new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice, place });
   return client.on('connect', () => sayOnline());
 }
 

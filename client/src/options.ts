@@ -23,6 +23,7 @@ import type {
 } from 'hub-protocol';
 import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
 import type { Advice } from './advice.ts';
+import type { Place } from './causes.ts';
 
 /** The options of all transports. */
 export interface ConnectOptions {
@@ -113,6 +114,11 @@ export interface AskEvent {
   readonly type: 'ask';
   /** The cause. If the code is `hub-key-changed`, it has `nodeId`, `pinnedKey` and `hubKey`. */
   readonly error: Error | LocalError | RemoteError;
+  /**
+   * If the cause can go away without the program, such as a certificate that has expired: the client connects again after this many
+   * milliseconds all the same, and questions go on waiting. Otherwise `undefined`.
+   */
+  readonly after: number | undefined;
   /** A sentence for the person. */
   readonly tell: string;
 }
@@ -178,9 +184,9 @@ export type ClientEvent =
       readonly type: 'reconnect';
       /** The pause, in milliseconds. */
       readonly after: number;
-      /** The cause, from the second failure of the same kind on. */
+      /** The cause, from the second failure of the same kind on; at a start, if there is no connection, from the first one on. */
       readonly error: Error | undefined;
-      /** A sentence for a person, from the second failure of the same kind on. */
+      /** The cause as a sentence for a person. */
       readonly tell: string | undefined;
     }
   | AskEvent
@@ -251,6 +257,8 @@ export interface Platform {
   readonly keyring: KeyringStore;
   /** Sentences of this transport for people. */
   readonly advice?: Advice | undefined;
+  /** Where the connections lead, for sentences. */
+  readonly place?: Place | undefined;
   /** Opens a transport. It does not call any function of the connection before it has returned. */
   open(connection: Connection): Transport;
 }

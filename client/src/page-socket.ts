@@ -3,6 +3,7 @@ import { authorizedUrl } from 'hub-protocol';
 import { binaryReader } from 'hub-protocol/binary';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { addressOf } from './address.ts';
+import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
@@ -21,6 +22,10 @@ export function connectByWebSocket(
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
 
   function open({ send, received, closed }: Connection): Transport {
+    let isOpen = false;
+    /** A browser does not say why there is no connection, so that a page learns nothing of its network. */
+    const end = (closing?: { code: number; reason: string }): void =>
+      closed(isOpen ? closing : { cause: 'not-reachable' });
     const socket = new WebSocket(authorized);
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
@@ -29,8 +34,11 @@ export function connectByWebSocket(
       else send(PING);
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
-    socket.onerror = () => closed(); // nothing follows if the page's Content-Security-Policy blocks the connection
-    socket.onclose = ({ code, reason }) => closed({ code, reason });
+    socket.onopen = () => {
+      isOpen = true;
+    };
+    socket.onerror = () => end(); // nothing follows if the page's Content-Security-Policy blocks the connection
+    socket.onclose = ({ code, reason }) => end({ code, reason });
     return {
       write: (data) => socket.send(data as Uint8Array<ArrayBuffer>),
       close() {
@@ -41,5 +49,5 @@ export function connectByWebSocket(
   }
 
   const readBinary = binaryReader(); // browsers can only inflate asynchronously
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
 }

@@ -3,7 +3,7 @@ import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
 import { addressOf } from './address.ts';
-import { readRetryAfter } from './causes.ts';
+import { causeOfOpening, causeOfSilence, openingTimeout, placeOf, readRetryAfter } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { readBinary } from './inflate-on-node.ts';
@@ -39,16 +39,40 @@ export function connect(options: NodeOptions): Client {
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
   function open({ received, closed }: Connection): Transport {
+    let isConnected = false;
+    let isOpen = false;
     const socket = new WebSocket(authorized, {
       ...(ca !== undefined && { ca }),
       maxPayload: 256 * 1024, // the maximum of a cleartext envelope; no other message is longer
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
       perMessageDeflate: false, // what is encrypted cannot be compressed
+      finishRequest(request) {
+        request.on('socket', (raw) =>
+          raw.once('connect', () => {
+            isConnected = true;
+          }),
+        );
+        request.end();
+      },
     });
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
-    socket.on('unexpected-response', (_, { statusCode, headers }) =>
-      closed({ status: statusCode!, retryAfter: readRetryAfter(headers['retry-after'], policy?.maxPause) }),
+    // The option handshakeTimeout does not count while TLS is agreed.
+    const late = setTimeout(() => closed(causeOfSilence(isConnected)), openingTimeout(policy?.deadlines));
+    socket.on('open', () => {
+      isOpen = true;
+      clearTimeout(late);
+    });
+    socket.on('close', () => clearTimeout(late));
+    socket.on('error', (error) => {
+      if (!isOpen) closed(causeOfOpening(error, isConnected)); // later, `close` follows
+    });
+    socket.on('unexpected-response', (_, { statusCode: status, headers }) =>
+      closed({
+        status: status!,
+        platformCode: `HTTP_${status}`,
+        retryAfter: readRetryAfter(headers['retry-after'], policy?.maxPause),
+      }),
     );
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
     return {
@@ -57,7 +81,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open });
+  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
 }
 
 /** The part of a WebSocket of `ws` that pings need. */

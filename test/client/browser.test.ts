@@ -47,7 +47,7 @@ test('a WebSocket that only reports an error, as when a policy blocks it, ends t
       }),
     );
   });
-  assert.is(code, 'dropped');
+  assert.is(code, 'not-reachable');
 });
 
 test('a worker that cannot be loaded is named, since the browser gives no message', async () => {

@@ -196,7 +196,7 @@ test('code of the caller may throw a text, or return nothing', async () => {
 test('trusts no key if none was presented', async () => {
   const client = newWorld().start();
   await client.ask('hello');
-  const event = { type: 'ask', error: new Error('the disk is full'), tell: '' } as const;
+  const event = { type: 'ask', error: new Error('the disk is full'), after: undefined, tell: '' } as const;
   assert.throws(
     () => client.trust(event),
     ({ code }: { code?: string }) => code?.startsWith('bad-') === true,
@@ -290,14 +290,21 @@ test('a request waits while the client pauses', async () => {
   assert.is((await answer).ending, 'handled');
 });
 
-test('reports a failure to a person from its second occurrence on', async () => {
+test('reports a failure to a person from its second occurrence on, and at a start from the first', async () => {
   const world = newWorld();
   world.isDown = true;
-  world.start();
+  const client = world.start();
   const tells = () =>
     world.events.flatMap((event) => (event.type === 'reconnect' ? [event.tell !== undefined] : []));
-  await until(() => tells().length >= 3); // it goes on dialling, so there may be more
-  assert.equal(tells().slice(0, 3), [false, true, true]);
+  await until(() => tells().length >= 2); // it goes on dialling, so there may be more
+  assert.equal(tells().slice(0, 2), [true, true]);
+  world.isDown = false;
+  await client.ask('hello');
+  world.events.length = 0;
+  world.isDown = true;
+  world.drop();
+  await until(() => tells().length >= 4);
+  assert.equal(tells().slice(0, 4), [false, false, true, true]); // lost, then refused
 });
 
 test('two connections that need the PSK share one derivation', async () => {

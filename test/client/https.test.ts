@@ -206,7 +206,7 @@ test('trusts the authority that ca names', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   assert.is(await ending(dial(port, { ca })), 'unavailable');
-  assert.is(await ending(dial(port, { ca: undefined })), 'dropped');
+  assert.is(await ending(dial(port, { ca: undefined })), 'certificate-refused');
 });
 
 test('connects again to a hub that has forgotten it', async () => {
@@ -221,10 +221,10 @@ test('connects again to a hub that has forgotten it', async () => {
 });
 
 const statuses: [number, string][] = [
-  [302, 'unavailable'],
+  [302, 'not-a-hub'],
   [401, 'access-refused'],
   [403, 'access-refused'],
-  [404, 'unavailable'],
+  [404, 'not-a-hub'],
   [503, 'unavailable'],
 ];
 for (const [status, code] of statuses) {
@@ -262,7 +262,7 @@ const responses: [string, Response, string?][] = [
   ['256 messages that are no envelopes', { messages: new Array(256).fill('') }, 'bad-json'],
   ['more than two envelopes', { messages: ['x'.repeat(600 * 1024)] }],
 ];
-for (const [what, response, expected = 'dropped'] of responses) {
+for (const [what, response, expected = 'not-a-hub'] of responses) {
   test(`ends the connection if a poll brings ${what}`, async () => {
     const port = await serve((path) => (path === 'get_messages' ? response : { b64_messages: [] }));
     assert.is(await ending(dial(port)), expected);

@@ -34,6 +34,9 @@ async function ask(args: Arguments): Promise<Result> {
     client.on('reconnect', ({ after }) => {
       if (after > 0) setImmediate(resolve, new Error());
     });
+    client.on('ask', ({ after, error }) => {
+      if (after !== undefined) resolve(error);
+    });
   });
   try {
     for (;;) {

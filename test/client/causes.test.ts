@@ -1,0 +1,542 @@
+/**
+ * Why a connection cannot be made, as each transport tells it: at real servers, brokers, certificates and clocks. What the platform
+ * hides, the sentence says.
+ */
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import {
+  BasicConstraintsExtension,
+  SubjectAlternativeNameExtension,
+  X509CertificateGenerator,
+} from '@peculiar/x509';
+import { createKeyring, type Identity, type Keyring, parseIdentity } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
+import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
+import { connect as connectInPage } from 'hub-protocol-client/browser';
+import { connect as connectByHttps } from 'hub-protocol-client/https';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket, WebSocketServer } from 'ws';
+
+// A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
+Object.assign(globalThis, { WebSocket });
+
+const test = suite('the causes of connections that cannot be made');
+const SECOND = 1000;
+const ACCESS_KEY = 'AKEY-12345';
+const PASSWORD = 'correct horse';
+const PATH = '/hidden/path';
+/** What the other side says, the access key, and the path: nothing that a sentence may contain. */
+const SECRETS = ['PEER-TEXT', ACCESS_KEY, PASSWORD, 'BROKER-PASSWORD', 'hidden', 'authorization', '?'];
+const psk = randomBytes(32);
+const hubStatic = randomBytes(32);
+
+const closers: (() => unknown)[] = [];
+test.after.each(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+// Servers
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  for (const event of ['connection', 'secureConnection']) server.on(event, (socket) => sockets.add(socket));
+  server.on('tlsClientError', () => {});
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port that nothing listens to. */
+async function closedPort(): Promise<number> {
+  const port = await listen(createTcpServer());
+  await closers.pop()!();
+  return port;
+}
+
+const tcp = (serve: (socket: Socket) => void): Promise<number> =>
+  listen(
+    createTcpServer((socket) => {
+      socket.on('error', () => {});
+      serve(socket);
+    }),
+  );
+const says = (text: string | Uint8Array) => (): Promise<number> =>
+  tcp((socket) => {
+    socket.on('data', () => {});
+    socket.write(text);
+  });
+const answers =
+  (status: number, headers: Record<string, string> = {}) =>
+  (): Promise<number> => {
+    const answer = (_: IncomingMessage, response: ServerResponse): void => {
+      response.writeHead(status, headers).end('<h1>PEER-TEXT</h1>');
+    };
+    return listen(
+      createHttpServer(answer).on('upgrade', (request, socket) => {
+        const response = `HTTP/1.1 ${status} PEER-TEXT\r\nConnection: close\r\nContent-Length: 9\r\n\r\nPEER-TEXT`;
+        request.resume();
+        socket.end(response);
+      }),
+    );
+  };
+const overTls = (certificate: () => Promise<{ key: string; cert: string }>) => async (): Promise<number> =>
+  listen(createHttpsServer(await certificate(), (_, response) => response.writeHead(200).end('{}')));
+const sockets = (serve: (socket: WebSocket) => void) => async (): Promise<number> => {
+  const server = createHttpServer();
+  new WebSocketServer({ server }).on('connection', serve);
+  return listen(server);
+};
+const hub = (clients: string[]) => async (): Promise<number> => {
+  const server = await serveHub({
+    nodeId: 'hub-1',
+    staticKey: randomBytes(32),
+    clients: new Map(clients.map((key) => [key, { psk }])),
+  });
+  closers.push(() => server.stop());
+  return Number(new URL(server.url).port);
+};
+/** A broker that answers CONNECT and SUBSCRIBE with these codes, and then no more. */
+const broker =
+  (connack: number, suback = 0) =>
+  (): Promise<number> =>
+    tcp((socket) =>
+      socket.on('data', (packet) => {
+        if (packet[0]! >> 4 === 1) socket.write(Buffer.of(0x20, 2, 0, connack));
+        if (packet[0]! >> 4 === 8) socket.write(Buffer.of(0x90, 3, packet[2]!, packet[3]!, suback));
+      }),
+    );
+
+// Certificates
+
+const DAY = 24 * 3600 * SECOND;
+const authority = await localhostCertificate();
+const valid = async (): Promise<Certificate> => authority;
+const expired = await localhostCertificate({
+  notBefore: new Date(Date.now() - 2 * DAY),
+  notAfter: new Date(Date.now() - DAY),
+});
+const early = await localhostCertificate({ notBefore: new Date(Date.now() + DAY) });
+const other = await localhostCertificate({ host: 'other.example' });
+const selfSigned = async (): Promise<{ key: string; cert: string }> => {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await globalThis.crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=localhost',
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: [
+      new BasicConstraintsExtension(false),
+      new SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }]),
+    ],
+  });
+  const key = Buffer.from(await globalThis.crypto.subtle.exportKey('pkcs8', keys.privateKey));
+  const pem = key.toString('base64').replace(/.{64}/g, '$&\n');
+  return {
+    key: `-----BEGIN PRIVATE KEY-----\n${pem}\n-----END PRIVATE KEY-----\n`,
+    cert: certificate.toString('pem'),
+  };
+};
+const leafAlone = async (): Promise<{ key: string; cert: string }> => ({
+  key: authority.key,
+  cert: authority.cert.split(/(?<=-----END CERTIFICATE-----\n)/)[0]!,
+});
+
+// Clients
+
+const POLICY = { basePause: 5, maxPause: 5, deadlines: { 'awaiting-hello': 2100 } } as const;
+
+function options(identity: Identity, ca?: string): NodeOptions {
+  let stored: Keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32), crypto });
+  const keyring = {
+    load: () => stored,
+    update(change: (keyring: Keyring) => Keyring) {
+      stored = change(stored);
+    },
+  };
+  const derive = async (): Promise<Uint8Array> => psk;
+  return { identity, keyring, derive, allowPlaintext: true, policy: POLICY, ca };
+}
+
+type Transport = 'ws' | 'mqtt' | 'https' | 'page';
+const issued = { access_key: ACCESS_KEY, password: PASSWORD };
+
+function start(transport: Transport, isTls: boolean, host: string, ca?: string): Client {
+  const at = `${host}${transport === 'mqtt' ? '' : PATH}`;
+  const s = isTls ? 's' : '';
+  let client: Client;
+  if (transport === 'mqtt') {
+    const account = { username: 'BROKER-USER', password: 'BROKER-PASSWORD', topic_prefix: 'hm/hub-1/k' };
+    const mqtt = { endpoint: `mqtt${s}://${at}`, ...account };
+    client = connectByMqtt(options(parseIdentity({ ...issued, mqtt }), ca));
+  } else if (transport === 'https') {
+    const https = { protocols: { https: true }, data_plane_endpoints: { https: `http${s}://${at}` } };
+    client = connectByHttps(options(parseIdentity({ ...issued, ...https }), ca));
+  } else {
+    const given = options(parseIdentity({ ...issued, data_plane_endpoints: { wss: `ws${s}://${at}` } }), ca);
+    if (transport === 'ws') client = connectByWebSocket(given);
+    else {
+      const { ca: _, keyring, ...rest } = given;
+      client = connectInPage({ ...rest, keyring: keyring as Exclude<typeof keyring, string> });
+    }
+  }
+  closers.push(() => client.end());
+  return client;
+}
+
+interface Outcome {
+  code: string;
+  platformCode: string | undefined;
+  tell: string;
+  /** What is decided twice in a row. */
+  decisions: string[];
+  /** The sentences of those decisions. */
+  tells: (string | undefined)[];
+}
+
+/** What a client tells of two attempts. */
+function outcome(client: Client): Promise<Outcome> {
+  const found: Partial<Outcome> = {};
+  const decisions: string[] = [];
+  const tells: (string | undefined)[] = [];
+  return new Promise((resolve) => {
+    client.on('close', ({ error, tell }) => {
+      const { code, platformCode } = error as { code: string; platformCode?: string };
+      Object.assign(found, { code, platformCode, tell });
+    });
+    const decide = (type: string, tell: string | undefined): void => {
+      decisions.push(type);
+      tells.push(tell);
+      if (decisions.length < 2) return;
+      client.end();
+      resolve({ ...(found as Outcome), decisions, tells });
+    };
+    client.on('reconnect', ({ tell }) => decide('reconnect', tell));
+    client.on('ask', ({ after, tell }) => decide(after === undefined ? 'ask' : 'ask and dial', tell));
+  });
+}
+
+// The causes
+
+interface Row {
+  /** What is wrong. Rows with the same words may have the same sentence. */
+  readonly what: string;
+  readonly transport?: Transport;
+  readonly tls?: boolean;
+  /** Starts the server. */
+  readonly port: () => Promise<number>;
+  readonly host?: string;
+  readonly ca?: string;
+  readonly code: string;
+  /** One of these. */
+  readonly platformCodes?: readonly (string | undefined)[];
+  readonly decision?: string;
+}
+
+const refused = { code: 'certificate-refused', decision: 'ask and dial', tls: true } as const;
+const FOREIGN = ['EPROTO', 'ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_PACKET_LENGTH_TOO_LONG'];
+const NO_HOST = {
+  code: 'not-reachable',
+  host: 'nosuchhost.invalid',
+  platformCodes: ['ENOTFOUND', 'EAI_AGAIN'],
+};
+const CERTIFICATES: readonly Omit<Row, 'transport'>[] = [
+  {
+    what: 'self-signed',
+    port: overTls(selfSigned),
+    ...refused,
+    platformCodes: ['DEPTH_ZERO_SELF_SIGNED_CERT'],
+  },
+  {
+    what: 'expired',
+    port: overTls(async () => expired),
+    ca: expired.ca,
+    ...refused,
+    platformCodes: ['CERT_HAS_EXPIRED'],
+  },
+  {
+    what: 'not valid yet',
+    port: overTls(async () => early),
+    ca: early.ca,
+    ...refused,
+    platformCodes: ['CERT_NOT_YET_VALID'],
+  },
+  {
+    what: 'for another name',
+    port: overTls(async () => other),
+    ca: other.ca,
+    ...refused,
+    platformCodes: ['ERR_TLS_CERT_ALTNAME_INVALID'],
+  },
+  {
+    what: 'of a private authority',
+    port: overTls(valid),
+    ...refused,
+    platformCodes: ['SELF_SIGNED_CERT_IN_CHAIN'],
+  },
+  {
+    what: 'without the authority’s',
+    port: overTls(leafAlone),
+    ...refused,
+    platformCodes: ['UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  },
+];
+const of = (transport: Transport, rows: readonly Omit<Row, 'transport'>[]): Row[] =>
+  rows.map((row) => ({ ...row, transport }));
+const HELLO = JSON.stringify({ msg_type: 'hello', payload: { node_id: 'PEER-TEXT' } });
+const OLD_OFFER = JSON.stringify({
+  msg_type: 'shake',
+  payload: { max_protocol_version: 1, handshake: true },
+});
+
+const ROWS: readonly Row[] = [
+  ...of('ws', [
+    { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
+    { what: 'no such host', port: closedPort, ...NO_HOST },
+    {
+      what: 'a reset',
+      port: () => tcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
+      code: 'not-reachable',
+      platformCodes: ['ECONNRESET'],
+    },
+    {
+      what: 'a reset before TLS',
+      tls: true,
+      port: () => tcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
+      code: 'not-reachable',
+      platformCodes: ['ECONNRESET'],
+    },
+    { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    {
+      what: 'a silent port',
+      tls: true,
+      port: () => tcp(() => {}),
+      code: 'not-a-hub',
+      platformCodes: ['ETIMEDOUT'],
+    },
+    {
+      what: 'another protocol',
+      port: says('SSH-2.0-PEER-TEXT\r\n'),
+      code: 'not-a-hub',
+      platformCodes: ['HPE_INVALID_CONSTANT'],
+    },
+    { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
+    {
+      what: 'a reset', // by a server with TLS, as Node's: the other end says nothing else
+      port: () => listen(createTlsServer(authority)),
+      code: 'not-reachable',
+      platformCodes: ['ECONNRESET'],
+    },
+    { what: 'a web page', port: answers(200), code: 'not-a-hub', platformCodes: ['HTTP_200'] },
+    {
+      what: 'a redirect',
+      port: answers(301, { location: 'http://PEER-TEXT/' }),
+      code: 'not-a-hub',
+      platformCodes: ['HTTP_301'],
+    },
+    { what: 'a wrong path', port: answers(404), code: 'not-a-hub', platformCodes: ['HTTP_404'] },
+    { what: 'a proxy without WebSocket', port: answers(426), code: 'not-a-hub', platformCodes: ['HTTP_426'] },
+    {
+      what: 'a WebSocket that is none',
+      port: () =>
+        tcp((socket) =>
+          socket.once('data', () =>
+            socket.write(
+              'HTTP/1.1 101 PEER-TEXT\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n',
+            ),
+          ),
+        ),
+      code: 'not-a-hub',
+      platformCodes: [undefined],
+    },
+    { what: 'a hub without room', port: answers(503), code: 'unavailable', platformCodes: ['HTTP_503'] },
+    {
+      what: 'a hub without room',
+      port: sockets((socket) => socket.close(1008, 'connection_limit')),
+      code: 'unavailable',
+      platformCodes: [undefined],
+    },
+    { what: 'another access key', port: answers(401), code: 'access-refused', platformCodes: ['HTTP_401'] },
+    { what: 'another access key', port: answers(403), code: 'access-refused', platformCodes: ['HTTP_403'] },
+    { what: 'another access key', port: hub([]), code: 'access-refused', platformCodes: [undefined] },
+    { what: 'a hub that says nothing', port: sockets(() => {}), code: 'timeout', platformCodes: [undefined] },
+    {
+      what: 'a hub of protocol 1',
+      port: sockets((socket) => {
+        socket.send(HELLO);
+        socket.send(OLD_OFFER);
+      }),
+      code: 'protocol-version',
+      decision: 'ask and dial',
+      platformCodes: [undefined],
+    },
+    {
+      what: 'a WebSocket of another service',
+      port: sockets((socket) => socket.send('PEER-TEXT')),
+      code: 'bad-json',
+      platformCodes: [undefined],
+    },
+    {
+      what: 'a loss before HELLO',
+      port: sockets((socket) => socket.terminate()),
+      code: 'dropped',
+      platformCodes: [undefined],
+    },
+    ...CERTIFICATES,
+  ]),
+  ...of('mqtt', [
+    { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
+    { what: 'no such host', port: closedPort, ...NO_HOST },
+    { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    {
+      what: 'a reset',
+      port: () => tcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
+      code: 'not-reachable',
+      platformCodes: ['ECONNRESET'],
+    },
+    { what: 'another protocol than MQTT', port: answers(400), code: 'not-a-hub', platformCodes: [undefined] },
+    { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
+    ...[1, 2, 3, 4, 5].map((code) => ({
+      what: `CONNACK ${code}`,
+      port: broker(code),
+      code: 'broker-refused',
+      platformCodes: [`CONNACK_${code}`],
+    })),
+    {
+      what: 'a forbidden topic',
+      port: broker(0, 128),
+      code: 'broker-refused',
+      platformCodes: ['SUBACK_128'],
+    },
+    { what: 'a hub that says nothing', port: broker(0), code: 'timeout', platformCodes: [undefined] },
+    ...CERTIFICATES,
+  ]),
+  ...of('https', [
+    { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
+    { what: 'no such host', port: closedPort, ...NO_HOST },
+    { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    {
+      what: 'another protocol',
+      port: says('SSH-2.0-PEER-TEXT\r\n'),
+      code: 'not-a-hub',
+      platformCodes: ['HPE_INVALID_CONSTANT'],
+    },
+    { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
+    {
+      what: 'a web page that is no answer',
+      port: answers(200),
+      code: 'not-a-hub',
+      platformCodes: [undefined],
+    },
+    { what: 'a wrong path', port: answers(404), code: 'not-a-hub', platformCodes: ['HTTP_404'] },
+    { what: 'a hub without room', port: answers(503), code: 'unavailable', platformCodes: ['HTTP_503'] },
+    { what: 'another access key', port: answers(401), code: 'access-refused', platformCodes: ['HTTP_401'] },
+    ...CERTIFICATES,
+  ]),
+  ...of('page', [
+    { what: 'whatever a browser hides', port: closedPort, code: 'not-reachable', platformCodes: [undefined] },
+    {
+      what: 'whatever a browser hides',
+      port: answers(404),
+      code: 'not-reachable',
+      platformCodes: [undefined],
+    },
+    {
+      what: 'whatever a browser hides',
+      port: answers(401),
+      code: 'not-reachable',
+      platformCodes: [undefined],
+    },
+    {
+      what: 'whatever a browser hides',
+      tls: true,
+      port: overTls(valid),
+      code: 'not-reachable',
+      platformCodes: [undefined],
+    },
+    {
+      what: 'a loss before HELLO',
+      port: sockets((socket) => socket.terminate()),
+      code: 'dropped',
+      platformCodes: [undefined],
+    },
+  ]),
+];
+
+/** What each sentence is about, by the sentence without host and port, for each kind of transport. */
+const sentences = new Map<string, string>();
+
+for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, ...expected } of ROWS) {
+  test(`over ${transport}${tls ? ' with TLS' : ''}: ${what} (${(expected.platformCodes ?? []).join()})`, async () => {
+    const at = `${host}:${await port()}`;
+    const { code, platformCode, tell, decisions, tells } = await outcome(start(transport, tls, at, ca));
+    assert.is(code, expected.code, `${platformCode}: ${tell}`);
+    assert.ok(expected.platformCodes!.includes(platformCode), `${platformCode}: ${tell}`);
+    const decision = expected.decision ?? 'reconnect';
+    assert.equal(decisions, [decision, decision]);
+    assert.is(tells[1], tell);
+    for (const secret of SECRETS) assert.not.ok(tell.includes(secret), tell);
+    const isHere = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'].includes(code);
+    if (isHere)
+      assert.ok(tell.includes(platformCode === 'ENOTFOUND' ? host : at) || tell.includes(host), tell);
+    if (isHere && transport !== 'mqtt') assert.is(tells[0] === tell, code !== 'broker-refused');
+    const sentence = tell.split(at).join('AT').split(host).join('HOST');
+    assert.is(sentences.get(sentence) ?? what, what, sentence);
+    sentences.set(sentence, what);
+  });
+}
+
+// What changes while a client runs
+
+const wait = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, time));
+
+async function secureHub(tls: Certificate, port = 0): Promise<HubServer> {
+  const clients = new Map([[ACCESS_KEY, { psk }]]);
+  const server = await serveHub({ tls, port, nodeId: 'hub-1', staticKey: hubStatic, clients });
+  closers.push(() => server.stop());
+  return server;
+}
+
+test('a client whose clock is behind is asked about, and connects once the certificate is valid', async () => {
+  const tls = await localhostCertificate({ notBefore: new Date(Date.now() + 3 * SECOND) });
+  const { url } = await secureHub(tls);
+  const client = start('ws', true, new URL(url).host, tls.ca);
+  const asked: string[] = [];
+  client.on('ask', ({ after, error }) =>
+    asked.push(`${(error as { platformCode?: string }).platformCode} ${typeof after}`),
+  );
+  const { reply } = await client.ask('Is it time?'); // which has waited meanwhile
+  assert.is(reply.text, 'You said: Is it time?');
+  assert.ok(asked.length > 0);
+  assert.equal([...new Set(asked)], ['CERT_NOT_YET_VALID number']);
+});
+
+test('a certificate that expires while the client runs is asked about, and the renewed one accepted', async () => {
+  const notAfter = new Date(Math.ceil(Date.now() / SECOND) * SECOND + 2 * SECOND);
+  const old = await localhostCertificate({ notAfter });
+  const renewed = await localhostCertificate();
+  const server = await secureHub(old);
+  const client = start('ws', true, new URL(server.url).host, `${old.ca}\n${renewed.ca}`);
+  await client.ask('one');
+  await wait(notAfter.getTime() + SECOND - Date.now());
+  const asked = new Promise<string | undefined>((resolve) =>
+    client.on('ask', ({ error }) => resolve((error as { platformCode?: string }).platformCode)),
+  );
+  server.cut();
+  assert.is(await asked, 'CERT_HAS_EXPIRED');
+  const answer = client.ask('two');
+  await server.stop();
+  await secureHub(renewed, Number(new URL(server.url).port));
+  assert.is((await answer).reply.text, 'You said: two');
+});
+
+test.run();
