@@ -8,6 +8,7 @@ import { ALL_PATTERNS, ALL_SUITES } from '../../src/noise/patterns.ts';
 import { UNCOUNTED } from '../world/uncounted.ts';
 import { readVectors, type Vector } from '../world/vectors.ts';
 import { counts, flip, rowOf, suiteWithFolder, write } from './files.ts';
+import { main } from './main.ts';
 import { run } from './run-vectors.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -334,18 +335,22 @@ test('recognises none of this project’s own vectors', async () => {
   assert.equal((await run([`${ROOT}vectors`])).rows, []);
 });
 
-/** Runs the command as `test/external/run` does. */
-function program(...paths: string[]) {
-  return spawnSync(process.execPath, ['--import', 'tsx', 'test/external/main.ts', ...paths], {
-    cwd: ROOT,
-    env: UNCOUNTED,
-    encoding: 'utf8',
-  });
+/** Runs the command in this process. */
+async function command(...paths: string[]): Promise<{ status: number; stdout: string; stderr: string }> {
+  const { log, error } = console;
+  const printed = { stdout: '', stderr: '' };
+  console.log = (line: string) => (printed.stdout += `${line}\n`);
+  console.error = (line: string) => (printed.stderr += `${line}\n`);
+  try {
+    return { status: await main(paths), ...printed };
+  } finally {
+    Object.assign(console, { log, error });
+  }
 }
 
-test('the command prints a table and exits with 0 if everything passed', async ({ folder }) => {
+test('the command prints a table and returns 0 if everything passed', async ({ folder }) => {
   write(folder, { 'noise/cacophony.txt': { vectors: [noiseJson(FOUR[2]!), OTHER] }, 'README.md': 'read me' });
-  const { status, stdout, stderr } = program(folder);
+  const { status, stdout, stderr } = await command(folder);
   assert.is(stderr, '');
   assert.is(status, 0);
   assert.match(stdout, /^file +kind +passed +failed +skipped\n/);
@@ -355,28 +360,30 @@ test('the command prints a table and exits with 0 if everything passed', async (
   assert.match(stdout, 'All 1 passed.');
 });
 
-test('the command shows expected and actual values and exits with 1 if something failed', async ({
+test('the program shows expected and actual values and exits with 1 if something failed', async ({
   folder,
 }) => {
   const wrong = X25519.map((test) => ({ ...test, shared: flip(test.shared) }));
   write(folder, { 'x25519.json': wycheproof('XDH', CURVE, wrong) });
-  const { status, stdout } = program(join(folder, 'x25519.json'));
+  const args = ['--import', 'tsx', 'test/external/main.ts', join(folder, 'x25519.json')];
+  const options = { cwd: ROOT, env: UNCOUNTED, encoding: 'utf8' } as const;
+  const { status, stdout } = spawnSync(process.execPath, args, options);
   assert.is(status, 1);
   assert.match(stdout, `expected  ${wrong[0]!.shared}\n  got       ${X25519[0]!.shared}\n`);
   assert.match(stdout, `${wrong.length} failed, 0 passed.`);
 });
 
-test('the command lists the known formats and exits with 2 if it recognises nothing', async ({ folder }) => {
+test('the command lists the known formats and returns 2 if it recognises nothing', async ({ folder }) => {
   write(folder, { 'a.json': '{"vectors":[{"name":"x"}]}', 'b.json': '[]', 'c.txt': 'handshake\n', d: '' });
   for (const path of [folder, '--help']) {
-    const { status, stderr } = program(path);
+    const { status, stderr } = await command(path);
     assert.is(status, 2);
     assert.match(stderr, 'github.com/C2SP/wycheproof');
   }
 });
 
-test('the command exits with 2 if a path does not exist', async ({ folder }) => {
-  const { status, stderr } = program(join(folder, 'nowhere'));
+test('the command returns 2 if a path does not exist', async ({ folder }) => {
+  const { status, stderr } = await command(join(folder, 'nowhere'));
   assert.is(status, 2);
   assert.match(stderr, 'ENOENT');
 });

@@ -37,7 +37,7 @@ const SHOWN = 10;
 const WINDOW = 96;
 
 /** @returns the exit code */
-async function main(paths: readonly string[]): Promise<number> {
+export async function main(paths: readonly string[]): Promise<number> {
   if (paths.some((path) => path.startsWith('-'))) {
     console.error(USAGE);
     return 2;
@@ -142,4 +142,4 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-process.exitCode = await main(process.argv.slice(2));
+if (process.argv[1] === import.meta.filename) process.exitCode = await main(process.argv.slice(2));
