@@ -38,10 +38,17 @@ export function vectorFiles(): string[] {
     .map((name) => name.slice(0, -'.json'.length));
 }
 
+/** Each file is read once. */
+const read = new Map<string, VectorFile>();
+
 export function readVectorFile(name: string): VectorFile {
+  const known = read.get(name);
+  if (known !== undefined) return known;
   const text = readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8');
   // A reviver sees every value of the megabytes, and most files need none.
-  return JSON.parse(text, text.includes('"longText"') ? withText : undefined);
+  const file = JSON.parse(text, text.includes('"longText"') ? withText : undefined);
+  read.set(name, file);
+  return file;
 }
 
 let codes: ReadonlySet<string> | undefined;

@@ -42,8 +42,8 @@ export function sha256(bytes: Uint8Array): string {
 /** A frame given as bytes, or by rule: its marker, then bytes of a message whose byte i is i mod 127. */
 export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
   if (bytes !== undefined) return hex(bytes);
-  const payload = new Uint8Array(length);
-  for (let i = 0; i < length; i++) payload[i] = (offset + i) % 127;
+  const period = Uint8Array.from({ length: 127 }, (_, i) => (offset + i) % 127);
+  const payload = Buffer.alloc(length, period);
   return marker === undefined ? payload : Buffer.concat([Uint8Array.of(marker), payload]);
 }
 

@@ -1,12 +1,16 @@
 /**
  * Recorded sessions of a client and a hub with a fault between them or in one of them. What is faulty runs the library’s own
- * code over faulty inputs (cryptography, patterns, prologue); no code is shared with what finds the fault.
+ * code over faulty inputs (cryptography, patterns, prologue); no code is shared with what finds the fault. And what `explain` says.
  */
 
+import * as assert from 'uvu/assert';
+import type { Evidence } from '../../cli/src/explain/evidence.ts';
+import { type Explanation, explain } from '../../cli/src/explain/explain.ts';
 import { type Recording, type Role, readRecording } from '../../cli/src/explain/recording.ts';
 import { bytesToHex } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
+  type ClientSession,
   type CryptoProvider,
   canonicalJson,
   type HubOptions,
@@ -23,11 +27,13 @@ import { readNoiseMessage, readOffer } from '../../src/wire/handshake.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
+  DERIVED,
   HUB_KEY,
   HUB_PIN,
   HUB_PSK,
   HUB_STATIC,
   NODE_ID,
+  PASSWORD,
   PSK,
 } from '../world/keys.ts';
 import { type ClientAndKeyring, clientOptions } from '../world/pair.ts';
@@ -194,4 +200,52 @@ export function withSwappedKeys(receive: () => ReturnType<Side['receive']>): Ret
   } finally {
     Handshake.prototype.split = split;
   }
+}
+
+/** A PSK that the other side does not have. */
+export const wrongPsk: Uint8Array = new Uint8Array(32).fill(9);
+/** Records the ephemeral keys. */
+export const secrets: Setup = { ephemeralKey: true };
+
+export function withPsk(key: Uint8Array): ClientAndKeyring {
+  return { psks: [{ nodeId: NODE_ID, key }] };
+}
+
+/** The connection is closed at the client, and at the hub if that notices. */
+export const closing =
+  (ofClient: Parameters<ClientSession['closed']>[0], ofHub?: number): NonNullable<Setup['after']> =>
+  ({ client, hub }) => {
+    client.closed(ofClient);
+    if (ofHub !== undefined) hub.closed(ofHub);
+  };
+
+export function why(evidence: Partial<Evidence>): Explanation {
+  return explain({ derive: knownPsk, mistakenPsks: () => [], ...evidence });
+}
+
+/** Knows the PSK of one password at one hub. */
+export function knownPsk(password: string, nodeId: string): Uint8Array {
+  assert.equal([password, nodeId], [PASSWORD, NODE_ID]);
+  return DERIVED;
+}
+
+/** Asserts what the cause is, and returns its text. */
+export function blames(
+  evidence: Partial<Evidence>,
+  name: string,
+  certainty: 'certain' | 'likely' = 'certain',
+): string {
+  const { verdict, cause, wouldHelp } = why(evidence);
+  assert.is(cause?.name, name, cause?.text ?? `unknown; would help: ${wouldHelp.join('; ')}`);
+  assert.is(cause?.certainty, certainty, cause?.text);
+  assert.is(verdict, 'fault');
+  return cause!.text;
+}
+
+export function cannotTell(evidence: Partial<Evidence>): Explanation {
+  const explanation = why(evidence);
+  assert.is(explanation.cause, undefined, explanation.cause?.text);
+  assert.is(explanation.verdict, 'unknown');
+  assert.ok(explanation.wouldHelp.length > 0);
+  return explanation;
 }

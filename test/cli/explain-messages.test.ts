@@ -1,0 +1,407 @@
+/** `hub-protocol explain` on messages: what was changed, lost or overtaken on the way, and what a side says itself. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { changedMessage } from '../../cli/src/explain/arrivals.ts';
+import { strippedPayloads } from '../../cli/src/explain/differences.ts';
+import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
+import type { JsonObject, LocalError } from '../../src/index.ts';
+import {
+  blames,
+  cannotTell,
+  closing,
+  HUB_STATIC,
+  KK,
+  knownPsk,
+  PSK,
+  play,
+  replacing,
+  secrets,
+  why,
+  withPsk,
+  withTokens,
+  wrongPsk,
+} from './faults.ts';
+
+// What the hub said, changed on the way
+
+test('a field of HELLO that was changed, from both recordings', () => {
+  const { client, hub } = play({ wire: replacing('"hub-1"', '"hub-2"') });
+  const { cause } = why({ client, hub });
+  assert.is(cause?.name, 'hello-changed');
+  assert.equal(cause?.place, { payload: 'HELLO', path: 'node_id', offset: 16 });
+});
+
+test('a field of HELLO that was changed, from one recording and the payloads of the other side', () => {
+  const { client, hub } = play({
+    hub: { hello: { peer: { 'a b': ['x', 'y'] } } },
+    wire: replacing('"y"', '"z"'),
+  });
+  const payloads = (of: typeof client): Partial<Evidence> => ({
+    hello: of.hello!.payload,
+    offer: of.offer!.payload,
+  });
+  for (const evidence of [
+    { client, ...payloads(hub) },
+    { hub, ...payloads(client) },
+  ]) {
+    const { cause } = why(evidence);
+    assert.equal([cause?.name, cause?.place?.path], ['hello-changed', 'peer["a b"][1]']);
+    assert.match(cause!.text, /the hub sent "y", and the client saw "z"/);
+  }
+});
+
+test('a field of the offer that was changed, added or removed', () => {
+  const hub = { handshake: { binarize: true, encodings: ['a', 'b'] } };
+  for (const [from, to, path] of [
+    ['"binarize":true', '"binarize":false', 'binarize'],
+    ['"binarize":true', '"binarize":true,"preshared":1', 'preshared'],
+    ['"binarize":true,', '', 'binarize'],
+    ['["a","b"]', '["a"]', 'encodings[1]'],
+  ] as const) {
+    const { client, hub: other } = play({ hub, wire: replacing(from, to) });
+    const { cause } = why({ client, hub: other });
+    assert.equal([cause?.name, cause?.place?.path], ['offer-changed', path]);
+  }
+});
+
+test('a stripped list of patterns, from both recordings and from the hub’s alone', () => {
+  const { client, hub } = play({ ...KK, wire: replacing(',"KKpsk0"', '') });
+  assert.is(client.pattern, 'XXpsk2');
+  assert.match(blames({ client, hub }, 'patterns-stripped'), /KKpsk0/);
+  assert.match(blames({ hub }, 'patterns-stripped'), /KKpsk0/);
+});
+
+test('a stripped list of suites, from both recordings and from the hub’s alone', () => {
+  const { client, hub } = play({ wire: replacing(',"25519_AESGCM_SHA256"', '') });
+  assert.is(client.suite, '25519_ChaChaPoly_SHA256');
+  assert.match(blames({ client, hub }, 'suites-stripped'), /AESGCM/);
+  assert.match(blames({ hub }, 'suites-stripped'), /AESGCM/);
+});
+
+test('a list of suites from which everything was stripped', () => {
+  const strip = /"suites":\[[^\]]*\]/;
+  const { client, hub } = play({
+    wire: (_, data) => [typeof data === 'string' ? data.replace(strip, '"suites":[]') : data],
+  });
+  blames({ client, hub }, 'suites-stripped');
+  assert.match(blames({ client }, 'offer', 'likely'), /lacks .* 25519_ChaChaPoly_SHA256/);
+});
+
+test('a field of HELLO that was removed, from the recording of the hub alone', () => {
+  const { hub } = play({ hub: { hello: { peer: 'x' } }, wire: replacing(',"peer":"x"', '') });
+  assert.match(blames({ hub }, 'hello-changed'), /the field "peer" of HELLO/);
+});
+
+test('a number that was rewritten in transit', () => {
+  const hub = { hello: { ratio: 1.5, version: 3 } };
+  const { client, hub: other } = play({ hub, wire: replacing('"ratio":1.5', '"ratio":1.50') });
+  assert.match(
+    blames({ client, hub: other }, 'number-rewritten'),
+    /the hub sent 1.5, and the client saw 1.50/,
+  );
+});
+
+// Messages
+
+test('HANDSHAKE before HELLO', () => {
+  const held: (string | Uint8Array)[] = [];
+  const { client, hub } = play({
+    wire: (from, data, count) => {
+      if (from === 'hub' && count === 1) {
+        held.push(data);
+        return [];
+      }
+      return from === 'hub' && count === 2 ? [data, ...held] : [data];
+    },
+  });
+  blames({ client, hub }, 'message-order');
+  assert.match(blames({ client }, 'message-order', 'likely'), /lost, repeated or overtaken on the way/);
+});
+
+test('a message that was changed', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => [
+      from === 'hub' && count === 3
+        ? (data as string).replace(/..(?="}})/, (hex) => (hex === '00' ? '01' : '00'))
+        : data,
+    ],
+  });
+  assert.match(blames({ client, hub }, 'message-changed'), /message 2 was changed/);
+});
+
+const published = (data: string | Uint8Array): Uint8Array =>
+  typeof data === 'string' ? Buffer.from(data) : data;
+
+test('a hub on MQTT that has lost the session, and greets the client again', () => {
+  for (const count of [1, 2]) {
+    let greeting: Uint8Array | undefined;
+    const { client } = play({
+      wire: (from, data, at) => {
+        if (from === 'hub' && at === count) greeting = published(data);
+        return [data];
+      },
+      after: ({ client }) => {
+        client.receive(greeting!);
+      },
+    });
+    assert.match(blames({ client }, 'session-lost', 'likely'), /repeated/);
+  }
+});
+
+test('does not mistake a repeat of message 2 for a message that opened', () => {
+  let message: Uint8Array | undefined;
+  const { client } = play({
+    wire: (from, data, count) => {
+      if (from === 'hub' && count === 3) message = published(data);
+      return [data];
+    },
+    after: ({ client }) => {
+      client.receive(message!);
+      client.closed(1008);
+    },
+  });
+  assert.is(client.opened, 0);
+  blames({ client }, 'client-key-lost', 'likely');
+});
+
+test('does not mistake a repeat of message 1 for message 3', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => (from === 'client' && count === 1 ? [data, data] : [data]),
+  });
+  assert.equal(hub.messages, client.messages);
+  assert.is(why({ client, hub }).verdict, 'no-fault');
+});
+
+test('compares as many messages as there are, however often each was repeated', () => {
+  const { client, hub } = play();
+  let reads = 0;
+  const repeated = (count: number): Evidence['client'] => {
+    const hello = { ...hub.hello!, content: '' };
+    Object.defineProperty(hello, 'content', {
+      get: () => {
+        reads++;
+        return hub.hello!.content;
+      },
+    });
+    return { ...hub, sent: Array(count).fill(hello), received: Array(count).fill(hello) };
+  };
+  const readsFor = (count: number): number => {
+    reads = 0;
+    const examined = new Case({
+      client: { ...repeated(count)!, role: 'client', messages: client.messages },
+      hub: repeated(count)!,
+      derive: knownPsk,
+      mistakenPsks: () => [],
+    });
+    changedMessage(examined);
+    return reads;
+  };
+  assert.is(readsFor(2000), 2 * readsFor(1000));
+});
+
+test('tries only a limited number of fields that may have been removed', () => {
+  const fields = (count: number): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`field-${index}`, index]));
+  const tried = [...strippedPayloads(fields(5000), fields(5000))];
+  assert.ok(tried.length < 200, `${tried.length}`);
+});
+
+test('recordings of two connections', () => {
+  const first = play({ client: withPsk(wrongPsk) });
+  const second = play({ client: withPsk(wrongPsk) });
+  assert.match(
+    blames({ client: first.client, hub: second.hub }, 'message-changed', 'likely'),
+    /two connections/,
+  );
+});
+
+test('a message that was lost', () => {
+  const { client, hub } = play({
+    wire: (from, data, count) => (from === 'hub' && count === 3 ? [] : [data]),
+    after: closing('timeout', 1000),
+  });
+  assert.match(blames({ client, hub }, 'message-lost'), /a Noise message/);
+  cannotTell({ client });
+});
+
+test('a message that never arrived is surely lost, unless a hub refused the client meanwhile', () => {
+  for (const [lost, clientCode, hubCode, certainty] of [
+    ['client', 1006, 1000, 'certain'],
+    ['client', 1008, 1000, 'likely'],
+    ['hub', 'timeout', 1008, 'certain'], // clients close as they like
+  ] as const) {
+    const { client, hub } = play({
+      wire: (from, data, count) => (from === lost && (from === 'client' || count === 3) ? [] : [data]),
+      after: closing(clientCode, hubCode),
+    });
+    const text = blames({ client, hub }, 'message-lost', certainty);
+    assert.is(text.includes('Or the hub closed'), certainty === 'likely');
+  }
+});
+
+test('does not blame the way for a transport message that a busy session refused twice', () => {
+  const { client, hub } = play({
+    after: ({ client, hub }) => {
+      const [message] = hub.sendJson({ n: 1 });
+      hub.sendJson({ n: 'longer' });
+      const refused: string[] = [];
+      const attempt = (): void => {
+        try {
+          client.receive(message!);
+        } catch (error) {
+          refused.push((error as LocalError).code);
+        }
+      };
+      client.sendJson({
+        get n() {
+          attempt();
+          attempt();
+          return 1;
+        },
+      });
+      assert.equal(refused, ['wrong-state', 'wrong-state']);
+      client.closed('timeout');
+    },
+  });
+  assert.is(why({ client, hub }).cause, undefined);
+});
+
+test('message 3 that was lost or overtaken, from the recording of the hub alone and from both', () => {
+  for (const isLost of [true, false]) {
+    const held: (string | Uint8Array)[] = [];
+    const { client, hub } = play({
+      wire: (from, data, count) => {
+        if (from === 'hub' || count < 2) return [data];
+        if (count === 2) held.push(data);
+        return count === 2 ? [] : isLost ? [data] : [data, ...held];
+      },
+    });
+    assert.match(blames({ hub }, 'message-order', 'likely'), /where message 3 was due/);
+    assert.match(blames({ client, hub }, 'message-order'), /lost or overtaken: a Noise message/);
+    assert.match(blames({ client }, 'client-key-lost', 'likely'), /lost, repeated or overtaken/);
+  }
+});
+
+test('a wrong PSK behind a broker that rewrites JSON without effect', () => {
+  const { client, hub } = play({
+    client: withPsk(wrongPsk),
+    wire: (_, data) => [typeof data === 'string' ? JSON.stringify(JSON.parse(data), null, 2) : data],
+  });
+  assert.equal(hub.messages.slice(0, 2), client.messages.slice(0, 2));
+  blames({ client }, 'psk-differs', 'likely');
+  blames({ client, hub }, 'psk-differs', 'likely');
+});
+
+test('the HELLO of a client that was lost before the next frame, from both recordings', () => {
+  const { client, hub } = play({
+    ...KK,
+    wire: (from, data, count) => (from === 'client' && count === 2 ? [] : [data]),
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson({ n: 1 })) hub.receive(message);
+    },
+  });
+  assert.match(blames({ client, hub }, 'message-order', 'likely'), /number 1 of the client was due/);
+});
+
+test('a wrong PSK, or something on the way, which added a message that its reader ignored', () => {
+  for (const [to, at] of [
+    ['hub', 1],
+    ['client', 3],
+  ] as const) {
+    const { client, hub } = play({
+      client: withPsk(wrongPsk),
+      wire: (from, data, count) =>
+        from !== to && count === at ? ['{"msg_type":"hello","payload":{}}', data] : [data],
+    });
+    assert.match(blames({ client, hub }, 'psk-differs', 'likely'), /Or a message was changed/);
+  }
+});
+
+test('does not count as lost a HELLO that a client sends over MQTT before the hub has a session', () => {
+  const { client, hub } = play({ client: withPsk(wrongPsk), isMqtt: true });
+  assert.is(client.sent[0]?.type, 'hello');
+  blames({ client, hub }, 'psk-differs', 'likely');
+});
+
+test('the first two transport messages in the wrong order', () => {
+  const held: (string | Uint8Array)[] = [];
+  const { hub } = play({
+    ...secrets,
+    wire: (from, data) => {
+      if (from === 'client' && typeof data !== 'string') {
+        held.push(data);
+        return [];
+      }
+      return [data];
+    },
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson({})) hub.receive(message);
+    },
+  });
+  assert.match(
+    blames({ hub, hubPsk: PSK, hubStatic: HUB_STATIC }, 'message-order'),
+    /counter 1 arrived first/,
+  );
+  cannotTell({ hub });
+});
+
+test('a later transport message that was lost', () => {
+  const { hub } = play({
+    after: ({ client, hub }) => {
+      for (const message of client.sendJson(1)) hub.receive(message);
+      client.sendJson(2);
+      for (const message of client.sendJson(3)) hub.receive(message);
+    },
+  });
+  blames({ hub }, 'message-order', 'likely');
+});
+
+// What a side says itself
+
+test('a local fault', () => {
+  const { hub } = play({ hub: { randomBytes: () => new Uint8Array(31) } });
+  assert.match(blames({ hub }, 'own-fault'), /bad-random/);
+});
+
+test('a message 2 that is too short, which arrived as the hub sent it', () => {
+  const { client, hub } = play({ around: { hub: withTokens([['e'], ['e'], ['s', 'se']]) } });
+  assert.is(client.failure?.code, 'message-too-short');
+  blames({ client }, 'bad-message', 'likely');
+  blames({ client, hub }, 'bad-message');
+});
+
+for (const [what, from, to, name, change] of [
+  ['an envelope that is not JSON', '{', '', 'bad-envelope', 'message-changed'],
+  [
+    'a hub of an older protocol',
+    '"max_protocol_version":3',
+    '"max_protocol_version":2',
+    'offer',
+    'offer-changed',
+  ],
+  ['a HELLO without a node id', '"node_id"', '"id"', 'offer', 'message-changed'],
+] as const) {
+  test(what, () => {
+    const { client, hub } = play({ wire: replacing(from, to) });
+    assert.match(blames({ client }, name, 'likely'), /changed, .* on the way: the hub's recording shows/);
+    blames({ client, hub }, change);
+  });
+}
+
+for (const [what, ending, name] of [
+  ['a hub that closes before it says anything', 1008, 'access-refused'],
+  ['a hub that answers with HTTP 403', { status: 403 }, 'access-refused'],
+  ['a hub that takes no more clients', { code: 1008, reason: 'connection_limit' }, 'unavailable'],
+] as const) {
+  test(what, () => {
+    const { client } = play({ wire: () => [], after: closing(ending) });
+    blames({ client }, name, 'likely');
+  });
+}
+
+test('a hub that revoked the access key after KKpsk0', () => {
+  const { client } = play({ ...KK, after: closing(1008) });
+  blames({ client }, 'refused', 'likely');
+});
+
+test.run();
