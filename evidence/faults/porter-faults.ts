@@ -463,7 +463,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   ]),
   fault('pauses-are-not-random', 'policy', /jitter|random|pause/i, [
     POLICY,
-    'return self.dial(limit * int.from_bytes(self.draw(), "big") >> 24, now)',
-    'self.draw()\n        return self.dial(limit, now)',
+    'decision = self.dial(limit * draw >> 24, now)',
+    'decision = self.dial(limit, now)',
   ]),
 ];

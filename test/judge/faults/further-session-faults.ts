@@ -192,7 +192,11 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'const random = drawBytes(this.randomBytes, 3);',
       'drawBytes(this.randomBytes, 3);\n    const random = [255, 255, 255];',
     ]),
-    broken('pauses grow without end', [POLICY, 'Math.min(this.limit, this.times.maxPause!)', 'this.limit']),
+    broken('pauses grow without end', [
+      POLICY,
+      'Math.min(isShort ? basePause! : this.limit, maxPause!)',
+      'isShort ? basePause! : this.limit',
+    ]),
     broken('one ready connection is enough to start anew', [
       POLICY,
       'wasReady && now - since >= this.times.steadyAfter!',
