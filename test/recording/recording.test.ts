@@ -2,92 +2,13 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
-import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import type { ClientSession, HubOptions, HubSession } from '../../src/index.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import type { ClientSession, HubSession } from '../../src/index.ts';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
-import {
-  type Recorded as Observed,
-  type RecordingOptions,
-  recordClientSession,
-  recordHubSession,
-} from '../../src/recording/recording.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
-import {
-  type ClientAndKeyring,
-  clientOptions,
-  HELLO,
-  newHub,
-  PACED,
-  sharedSecretOf,
-  textOf,
-  transportOf,
-  types,
-} from '../world/pair.ts';
+import { HELLO, PACED, sharedSecretOf, textOf, types } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { wipedIn } from '../world/wiped.ts';
-
-type Line = { readonly [field: string]: unknown };
-
-interface Recorded {
-  client: Observed<ClientSession>;
-  hub: Observed<HubSession>;
-  clientLines: string[];
-  hubLines: string[];
-}
-
-const OTHER_PSK = new Uint8Array(32).fill(9);
-const EPHEMERAL = new Uint8Array(32).fill(7);
-const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
-const parse = (lines: string[]): Line[] => lines.map((line) => JSON.parse(line));
-
-function record(
-  client: ClientAndKeyring = {},
-  hub: Partial<HubOptions> = {},
-  recording: Partial<RecordingOptions> = {},
-): Recorded {
-  const clientLines: string[] = [];
-  const hubLines: string[] = [];
-  return {
-    clientLines,
-    hubLines,
-    client: recordClientSession(clientOptions({ randomBytes: () => EPHEMERAL.slice(), ...client }), {
-      write: (line) => clientLines.push(line),
-      ...recording,
-    }),
-    hub: recordHubSession(
-      { crypto: nodeCrypto, nodeId: NODE_ID, staticKey: HUB_STATIC, randomBytes, psk: PSK, ...hub },
-      { write: (line) => hubLines.push(line), ...recording },
-    ),
-  };
-}
-
-/** Hands messages over until neither side has more to say. */
-function connect({ client, hub }: Recorded): void {
-  const queue: { to: Recorded['client'] | Recorded['hub']; data: string | Uint8Array }[] = [];
-  const pass = (to: Recorded['client'] | Recorded['hub'], events: readonly { type: string }[]): void => {
-    for (const event of events) {
-      if (event.type === 'transmit')
-        queue.push({ to, data: (event as { data?: string | Uint8Array }).data! });
-    }
-  };
-  pass(client, hub.start());
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    pass(next.to === client ? hub : client, next.to.receive(next.data));
-  }
-}
-
-function ready(...options: Parameters<typeof record>): Recorded {
-  const recorded = record(...options);
-  connect(recorded);
-  assert.is(recorded.client.state, 'ready');
-  assert.is(recorded.hub.state, 'ready');
-  return recorded;
-}
-
-/** The lines of one kind. */
-function linesWith(lines: string[], field: string): Line[] {
-  return parse(lines).filter((line) => field in line);
-}
+import { connect, EPHEMERAL, hex, type Line, linesWith, parse, ready, record } from './record.ts';
 
 test('begins with the role, the own public key, and the options that are not secret', () => {
   const { clientLines, hubLines } = record(
@@ -374,48 +295,6 @@ test('contains no secret', () => {
   assert.not.ok(/plaintext|lobby|session_id/.test(all));
 });
 
-test('records the ephemeral key of a failed handshake only if asked to', () => {
-  const other = { psk: OTHER_PSK };
-  const silent = record({}, other);
-  connect(silent);
-  assert.equal(linesWith(silent.clientLines, 'ephemeralKey'), []);
-  const asked = record({}, other, { ephemeralKey: true });
-  connect(asked);
-  assert.equal(parse(asked.clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-  asked.client.closed(1008);
-  assert.is(linesWith(asked.clientLines, 'ephemeralKey').length, 1);
-});
-
-test('records the ephemeral key of a hub, and of a session that the other side ended', () => {
-  const randomBytes = () => EPHEMERAL.slice();
-  const { client, hub, clientLines, hubLines } = ready({}, { randomBytes }, { ephemeralKey: true });
-  client.closed(1008);
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-  const failed = record({}, { randomBytes, psk: OTHER_PSK }, { ephemeralKey: true });
-  connect(failed);
-  failed.hub.closed();
-  assert.equal(parse(failed.hubLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-  hub.closed();
-  assert.equal(linesWith(hubLines, 'ephemeralKey'), []); // the HELLO of the client has opened
-});
-
-test('records the ephemeral key of a handshake whose envelopes and PSK are bytes', () => {
-  const recorded = record({ psks: [] }, {}, { ephemeralKey: true });
-  const { client, hub, clientLines } = recorded;
-  for (const event of hub.start()) client.receive(Buffer.from(textOf(event)));
-  const [message2] = hub.receive(textOf(client.providePsk(OTHER_PSK)[0]));
-  client.receive(Buffer.from(textOf(message2)));
-  assert.is(client.state, 'failed');
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-});
-
-test('does not record cleartext as a transport message that failed to open', () => {
-  const { client, clientLines } = record({}, {}, { ephemeralKey: true });
-  client.receive(Uint8Array.of(0xff));
-  assert.is(client.state, 'failed');
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-});
-
 test('wipes its copy of the static key', () => {
   const given: Uint8Array[] = [];
   const { sharedSecret, publicKey: compute } = nodeCrypto.x25519;
@@ -429,75 +308,6 @@ test('wipes its copy of the static key', () => {
   client.closed();
   assert.is(given.length, 3); // the static and the ephemeral key of the session, and the static key of the recording
   assert.ok(given.every(isZero));
-});
-
-test('records a transport message that does not open together with the ephemeral key', () => {
-  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
-  client.receive(new Uint8Array(17));
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
-});
-
-test('records the ephemeral key even if an envelope was repeated on the encrypted session', () => {
-  const { client, clientLines } = ready({}, {}, { ephemeralKey: true });
-  const message2 = linesWith(clientLines, 'text').filter(({ call }) => call === 'receive')[2]!;
-  assert.equal(client.receive(Buffer.from(message2.text as string)), []);
-  client.receive(new Uint8Array(17));
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL), sealed: '00'.repeat(17) });
-});
-
-/** What arrives over MQTT, where cleartext is bytes too. */
-const published = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
-
-test('records a greeting that arrives as bytes on the encrypted session as cleartext', () => {
-  const recorded = ready({}, {}, { ephemeralKey: true });
-  const offer = textOf(record().hub.start().at(-1)!);
-  recorded.client.receive(published(offer));
-  const received = linesWith(recorded.clientLines, 'call').filter(({ call }) => call === 'receive');
-  assert.equal(received.at(-1), { call: 'receive', state: 'ready', text: offer });
-  const [end] = linesWith(recorded.clientLines, 'ephemeralKey');
-  assert.equal(end, { ephemeralKey: hex(EPHEMERAL) });
-});
-
-test('records other cleartext in bytes on the encrypted session by its length', () => {
-  const { client, clientLines } = ready();
-  const data = published('{"msg_type":"bus","payload":{}}');
-  client.receive(data);
-  assert.equal(linesWith(clientLines, 'call').at(-1), {
-    call: 'receive',
-    state: 'ready',
-    isText: false,
-    length: data.length,
-  });
-});
-
-test('wipes its copy of the ephemeral key once a message of the peer has arrived', () => {
-  const { client, hub } = ready({}, {}, { ephemeralKey: true });
-  const [message] = hub.sendJson(1);
-  assert.ok(wipedIn(() => client.receive(message!)).includes(hex(EPHEMERAL)));
-});
-
-for (const plaintext of [Uint8Array.of(9), new Uint8Array(0), Uint8Array.of(4)])
-  test(`records no ephemeral key if the first transport message opens and is ${plaintext[0]}`, () => {
-    const lines: string[] = [];
-    const client = recordClientSession(clientOptions(), {
-      write: (line) => lines.push(line),
-      ephemeralKey: true,
-    });
-    const hub = newHub();
-    connect({ client, hub, clientLines: [], hubLines: [] });
-    client.receive(transportOf(hub).encrypt(plaintext));
-    assert.is(client.state, 'failed');
-    assert.equal(linesWith(lines, 'ephemeralKey'), []);
-  });
-
-test('records no ephemeral key once a transport message has opened', () => {
-  const { client, hub, clientLines, hubLines } = ready({}, {}, { ephemeralKey: true });
-  for (const message of hub.sendJson(1)) client.receive(message);
-  client.receive(new Uint8Array(17));
-  hub.receive(new Uint8Array(17));
-  assert.is(client.state, 'failed');
-  assert.is(hub.state, 'failed');
-  assert.equal(linesWith(clientLines.concat(hubLines), 'ephemeralKey'), []);
 });
 
 test('the session goes on without a recording if write() throws', () => {
