@@ -8,7 +8,7 @@ import * as words from '../../src/crypto/keystream-words.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { raisesAbout } from '../world/raises.ts';
 import { Random } from '../world/random.ts';
-import { openSslSeal } from './openssl.ts';
+import { openSslSeal } from './series.ts';
 
 for (const [name, crypto] of [
   ['js', jsCrypto],

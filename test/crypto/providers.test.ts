@@ -12,8 +12,7 @@ import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { raisesAbout } from '../world/raises.ts';
 import { hex, toHex } from '../world/vectors.ts';
-import { openSslOpen, openSslSeal } from './openssl.ts';
-import { assertPlain, flipped, series } from './series.ts';
+import { assertPlain, flipped, openSslOpen, openSslSeal, series } from './series.ts';
 
 const PROVIDERS: [string, CryptoProvider][] = [
   ['noble', nobleCrypto],
